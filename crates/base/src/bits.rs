@@ -1,0 +1,86 @@
+//! Sets of small integers as slices of machine words.
+//!
+//! Marks, enabled actions and atom valuations are all such sets. The words are plain `u64` slices,
+//! so that the engine can keep millions of them in one flat array.
+
+/// How many words a set over `n_bits` elements needs.
+#[must_use]
+pub const fn words_for(n_bits: usize) -> usize {
+    n_bits.div_ceil(64)
+}
+
+/// Is `bit` in the set?
+#[must_use]
+pub fn get(words: &[u64], bit: usize) -> bool {
+    words[bit / 64] >> (bit % 64) & 1 == 1
+}
+
+/// Adds `bit` to the set.
+pub fn set(words: &mut [u64], bit: usize) {
+    words[bit / 64] |= 1 << (bit % 64);
+}
+
+/// Removes `bit` from the set.
+pub fn clear(words: &mut [u64], bit: usize) {
+    words[bit / 64] &= !(1 << (bit % 64));
+}
+
+/// Adds every element of `other` to the set; says whether that changed it.
+pub fn union_into(words: &mut [u64], other: &[u64]) -> bool {
+    let mut changed = false;
+    for (word, &more) in words.iter_mut().zip(other) {
+        changed |= more & !*word != 0;
+        *word |= more;
+    }
+    changed
+}
+
+/// Do the sets share an element?
+#[must_use]
+pub fn intersects(words: &[u64], other: &[u64]) -> bool {
+    words.iter().zip(other).any(|(a, b)| a & b != 0)
+}
+
+/// Is every element of `words` in `other`?
+#[must_use]
+pub fn is_subset(words: &[u64], other: &[u64]) -> bool {
+    words.iter().zip(other).all(|(a, b)| a & !b == 0)
+}
+
+/// The elements in ascending order.
+pub fn iter(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(position, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            (rest != 0).then(|| {
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                position * 64 + bit
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_survive_word_boundaries() {
+        let mut words = [0; 2];
+        for bit in [0, 63, 64, 100] {
+            set(&mut words, bit);
+        }
+        assert_eq!(iter(&words).collect::<Vec<_>>(), [0, 63, 64, 100]);
+        clear(&mut words, 64);
+        assert!(!get(&words, 64) && get(&words, 100));
+    }
+
+    #[test]
+    fn union_reports_growth_only() {
+        let mut words = [0b01];
+        assert!(union_into(&mut words, &[0b10]));
+        assert!(!union_into(&mut words, &[0b11]));
+        assert!(is_subset(&[0b10], &words) && intersects(&words, &[0b10]));
+    }
+}

@@ -1,0 +1,137 @@
+//! How much a search may spend, and how it is stopped from outside.
+//!
+//! Only the binaries look at clocks and signals. They hold a [`Stopper`] and pull it; a search
+//! polls its [`Budget`] every few thousand steps and ends with a [`StopReason`], which becomes the
+//! verdict *unknown*. Nothing in the code base turns a `StopReason` into "holds".
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Why a search ended before it had decided anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    /// More states than allowed.
+    StateLimit,
+    /// More memory than allowed.
+    MemoryLimit,
+    /// The time given is over.
+    Timeout,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+impl StopReason {
+    /// The stable name used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StateLimit => "state-limit",
+            Self::MemoryLimit => "memory-limit",
+            Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+const RUNNING: u8 = 0;
+const TIMEOUT: u8 = 1;
+const INTERRUPTED: u8 = 2;
+
+/// What a search may spend. Cloning shares the stop switch.
+#[derive(Clone, Debug, Default)]
+pub struct Budget {
+    max_states: Option<u64>,
+    max_memory: Option<u64>,
+    stop: Arc<AtomicU8>,
+}
+
+impl Budget {
+    /// No limit; it can still be stopped by its [`Stopper`].
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::default()
+    }
+
+    /// At most this many states (product states where there is a product).
+    #[must_use]
+    pub fn with_max_states(mut self, max_states: u64) -> Self {
+        self.max_states = Some(max_states);
+        self
+    }
+
+    /// At most this many bytes in the structures of the search.
+    #[must_use]
+    pub fn with_max_memory(mut self, bytes: u64) -> Self {
+        self.max_memory = Some(bytes);
+        self
+    }
+
+    /// The switch that ends every search spending this budget.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::clone(&self.stop))
+    }
+
+    /// May a search that has spent this much go on?
+    ///
+    /// # Errors
+    /// The reason for which it must stop.
+    pub fn check(&self, n_states: u64, bytes: u64) -> Result<(), StopReason> {
+        match self.stop.load(Ordering::Relaxed) {
+            TIMEOUT => return Err(StopReason::Timeout),
+            INTERRUPTED => return Err(StopReason::Interrupted),
+            _ => {}
+        }
+        if self.max_states.is_some_and(|limit| n_states > limit) {
+            return Err(StopReason::StateLimit);
+        }
+        if self.max_memory.is_some_and(|limit| bytes > limit) {
+            return Err(StopReason::MemoryLimit);
+        }
+        Ok(())
+    }
+}
+
+/// Ends searches from another thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<AtomicU8>);
+
+impl Stopper {
+    /// The time is over. An earlier stop keeps its reason.
+    pub fn time_out(&self) {
+        self.pull(TIMEOUT);
+    }
+
+    /// The user asked to stop. An earlier stop keeps its reason.
+    pub fn interrupt(&self) {
+        self.pull(INTERRUPTED);
+    }
+
+    fn pull(&self, code: u8) {
+        // Losing the race means that another reason came first; that reason stands.
+        let _ = self
+            .0
+            .compare_exchange(RUNNING, code, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_stop_wins_and_reaches_clones() {
+        let budget = Budget::unlimited();
+        let clone = budget.clone().with_max_states(1);
+        budget.stopper().interrupt();
+        budget.stopper().time_out();
+        assert_eq!(clone.check(0, 0), Err(StopReason::Interrupted));
+    }
+
+    #[test]
+    fn memory_is_limited() {
+        let budget = Budget::unlimited().with_max_memory(100);
+        assert_eq!(budget.check(1 << 40, 100), Ok(()));
+        assert_eq!(budget.check(0, 101), Err(StopReason::MemoryLimit));
+    }
+}

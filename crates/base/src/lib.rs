@@ -1,0 +1,30 @@
+//! Vocabulary that every other crate of Fairground may use.
+//!
+//! Typed indices, source positions, diagnostics, budgets and progress. This crate decides nothing
+//! and knows neither models nor formulas.
+//!
+//! ```
+//! use base::{Budget, StopReason};
+//!
+//! let budget = Budget::unlimited().with_max_states(10);
+//! assert_eq!(budget.check(10, 0), Ok(()));
+//! assert_eq!(budget.check(11, 0), Err(StopReason::StateLimit));
+//! ```
+
+pub mod bits;
+mod budget;
+mod diagnostic;
+mod index;
+mod progress;
+mod suggest;
+
+pub use budget::{Budget, StopReason, Stopper};
+pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span};
+pub use progress::{NoProgress, Progress, Snapshot};
+pub use suggest::closest_name;
+
+define_index! {
+    /// An atomic proposition. The model owns the table that says what an atom means, so formulas
+    /// and automata can speak of atoms without knowing models.
+    pub struct AtomId;
+}
