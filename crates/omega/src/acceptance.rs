@@ -1,0 +1,125 @@
+//! Emerson–Lei acceptance: Boolean formulas over `Inf(m)` and `Fin(m)`.
+
+use base::bits;
+
+base::define_index! {
+    /// A mark that edges may carry.
+    pub struct MarkId;
+}
+
+/// Which sets of marks, seen infinitely often, are accepted.
+///
+/// Büchi, generalized Büchi, Streett and Rabin are special cases with constructors below. Formulas
+/// are in negation normal form by construction: `Inf` and `Fin` are each other's negation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Acceptance {
+    /// Everything.
+    True,
+    /// Nothing.
+    False,
+    /// The mark is seen infinitely often.
+    Inf(MarkId),
+    /// The mark is seen only finitely often.
+    Fin(MarkId),
+    /// All of them.
+    And(Vec<Acceptance>),
+    /// At least one of them.
+    Or(Vec<Acceptance>),
+}
+
+impl Acceptance {
+    /// Every given mark infinitely often.
+    #[must_use]
+    pub fn generalized_buchi(marks: impl IntoIterator<Item = MarkId>) -> Self {
+        Self::all(marks.into_iter().map(Self::Inf))
+    }
+
+    /// One Streett pair: if `enabled` is seen infinitely often, so is `taken`.
+    #[must_use]
+    pub fn streett_pair(enabled: MarkId, taken: MarkId) -> Self {
+        Self::any([Self::Fin(enabled), Self::Inf(taken)])
+    }
+
+    /// One Rabin pair: `avoid` finitely often and `visit` infinitely often.
+    #[must_use]
+    pub fn rabin_pair(avoid: MarkId, visit: MarkId) -> Self {
+        Self::all([Self::Fin(avoid), Self::Inf(visit)])
+    }
+
+    /// The conjunction, flattened and without trivial members.
+    #[must_use]
+    pub fn all(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Self::True => {}
+                Self::False => return Self::False,
+                Self::And(inner) => kept.extend(inner),
+                other => kept.push(other),
+            }
+        }
+        match kept.len() {
+            0 => Self::True,
+            1 => kept.swap_remove(0),
+            _ => Self::And(kept),
+        }
+    }
+
+    /// The disjunction, flattened and without trivial members.
+    #[must_use]
+    pub fn any(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Self::False => {}
+                Self::True => return Self::True,
+                Self::Or(inner) => kept.extend(inner),
+                other => kept.push(other),
+            }
+        }
+        match kept.len() {
+            0 => Self::False,
+            1 => kept.swap_remove(0),
+            _ => Self::Or(kept),
+        }
+    }
+
+    /// The complement.
+    #[must_use]
+    pub fn negate(self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+            Self::Inf(mark) => Self::Fin(mark),
+            Self::Fin(mark) => Self::Inf(mark),
+            Self::And(parts) => Self::any(parts.into_iter().map(Self::negate)),
+            Self::Or(parts) => Self::all(parts.into_iter().map(Self::negate)),
+        }
+    }
+
+    /// Renames every mark.
+    #[must_use]
+    pub fn map_marks(&self, rename: &mut impl FnMut(MarkId) -> MarkId) -> Self {
+        match self {
+            Self::True => Self::True,
+            Self::False => Self::False,
+            Self::Inf(mark) => Self::Inf(rename(*mark)),
+            Self::Fin(mark) => Self::Fin(rename(*mark)),
+            Self::And(parts) => Self::And(parts.iter().map(|p| p.map_marks(rename)).collect()),
+            Self::Or(parts) => Self::Or(parts.iter().map(|p| p.map_marks(rename)).collect()),
+        }
+    }
+
+    /// Does a run accept that sees exactly these marks infinitely often?
+    #[must_use]
+    pub fn accepts(&self, infinitely_often: &[u64]) -> bool {
+        match self {
+            Self::True => true,
+            Self::False => false,
+            Self::Inf(mark) => bits::get(infinitely_often, mark.index()),
+            Self::Fin(mark) => !bits::get(infinitely_often, mark.index()),
+            Self::And(parts) => parts.iter().all(|part| part.accepts(infinitely_often)),
+            Self::Or(parts) => parts.iter().any(|part| part.accepts(infinitely_often)),
+        }
+    }
+}

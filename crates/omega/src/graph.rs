@@ -1,0 +1,109 @@
+//! Graphs that are explored while they are searched.
+
+base::define_index! {
+    /// A node. Graphs number their nodes densely in the order in which they are first seen.
+    pub struct NodeId;
+}
+
+/// A graph with marked edges, computed on demand.
+///
+/// A graph may be the product of a system and an automaton. Then several nodes stand for the same
+/// system state; [`Graph::origin`] and the step numbers say which, and strong global fairness is
+/// judged on these.
+pub trait Graph {
+    /// Why the graph cannot be explored further (a limit, a run-time error of the model).
+    type Stop;
+
+    /// How many words the mark set of an edge has.
+    fn n_mark_words(&self) -> usize;
+
+    /// Appends the initial nodes to `out`.
+    ///
+    /// # Errors
+    /// The reason for which exploration must stop.
+    fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), Self::Stop>;
+
+    /// Appends all edges that leave `node` to `out`, always the same edges in the same order.
+    ///
+    /// # Errors
+    /// The reason for which exploration must stop.
+    fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Self::Stop>;
+
+    /// The system state that `node` stands for.
+    fn origin(&self, node: NodeId) -> u32;
+
+    /// How many steps the system has in the state that `node` stands for. Edges name these steps
+    /// by numbers below this.
+    ///
+    /// # Errors
+    /// The reason for which exploration must stop.
+    fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop>;
+}
+
+/// Edges in one flat buffer, without an allocation per edge.
+#[derive(Clone, Debug)]
+pub struct EdgeBuffer {
+    targets: Vec<NodeId>,
+    steps: Vec<u32>,
+    marks: Vec<u64>,
+    n_mark_words: usize,
+}
+
+impl EdgeBuffer {
+    /// An empty buffer for edges whose mark sets have this many words.
+    #[must_use]
+    pub fn new(n_mark_words: usize) -> Self {
+        Self {
+            targets: Vec::new(),
+            steps: Vec::new(),
+            marks: Vec::new(),
+            n_mark_words,
+        }
+    }
+
+    /// How many edges it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Does it hold no edge?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Forgets all edges from position `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.targets.truncate(len);
+        self.steps.truncate(len);
+        self.marks.truncate(len * self.n_mark_words);
+    }
+
+    /// Appends an edge. `step` is the number of the system step that it takes in its source;
+    /// `marks` has as many words as the buffer was made for.
+    pub fn push(&mut self, target: NodeId, step: u32, marks: &[u64]) {
+        debug_assert_eq!(marks.len(), self.n_mark_words);
+        self.targets.push(target);
+        self.steps.push(step);
+        self.marks.extend_from_slice(marks);
+    }
+
+    /// Where edge `position` leads.
+    #[must_use]
+    pub fn target(&self, position: usize) -> NodeId {
+        self.targets[position]
+    }
+
+    /// Which step of the system it takes.
+    #[must_use]
+    pub fn step(&self, position: usize) -> u32 {
+        self.steps[position]
+    }
+
+    /// The marks that it carries.
+    #[must_use]
+    pub fn marks(&self, position: usize) -> &[u64] {
+        &self.marks[position * self.n_mark_words..][..self.n_mark_words]
+    }
+}
