@@ -14,12 +14,14 @@
 pub mod bits;
 mod budget;
 mod diagnostic;
+mod fairness;
 mod index;
 mod progress;
 mod suggest;
 
 pub use budget::{Budget, StopReason, Stopper};
 pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span};
+pub use fairness::{Fairness, FairnessKind};
 pub use progress::{NoProgress, Progress, Snapshot};
 pub use suggest::closest_name;
 

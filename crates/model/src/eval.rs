@@ -1,0 +1,330 @@
+//! Evaluation of expressions, straight from their meaning.
+
+use base::Span;
+
+use crate::{
+    Access, ActionId, BinaryOp, BoundId, ChannelRef, Expr, InstanceId, Model, Owner, Place,
+    ProcessId, Quantifier, State, Type,
+};
+
+/// What went wrong in a model while it ran.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    /// A division or remainder by zero.
+    DivisionByZero,
+    /// A result outside the 64-bit integers.
+    Overflow,
+    /// An array, channel or process index that does not exist.
+    IndexOutOfRange {
+        /// What was indexed.
+        what: String,
+        /// The index.
+        index: i64,
+    },
+    /// An assignment of a value outside the type of the cell.
+    ValueOutOfRange {
+        /// The cell.
+        cell: String,
+        /// The value.
+        value: i64,
+    },
+    /// Two processes that move together write different values to one cell.
+    WriteConflict {
+        /// The cell.
+        cell: String,
+    },
+    /// An assertion is false.
+    AssertionFailed,
+}
+
+impl std::fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::DivisionByZero => write!(f, "division by zero"),
+            Self::Overflow => write!(f, "the result does not fit into 64 bits"),
+            Self::IndexOutOfRange { what, index } => write!(f, "`{what}` has no index {index}"),
+            Self::ValueOutOfRange { cell, value } => {
+                write!(f, "the value {value} is outside the type of `{cell}`")
+            }
+            Self::WriteConflict { cell } => {
+                write!(
+                    f,
+                    "two processes write different values to `{cell}` in one step"
+                )
+            }
+            Self::AssertionFailed => write!(f, "the assertion is false"),
+        }
+    }
+}
+
+/// An error of the model (not of its text and not of the tool), and where it happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunTimeError {
+    /// What happened.
+    pub kind: ErrorKind,
+    /// The guard, statement or proposition that was being evaluated.
+    pub span: Span,
+    /// The action that was being tried, if any.
+    pub action: Option<ActionId>,
+}
+
+/// The values of bound names, and the process that evaluates.
+#[derive(Clone, Debug, Default)]
+pub struct Env {
+    bounds: Vec<(BoundId, i64)>,
+    instance: Option<InstanceId>,
+}
+
+impl Env {
+    /// No process, no bound names.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The process `instance` with these bound names.
+    #[must_use]
+    pub fn of(instance: InstanceId, bounds: Vec<(BoundId, i64)>) -> Self {
+        Self {
+            bounds,
+            instance: Some(instance),
+        }
+    }
+
+    /// Binds a name in addition; the latest binding counts.
+    pub fn bind(&mut self, bound: BoundId, value: i64) {
+        self.bounds.push((bound, value));
+    }
+
+    /// Takes the latest binding back.
+    pub fn unbind(&mut self) {
+        self.bounds.pop();
+    }
+
+    fn value(&self, bound: BoundId) -> i64 {
+        let found = self.bounds.iter().rev().find(|(name, _)| *name == bound);
+        found.expect("front ends bind every name").1
+    }
+}
+
+impl Model {
+    /// The value of an expression in a state. Errors carry `span`.
+    ///
+    /// # Errors
+    /// A run-time error of the model.
+    pub fn eval(
+        &self,
+        expr: &Expr,
+        state: &State,
+        env: &mut Env,
+        span: Span,
+    ) -> Result<i64, RunTimeError> {
+        Evaluation { model: self, state }
+            .eval(expr, env)
+            .map_err(|kind| RunTimeError {
+                kind,
+                span,
+                action: None,
+            })
+    }
+}
+
+/// A model in a state: what expressions are evaluated in.
+pub(crate) struct Evaluation<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) state: &'a State,
+}
+
+impl Evaluation<'_> {
+    pub(crate) fn eval(&self, expr: &Expr, env: &mut Env) -> Result<i64, ErrorKind> {
+        Ok(match expr {
+            Expr::Int(value) => *value,
+            Expr::Bool(value) => i64::from(*value),
+            Expr::Enum(_, variant) => i64::from(*variant),
+            Expr::Read(place) => self.state.cells[self.cell(place, env)?],
+            Expr::Bound(bound) => env.value(*bound),
+            Expr::Not(inner) => 1 - self.eval(inner, env)?,
+            Expr::Neg(inner) => {
+                let value = self.eval(inner, env)?;
+                value.checked_neg().ok_or(ErrorKind::Overflow)?
+            }
+            Expr::Binary(op, left, right) => self.binary(*op, left, right, env)?,
+            Expr::Ite(condition, then, otherwise) => {
+                let condition = self.eval(condition, env)? != 0;
+                self.eval(if condition { then } else { otherwise }, env)?
+            }
+            Expr::Quantified {
+                quantifier,
+                bound,
+                lo,
+                hi,
+                body,
+            } => {
+                let range = self.eval(lo, env)?..=self.eval(hi, env)?;
+                self.quantified(*quantifier, *bound, range, body, env)?
+            }
+            Expr::At {
+                process,
+                owner,
+                locations,
+            } => {
+                let instance = self.instance(*process, owner, env)?;
+                i64::from(locations.contains(&self.state.locations[instance.index()]))
+            }
+            Expr::Length(channel) => {
+                self.state.channels[self.single_channel(channel, env)?].len() as i64
+            }
+        })
+    }
+
+    fn binary(
+        &self,
+        op: BinaryOp,
+        left: &Expr,
+        right: &Expr,
+        env: &mut Env,
+    ) -> Result<i64, ErrorKind> {
+        let a = self.eval(left, env)?;
+        match (op, a) {
+            (BinaryOp::And, 0) => return Ok(0),
+            (BinaryOp::Implies, 0) => return Ok(1),
+            (BinaryOp::Or, 1) => return Ok(1),
+            _ => {}
+        }
+        let b = self.eval(right, env)?;
+        binary_value(op, a, b)
+    }
+
+    fn quantified(
+        &self,
+        quantifier: Quantifier,
+        bound: BoundId,
+        range: std::ops::RangeInclusive<i64>,
+        body: &Expr,
+        env: &mut Env,
+    ) -> Result<i64, ErrorKind> {
+        let mut sum = 0_i64;
+        for value in range {
+            env.bind(bound, value);
+            let instance = self.eval(body, env);
+            env.unbind();
+            match (quantifier, instance?) {
+                (Quantifier::Forall, 0) => return Ok(0),
+                (Quantifier::Forall, _) | (Quantifier::Exists, 0) => {}
+                (Quantifier::Exists, _) => return Ok(1),
+                (Quantifier::Sum, value) => {
+                    sum = sum.checked_add(value).ok_or(ErrorKind::Overflow)?;
+                }
+            }
+        }
+        Ok(match quantifier {
+            Quantifier::Forall => 1,
+            Quantifier::Exists => 0,
+            Quantifier::Sum => sum,
+        })
+    }
+
+    /// The cell that a place names.
+    pub(crate) fn cell(&self, place: &Place, env: &mut Env) -> Result<usize, ErrorKind> {
+        let variable = &self.model.parts().vars[place.var.index()];
+        let mut cell = match (&place.owner, variable.owner) {
+            (Some(owner), Some(process)) => {
+                let instance = self.instance(process, owner, env)?;
+                self.model.first_cell(place.var, Some(instance))
+            }
+            _ => self.model.first_cell(place.var, None),
+        };
+        let records = &self.model.parts().records;
+        let mut ty = &variable.ty;
+        for access in &place.path {
+            match (access, ty) {
+                (Access::Index(index), Type::Array(array)) => {
+                    let index = self.eval(index, env)?;
+                    let offset = offset_of(index, array.lo, array.len)
+                        .ok_or_else(|| index_error(&variable.name, index))?;
+                    cell += offset * array.element.n_cells(records);
+                    ty = &array.element;
+                }
+                (Access::Field(field), Type::Record(record)) => {
+                    let fields = &records[record.index()].fields;
+                    let skipped = fields[..*field].iter();
+                    cell += skipped.map(|(_, ty)| ty.n_cells(records)).sum::<usize>();
+                    ty = &fields[*field].1;
+                }
+                _ => unreachable!("front ends check that accesses fit the type"),
+            }
+        }
+        Ok(cell)
+    }
+
+    fn instance(
+        &self,
+        process: ProcessId,
+        owner: &Owner,
+        env: &mut Env,
+    ) -> Result<InstanceId, ErrorKind> {
+        match owner {
+            Owner::Own => Ok(env.instance.expect("only processes have own variables")),
+            Owner::Single => Ok(self.model.instance_of(process, None).expect("it exists")),
+            Owner::Indexed(index) => {
+                let index = self.eval(index, env)?;
+                let found = self.model.instance_of(process, Some(index));
+                let name = || &self.model.parts().processes[process.index()].name;
+                found.ok_or_else(|| index_error(name(), index))
+            }
+        }
+    }
+
+    /// The position in `State::channels` that a reference names.
+    pub(crate) fn single_channel(
+        &self,
+        reference: &ChannelRef,
+        env: &mut Env,
+    ) -> Result<usize, ErrorKind> {
+        let first = self.model.first_single_channel(reference.channel);
+        let channel = &self.model.parts().channels[reference.channel.index()];
+        let (Some(index), Some((lo, _))) = (&reference.index, channel.indices) else {
+            return Ok(first);
+        };
+        let index = self.eval(index, env)?;
+        let offset = offset_of(index, lo, channel.n_single())
+            .ok_or_else(|| index_error(&channel.name, index))?;
+        Ok(first + offset)
+    }
+}
+
+fn offset_of(index: i64, lo: i64, len: usize) -> Option<usize> {
+    let offset = usize::try_from(index.checked_sub(lo)?).ok()?;
+    (offset < len).then_some(offset)
+}
+
+fn index_error(what: &str, index: i64) -> ErrorKind {
+    ErrorKind::IndexOutOfRange {
+        what: what.to_owned(),
+        index,
+    }
+}
+
+/// The value of an operator on evaluated operands.
+pub(crate) fn binary_value(op: BinaryOp, a: i64, b: i64) -> Result<i64, ErrorKind> {
+    let checked = |value: Option<i64>| value.ok_or(ErrorKind::Overflow);
+    let truth = |value: bool| Ok(i64::from(value));
+    match op {
+        BinaryOp::Add => checked(a.checked_add(b)),
+        BinaryOp::Sub => checked(a.checked_sub(b)),
+        BinaryOp::Mul => checked(a.checked_mul(b)),
+        BinaryOp::Div | BinaryOp::Mod if b == 0 => Err(ErrorKind::DivisionByZero),
+        BinaryOp::Div => checked(a.checked_div_euclid(b)),
+        // i64::MIN mod -1 is 0; the hardware overflows on it.
+        BinaryOp::Mod => Ok(a.checked_rem_euclid(b).unwrap_or(0)),
+        BinaryOp::And => truth(a != 0 && b != 0),
+        BinaryOp::Or => truth(a != 0 || b != 0),
+        BinaryOp::Implies => truth(a == 0 || b != 0),
+        BinaryOp::Eq => truth(a == b),
+        BinaryOp::Ne => truth(a != b),
+        BinaryOp::Lt => truth(a < b),
+        BinaryOp::Le => truth(a <= b),
+        BinaryOp::Gt => truth(a > b),
+        BinaryOp::Ge => truth(a >= b),
+    }
+}

@@ -1,0 +1,112 @@
+//! Execution of effects, straight from their meaning.
+
+use base::Span;
+
+use crate::eval::Evaluation;
+use crate::{Env, ErrorKind, Expr, Model, Place, State, Stmt, StmtKind};
+
+/// A state that an effect may lead to, and what it wrote on the way.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    pub(crate) state: State,
+    pub(crate) env: Env,
+    /// The cells assigned to, whether or not their values changed.
+    pub(crate) written: Vec<usize>,
+}
+
+/// An error and the statement in which it happened.
+pub(crate) type Located = (ErrorKind, Span);
+
+/// Runs a sequence of statements from every branch; each choice multiplies the branches.
+pub(crate) fn run(
+    model: &Model,
+    statements: &[Stmt],
+    mut branches: Vec<Branch>,
+) -> Result<Vec<Branch>, Located> {
+    for statement in statements {
+        let mut next = Vec::new();
+        for branch in branches {
+            next.extend(run_one(model, statement, branch)?);
+        }
+        branches = next;
+    }
+    Ok(branches)
+}
+
+fn run_one(model: &Model, statement: &Stmt, mut branch: Branch) -> Result<Vec<Branch>, Located> {
+    let span = statement.span;
+    match &statement.kind {
+        StmtKind::Assign(place, value) => {
+            let value = branch.eval(model, value).map_err(|e| (e, span))?;
+            branch.store(model, place, value).map_err(|e| (e, span))?;
+            Ok(vec![branch])
+        }
+        StmtKind::If(condition, then, otherwise) => {
+            let condition = branch.eval(model, condition).map_err(|e| (e, span))?;
+            run(
+                model,
+                if condition != 0 { then } else { otherwise },
+                vec![branch],
+            )
+        }
+        StmtKind::For(bound, lo, hi, body) => {
+            let lo = branch.eval(model, lo).map_err(|e| (e, span))?;
+            let hi = branch.eval(model, hi).map_err(|e| (e, span))?;
+            let mut branches = vec![branch];
+            for value in lo..=hi {
+                for branch in &mut branches {
+                    branch.env.bind(*bound, value);
+                }
+                branches = run(model, body, branches)?;
+            }
+            Ok(branches)
+        }
+        StmtKind::Choose(bound, lo, hi, condition) => {
+            let lo = branch.eval(model, lo).map_err(|e| (e, span))?;
+            let hi = branch.eval(model, hi).map_err(|e| (e, span))?;
+            let mut branches = Vec::new();
+            for value in lo..=hi {
+                let mut chosen = branch.clone();
+                chosen.env.bind(*bound, value);
+                if chosen.eval(model, condition).map_err(|e| (e, span))? != 0 {
+                    branches.push(chosen);
+                }
+            }
+            Ok(branches)
+        }
+        StmtKind::Assert(condition) => {
+            match branch.eval(model, condition).map_err(|e| (e, span))? {
+                0 => Err((ErrorKind::AssertionFailed, span)),
+                _ => Ok(vec![branch]),
+            }
+        }
+    }
+}
+
+impl Branch {
+    fn eval(&mut self, model: &Model, expr: &Expr) -> Result<i64, ErrorKind> {
+        let state = &self.state;
+        Evaluation { model, state }.eval(expr, &mut self.env)
+    }
+
+    /// Stores a value, checking it against the type of the cell.
+    pub(crate) fn store(
+        &mut self,
+        model: &Model,
+        place: &Place,
+        value: i64,
+    ) -> Result<(), ErrorKind> {
+        let state = &self.state;
+        let cell = Evaluation { model, state }.cell(place, &mut self.env)?;
+        let description = &model.cells()[cell];
+        if !description.ty.contains(value) {
+            return Err(ErrorKind::ValueOutOfRange {
+                cell: description.name.clone(),
+                value,
+            });
+        }
+        self.state.cells[cell] = value;
+        self.written.push(cell);
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! Which runs are considered: elementary conditions, annotations and assumptions.
+
+use base::{AtomId, Fairness, FairnessKind, Span};
+
+use crate::{ActionId, CommandId, EventId, InstanceId, Model, ProcessId};
+
+/// How strictly one condition demands its subject.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ConditionKind {
+    /// Taken infinitely often, whatever is enabled.
+    Unconditional,
+    /// Taken infinitely often if enabled from some point on for ever.
+    Weak,
+    /// Taken infinitely often if enabled infinitely often.
+    Strong,
+}
+
+/// What an annotation stands at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// A process: each of its instances for itself.
+    Process(ProcessId),
+    /// All actions of a process with this name: each for itself.
+    Action(ProcessId, String),
+    /// An event: each of its argument lists for itself.
+    Event(EventId),
+    /// One step of a process, told apart from others with the same name; each instance and each
+    /// parameter list for itself.
+    Choice(ProcessId, usize),
+}
+
+/// A fairness condition written into the model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Annotation {
+    /// How strict.
+    pub kind: ConditionKind,
+    /// What for.
+    pub target: Target,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// An assumption about runs: a Boolean combination of "infinitely often" and "from some point on
+/// for ever" over atoms.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Assumption {
+    /// `[]<> atom`, or `[]<> !atom` if the flag is false.
+    Infinitely(AtomId, bool),
+    /// `<>[] atom`, or `<>[] !atom` if the flag is false.
+    Eventually(AtomId, bool),
+    /// All of them.
+    All(Vec<Assumption>),
+    /// At least one of them.
+    Any(Vec<Assumption>),
+}
+
+/// What a single condition is about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Subject {
+    /// A process moves.
+    Process(InstanceId),
+    /// An action is taken.
+    Action(ActionId),
+    /// A command is executed.
+    Choice(CommandId),
+}
+
+/// One elementary fairness condition on runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// How strict.
+    pub kind: ConditionKind,
+    /// What for.
+    pub subject: Subject,
+    /// The annotation it comes from, if it is not part of a notion for the whole system.
+    pub span: Option<Span>,
+}
+
+impl Model {
+    /// The elementary conditions that `fairness` stands for, in a fixed order.
+    ///
+    /// Strong global fairness contributes none: it is a condition on sets of steps, not on marks.
+    #[must_use]
+    pub fn fairness_conditions(&self, fairness: Fairness) -> Vec<Condition> {
+        let processes = (0..self.instances().len()).map(|i| Subject::Process(InstanceId::new(i)));
+        let actions = (0..self.actions().len()).map(|i| Subject::Action(ActionId::new(i)));
+        let (kind, subjects): (_, Vec<Subject>) = match fairness.kind {
+            FairnessKind::None | FairnessKind::StrongGlobal => (ConditionKind::Weak, vec![]),
+            FairnessKind::WeakProcess => (ConditionKind::Weak, processes.collect()),
+            FairnessKind::StrongProcess => (ConditionKind::Strong, processes.collect()),
+            FairnessKind::Weak => (ConditionKind::Weak, actions.collect()),
+            FairnessKind::Strong => (ConditionKind::Strong, actions.collect()),
+        };
+        let whole = subjects.into_iter().map(|subject| Condition {
+            kind,
+            subject,
+            span: None,
+        });
+        let mut conditions: Vec<Condition> = whole.collect();
+        if fairness.annotated {
+            for annotation in &self.parts().annotations {
+                conditions.extend(self.annotated_conditions(annotation));
+            }
+        }
+        conditions
+    }
+
+    fn annotated_conditions(&self, annotation: &Annotation) -> Vec<Condition> {
+        let commands = || (0..self.commands().len()).map(CommandId::new);
+        let step_of = |command: CommandId| {
+            let command = &self.commands()[command.index()];
+            let process = self.instances()[command.instance.index()].process;
+            (process, command.step)
+        };
+        let mut subjects: Vec<Subject> = match &annotation.target {
+            Target::Process(process) => (0..self.instances().len())
+                .filter(|&i| self.instances()[i].process == *process)
+                .map(|i| Subject::Process(InstanceId::new(i)))
+                .collect(),
+            Target::Choice(process, step) => commands()
+                .filter(|&command| step_of(command) == (*process, *step))
+                .map(Subject::Choice)
+                .collect(),
+            Target::Action(process, name) => {
+                let named = |command: &CommandId| {
+                    let (owner, step) = step_of(*command);
+                    owner == *process
+                        && self.parts().processes[owner.index()].steps[step].name == *name
+                };
+                self.actions_of_commands(&commands().filter(named).collect::<Vec<_>>())
+            }
+            Target::Event(event) => {
+                let of_event = |command: &CommandId| {
+                    let (owner, step) = step_of(*command);
+                    let step = &self.parts().processes[owner.index()].steps[step];
+                    matches!(&step.sync, crate::Sync::Event { event: e, .. } if e == event)
+                };
+                self.actions_of_commands(&commands().filter(of_event).collect::<Vec<_>>())
+            }
+        };
+        subjects.dedup();
+        let condition = |subject| Condition {
+            kind: annotation.kind,
+            subject,
+            span: Some(annotation.span),
+        };
+        subjects.into_iter().map(condition).collect()
+    }
+
+    fn actions_of_commands(&self, commands: &[CommandId]) -> Vec<Subject> {
+        let mut actions: Vec<ActionId> = self
+            .transitions()
+            .iter()
+            .filter(|transition| {
+                let mut alternatives = transition.participants.iter().flat_map(|p| &p.alternatives);
+                alternatives.any(|command| commands.contains(command))
+            })
+            .map(|transition| transition.action)
+            .collect();
+        actions.sort_unstable();
+        actions.dedup();
+        actions.into_iter().map(Subject::Action).collect()
+    }
+
+    /// What the subject of a condition is called in reports.
+    #[must_use]
+    pub fn subject_name(&self, subject: &Subject) -> String {
+        match subject {
+            Subject::Process(instance) => self.instance_name(*instance).to_owned(),
+            Subject::Action(action) => self.action_name(*action).to_owned(),
+            Subject::Choice(command) => self.command_name(*command),
+        }
+    }
+}

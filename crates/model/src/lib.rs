@@ -1,0 +1,67 @@
+//! The intermediate model of every front end and abstraction, and its reference semantics.
+//!
+//! A [`Model`] is a set of processes with locations and guarded steps over shared and local
+//! variables, channels and events. Front ends describe one as a [`ModelParts`]; only
+//! [`ModelParts::finish`] yields a `Model`, whose instances, actions and cells are then fixed.
+//!
+//! [`Model::is_initial`], [`Model::initial_states`], [`Model::successors`] and [`Model::eval`] are
+//! slow, obvious and the definition of truth: every faster way of computing steps is tested
+//! against them, and every counterexample is replayed on them.
+//!
+//! This crate refuses to know texts, formulas, searches and reports.
+//!
+//! ```
+//! use model::*;
+//! # use base::Span;
+//! // One process that toggles one Boolean for ever.
+//! let x = VarId(0);
+//! let place = Place { var: x, owner: None, path: vec![] };
+//! let toggle = Step {
+//!     effect: vec![Stmt::new(
+//!         StmtKind::Assign(place.clone(), Expr::not(Expr::Read(place))),
+//!         Span::nowhere(),
+//!     )],
+//!     ..Step::new("toggle", LocationId(0), LocationId(0), Span::nowhere())
+//! };
+//! let parts = ModelParts {
+//!     vars: vec![Variable {
+//!         name: "x".into(),
+//!         ty: Type::Scalar(Scalar::Bool),
+//!         owner: None,
+//!         initial: Initial::Values(vec![Expr::Bool(false)]),
+//!         span: Span::nowhere(),
+//!     }],
+//!     processes: vec![Process::new("T", vec!["here".into()], vec![toggle], Span::nowhere())],
+//!     ..ModelParts::default()
+//! };
+//! let model = parts.finish().unwrap();
+//! let initial = model.initial_states().unwrap();
+//! let next = model.successors(&initial[0]).unwrap();
+//! assert_eq!(model.action_name(next[0].actions[0]), "T.toggle");
+//! assert_eq!(next[0].target.cells, [1]);
+//! ```
+
+mod elaborate;
+mod eval;
+mod execute;
+mod expr;
+mod fairness;
+mod parts;
+mod state;
+mod steps;
+mod types;
+
+pub use elaborate::{
+    Action, ActionId, Cell, Command, CommandId, Instance, InstanceId, Model, ModelError,
+    Participant, StepSet, Transition,
+};
+pub use eval::{Env, ErrorKind, RunTimeError};
+pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
+pub use fairness::{Annotation, Assumption, Condition, ConditionKind, Subject, Target};
+pub use parts::{
+    Atom, AtomMeaning, Channel, ChannelId, Composition, Event, EventId, IndexRange, Initial,
+    LocationId, ModelParts, Parameter, Pattern, Process, ProcessId, Step, StepPattern, Stmt,
+    StmtKind, Sync, VarId, Variable,
+};
+pub use state::{State, Successor};
+pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};

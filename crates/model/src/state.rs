@@ -1,0 +1,29 @@
+//! States and steps as the reference semantics sees them.
+
+use crate::{ActionId, CommandId, InstanceId, LocationId};
+
+/// A state: plain vectors, compared and hashed as such.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct State {
+    /// The location of every instance.
+    pub locations: Vec<LocationId>,
+    /// The value of every cell.
+    pub cells: Vec<i64>,
+    /// The content of every single channel, oldest message first.
+    pub channels: Vec<Vec<Vec<i64>>>,
+}
+
+/// A step that leaves a state.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Successor {
+    /// What happens: one action, or in a synchronous composition one for each mover. Sorted.
+    /// Empty for the idle step of a deadlocked state.
+    pub actions: Vec<ActionId>,
+    /// Who takes part. Sorted. Empty for the idle step.
+    pub movers: Vec<InstanceId>,
+    /// Which commands were executed. Sorted. Two ways of taking the same action to the same state
+    /// are one step; it lists the commands of both.
+    pub commands: Vec<CommandId>,
+    /// Where it leads.
+    pub target: State,
+}

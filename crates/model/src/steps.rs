@@ -1,0 +1,539 @@
+//! Initial states and steps, straight from their meaning.
+
+use base::Span;
+
+use crate::eval::Evaluation;
+use crate::execute::{self, Branch, Located};
+use crate::{
+    AtomMeaning, Command, CommandId, Composition, Env, ErrorKind, Expr, Initial, Model, Pattern,
+    RunTimeError, State, Step, StepSet, Successor, Sync, Transition,
+};
+
+/// What a handshake hands over.
+type Message = Vec<i64>;
+
+impl Model {
+    /// Is this an initial state?
+    ///
+    /// # Errors
+    /// A run-time error in an initial value or constraint.
+    pub fn is_initial(&self, state: &State) -> Result<bool, RunTimeError> {
+        let starts = |(instance, location)| self.initial_locations(instance).contains(location);
+        if !state.locations.iter().enumerate().all(starts)
+            || state.channels.iter().any(|channel| !channel.is_empty())
+        {
+            return Ok(false);
+        }
+        for (position, cell) in self.cells().iter().enumerate() {
+            let value = state.cells[position];
+            let expected = self.initial_value(position, state)?;
+            if expected.is_some_and(|expected| expected != value) || !cell.ty.contains(value) {
+                return Ok(false);
+            }
+        }
+        self.satisfies_init(state)
+    }
+
+    /// All initial states, in a fixed order. There may be very many.
+    ///
+    /// # Errors
+    /// A run-time error in an initial value or constraint.
+    pub fn initial_states(&self) -> Result<Vec<State>, RunTimeError> {
+        let empty = State {
+            locations: Vec::new(),
+            cells: vec![0; self.cells().len()],
+            channels: vec![Vec::new(); self.n_single_channels()],
+        };
+        let mut states = vec![empty];
+        for instance in 0..self.instances().len() {
+            states = branch(
+                states,
+                self.initial_locations(instance),
+                |state, location| {
+                    state.locations.push(*location);
+                },
+            );
+        }
+        for position in 0..self.cells().len() {
+            let (lo, hi) = self.cells()[position].ty.bounds();
+            let values: Vec<i64> = match self.initial_value(position, &states[0])? {
+                Some(value) => vec![value],
+                None => (lo..=hi).collect(),
+            };
+            states = branch(states, &values, |state, value| {
+                state.cells[position] = *value
+            });
+        }
+        let mut kept = Vec::new();
+        for state in states {
+            if self.satisfies_init(&state)? {
+                kept.push(state);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The value that a cell starts with, or nothing if it may start with any.
+    fn initial_value(&self, position: usize, state: &State) -> Result<Option<i64>, RunTimeError> {
+        let cell = &self.cells()[position];
+        let variable = &self.parts().vars[cell.var.index()];
+        let Initial::Values(values) = &variable.initial else {
+            return Ok(None);
+        };
+        let mut env = match cell.instance {
+            Some(instance) => Env::of(instance, self.index_binding(instance)),
+            None => Env::empty(),
+        };
+        let offset = position - self.first_cell(cell.var, cell.instance);
+        let value = self.eval(&values[offset], state, &mut env, variable.span)?;
+        if cell.ty.contains(value) {
+            return Ok(Some(value));
+        }
+        let kind = ErrorKind::ValueOutOfRange {
+            cell: cell.name.clone(),
+            value,
+        };
+        Err(error(kind, variable.span))
+    }
+
+    fn satisfies_init(&self, state: &State) -> Result<bool, RunTimeError> {
+        for constraint in &self.parts().init {
+            if self.eval(constraint, state, &mut Env::empty(), Span::nowhere())? == 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// All steps that leave a state, each once, in a fixed order. None means deadlock.
+    ///
+    /// # Errors
+    /// A run-time error in a guard or effect.
+    pub fn successors(&self, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+        let mut found = Vec::new();
+        match self.parts().composition {
+            Composition::Interleaving => {
+                for transition in self.transitions() {
+                    found.extend(self.take(transition, state)?);
+                }
+            }
+            Composition::Synchronous => found = self.take_together(state)?,
+        }
+        Ok(merge_equal_steps(found))
+    }
+
+    /// The steps of a run: those of [`Model::successors`], or the idle step in a deadlock.
+    ///
+    /// # Errors
+    /// A run-time error in a guard or effect.
+    pub fn steps_or_idle(&self, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+        let mut steps = self.successors(state)?;
+        if steps.is_empty() {
+            steps.push(Successor {
+                actions: Vec::new(),
+                movers: Vec::new(),
+                commands: Vec::new(),
+                target: state.clone(),
+            });
+        }
+        Ok(steps)
+    }
+
+    /// Does the atom hold in `state`, reached by a step that executed `commands` (none at the
+    /// start of a run and after an idle step)?
+    ///
+    /// # Errors
+    /// A run-time error of the model.
+    pub fn atom_holds(
+        &self,
+        atom: base::AtomId,
+        state: &State,
+        commands: &[CommandId],
+    ) -> Result<bool, RunTimeError> {
+        let description = &self.parts().atoms[atom.index()];
+        let among = |set: &StepSet, commands: &[CommandId]| {
+            commands.iter().any(|command| set.contains(*command))
+        };
+        match &description.meaning {
+            AtomMeaning::State(expr) => {
+                Ok(self.eval(expr, state, &mut Env::empty(), description.span)? != 0)
+            }
+            AtomMeaning::Taken(pattern) => Ok(among(&self.step_set(pattern), commands)),
+            AtomMeaning::Enabled(pattern) => {
+                let set = self.step_set(pattern);
+                let steps = self.successors(state)?;
+                Ok(steps.iter().any(|step| among(&set, &step.commands)))
+            }
+            AtomMeaning::Deadlock => Ok(self.successors(state)?.is_empty()),
+        }
+    }
+
+    fn take(&self, transition: &Transition, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+        let with_action = |mut error: RunTimeError| {
+            error.action = Some(transition.action);
+            error
+        };
+        let mut enabled: Vec<Vec<CommandId>> = Vec::new();
+        for participant in &transition.participants {
+            let mut alternatives = Vec::new();
+            for &command in &participant.alternatives {
+                if self.is_enabled(command, state).map_err(with_action)? {
+                    alternatives.push(command);
+                }
+            }
+            enabled.push(alternatives);
+        }
+        let mut found = Vec::new();
+        for team in combinations(&enabled) {
+            for target in self.execute_team(&team, state).map_err(with_action)? {
+                found.push(Successor {
+                    actions: vec![transition.action],
+                    movers: self.movers(&team),
+                    commands: sorted(team.clone()),
+                    target,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Synchronous composition: every process that can move does; the others stay.
+    fn take_together(&self, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+        let mut enabled = vec![Vec::new(); self.instances().len()];
+        for (position, command) in self.commands().iter().enumerate() {
+            let id = CommandId::new(position);
+            if self.is_enabled(id, state)? {
+                enabled[command.instance.index()].push(id);
+            }
+        }
+        enabled.retain(|alternatives| !alternatives.is_empty());
+        if enabled.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for team in combinations(&enabled) {
+            for target in self.execute_team(&team, state)? {
+                found.push(Successor {
+                    actions: sorted(team.iter().map(|c| self.action_of(*c)).collect()),
+                    movers: self.movers(&team),
+                    commands: sorted(team.clone()),
+                    target,
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    fn movers(&self, team: &[CommandId]) -> Vec<crate::InstanceId> {
+        let instance = |command: &CommandId| self.commands()[command.index()].instance;
+        sorted(team.iter().map(instance).collect())
+    }
+
+    /// Location and guard; for a buffered channel also room or a matching message.
+    fn is_enabled(&self, id: CommandId, state: &State) -> Result<bool, RunTimeError> {
+        let command = &self.commands()[id.index()];
+        let step = self.step_of(id);
+        if state.locations[command.instance.index()] != step.source {
+            return Ok(false);
+        }
+        let mut env = self.env_of(command);
+        if self.eval(&step.guard, state, &mut env, step.span)? == 0 {
+            return Ok(false);
+        }
+        self.channel_allows(step, state, &mut env)
+            .map_err(|kind| error(kind, step.span))
+    }
+
+    fn channel_allows(&self, step: &Step, state: &State, env: &mut Env) -> Result<bool, ErrorKind> {
+        let evaluation = Evaluation { model: self, state };
+        match &step.sync {
+            Sync::Send { channel, .. } => {
+                let capacity = self.parts().channels[channel.channel.index()].capacity;
+                let single = evaluation.single_channel(channel, env)?;
+                Ok(capacity == 0 || state.channels[single].len() < capacity)
+            }
+            Sync::Receive { channel, patterns } => {
+                let capacity = self.parts().channels[channel.channel.index()].capacity;
+                let single = evaluation.single_channel(channel, env)?;
+                match state.channels[single].first() {
+                    _ if capacity == 0 => Ok(true),
+                    None => Ok(false),
+                    Some(message) => matches(&evaluation, patterns, message, env),
+                }
+            }
+            Sync::Internal | Sync::Event { .. } => Ok(true),
+        }
+    }
+
+    /// All states in which a team of commands may leave `state`, each command reading `state` and
+    /// its own writes only.
+    fn execute_team(&self, team: &[CommandId], state: &State) -> Result<Vec<State>, RunTimeError> {
+        let message = match team {
+            [sender, receiver] if self.is_handshake(*sender) => {
+                let Some(message) = self.rendezvous(*sender, *receiver, state)? else {
+                    return Ok(Vec::new());
+                };
+                Some(message)
+            }
+            _ => None,
+        };
+        let mut results: Vec<(State, Vec<usize>)> = vec![(state.clone(), Vec::new())];
+        for &id in team {
+            let branches = self
+                .execute(id, state, message.as_ref())
+                .map_err(|(kind, span)| error(kind, span))?;
+            let mut merged = Vec::new();
+            for (so_far, written) in &results {
+                for branch in &branches {
+                    merged.push(self.combine(so_far, written, branch, id)?);
+                }
+            }
+            results = merged;
+        }
+        Ok(results.into_iter().map(|(state, _)| state).collect())
+    }
+
+    /// The message that the first of two commands hands to the second; nothing if they do not fit.
+    fn rendezvous(
+        &self,
+        sender: CommandId,
+        receiver: CommandId,
+        state: &State,
+    ) -> Result<Option<Message>, RunTimeError> {
+        let (send, receive) = (self.step_of(sender), self.step_of(receiver));
+        let (
+            Sync::Send { channel, payload },
+            Sync::Receive {
+                channel: other,
+                patterns,
+            },
+        ) = (&send.sync, &receive.sync)
+        else {
+            unreachable!("a rendezvous pairs a sender with a receiver");
+        };
+        let in_send = |kind| error(kind, send.span);
+        let in_receive = |kind| error(kind, receive.span);
+        let evaluation = Evaluation { model: self, state };
+        let mut send_env = self.env_of(&self.commands()[sender.index()]);
+        let mut receive_env = self.env_of(&self.commands()[receiver.index()]);
+        let from = evaluation
+            .single_channel(channel, &mut send_env)
+            .map_err(in_send)?;
+        let to = evaluation
+            .single_channel(other, &mut receive_env)
+            .map_err(in_receive)?;
+        if from != to {
+            return Ok(None);
+        }
+        let message = self
+            .message(channel, payload, state, &mut send_env)
+            .map_err(in_send)?;
+        let fits =
+            matches(&evaluation, patterns, &message, &mut receive_env).map_err(in_receive)?;
+        Ok(fits.then_some(message))
+    }
+
+    /// The components of a message, checked against the types of the channel.
+    fn message(
+        &self,
+        channel: &crate::ChannelRef,
+        payload: &[Expr],
+        state: &State,
+        env: &mut Env,
+    ) -> Result<Message, ErrorKind> {
+        let evaluation = Evaluation { model: self, state };
+        let declared = &self.parts().channels[channel.channel.index()];
+        let mut message = Vec::new();
+        for (expr, ty) in payload.iter().zip(&declared.payload) {
+            let value = evaluation.eval(expr, env)?;
+            if !ty.contains(value) {
+                return Err(ErrorKind::ValueOutOfRange {
+                    cell: declared.name.clone(),
+                    value,
+                });
+            }
+            message.push(value);
+        }
+        Ok(message)
+    }
+
+    /// One command from `state`: its communication, then its effect, then its new location.
+    fn execute(
+        &self,
+        id: CommandId,
+        state: &State,
+        handed_over: Option<&Message>,
+    ) -> Result<Vec<Branch>, Located> {
+        let command = &self.commands()[id.index()];
+        let step = self.step_of(id);
+        let mut start = Branch {
+            state: state.clone(),
+            env: self.env_of(command),
+            written: Vec::new(),
+        };
+        self.communicate(step, &mut start, handed_over)
+            .map_err(|kind| (kind, step.span))?;
+        let mut branches = execute::run(self, &step.effect, vec![start])?;
+        for branch in &mut branches {
+            branch.state.locations[command.instance.index()] = step.target;
+        }
+        Ok(branches)
+    }
+
+    fn communicate(
+        &self,
+        step: &Step,
+        branch: &mut Branch,
+        handed_over: Option<&Message>,
+    ) -> Result<(), ErrorKind> {
+        match (&step.sync, handed_over) {
+            (Sync::Receive { patterns, .. }, Some(message)) => {
+                self.store_message(patterns, message, branch)
+            }
+            (Sync::Send { .. }, Some(_)) | (Sync::Internal | Sync::Event { .. }, _) => Ok(()),
+            (Sync::Send { channel, payload }, None) => {
+                let state = branch.state.clone();
+                let message = self.message(channel, payload, &state, &mut branch.env)?;
+                let evaluation = Evaluation {
+                    model: self,
+                    state: &state,
+                };
+                let single = evaluation.single_channel(channel, &mut branch.env)?;
+                branch.state.channels[single].push(message);
+                Ok(())
+            }
+            (Sync::Receive { channel, patterns }, None) => {
+                let state = branch.state.clone();
+                let evaluation = Evaluation {
+                    model: self,
+                    state: &state,
+                };
+                let single = evaluation.single_channel(channel, &mut branch.env)?;
+                let message = branch.state.channels[single].remove(0);
+                self.store_message(patterns, &message, branch)
+            }
+        }
+    }
+
+    fn store_message(
+        &self,
+        patterns: &[Pattern],
+        message: &Message,
+        branch: &mut Branch,
+    ) -> Result<(), ErrorKind> {
+        for (pattern, value) in patterns.iter().zip(message) {
+            if let Pattern::Store(place) = pattern {
+                branch.store(self, place, *value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what one command did to what the others did.
+    fn combine(
+        &self,
+        so_far: &State,
+        written: &[usize],
+        branch: &Branch,
+        id: CommandId,
+    ) -> Result<(State, Vec<usize>), RunTimeError> {
+        let instance = self.commands()[id.index()].instance.index();
+        let mut state = so_far.clone();
+        let mut all_written = written.to_vec();
+        state.locations[instance] = branch.state.locations[instance];
+        for &cell in &branch.written {
+            let value = branch.state.cells[cell];
+            if written.contains(&cell) && state.cells[cell] != value {
+                let kind = ErrorKind::WriteConflict {
+                    cell: self.cells()[cell].name.clone(),
+                };
+                return Err(error(kind, self.step_of(id).span));
+            }
+            state.cells[cell] = value;
+            all_written.push(cell);
+        }
+        // Only commands that move alone use buffered channels, so copying is merging.
+        state.channels.clone_from(&branch.state.channels);
+        Ok((state, all_written))
+    }
+
+    fn env_of(&self, command: &Command) -> Env {
+        Env::of(command.instance, command.bindings.clone())
+    }
+}
+
+/// Does a message look as the patterns demand?
+fn matches(
+    evaluation: &Evaluation<'_>,
+    patterns: &[Pattern],
+    message: &Message,
+    env: &mut Env,
+) -> Result<bool, ErrorKind> {
+    for (pattern, value) in patterns.iter().zip(message) {
+        if let Pattern::Match(expected) = pattern
+            && evaluation.eval(expected, env)? != *value
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn error(kind: ErrorKind, span: Span) -> RunTimeError {
+    RunTimeError {
+        kind,
+        span,
+        action: None,
+    }
+}
+
+fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+    items.sort_unstable();
+    items.dedup();
+    items
+}
+
+fn branch<T>(states: Vec<State>, choices: &[T], apply: impl Fn(&mut State, &T)) -> Vec<State> {
+    let mut result = Vec::with_capacity(states.len() * choices.len());
+    for state in states {
+        for choice in choices {
+            let mut next = state.clone();
+            apply(&mut next, choice);
+            result.push(next);
+        }
+    }
+    result
+}
+
+/// One element of each list, in all ways; the last list varies fastest.
+fn combinations(lists: &[Vec<CommandId>]) -> Vec<Vec<CommandId>> {
+    let mut teams = vec![Vec::new()];
+    for list in lists {
+        let extend = |team: &Vec<CommandId>| -> Vec<Vec<CommandId>> {
+            let with = |command: &CommandId| [team.as_slice(), &[*command]].concat();
+            list.iter().map(with).collect()
+        };
+        teams = teams.iter().flat_map(extend).collect();
+    }
+    teams
+}
+
+/// Steps with the same actions, movers and target are one step.
+fn merge_equal_steps(found: Vec<Successor>) -> Vec<Successor> {
+    let mut merged: Vec<Successor> = Vec::new();
+    for step in found {
+        let same = |other: &&mut Successor| {
+            other.actions == step.actions
+                && other.movers == step.movers
+                && other.target == step.target
+        };
+        match merged.iter_mut().find(same) {
+            Some(other) => {
+                let both = [other.commands.as_slice(), &step.commands].concat();
+                other.commands = sorted(both);
+            }
+            None => merged.push(step),
+        }
+    }
+    merged
+}
