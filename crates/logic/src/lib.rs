@@ -1,0 +1,26 @@
+//! Linear temporal logic: formulas, what they mean, and their automata.
+//!
+//! A word is an infinite sequence of letters and a letter is a set of atoms. This crate says whether
+//! a formula holds on a word ([`holds_on_lasso`]). What an atom means is the business of the model
+//! that owns the atom table; nothing here knows models.
+//!
+//! ```
+//! use base::AtomId;
+//! use logic::Ltl;
+//!
+//! let [request, answer] = [0, 1].map(|index| Ltl::atom(AtomId(index)));
+//! let responds = Ltl::always(Ltl::implies(request, Ltl::eventually(answer)));
+//! let name = |atom: AtomId| ["request", "answer"][atom.index()].to_owned();
+//! assert_eq!(responds.display(&name).to_string(), "[](request -> <>answer)");
+//! // Position 0 has a request; positions 1 and 2 repeat for ever, and 2 has an answer.
+//! let letter = |position: usize, atom: AtomId| (position, atom.0) == (0, 0) || (position, atom.0) == (2, 1);
+//! assert!(logic::holds_on_lasso(&responds, 3, 1, &letter));
+//! ```
+
+mod display;
+mod lasso;
+mod ltl;
+
+pub use display::Display;
+pub use lasso::holds_on_lasso;
+pub use ltl::{Ltl, Op};
