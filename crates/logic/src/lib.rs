@@ -20,7 +20,12 @@
 mod display;
 mod lasso;
 mod ltl;
+mod property;
 
 pub use display::Display;
 pub use lasso::holds_on_lasso;
 pub use ltl::{Ltl, Op};
+pub use property::{NamedProperty, Property, classify, propositional};
+
+/// How deep operators may be nested in formulas that are parsed or translated.
+pub const MAX_DEPTH: usize = 1000;
