@@ -1,6 +1,6 @@
 //! What is asked of a system.
 
-use base::Span;
+use base::{Fairness, Span};
 use omega::Prop;
 use rustc_hash::FxHashMap;
 
@@ -28,8 +28,8 @@ pub struct NamedProperty {
     pub text: String,
     /// Its meaning.
     pub property: Property,
-    /// The fairness that its author asks for, by the name that the command line uses.
-    pub fairness: Option<String>,
+    /// The fairness that its author asks for.
+    pub fairness: Option<Fairness>,
     /// Where it was written.
     pub span: Span,
 }
