@@ -122,4 +122,69 @@ impl Acceptance {
             Self::Or(parts) => parts.iter().any(|part| part.accepts(infinitely_often)),
         }
     }
+
+    /// What is left to satisfy for runs that see no mark outside `present`: an absent `Inf` is
+    /// false, an absent `Fin` is true.
+    ///
+    /// The result is `False` iff no set of marks within `present` could satisfy the formula even
+    /// if the remaining literals were independent of each other.
+    #[must_use]
+    pub fn within(&self, present: &[u64]) -> Self {
+        match self {
+            Self::Inf(mark) if !bits::get(present, mark.index()) => Self::False,
+            Self::Fin(mark) if !bits::get(present, mark.index()) => Self::True,
+            Self::And(parts) => Self::all(parts.iter().map(|part| part.within(present))),
+            Self::Or(parts) => Self::any(parts.iter().map(|part| part.within(present))),
+            other => other.clone(),
+        }
+    }
+
+    /// The formula with `Fin(mark)` replaced by false. It implies the formula itself.
+    #[must_use]
+    pub fn without_fin(&self, mark: MarkId) -> Self {
+        match self {
+            Self::Fin(other) if *other == mark => Self::False,
+            Self::And(parts) => Self::all(parts.iter().map(|part| part.without_fin(mark))),
+            Self::Or(parts) => Self::any(parts.iter().map(|part| part.without_fin(mark))),
+            other => other.clone(),
+        }
+    }
+
+    /// The leftmost mark that occurs in a `Fin`.
+    #[must_use]
+    pub fn first_fin(&self) -> Option<MarkId> {
+        match self {
+            Self::Fin(mark) => Some(*mark),
+            Self::And(parts) | Self::Or(parts) => parts.iter().find_map(Self::first_fin),
+            _ => None,
+        }
+    }
+
+    /// A small set of marks such that every set between it and `present` is accepted, or nothing
+    /// if `present` itself is not accepted.
+    ///
+    /// Each disjunction picks the member that needs the fewest marks; this is not always the
+    /// smallest set overall, which would be a hitting-set problem.
+    #[must_use]
+    pub fn sufficient_marks(&self, present: &[u64]) -> Option<Vec<u64>> {
+        let none = || vec![0; present.len()];
+        match self {
+            Self::True => Some(none()),
+            Self::False => None,
+            Self::Fin(mark) => (!bits::get(present, mark.index())).then(none),
+            Self::Inf(mark) => bits::get(present, mark.index()).then(|| {
+                let mut marks = none();
+                bits::set(&mut marks, mark.index());
+                marks
+            }),
+            Self::And(parts) => parts.iter().try_fold(none(), |mut marks, part| {
+                bits::union_into(&mut marks, &part.sufficient_marks(present)?);
+                Some(marks)
+            }),
+            Self::Or(parts) => parts
+                .iter()
+                .filter_map(|part| part.sufficient_marks(present))
+                .min_by_key(|marks| bits::iter(marks).count()),
+        }
+    }
 }

@@ -80,6 +80,12 @@ impl EdgeBuffer {
         self.marks.truncate(len * self.n_mark_words);
     }
 
+    /// Forgets the last edge. Must not be empty.
+    pub fn pop(&mut self) {
+        debug_assert!(!self.is_empty());
+        self.truncate(self.len() - 1);
+    }
+
     /// Appends an edge. `step` is the number of the system step that it takes in its source;
     /// `marks` has as many words as the buffer was made for.
     pub fn push(&mut self, target: NodeId, step: u32, marks: &[u64]) {
@@ -87,6 +93,13 @@ impl EdgeBuffer {
         self.targets.push(target);
         self.steps.push(step);
         self.marks.extend_from_slice(marks);
+    }
+
+    /// How many bytes it occupies, spare capacity included.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        (self.targets.capacity() + self.steps.capacity()) * size_of::<u32>()
+            + self.marks.capacity() * size_of::<u64>()
     }
 
     /// Where edge `position` leads.

@@ -7,8 +7,20 @@
 
 mod acceptance;
 mod automaton;
+mod closure;
+mod emerson_lei;
+mod explicit;
+mod exploration;
 mod graph;
+mod inner_edges;
+mod lasso;
+mod path_based;
 
 pub use acceptance::{Acceptance, MarkId};
 pub use automaton::{Automaton, Cube, Edge, LetterMark, Prop, StateId};
+pub use closure::Closure;
+pub use emerson_lei::{Component, FairCycleSearch, find_fair_cycle};
+pub use explicit::ExplicitGraph;
+pub use exploration::{Observer, SearchStats};
 pub use graph::{EdgeBuffer, Graph, NodeId};
+pub use lasso::{Lasso, LassoStep, covering_lasso, shortest_lasso};

@@ -1,0 +1,71 @@
+//! Is a component closed on the system that it projects to?
+//!
+//! Strong global fairness wants every step of every system state that is visited infinitely often.
+//! It is judged on the system: nodes of the graph are copies of system states (their *origins*),
+//! and it does not matter which copy takes a step.
+
+use crate::exploration::Exploration;
+use crate::path_based::{Members, PathSearch};
+use crate::{Component, EdgeBuffer, Graph, NodeId};
+
+/// Which components count as fair, beyond their acceptance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Closure {
+    /// All of them.
+    None,
+    /// Those that take every step of each of their origins (strong global fairness).
+    OnSystem,
+}
+
+/// Does the component, whose nodes are all closed in `search`, take every step of its origins?
+///
+/// Why one strongly connected set C whose projection misses a step contains no closed W at all: a
+/// system path along C leads from an origin of W to the state s whose step is missing. W takes all
+/// steps of that path, being closed, so it visits s and takes the missing step, but W ⊆ C.
+pub(crate) fn is_closed<G: Graph>(
+    search: &mut PathSearch,
+    ctx: &mut Exploration<'_, G>,
+    component: &Component,
+) -> Result<bool, G::Stop> {
+    let mut nodes = component.nodes.clone();
+    nodes.sort_unstable_by_key(|&node| (ctx.graph.origin(node), node));
+    search.with_members(&component.nodes, |members, edges| {
+        let mut taken = Vec::new();
+        let mut rest = nodes.as_slice();
+        while let Some(&first) = rest.first() {
+            let origin = ctx.graph.origin(first);
+            let n_copies = rest.partition_point(|&node| ctx.graph.origin(node) == origin);
+            let (copies, others) = rest.split_at(n_copies);
+            rest = others;
+            let n_steps = ctx.graph.n_steps(first)?;
+            taken.clear();
+            taken.resize(n_steps as usize, false);
+            for &copy in copies {
+                note_steps(ctx, copy, (component, members), edges, &mut taken)?;
+            }
+            if taken.contains(&false) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
+}
+
+/// Notes which steps the edges take that lead from `node` to another member.
+fn note_steps<G: Graph>(
+    ctx: &mut Exploration<'_, G>,
+    node: NodeId,
+    (component, members): (&Component, Members<'_>),
+    edges: &mut EdgeBuffer,
+    taken: &mut [bool],
+) -> Result<(), G::Stop> {
+    let before = edges.len();
+    ctx.expand(node, edges)?;
+    for edge in before..edges.len() {
+        if members.contain(edges.target(edge)) && component.allows(edges.marks(edge)) {
+            taken[edges.step(edge) as usize] = true;
+        }
+    }
+    edges.truncate(before);
+    Ok(())
+}

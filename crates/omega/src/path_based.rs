@@ -1,0 +1,336 @@
+//! Path-based strongly connected components with unions of marks.
+//!
+//! Problem: explore a graph depth first, report each strongly connected component when it is
+//! complete, and know at every moment the union of the marks on the explored edges inside the
+//! component around the current node, complete or not.
+//!
+//! Algorithm: H. N. Gabow, "Path-based depth-first search for strong and biconnected components",
+//! Inf. Process. Lett. 74 (2000), section 2, doi:10.1016/S0020-0190(00)00051-X. The stack of roots
+//! carries marks as in J.-M. Couvreur, "On-the-fly verification of linear temporal logic", FM 1999,
+//! section 4, doi:10.1007/3-540-48119-2_16.
+//!
+//! Deviations:
+//! * Depth-first search is a loop that stops at every event, so that the caller may look at a
+//!   partial component, or nest another search inside a complete one.
+//! * Edges wait in one shared buffer that is used as a stack and are taken from its end. A node's
+//!   frame stores only how many of its edges are left; a path without branching keeps no edge.
+//! * The marks of the edge that led to a root are stored with the root, since the edge itself is
+//!   gone from the buffer when the root is merged into an older one.
+//!
+//! Cost: linear in nodes and edges, each edge times the number of words in a mark set. A node on
+//! the depth-first path costs 21 + 16·`n_mark_words` bytes plus its waiting edges.
+
+use base::bits;
+
+use crate::exploration::Exploration;
+use crate::{EdgeBuffer, Graph, NodeId};
+
+/// Not reached yet in this search.
+const UNSEEN: u32 = 0;
+/// In a component that is complete, or outside the part of the graph that is searched.
+const CLOSED: u32 = u32::MAX;
+/// In the component that is being tested for closure (see `closure.rs`).
+const MEMBER: u32 = u32::MAX - 1;
+
+/// What the search has just learnt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// The youngest component got its first edge or a new mark. It may still grow.
+    Grown,
+    /// The youngest component is complete; [`PathSearch::close`] must follow.
+    Complete,
+    /// Nothing is left to explore from the start node.
+    Exhausted,
+}
+
+/// The part of the graph that is searched.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    /// Only edges with marks within this are followed; all edges if absent.
+    pub allowed: Option<&'a [u64]>,
+    /// The depth at which the search began.
+    pub base_depth: usize,
+}
+
+/// A node on the depth-first path.
+struct Frame {
+    /// Its position in `path`.
+    position: u32,
+    /// How many of its edges still wait at the end of the edge buffer.
+    n_left: u32,
+}
+
+/// The state of a search.
+///
+/// Invariant: `number[n] - 1` is the position of `n` in `path` for exactly the nodes of `path`;
+/// all others are `UNSEEN`, `CLOSED` or `MEMBER`.
+/// Invariant: the root positions ascend strictly, and `path[root..next root]` is strongly connected
+/// by explored edges.
+pub(crate) struct PathSearch {
+    number: Vec<u32>,
+    path: Vec<NodeId>,
+    frames: Vec<Frame>,
+    roots: RootStack,
+    edges: EdgeBuffer,
+}
+
+impl PathSearch {
+    /// A search that has seen nothing yet.
+    pub fn new(n_mark_words: usize) -> Self {
+        Self {
+            number: Vec::new(),
+            path: Vec::new(),
+            frames: Vec::new(),
+            roots: RootStack::new(n_mark_words),
+            edges: EdgeBuffer::new(n_mark_words),
+        }
+    }
+
+    /// How many nodes lie on the depth-first path.
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Has `node` not been reached?
+    pub fn is_unseen(&self, node: NodeId) -> bool {
+        self.number.get(node.index()).copied().unwrap_or(UNSEEN) == UNSEEN
+    }
+
+    /// Makes nodes of complete components searchable again.
+    pub fn reopen(&mut self, nodes: &[NodeId]) {
+        self.renumber(nodes, UNSEEN);
+    }
+
+    /// Begins at an unseen node; [`PathSearch::advance`] does the rest.
+    pub fn start<G: Graph>(
+        &mut self,
+        ctx: &mut Exploration<'_, G>,
+        node: NodeId,
+    ) -> Result<(), G::Stop> {
+        self.roots.push_unreached(self.path.len());
+        self.enter(ctx, node)
+    }
+
+    /// Explores until something is to be told.
+    ///
+    /// In a nested search every node outside the scope must be closed or on the path of a search
+    /// that cannot be reached from inside; both hold for the nodes of a complete component.
+    pub fn advance<G: Graph>(
+        &mut self,
+        ctx: &mut Exploration<'_, G>,
+        scope: Scope<'_>,
+    ) -> Result<Event, G::Stop> {
+        while self.frames.len() > scope.base_depth {
+            let frame = self.frames.last_mut().expect("deeper than the base");
+            if frame.n_left == 0 {
+                let position = frame.position;
+                self.frames.pop();
+                if self.roots.youngest() == position {
+                    return Ok(Event::Complete);
+                }
+                continue;
+            }
+            frame.n_left -= 1;
+            if self.take_edge(ctx, scope.allowed)? {
+                return Ok(Event::Grown);
+            }
+        }
+        Ok(Event::Exhausted)
+    }
+
+    /// Follows the last waiting edge. Says whether it made the youngest component grow.
+    fn take_edge<G: Graph>(
+        &mut self,
+        ctx: &mut Exploration<'_, G>,
+        allowed: Option<&[u64]>,
+    ) -> Result<bool, G::Stop> {
+        let edge = self.edges.len() - 1;
+        let marks = self.edges.marks(edge);
+        let target = self.edges.target(edge);
+        let follow = allowed.is_none_or(|allowed| bits::is_subset(marks, allowed));
+        let number = self.number.get(target.index()).copied().unwrap_or(UNSEEN);
+        let mut grown = false;
+        match number {
+            _ if !follow => self.edges.pop(),
+            CLOSED => self.edges.pop(),
+            UNSEEN => {
+                self.roots.push(self.path.len(), marks);
+                self.edges.pop();
+                self.enter(ctx, target)?;
+            }
+            _ => {
+                grown = self.roots.merge_down_to(number - 1, marks);
+                self.edges.pop();
+            }
+        }
+        Ok(grown)
+    }
+
+    fn enter<G: Graph>(
+        &mut self,
+        ctx: &mut Exploration<'_, G>,
+        node: NodeId,
+    ) -> Result<(), G::Stop> {
+        if node.index() >= self.number.len() {
+            self.number.resize(node.index() + 1, UNSEEN);
+        }
+        let position = NodeId::new(self.path.len()).0;
+        assert!(position < MEMBER - 1, "too many nodes for 32-bit numbers");
+        self.number[node.index()] = position + 1;
+        self.path.push(node);
+        if ctx.report_is_due() {
+            ctx.report(self.memory_bytes())?;
+        }
+        let before = self.edges.len();
+        ctx.expand(node, &mut self.edges)?;
+        let n_left = u32::try_from(self.edges.len() - before).expect("too many edges of a node");
+        self.frames.push(Frame { position, n_left });
+        ctx.reached_depth(self.frames.len());
+        Ok(())
+    }
+
+    /// The nodes of the youngest component.
+    pub fn youngest_nodes(&self) -> &[NodeId] {
+        &self.path[self.roots.youngest() as usize..]
+    }
+
+    /// The marks on the explored edges inside the youngest component.
+    pub fn youngest_marks(&self) -> &[u64] {
+        self.roots.youngest_marks()
+    }
+
+    /// Is no explored edge inside the youngest component?
+    pub fn youngest_is_trivial(&self) -> bool {
+        !self.roots.has_edge[self.roots.has_edge.len() - 1]
+    }
+
+    /// Forgets the youngest component, which must be complete.
+    pub fn close(&mut self) {
+        let root = self.roots.pop() as usize;
+        for node in self.path.drain(root..) {
+            self.number[node.index()] = CLOSED;
+        }
+    }
+
+    /// Runs `test` while exactly the given nodes, all of them in complete components, count as
+    /// members; lends it the edge buffer as a stack.
+    pub fn with_members<T>(
+        &mut self,
+        nodes: &[NodeId],
+        test: impl FnOnce(Members<'_>, &mut EdgeBuffer) -> T,
+    ) -> T {
+        self.renumber(nodes, MEMBER);
+        let result = test(Members(&self.number), &mut self.edges);
+        self.renumber(nodes, CLOSED);
+        result
+    }
+
+    fn renumber(&mut self, nodes: &[NodeId], number: u32) {
+        for node in nodes {
+            self.number[node.index()] = number;
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        (self.number.capacity() + self.path.capacity()) * size_of::<u32>()
+            + self.frames.capacity() * size_of::<Frame>()
+            + self.roots.memory_bytes()
+            + self.edges.memory_bytes()
+    }
+}
+
+/// A set of nodes.
+#[derive(Clone, Copy)]
+pub(crate) struct Members<'a>(&'a [u32]);
+
+impl Members<'_> {
+    /// Is `node` one of them?
+    pub fn contain(self, node: NodeId) -> bool {
+        self.0.get(node.index()) == Some(&MEMBER)
+    }
+}
+
+/// The roots of the components on the path, oldest first.
+///
+/// Each has two mark sets in `marks`: the union inside its component, then that of the edge by
+/// which it was reached.
+struct RootStack {
+    positions: Vec<u32>,
+    has_edge: Vec<bool>,
+    marks: Vec<u64>,
+    n_mark_words: usize,
+}
+
+impl RootStack {
+    fn new(n_mark_words: usize) -> Self {
+        Self {
+            positions: Vec::new(),
+            has_edge: Vec::new(),
+            marks: Vec::new(),
+            n_mark_words,
+        }
+    }
+
+    fn push_unreached(&mut self, position: usize) {
+        self.positions.push(NodeId::new(position).0);
+        self.has_edge.push(false);
+        let len = self.marks.len();
+        self.marks.resize(len + 2 * self.n_mark_words, 0);
+    }
+
+    fn push(&mut self, position: usize, reached_by: &[u64]) {
+        self.push_unreached(position);
+        let incoming = self.marks.len() - self.n_mark_words;
+        self.marks[incoming..].copy_from_slice(reached_by);
+    }
+
+    fn pop(&mut self) -> u32 {
+        self.has_edge.pop();
+        self.marks
+            .truncate(self.marks.len() - 2 * self.n_mark_words);
+        self.positions.pop().expect("a component is on the path")
+    }
+
+    fn youngest(&self) -> u32 {
+        *self.positions.last().expect("a component is on the path")
+    }
+
+    fn youngest_marks(&self) -> &[u64] {
+        let inside = self.marks.len() - 2 * self.n_mark_words;
+        &self.marks[inside..][..self.n_mark_words]
+    }
+
+    /// Merges every root younger than the component of `position` into it and adds an edge with
+    /// `marks`. Says whether that component has now more marks, or its first edge.
+    ///
+    /// If not, the merged component has the marks that the older one had when it was last reported.
+    fn merge_down_to(&mut self, position: u32, marks: &[u64]) -> bool {
+        let words = self.n_mark_words;
+        let mut grown = false;
+        while self.youngest() > position {
+            let base = self.marks.len() - 4 * words;
+            let (older, younger) = self.marks[base..].split_at_mut(2 * words);
+            let (inside, incoming) = younger.split_at(words);
+            // A change at an intermediate root says nothing about the root that is left in the
+            // end: only the last comparison counts.
+            grown = bits::union_into(&mut older[..words], inside);
+            grown |= bits::union_into(&mut older[..words], incoming);
+            self.pop();
+        }
+        let inside = self.marks.len() - 2 * words;
+        grown |= bits::union_into(&mut self.marks[inside..][..words], marks);
+        let has_edge = self
+            .has_edge
+            .last_mut()
+            .expect("a component is on the path");
+        grown |= !*has_edge;
+        *has_edge = true;
+        grown
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.positions.capacity() * size_of::<u32>()
+            + self.has_edge.capacity()
+            + self.marks.capacity() * size_of::<u64>()
+    }
+}
