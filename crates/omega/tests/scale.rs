@@ -1,0 +1,234 @@
+//! Long paths, large components, many marks; observers and stops.
+
+use omega::{
+    Acceptance, Closure, EdgeBuffer, FairCycleSearch, Graph, MarkId, NodeId, SearchStats,
+    covering_lasso, find_fair_cycle, shortest_lasso,
+};
+
+/// A path that ends in a cycle; the edge that closes the cycle carries mark 0, all others mark 1.
+#[derive(Clone)]
+struct Rope {
+    n_nodes: u32,
+    back_to: u32,
+    /// Does every node also have an edge to the first node of the cycle's neighbour before it?
+    laces: bool,
+    stop_after: u64,
+    n_expanded: u64,
+}
+
+impl Rope {
+    fn new(n_nodes: u32, back_to: u32) -> Self {
+        Self {
+            n_nodes,
+            back_to,
+            laces: false,
+            stop_after: u64::MAX,
+            n_expanded: 0,
+        }
+    }
+}
+
+impl Graph for Rope {
+    type Stop = &'static str;
+
+    fn n_mark_words(&self) -> usize {
+        1
+    }
+
+    fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), Self::Stop> {
+        out.push(NodeId(0));
+        Ok(())
+    }
+
+    fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Self::Stop> {
+        self.n_expanded += 1;
+        if self.n_expanded > self.stop_after {
+            return Err("enough");
+        }
+        if node.0 + 1 < self.n_nodes {
+            out.push(NodeId(node.0 + 1), 0, &[0b10]);
+        } else {
+            out.push(NodeId(self.back_to), 0, &[0b01]);
+        }
+        if self.laces && node.0 > 0 {
+            out.push(NodeId(node.0 - 1), 1, &[0b100]);
+        }
+        Ok(())
+    }
+
+    fn origin(&self, node: NodeId) -> u32 {
+        node.0
+    }
+
+    fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
+        Ok(1 + u32::from(self.laces && node.0 > 0))
+    }
+}
+
+fn silent<S>(_: &SearchStats) -> Result<(), S> {
+    Ok(())
+}
+
+/// Runs on a stack far too small for a recursion of such depth.
+fn on_small_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(64 << 10).spawn(test);
+    thread.unwrap().join().unwrap();
+}
+
+#[test]
+fn ten_million_nodes_deep() {
+    on_small_stack(|| {
+        let mut rope = Rope::new(10_000_000, 9_999_990);
+        let both = Acceptance::generalized_buchi([MarkId(0), MarkId(1)]);
+        let FairCycleSearch { result, stats } =
+            find_fair_cycle(&mut rope, &both, Closure::None, &mut silent);
+        let component = result.unwrap().expect("the cycle has both marks");
+        assert_eq!(component.nodes.len(), 10);
+        assert_eq!(component.marks, [0b11]);
+        assert_eq!(stats.max_depth, 10_000_000);
+        let lasso = shortest_lasso(&mut rope, &component, &both).unwrap();
+        assert_eq!((lasso.stem.len(), lasso.cycle.len()), (9_999_990, 10));
+    });
+}
+
+#[test]
+fn refining_a_component_of_a_million_nodes() {
+    on_small_stack(|| {
+        let mut rope = Rope::new(1_000_000, 0);
+        let without_return = Acceptance::rabin_pair(MarkId(0), MarkId(1));
+        let search = find_fair_cycle(&mut rope, &without_return, Closure::None, &mut silent);
+        assert_eq!(search.result, Ok(None));
+        assert_eq!(search.stats.n_revisits, 1_000_000);
+        rope.laces = true;
+        let search = find_fair_cycle(&mut rope, &without_return, Closure::None, &mut silent);
+        let component = search.result.unwrap().expect("two neighbours suffice");
+        let lasso = shortest_lasso(&mut rope, &component, &without_return).unwrap();
+        assert_eq!(lasso.cycle.len(), 2);
+    });
+}
+
+#[test]
+fn closure_of_a_component_of_a_million_nodes() {
+    on_small_stack(|| {
+        let mut rope = Rope::new(1_000_000, 0);
+        let search = find_fair_cycle(&mut rope, &Acceptance::True, Closure::OnSystem, &mut silent);
+        assert_eq!(search.result.unwrap().unwrap().nodes.len(), 1_000_000);
+        let mut rope = Rope::new(1_000, 0);
+        rope.laces = true;
+        let all = &Acceptance::True;
+        let search = find_fair_cycle(&mut rope, all, Closure::OnSystem, &mut silent);
+        let component = search.result.unwrap().expect("the whole graph");
+        let lasso = covering_lasso(&mut rope, &component, all).unwrap();
+        let mut taken: Vec<_> = lasso.cycle.iter().map(|s| (s.source, s.position)).collect();
+        taken.sort_unstable();
+        taken.dedup();
+        assert_eq!(taken.len(), 1_999);
+    });
+}
+
+#[test]
+fn the_graph_and_the_observer_can_stop_the_search() {
+    let mut rope = Rope::new(100_000, 0);
+    rope.stop_after = 50_000;
+    let mut depths = Vec::new();
+    let search = find_fair_cycle(&mut rope, &Acceptance::True, Closure::None, &mut |stats| {
+        depths.push(stats.depth);
+        Ok(())
+    });
+    assert_eq!(search.result, Err("enough"));
+    assert_eq!(search.stats.n_nodes, 50_000);
+    assert_eq!(depths.len(), 12);
+    assert!(depths.is_sorted() && search.stats.memory_bytes > 49_000 * 20);
+
+    rope = Rope::new(100_000, 0);
+    let mut stop = |stats: &SearchStats| {
+        if stats.n_nodes < 20_000 {
+            Ok(())
+        } else {
+            Err("too many")
+        }
+    };
+    let search = find_fair_cycle(&mut rope, &Acceptance::True, Closure::None, &mut stop);
+    assert_eq!(search.result, Err("too many"));
+    assert!(search.stats.n_nodes < 20_000 + 4096);
+}
+
+/// A ring of `n` nodes. The step from node i takes action i; strong fairness for each action adds
+/// the pair `Fin(2i) ∨ Inf(2i + 1)`. Action i is enabled at node i only, and node i also has a
+/// shortcut home that takes no action.
+struct Ring(u32);
+
+impl Graph for Ring {
+    type Stop = std::convert::Infallible;
+
+    fn n_mark_words(&self) -> usize {
+        base::bits::words_for(2 * self.0 as usize)
+    }
+
+    fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), Self::Stop> {
+        out.push(NodeId(0));
+        Ok(())
+    }
+
+    fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Self::Stop> {
+        let mut marks = vec![0; self.n_mark_words()];
+        base::bits::set(&mut marks, 2 * node.index());
+        out.push(NodeId(0), 1, &marks);
+        if node.0 + 1 < self.0 {
+            base::bits::set(&mut marks, 2 * node.index() + 1);
+            out.push(NodeId(node.0 + 1), 0, &marks);
+        }
+        Ok(())
+    }
+
+    fn origin(&self, node: NodeId) -> u32 {
+        node.0
+    }
+
+    fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
+        Ok(1 + u32::from(node.0 + 1 < self.0))
+    }
+}
+
+/// The last action is never taken, so its node must be left for ever; that makes the action before
+/// it impossible, and so on. Each round removes one pair: quadratic, not exponential.
+#[test]
+fn hundreds_of_streett_pairs_stay_polynomial() {
+    let n_nodes = 300;
+    let pairs = (0..n_nodes).map(|i| Acceptance::streett_pair(MarkId(2 * i), MarkId(2 * i + 1)));
+    let strong = Acceptance::all(pairs);
+    let mut ring = Ring(n_nodes);
+    let search = find_fair_cycle(&mut ring, &strong, Closure::None, &mut silent);
+    assert_eq!(search.result, Ok(None));
+    assert!(search.stats.n_revisits <= u64::from(n_nodes * n_nodes));
+}
+
+/// A disjunction is split, so each Rabin pair is looked at by itself: linear in the pairs.
+#[test]
+fn hundreds_of_rabin_pairs_stay_polynomial() {
+    let n_nodes = 300;
+    let pairs = (0..n_nodes).map(|i| Acceptance::rabin_pair(MarkId(2 * i), MarkId(2 * i + 1)));
+    let never = Acceptance::any(pairs);
+    let mut ring = Ring(n_nodes);
+    let search = find_fair_cycle(&mut ring, &never, Closure::None, &mut silent);
+    assert_eq!(search.result, Ok(None));
+    assert!(search.stats.n_revisits <= u64::from(n_nodes * n_nodes));
+}
+
+/// Generalized Büchi needs no second look at any node.
+#[test]
+fn weak_conditions_cost_one_pass() {
+    let mut rope = Rope::new(100_000, 10);
+    let missing = Acceptance::generalized_buchi([MarkId(0), MarkId(1), MarkId(5)]);
+    let search = find_fair_cycle(&mut rope, &missing, Closure::None, &mut silent);
+    assert_eq!(search.result, Ok(None));
+    assert_eq!(
+        (search.stats.n_nodes, search.stats.n_revisits),
+        (100_000, 0)
+    );
+    assert_eq!(
+        (search.stats.n_edges, search.stats.n_components),
+        (100_000, 11)
+    );
+    assert_eq!(rope.n_expanded, 100_000);
+}
