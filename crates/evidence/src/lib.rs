@@ -1,0 +1,45 @@
+//! Verdicts, the evidence for them, and the judge of that evidence.
+//!
+//! A search that claims a violation hands over a [`Violation`]; [`validate`] replays it on the
+//! reference semantics of crate `model` and on the definition of truth of crate `logic`. It shares
+//! nothing with any search, so a wrong engine is found out instead of believed.
+//! [`explain_fairness`] says why a loop is fair, [`stronger_fairness`] what would exclude it, and
+//! [`View`] gives the components of states their names and readable values.
+//!
+//! This crate refuses to know searches, files and formats.
+//!
+//! ```
+//! use evidence::{Trace, TraceStep};
+//! # use base::Span;
+//! # use model::{LocationId, ModelParts, Process, Step};
+//! // One process with one step that leads from its only location to itself.
+//! # let step = Step::new("go", LocationId(0), LocationId(0), Span::nowhere());
+//! # let process = Process::new("P", vec!["here".into()], vec![step], Span::nowhere());
+//! # let model = ModelParts { processes: vec![process], ..ModelParts::default() }.finish().unwrap();
+//! let start = model.initial_states().unwrap().remove(0);
+//! let step = TraceStep::from(&model.successors(&start).unwrap()[0]);
+//! let trace = Trace { states: vec![start], steps: vec![step], loop_start: Some(0) };
+//! assert_eq!(evidence::validate_run(&model, &trace), Ok(()));
+//! ```
+
+mod diff;
+mod explain;
+mod invalid;
+mod loop_usage;
+mod replay;
+mod trace;
+mod validate;
+mod verdict;
+mod view;
+mod word;
+
+pub use diff::{Change, changes};
+pub use explain::{
+    Because, Exclusion, Justification, assumption_name, condition_name, explain_fairness,
+    stronger_fairness,
+};
+pub use invalid::Invalid;
+pub use trace::{Trace, TraceStep};
+pub use validate::{validate, validate_run, validate_witness};
+pub use verdict::{ComponentSize, UnknownReason, Verdict, Violation, ViolationKind};
+pub use view::{Value, View};

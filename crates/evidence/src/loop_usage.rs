@@ -1,0 +1,111 @@
+//! What a loop enables and takes: all that elementary fairness conditions ask about.
+//!
+//! One pass over the loop serves every condition, so the cost does not multiply with their number.
+
+use model::{Condition, ConditionKind, Subject};
+
+use crate::Because;
+use crate::replay::Replay;
+
+/// Where a subject is enabled and taken in a loop.
+#[derive(Clone, Debug, Default)]
+struct Usage {
+    /// It is enabled in this many states of the loop, counted from the first up to the first one
+    /// that disables it.
+    enabled_from_start: usize,
+    /// The first position at which it is enabled.
+    enabled_at: Option<usize>,
+    /// The first position at which it is taken.
+    taken_at: Option<usize>,
+}
+
+/// Where every process, action and command is enabled and taken in a loop.
+pub(crate) struct LoopUsage {
+    processes: Vec<Usage>,
+    actions: Vec<Usage>,
+    commands: Vec<Usage>,
+    /// The first position of each distinct state of the loop.
+    positions: Vec<usize>,
+}
+
+impl LoopUsage {
+    /// Looks at the loop of a replayed trace.
+    pub(crate) fn new(replay: &Replay<'_>) -> Self {
+        let model = replay.model;
+        let mut usage = Self {
+            processes: vec![Usage::default(); model.instances().len()],
+            actions: vec![Usage::default(); model.actions().len()],
+            commands: vec![Usage::default(); model.commands().len()],
+            positions: Vec::new(),
+        };
+        let mut seen = vec![false; replay.steps.len()];
+        for at in replay.trace.loop_range() {
+            let (node, taken) = replay.step_at(at);
+            if !std::mem::replace(&mut seen[node], true) {
+                usage.visit_state(replay, at);
+            }
+            usage.visit_step(&replay.steps[node][taken], at);
+        }
+        usage
+    }
+
+    fn visit_state(&mut self, replay: &Replay<'_>, at: usize) {
+        let ordinal = self.positions.len();
+        self.positions.push(at);
+        let enable = |usage: &mut Usage| {
+            usage.enabled_at.get_or_insert(at);
+            if usage.enabled_from_start == ordinal {
+                usage.enabled_from_start = ordinal + 1;
+            }
+        };
+        for step in &replay.steps[replay.node_at[at]] {
+            let movers = step.movers.iter().map(|id| id.index());
+            movers.for_each(|id| enable(&mut self.processes[id]));
+            let actions = step.actions.iter().map(|id| id.index());
+            actions.for_each(|id| enable(&mut self.actions[id]));
+            let commands = step.commands.iter().map(|id| id.index());
+            commands.for_each(|id| enable(&mut self.commands[id]));
+        }
+    }
+
+    fn visit_step(&mut self, step: &model::Successor, at: usize) {
+        for id in &step.movers {
+            self.processes[id.index()].taken_at.get_or_insert(at);
+        }
+        for id in &step.actions {
+            self.actions[id.index()].taken_at.get_or_insert(at);
+        }
+        for id in &step.commands {
+            self.commands[id.index()].taken_at.get_or_insert(at);
+        }
+    }
+
+    fn of(&self, subject: &Subject) -> &Usage {
+        match subject {
+            Subject::Process(id) => &self.processes[id.index()],
+            Subject::Action(id) => &self.actions[id.index()],
+            Subject::Choice(id) => &self.commands[id.index()],
+        }
+    }
+
+    /// Why the loop is fair to a condition, or that it is not.
+    pub(crate) fn judge(&self, condition: &Condition) -> Because {
+        let usage = self.of(&condition.subject);
+        let disabled_at = self.positions.get(usage.enabled_from_start);
+        match (usage.taken_at, condition.kind) {
+            (Some(at), _) => Because::Taken(at),
+            (None, ConditionKind::Unconditional) => Because::Broken,
+            (None, _) if usage.enabled_at.is_none() => Because::NeverEnabled,
+            (None, ConditionKind::Strong) => Because::Broken,
+            (None, ConditionKind::Weak) => match disabled_at {
+                Some(at) => Because::Disabled(*at),
+                None => Because::Broken,
+            },
+        }
+    }
+
+    /// The first position at which a subject is enabled.
+    pub(crate) fn enabled_at(&self, subject: &Subject) -> Option<usize> {
+        self.of(subject).enabled_at
+    }
+}

@@ -1,0 +1,253 @@
+//! States as people read them: named components with values of their types.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use model::{ChannelId, InstanceId, LocationId, Model, Scalar, State};
+
+/// A readable value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// A Boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A value of an enumeration, or a location.
+    Name(String),
+    /// A message with several components.
+    Tuple(Vec<Value>),
+    /// The content of a channel, oldest message first.
+    List(Vec<Value>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |items: &[Self]| {
+            let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+            items.join(", ")
+        };
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Name(name) => write!(f, "{name}"),
+            Self::Tuple(items) => write!(f, "({})", joined(items)),
+            Self::List(items) => write!(f, "[{}]", joined(items)),
+        }
+    }
+}
+
+/// What a component of a state is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    Location(InstanceId),
+    Cell(usize),
+    Channel(usize, ChannelId),
+}
+
+/// The named components of the states of one model: locations, cells, channels.
+///
+/// Processes with a single location have no component: there is nothing to tell.
+/// Invariant: no two components have the same name.
+pub struct View<'a> {
+    model: &'a Model,
+    names: Vec<String>,
+    sources: Vec<Source>,
+    /// The location names of every process, told apart by a number where they are not unique.
+    locations: Vec<Vec<String>>,
+}
+
+impl<'a> View<'a> {
+    /// The components of the states of a model.
+    #[must_use]
+    pub fn new(model: &'a Model) -> Self {
+        let processes = &model.parts().processes;
+        let mut view = Self {
+            model,
+            names: Vec::new(),
+            sources: Vec::new(),
+            locations: processes.iter().map(|p| unique(&p.locations)).collect(),
+        };
+        let mut components = Vec::new();
+        for (position, instance) in model.instances().iter().enumerate() {
+            if processes[instance.process.index()].locations.len() > 1 {
+                let source = Source::Location(InstanceId::new(position));
+                components.push((instance.name.clone(), source));
+            }
+        }
+        for (position, cell) in model.cells().iter().enumerate() {
+            components.push((cell.name.clone(), Source::Cell(position)));
+        }
+        components.extend(channel_components(model));
+        let (names, sources): (Vec<_>, Vec<_>) = components.into_iter().unzip();
+        view.names = unique(&names);
+        view.sources = sources;
+        view
+    }
+
+    /// The names of the components.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The value of every component.
+    #[must_use]
+    pub fn values(&self, state: &State) -> Vec<Value> {
+        (0..self.names.len())
+            .map(|component| self.value(state, component))
+            .collect()
+    }
+
+    /// The value of one component.
+    #[must_use]
+    pub fn value(&self, state: &State, component: usize) -> Value {
+        match self.sources[component] {
+            Source::Location(instance) => {
+                let location = state.locations[instance.index()];
+                Value::Name(self.locations_of(instance)[location.index()].clone())
+            }
+            Source::Cell(cell) => self.scalar(self.model.cells()[cell].ty, state.cells[cell]),
+            Source::Channel(single, channel) => {
+                let message = |message: &Vec<i64>| self.message(channel, message);
+                Value::List(state.channels[single].iter().map(message).collect())
+            }
+        }
+    }
+
+    /// A message of a channel; a message with one component is that component.
+    #[must_use]
+    pub fn message(&self, channel: ChannelId, message: &[i64]) -> Value {
+        let types = &self.model.parts().channels[channel.index()].payload;
+        let components = types.iter().zip(message);
+        let mut values: Vec<Value> = components.map(|(ty, v)| self.scalar(*ty, *v)).collect();
+        match values.len() {
+            1 => values.remove(0),
+            _ => Value::Tuple(values),
+        }
+    }
+
+    /// The state with these values, in the order of [`View::names`].
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn state(&self, values: &[Value]) -> Result<State, String> {
+        if values.len() != self.names.len() {
+            return Err(format!(
+                "{} values for {} variables",
+                values.len(),
+                self.names.len()
+            ));
+        }
+        let mut state = State {
+            locations: vec![LocationId(0); self.model.instances().len()],
+            cells: vec![0; self.model.cells().len()],
+            channels: vec![Vec::new(); self.model.n_single_channels()],
+        };
+        for (component, value) in values.iter().enumerate() {
+            self.store(&mut state, component, value)
+                .ok_or_else(|| format!("`{}` cannot be {value}", self.names[component]))?;
+        }
+        Ok(state)
+    }
+
+    fn store(&self, state: &mut State, component: usize, value: &Value) -> Option<()> {
+        match (self.sources[component], value) {
+            (Source::Location(instance), Value::Name(name)) => {
+                let names = self.locations_of(instance);
+                let location = names.iter().position(|other| other == name)?;
+                state.locations[instance.index()] = LocationId::new(location);
+            }
+            (Source::Cell(cell), value) => {
+                state.cells[cell] = self.parse_scalar(self.model.cells()[cell].ty, value)?;
+            }
+            (Source::Channel(single, channel), Value::List(messages)) => {
+                for message in messages {
+                    let message = self.parse_message(channel, message)?;
+                    state.channels[single].push(message);
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn parse_message(&self, channel: ChannelId, message: &Value) -> Option<Vec<i64>> {
+        let types = &self.model.parts().channels[channel.index()].payload;
+        let parts = match message {
+            Value::Tuple(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        let fits = parts.len() == types.len();
+        let mut components = types.iter().zip(parts);
+        fits.then(|| {
+            components.try_fold(Vec::new(), |mut message, (ty, value)| {
+                message.push(self.parse_scalar(*ty, value)?);
+                Some(message)
+            })
+        })?
+    }
+
+    fn locations_of(&self, instance: InstanceId) -> &[String] {
+        &self.locations[self.model.instances()[instance.index()].process.index()]
+    }
+
+    /// A value of a type; one outside it, which no run has, is shown as a number.
+    fn scalar(&self, ty: Scalar, value: i64) -> Value {
+        match (ty, value) {
+            (Scalar::Bool, 0 | 1) => Value::Bool(value == 1),
+            (Scalar::Enum(id, _), value) => {
+                let variants = &self.model.parts().enums[id.index()].variants;
+                let position = usize::try_from(value).ok();
+                let name = position.and_then(|position| variants.get(position));
+                name.map_or(Value::Int(value), |name| Value::Name(name.clone()))
+            }
+            _ => Value::Int(value),
+        }
+    }
+
+    fn parse_scalar(&self, ty: Scalar, value: &Value) -> Option<i64> {
+        match (ty, value) {
+            (Scalar::Bool, Value::Bool(value)) => Some(i64::from(*value)),
+            (Scalar::Enum(id, _), Value::Name(name)) => {
+                let variants = &self.model.parts().enums[id.index()].variants;
+                let position = variants.iter().position(|variant| variant == name)?;
+                i64::try_from(position).ok()
+            }
+            (_, Value::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+fn channel_components(model: &Model) -> Vec<(String, Source)> {
+    let mut components = Vec::new();
+    for (position, channel) in model.parts().channels.iter().enumerate() {
+        // A rendezvous channel never holds anything.
+        if channel.capacity == 0 {
+            continue;
+        }
+        let id = ChannelId::new(position);
+        let first = model.first_single_channel(id);
+        for offset in 0..channel.n_single() {
+            let name = match channel.indices {
+                None => channel.name.clone(),
+                Some((lo, _)) => format!("{}[{}]", channel.name, lo + offset as i64),
+            };
+            components.push((name, Source::Channel(first + offset, id)));
+        }
+    }
+    components
+}
+
+/// The same names, with a number added to those that occur more than once.
+fn unique(names: &[String]) -> Vec<String> {
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in names {
+        *count.entry(name).or_default() += 1;
+    }
+    let number = |(position, name): (usize, &String)| match count[name.as_str()] {
+        1 => name.clone(),
+        _ => format!("{name}#{position}"),
+    };
+    names.iter().enumerate().map(number).collect()
+}

@@ -1,0 +1,119 @@
+//! The word that a run spells: which atoms hold at which position.
+//!
+//! Position `i` is state `i` together with the step that led to it. The start of a loop is entered
+//! twice by different steps: from the stem and from the end of the loop. Step propositions tell
+//! these apart, so the loop is written out twice and the second copy is the loop of the word.
+
+use base::AtomId;
+use logic::Ltl;
+use model::{Assumption, CommandId, RunTimeError};
+use rustc_hash::FxHashMap;
+
+use crate::Invalid;
+use crate::replay::{Replay, StepRef};
+
+/// Which of the chosen atoms hold at every position of a run.
+pub(crate) struct Word {
+    /// Sorted.
+    atoms: Vec<AtomId>,
+    /// The different letters, each with one truth value per atom.
+    letters: Vec<Vec<bool>>,
+    /// Which letter stands at which position.
+    letter_at: Vec<usize>,
+    /// Where the loop starts, if there is one.
+    loop_start: Option<usize>,
+    /// How far a position of the second copy of the loop is behind the same one of the trace.
+    loop_length: usize,
+}
+
+impl Word {
+    /// The word of a replayed run over the given atoms.
+    pub(crate) fn new(replay: &Replay<'_>, mut atoms: Vec<AtomId>) -> Result<Self, Invalid> {
+        atoms.sort_unstable();
+        atoms.dedup();
+        let trace = replay.trace;
+        let n_states = trace.states.len();
+        let mut word = Self {
+            atoms,
+            letters: Vec::new(),
+            letter_at: Vec::new(),
+            loop_start: trace.loop_start.map(|_| n_states),
+            loop_length: trace.loop_range().len(),
+        };
+        let stem = (0..n_states).map(|at| (at, at.checked_sub(1)));
+        // The first position of the second copy is entered by the last step of the first.
+        let again = trace
+            .loop_range()
+            .map(|at| match trace.loop_start == Some(at) {
+                true => (at, Some(n_states - 1)),
+                false => (at, at.checked_sub(1)),
+            });
+        let mut letter_by_entry: FxHashMap<Option<StepRef>, usize> = FxHashMap::default();
+        for (at, previous) in stem.chain(again) {
+            // The step that leads here determines the state, too.
+            let entry = previous.map(|previous| replay.step_at(previous));
+            let letter = match letter_by_entry.get(&entry) {
+                Some(letter) => *letter,
+                None => {
+                    let letter = word.new_letter(replay, at, entry)?;
+                    letter_by_entry.insert(entry, letter);
+                    letter
+                }
+            };
+            word.letter_at.push(letter);
+        }
+        Ok(word)
+    }
+
+    fn new_letter(
+        &mut self,
+        replay: &Replay<'_>,
+        at: usize,
+        entry: Option<StepRef>,
+    ) -> Result<usize, Invalid> {
+        let commands: &[CommandId] = entry.map_or(&[], |step| &replay.successor(step).commands);
+        let state = &replay.trace.states[at];
+        let holds = |atom: &AtomId| replay.model.atom_holds(*atom, state, commands);
+        let letter: Result<Vec<bool>, RunTimeError> = self.atoms.iter().map(holds).collect();
+        let letter = letter.map_err(|error| Invalid::Error { at, error })?;
+        self.letters.push(letter);
+        Ok(self.letters.len() - 1)
+    }
+
+    /// Does the atom hold at a position of the word?
+    fn holds(&self, position: usize, atom: AtomId) -> bool {
+        let index = self.atoms.binary_search(&atom);
+        let index = index.expect("the word was made for the atoms that are asked for");
+        self.letters[self.letter_at[position]][index]
+    }
+
+    /// Does the infinite word satisfy the formula?
+    pub(crate) fn satisfies(&self, formula: &Ltl) -> bool {
+        let loop_start = self.loop_start.expect("the run is infinite");
+        let letter = |position: usize, atom: AtomId| self.holds(position, atom);
+        logic::holds_on_lasso(formula, self.letter_at.len(), loop_start, &letter)
+    }
+
+    /// Does the last position satisfy the formula, which must be propositional?
+    pub(crate) fn ends_with(&self, formula: &Ltl) -> bool {
+        let last = self.letter_at.len() - 1;
+        logic::holds_on_lasso(formula, 1, 0, &|_, atom| self.holds(last, atom))
+    }
+
+    /// The first position of the trace's loop at which the atom has the given value, if any.
+    pub(crate) fn find_in_loop(&self, atom: AtomId, value: bool) -> Option<usize> {
+        let positions = self.loop_start?..self.letter_at.len();
+        let mut positions = positions.map(|p| (p - self.loop_length, p));
+        positions.find_map(|(at, position)| (self.holds(position, atom) == value).then_some(at))
+    }
+}
+
+/// The atoms that an assumption mentions.
+pub(crate) fn assumption_atoms(assumption: &Assumption) -> Vec<AtomId> {
+    match assumption {
+        Assumption::Infinitely(atom, _) | Assumption::Eventually(atom, _) => vec![*atom],
+        Assumption::All(parts) | Assumption::Any(parts) => {
+            parts.iter().flat_map(assumption_atoms).collect()
+        }
+    }
+}
