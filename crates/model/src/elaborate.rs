@@ -340,6 +340,17 @@ impl Model {
 
     fn check_parts(&self) -> Result<(), ModelError> {
         for variable in &self.parts.vars {
+            if let Initial::Values(values) = &variable.initial
+                && values.iter().any(mentions_state)
+            {
+                return Err(ModelError {
+                    message: format!(
+                        "the initial value of `{}` depends on the state",
+                        variable.name
+                    ),
+                    span: variable.span,
+                });
+            }
             if variable.initial == Initial::Any {
                 let mut unbounded = false;
                 let mut visit = |_, ty| unbounded |= ty == Scalar::Int;
@@ -498,11 +509,7 @@ impl Model {
         command: &Command,
         span: Span,
     ) -> Result<i64, ModelError> {
-        let state = State {
-            locations: Vec::new(),
-            cells: Vec::new(),
-            channels: Vec::new(),
-        };
+        let state = State::nowhere();
         let mut env = Env::of(command.instance, command.bindings.clone());
         let evaluation = Evaluation {
             model: self,

@@ -13,6 +13,17 @@ pub struct State {
     pub channels: Vec<Vec<Vec<i64>>>,
 }
 
+impl State {
+    /// A state without components, for evaluating expressions that mention no state.
+    pub(crate) fn nowhere() -> Self {
+        Self {
+            locations: Vec::new(),
+            cells: Vec::new(),
+            channels: Vec::new(),
+        }
+    }
+}
+
 /// A step that leaves a state.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Successor {

@@ -26,7 +26,7 @@ impl Model {
         }
         for (position, cell) in self.cells().iter().enumerate() {
             let value = state.cells[position];
-            let expected = self.initial_value(position, state)?;
+            let expected = self.initial_value(position)?;
             if expected.is_some_and(|expected| expected != value) || !cell.ty.contains(value) {
                 return Ok(false);
             }
@@ -56,7 +56,7 @@ impl Model {
         }
         for position in 0..self.cells().len() {
             let (lo, hi) = self.cells()[position].ty.bounds();
-            let values: Vec<i64> = match self.initial_value(position, &states[0])? {
+            let values: Vec<i64> = match self.initial_value(position)? {
                 Some(value) => vec![value],
                 None => (lo..=hi).collect(),
             };
@@ -73,8 +73,11 @@ impl Model {
         Ok(kept)
     }
 
-    /// The value that a cell starts with, or nothing if it may start with any.
-    fn initial_value(&self, position: usize, state: &State) -> Result<Option<i64>, RunTimeError> {
+    /// The value that a cell starts with, or nothing if it may start with any value of its type.
+    ///
+    /// # Errors
+    /// A run-time error in the initial value.
+    pub fn initial_value(&self, position: usize) -> Result<Option<i64>, RunTimeError> {
         let cell = &self.cells()[position];
         let variable = &self.parts().vars[cell.var.index()];
         let Initial::Values(values) = &variable.initial else {
@@ -85,7 +88,7 @@ impl Model {
             None => Env::empty(),
         };
         let offset = position - self.first_cell(cell.var, cell.instance);
-        let value = self.eval(&values[offset], state, &mut env, variable.span)?;
+        let value = self.eval(&values[offset], &State::nowhere(), &mut env, variable.span)?;
         if cell.ty.contains(value) {
             return Ok(Some(value));
         }
@@ -96,7 +99,11 @@ impl Model {
         Err(error(kind, variable.span))
     }
 
-    fn satisfies_init(&self, state: &State) -> Result<bool, RunTimeError> {
+    /// Does the state satisfy the initial constraints (whatever its values)?
+    ///
+    /// # Errors
+    /// A run-time error in a constraint.
+    pub fn satisfies_init(&self, state: &State) -> Result<bool, RunTimeError> {
         for constraint in &self.parts().init {
             if self.eval(constraint, state, &mut Env::empty(), Span::nowhere())? == 0 {
                 return Ok(false);

@@ -1,0 +1,400 @@
+//! The instructions that guards and effects are compiled to, and the machine that runs them.
+//!
+//! A register machine over the packed words of one state. Everything known when the model is
+//! compiled (process indices, parameters, quantified ranges) has been folded away by then; what
+//! remains are field tests, field stores and the arithmetic that depends on the state. A run never
+//! allocates.
+
+use crate::layout::{ChannelFields, Field};
+
+/// A register.
+pub(crate) type Reg = u16;
+
+/// Arithmetic and comparisons; comparisons yield 0 or 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arith {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+}
+
+/// One instruction. `to` is a position in the code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op {
+    Const {
+        dst: Reg,
+        value: i64,
+    },
+    Copy {
+        dst: Reg,
+        src: Reg,
+    },
+    Load {
+        dst: Reg,
+        field: u32,
+    },
+    /// Loads field `base + offset`.
+    LoadAt {
+        dst: Reg,
+        base: u32,
+        offset: Reg,
+    },
+    /// Checks an index and turns it into a distance between fields.
+    Index {
+        dst: Reg,
+        src: Reg,
+        indexing: u32,
+    },
+    Arith {
+        op: Arith,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Neg {
+        dst: Reg,
+        src: Reg,
+    },
+    Jump {
+        to: u32,
+    },
+    JumpIf {
+        src: Reg,
+        sense: bool,
+        to: u32,
+    },
+    JumpCompare {
+        op: Arith,
+        sense: bool,
+        a: Reg,
+        b: Reg,
+        to: u32,
+    },
+    /// Jumps iff (the bits of the field equal `raw`) is `sense`.
+    JumpField {
+        field: u32,
+        raw: u32,
+        sense: bool,
+        to: u32,
+    },
+    Store {
+        field: u32,
+        src: Reg,
+    },
+    StoreRaw {
+        field: u32,
+        raw: u32,
+    },
+    StoreAt {
+        base: u32,
+        offset: Reg,
+        src: Reg,
+    },
+    /// Picks a value between two registers; every value leads to an outcome of its own.
+    Choose {
+        dst: Reg,
+        lo: Reg,
+        hi: Reg,
+    },
+    /// The length of channel `first + index`.
+    Length {
+        dst: Reg,
+        first: u32,
+        index: Reg,
+    },
+    /// Component `component` of the oldest message.
+    Head {
+        dst: Reg,
+        first: u32,
+        index: Reg,
+        component: u16,
+    },
+    /// Appends the message in the registers from `src` on.
+    Append {
+        first: u32,
+        index: Reg,
+        src: Reg,
+    },
+    /// Drops the oldest message.
+    Drop {
+        first: u32,
+        index: Reg,
+    },
+    /// The step is possible, or the effect is complete.
+    Accept,
+    /// The step is not possible.
+    Reject,
+    /// A run-time error of the model.
+    Fail,
+}
+
+/// An array or family that is indexed with a computed index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Indexing {
+    pub(crate) lo: i64,
+    pub(crate) len: u64,
+    pub(crate) stride: i64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    Accept,
+    Reject,
+    /// A run-time error of the model. The reference semantics says which.
+    Fail,
+}
+
+/// What all code of a model shares.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tables {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) channels: Vec<ChannelFields>,
+    pub(crate) indexings: Vec<Indexing>,
+    pub(crate) n_registers: usize,
+}
+
+/// The values picked by the `Choose` instructions of one run, and how far each can still go.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choices {
+    picked: Vec<(i64, i64)>,
+    next: usize,
+}
+
+impl Choices {
+    /// Before the first run.
+    pub(crate) fn reset(&mut self) {
+        self.picked.clear();
+        self.next = 0;
+    }
+
+    /// Moves on to the next combination of picks; false when there is none.
+    pub(crate) fn advance(&mut self) -> bool {
+        self.next = 0;
+        while let Some((value, hi)) = self.picked.pop() {
+            if value < hi {
+                self.picked.push((value + 1, hi));
+                return true;
+            }
+        }
+        false
+    }
+
+    fn pick(&mut self, lo: i64, hi: i64) -> i64 {
+        if self.next == self.picked.len() {
+            self.picked.push((lo, hi));
+        }
+        self.next += 1;
+        self.picked[self.next - 1].0
+    }
+}
+
+/// Registers and choices, reused from run to run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) registers: Vec<i64>,
+    pub(crate) choices: Choices,
+}
+
+impl Machine {
+    /// Runs the code at `start` on `words`. With `TRACK`, `written` collects the bits of all fields
+    /// stored to, changed or not.
+    pub(crate) fn run<const TRACK: bool>(
+        &mut self,
+        tables: &Tables,
+        start: u32,
+        words: &mut [u64],
+        written: &mut [u64],
+    ) -> End {
+        let regs = &mut self.registers[..];
+        let mut at = start as usize;
+        loop {
+            let op = tables.ops[at];
+            at += 1;
+            match op {
+                Op::Const { dst, value } => regs[dst as usize] = value,
+                Op::Copy { dst, src } => regs[dst as usize] = regs[src as usize],
+                Op::Load { dst, field } => {
+                    regs[dst as usize] = tables.fields[field as usize].get(words);
+                }
+                Op::LoadAt { dst, base, offset } => {
+                    let field = base as usize + regs[offset as usize] as usize;
+                    regs[dst as usize] = tables.fields[field].get(words);
+                }
+                Op::Index { dst, src, indexing } => {
+                    let indexing = &tables.indexings[indexing as usize];
+                    let offset = regs[src as usize].wrapping_sub(indexing.lo);
+                    if offset as u64 >= indexing.len {
+                        return End::Fail;
+                    }
+                    regs[dst as usize] = offset * indexing.stride;
+                }
+                Op::Arith { op, dst, a, b } => {
+                    match arith(op, regs[a as usize], regs[b as usize]) {
+                        Some(value) => regs[dst as usize] = value,
+                        None => return End::Fail,
+                    }
+                }
+                Op::Neg { dst, src } => match regs[src as usize].checked_neg() {
+                    Some(value) => regs[dst as usize] = value,
+                    None => return End::Fail,
+                },
+                Op::Jump { to } => at = to as usize,
+                Op::JumpIf { src, sense, to } => {
+                    if (regs[src as usize] != 0) == sense {
+                        at = to as usize;
+                    }
+                }
+                Op::JumpCompare {
+                    op,
+                    sense,
+                    a,
+                    b,
+                    to,
+                } => {
+                    let value = arith(op, regs[a as usize], regs[b as usize]);
+                    if (value == Some(1)) == sense {
+                        at = to as usize;
+                    }
+                }
+                Op::JumpField {
+                    field,
+                    raw,
+                    sense,
+                    to,
+                } => {
+                    let bits = tables.fields[field as usize].raw(words);
+                    if (bits == u64::from(raw)) == sense {
+                        at = to as usize;
+                    }
+                }
+                Op::Store { field, src } => {
+                    let value = regs[src as usize];
+                    if !store::<TRACK>(tables, field, value, words, written) {
+                        return End::Fail;
+                    }
+                }
+                Op::StoreRaw { field, raw } => {
+                    let field = &tables.fields[field as usize];
+                    field.set_raw(words, u64::from(raw));
+                    if TRACK {
+                        written[field.word as usize] |= field.mask << field.shift;
+                    }
+                }
+                Op::StoreAt { base, offset, src } => {
+                    let field = base + regs[offset as usize] as u32;
+                    if !store::<TRACK>(tables, field, regs[src as usize], words, written) {
+                        return End::Fail;
+                    }
+                }
+                Op::Choose { dst, lo, hi } => {
+                    let (lo, hi) = (regs[lo as usize], regs[hi as usize]);
+                    if lo > hi {
+                        return End::Reject;
+                    }
+                    regs[dst as usize] = self.choices.pick(lo, hi);
+                }
+                Op::Length { dst, first, index } => {
+                    let channel = &tables.channels[first as usize + regs[index as usize] as usize];
+                    regs[dst as usize] = tables.fields[channel.length as usize].get(words);
+                }
+                Op::Head {
+                    dst,
+                    first,
+                    index,
+                    component,
+                } => {
+                    let channel = &tables.channels[first as usize + regs[index as usize] as usize];
+                    let field = channel.first_slot as usize + component as usize;
+                    regs[dst as usize] = tables.fields[field].get(words);
+                }
+                Op::Append { first, index, src } => {
+                    let channel = &tables.channels[first as usize + regs[index as usize] as usize];
+                    let message = &regs[src as usize..][..channel.n_components as usize];
+                    if !append(tables, channel, message, words) {
+                        return End::Fail;
+                    }
+                }
+                Op::Drop { first, index } => {
+                    let channel = &tables.channels[first as usize + regs[index as usize] as usize];
+                    drop_oldest(tables, channel, words);
+                }
+                Op::Accept => return End::Accept,
+                Op::Reject => return End::Reject,
+                Op::Fail => return End::Fail,
+            }
+        }
+    }
+}
+
+fn store<const TRACK: bool>(
+    tables: &Tables,
+    field: u32,
+    value: i64,
+    words: &mut [u64],
+    written: &mut [u64],
+) -> bool {
+    let field = &tables.fields[field as usize];
+    if !field.contains(value) {
+        return false;
+    }
+    field.set_raw(words, field.encode(value));
+    if TRACK {
+        written[field.word as usize] |= field.mask << field.shift;
+    }
+    true
+}
+
+fn append(tables: &Tables, channel: &ChannelFields, message: &[i64], words: &mut [u64]) -> bool {
+    let length = &tables.fields[channel.length as usize];
+    let used = length.raw(words);
+    let first = channel.first_slot as usize + used as usize * channel.n_components as usize;
+    for (field, value) in tables.fields[first..].iter().zip(message) {
+        if !field.contains(*value) {
+            return false;
+        }
+        field.set_raw(words, field.encode(*value));
+    }
+    length.set_raw(words, used + 1);
+    true
+}
+
+fn drop_oldest(tables: &Tables, channel: &ChannelFields, words: &mut [u64]) {
+    let length = &tables.fields[channel.length as usize];
+    let used = length.raw(words) as usize;
+    let width = channel.n_components as usize;
+    let slots = &tables.fields[channel.first_slot as usize..][..channel.capacity as usize * width];
+    for position in 0..used * width {
+        // The slot behind the last message is cleared, so that equal contents are equal words.
+        let next = if position + width < used * width {
+            slots[position + width].raw(words)
+        } else {
+            0
+        };
+        slots[position].set_raw(words, next);
+    }
+    length.set_raw(words, used as u64 - 1);
+}
+
+/// The value of an operator, or nothing for a run-time error.
+pub(crate) fn arith(op: Arith, a: i64, b: i64) -> Option<i64> {
+    match op {
+        Arith::Add => a.checked_add(b),
+        Arith::Sub => a.checked_sub(b),
+        Arith::Mul => a.checked_mul(b),
+        Arith::Div => a.checked_div_euclid(b),
+        Arith::Mod if b == 0 => None,
+        Arith::Mod => Some(a.checked_rem_euclid(b).unwrap_or(0)),
+        Arith::Eq => Some(i64::from(a == b)),
+        Arith::Ne => Some(i64::from(a != b)),
+        Arith::Lt => Some(i64::from(a < b)),
+        Arith::Le => Some(i64::from(a <= b)),
+    }
+}

@@ -1,0 +1,186 @@
+//! Where each component of a state lies in its packed words.
+//!
+//! A state is a short vector of `u64` words. Every location, cell and channel slot is a field of
+//! as many bits as its type needs; no field crosses a word. Equal states have equal words and the
+//! other way round: unused channel slots and unused bits are zero.
+
+use model::{InstanceId, LocationId, Model, Scalar, State};
+
+/// A range of bits in the words of a state. It holds `value - offset`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    pub(crate) word: u32,
+    pub(crate) shift: u32,
+    /// Ones in as many low bits as the field has.
+    pub(crate) mask: u64,
+    pub(crate) offset: i64,
+    pub(crate) lo: i64,
+    pub(crate) hi: i64,
+}
+
+impl Field {
+    pub(crate) fn raw(&self, words: &[u64]) -> u64 {
+        (words[self.word as usize] >> self.shift) & self.mask
+    }
+
+    pub(crate) fn set_raw(&self, words: &mut [u64], raw: u64) {
+        let word = &mut words[self.word as usize];
+        *word = (*word & !(self.mask << self.shift)) | (raw << self.shift);
+    }
+
+    pub(crate) fn get(&self, words: &[u64]) -> i64 {
+        (self.raw(words) as i64).wrapping_add(self.offset)
+    }
+
+    pub(crate) fn contains(&self, value: i64) -> bool {
+        (self.lo..=self.hi).contains(&value)
+    }
+
+    /// The bits that stand for a value of the field.
+    pub(crate) fn encode(&self, value: i64) -> u64 {
+        value.wrapping_sub(self.offset) as u64 & self.mask
+    }
+}
+
+/// The fields of one single channel. Its slots follow each other in [`Layout::fields`], the oldest
+/// message first, each with `n_components` fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChannelFields {
+    pub(crate) length: u32,
+    pub(crate) first_slot: u32,
+    pub(crate) capacity: u32,
+    pub(crate) n_components: u32,
+}
+
+/// The packing of a model's states.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) fields: Vec<Field>,
+    pub(crate) n_words: usize,
+    /// The field of the first location; those of further instances follow.
+    pub(crate) first_location: u32,
+    /// The field of the first cell; those of further cells follow.
+    pub(crate) first_cell: u32,
+    pub(crate) channels: Vec<ChannelFields>,
+}
+
+impl Layout {
+    pub(crate) fn new(model: &Model) -> Self {
+        let mut layout = Self {
+            fields: Vec::new(),
+            n_words: 0,
+            first_location: 0,
+            first_cell: 0,
+            channels: Vec::new(),
+        };
+        let mut free_bits = Vec::new();
+        for instance in 0..model.instances().len() {
+            let n_locations = model.process_of(InstanceId::new(instance)).locations.len();
+            layout.add(Scalar::Range(0, n_locations as i64 - 1), &mut free_bits);
+        }
+        layout.first_cell = layout.fields.len() as u32;
+        for cell in model.cells() {
+            layout.add(cell.ty, &mut free_bits);
+        }
+        for channel in &model.parts().channels {
+            for _ in 0..channel.n_single() {
+                let length = layout.fields.len() as u32;
+                layout.add(Scalar::Range(0, channel.capacity as i64), &mut free_bits);
+                for _ in 0..channel.capacity {
+                    for component in &channel.payload {
+                        layout.add(*component, &mut free_bits);
+                    }
+                }
+                layout.channels.push(ChannelFields {
+                    length,
+                    first_slot: length + 1,
+                    capacity: channel.capacity as u32,
+                    n_components: channel.payload.len() as u32,
+                });
+            }
+        }
+        // A state without components still needs a word to be stored by.
+        layout.n_words = free_bits.len().max(1);
+        layout
+    }
+
+    fn add(&mut self, ty: Scalar, free_bits: &mut Vec<u32>) {
+        let (lo, hi) = ty.bounds();
+        let span = hi.wrapping_sub(lo) as u64;
+        let n_bits = 64 - span.leading_zeros();
+        let word = free_bits.iter().position(|free| *free >= n_bits);
+        let word = word.unwrap_or_else(|| {
+            free_bits.push(64);
+            free_bits.len() - 1
+        });
+        let shift = 64 - free_bits[word];
+        free_bits[word] -= n_bits;
+        self.fields.push(Field {
+            word: word as u32,
+            // A field without bits may come after a full word; any legal shift reads its zero.
+            shift: shift.min(63),
+            mask: if n_bits == 64 {
+                u64::MAX
+            } else {
+                (1 << n_bits) - 1
+            },
+            // The whole range needs no offset: its bits are the value's own.
+            offset: if n_bits == 64 { 0 } else { lo },
+            lo,
+            hi,
+        });
+    }
+
+    /// The state that packed words stand for.
+    pub(crate) fn unpack(&self, model: &Model, words: &[u64]) -> State {
+        let value = |field: usize| self.fields[field].get(words);
+        let locations = 0..model.instances().len();
+        let cells = 0..model.cells().len();
+        let first_cell = self.first_cell as usize;
+        State {
+            locations: locations.map(|i| LocationId(value(i) as u32)).collect(),
+            cells: cells.map(|i| value(first_cell + i)).collect(),
+            channels: self
+                .channels
+                .iter()
+                .map(|c| self.messages(c, words))
+                .collect(),
+        }
+    }
+
+    fn messages(&self, channel: &ChannelFields, words: &[u64]) -> Vec<Vec<i64>> {
+        let length = self.fields[channel.length as usize].get(words) as usize;
+        let width = channel.n_components as usize;
+        let first = channel.first_slot as usize;
+        let component = |field: usize| self.fields[field].get(words);
+        (0..length)
+            .map(|slot| {
+                (0..width)
+                    .map(|i| component(first + slot * width + i))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// The packed words of a state.
+    pub(crate) fn pack(&self, state: &State) -> Vec<u64> {
+        let mut words = vec![0; self.n_words];
+        let mut put = |field: usize, value: i64| {
+            let field = &self.fields[field];
+            field.set_raw(&mut words, field.encode(value));
+        };
+        for (i, location) in state.locations.iter().enumerate() {
+            put(i, i64::from(location.0));
+        }
+        for (i, cell) in state.cells.iter().enumerate() {
+            put(self.first_cell as usize + i, *cell);
+        }
+        for (channel, messages) in self.channels.iter().zip(&state.channels) {
+            put(channel.length as usize, messages.len() as i64);
+            for (i, value) in messages.iter().flatten().enumerate() {
+                put(channel.first_slot as usize + i, *value);
+            }
+        }
+        words
+    }
+}

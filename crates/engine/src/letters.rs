@@ -1,0 +1,111 @@
+//! The truth of atoms: of states, computed once for each state, and of steps, once for each label.
+
+use base::{AtomId, bits};
+use model::{AtomMeaning, StepSet};
+
+use crate::compile::CompileError;
+use crate::label::LabelId;
+use crate::system::{Failed, Steps, System};
+
+/// Which atoms hold at a position, as a bit set over the atoms of interest.
+#[derive(Debug)]
+pub(crate) struct Letters {
+    pub(crate) n_words: usize,
+    bit_by_atom: Vec<Option<usize>>,
+    state_code: Vec<(usize, u32)>,
+    taken: Vec<(usize, StepSet)>,
+    enabled: Vec<(usize, StepSet)>,
+    deadlock: Vec<usize>,
+    label_bits: Vec<u64>,
+    n_labels: usize,
+    steps: Steps,
+}
+
+impl Letters {
+    /// Prepares the evaluation of these atoms.
+    pub(crate) fn new(system: &mut System<'_>, atoms: &[AtomId]) -> Result<Self, CompileError> {
+        let mut letters = Self {
+            // One word at least, so that every state has its entry.
+            n_words: bits::words_for(atoms.len()).max(1),
+            bit_by_atom: vec![None; system.model().parts().atoms.len()],
+            state_code: Vec::new(),
+            taken: Vec::new(),
+            enabled: Vec::new(),
+            deadlock: Vec::new(),
+            label_bits: Vec::new(),
+            n_labels: 0,
+            steps: Steps::default(),
+        };
+        let model = system.model();
+        for (bit, atom) in atoms.iter().enumerate() {
+            letters.bit_by_atom[atom.index()] = Some(bit);
+            match &model.parts().atoms[atom.index()].meaning {
+                AtomMeaning::State(_) => {
+                    let code = system.compile_atom(*atom)?;
+                    letters.state_code.extend(code.map(|code| (bit, code)));
+                }
+                AtomMeaning::Taken(pattern) => letters.taken.push((bit, model.step_set(pattern))),
+                AtomMeaning::Enabled(pattern) => {
+                    letters.enabled.push((bit, model.step_set(pattern)));
+                }
+                AtomMeaning::Deadlock => letters.deadlock.push(bit),
+            }
+        }
+        Ok(letters)
+    }
+
+    /// The position of an atom in the bit sets.
+    pub(crate) fn bit(&self, atom: AtomId) -> usize {
+        self.bit_by_atom[atom.index()].expect("the atom is of interest")
+    }
+
+    /// Do steps matter to any atom?
+    pub(crate) fn has_step_atoms(&self) -> bool {
+        !self.taken.is_empty()
+    }
+
+    /// Sets the bits of the atoms that hold in a state.
+    pub(crate) fn of_state(
+        &mut self,
+        system: &mut System<'_>,
+        state: &[u64],
+        out: &mut [u64],
+    ) -> Result<(), Failed> {
+        for &(bit, code) in &self.state_code {
+            if system.holds(code, state)? {
+                bits::set(out, bit);
+            }
+        }
+        if !self.enabled.is_empty() || !self.deadlock.is_empty() {
+            system.steps(state, &mut self.steps)?;
+            for &bit in &self.deadlock {
+                if self.steps.is_empty() {
+                    bits::set(out, bit);
+                }
+            }
+            for (bit, set) in &self.enabled {
+                let among = |label: &LabelId| system.executes(*label, set);
+                if self.steps.labels.iter().any(among) {
+                    bits::set(out, *bit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The atoms that hold after a step with this label.
+    pub(crate) fn of_label(&mut self, system: &System<'_>, label: LabelId) -> &[u64] {
+        while self.n_labels <= label.index() {
+            let next = LabelId::new(self.n_labels);
+            let start = self.label_bits.len();
+            self.label_bits.resize(start + self.n_words, 0);
+            for (bit, set) in &self.taken {
+                if system.executes(next, set) {
+                    bits::set(&mut self.label_bits[start..], *bit);
+                }
+            }
+            self.n_labels += 1;
+        }
+        &self.label_bits[label.index() * self.n_words..][..self.n_words]
+    }
+}

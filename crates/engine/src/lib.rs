@@ -1,0 +1,28 @@
+//! Explicit-state exploration.
+//!
+//! A [`System`] is a model compiled for speed: states packed into words, guards and effects as
+//! straight-line code. [`explore`] visits its states breadth first (reachability, invariants,
+//! deadlocks); [`find_run`] searches its product with an automaton for a fair run. Both are exact
+//! or say why they stopped.
+//!
+//! This crate knows no formulas and no fairness notions, only automata and elementary conditions;
+//! which ones a property needs is decided in crate `check`. Everything here is tested against the
+//! reference semantics of crate `model`.
+
+mod code;
+mod compile;
+mod explore;
+mod label;
+mod layout;
+mod letters;
+mod product;
+mod search;
+mod stepping;
+mod store;
+mod system;
+
+pub use compile::CompileError;
+pub use explore::{Explored, Found, Goal, Stats, explore};
+pub use label::{Label, LabelId};
+pub use search::{Outcome, Query, find_run};
+pub use system::{Failed, Steps, System};

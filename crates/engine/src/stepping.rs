@@ -1,0 +1,327 @@
+//! Computing the steps that leave a state.
+
+use model::{ActionId, CommandId};
+
+use crate::code::End;
+use crate::label::LabelId;
+use crate::system::{CompiledCommand, Failed, Member, Scratch, Steps, System, Team};
+
+impl System<'_> {
+    /// Computes all steps that leave a state, each once, in a fixed order.
+    ///
+    /// # Errors
+    /// A run-time error of the model.
+    pub fn steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
+        steps.clear();
+        self.scratch.current.copy_from_slice(state);
+        if self.synchronous {
+            self.steps_together(steps)?;
+        } else {
+            self.steps_interleaved(steps)?;
+        }
+        if self.may_repeat {
+            self.merge_equal_steps(steps);
+        }
+        Ok(())
+    }
+
+    fn is_enabled(&mut self, command: u32) -> Result<bool, Failed> {
+        let Scratch {
+            current, written, ..
+        } = &mut self.scratch;
+        let guard = self.commands[command as usize].guard;
+        match self
+            .machine
+            .run::<false>(&self.tables, guard, current, written)
+        {
+            End::Accept => Ok(true),
+            End::Reject => Ok(false),
+            End::Fail => Err(Failed),
+        }
+    }
+
+    /// The commands of an instance at its current location.
+    fn candidates(&self, instance: usize) -> &[u32] {
+        let location = self.tables.fields[self.layout.first_location as usize + instance]
+            .raw(&self.scratch.current);
+        &self.by_location[instance][location as usize]
+    }
+
+    fn steps_interleaved(&mut self, steps: &mut Steps) -> Result<(), Failed> {
+        let has_teams = !self.teams.is_empty();
+        if has_teams {
+            self.scratch.enabled.fill(false);
+        }
+        for instance in 0..self.by_location.len() {
+            for position in 0..self.candidates(instance).len() {
+                let command = self.candidates(instance)[position];
+                if !self.is_enabled(command)? {
+                    continue;
+                }
+                match self.commands[command as usize].alone {
+                    Some(label) => self.execute_alone(command, label, steps)?,
+                    None => self.scratch.enabled[command as usize] = true,
+                }
+            }
+        }
+        if has_teams {
+            for instance in 0..self.by_location.len() {
+                for position in 0..self.candidates(instance).len() {
+                    let leader = self.candidates(instance)[position];
+                    if self.scratch.enabled[leader as usize] {
+                        self.execute_led_by(leader, steps)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn execute_alone(
+        &mut self,
+        command: u32,
+        label: LabelId,
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
+        let CompiledCommand {
+            effect, has_choice, ..
+        } = self.commands[command as usize];
+        self.machine.choices.reset();
+        loop {
+            let Scratch {
+                current,
+                target,
+                written,
+                ..
+            } = &mut self.scratch;
+            target.copy_from_slice(current);
+            match self
+                .machine
+                .run::<false>(&self.tables, effect, target, written)
+            {
+                End::Accept => steps.push(target, label),
+                End::Reject => {}
+                End::Fail => return Err(Failed),
+            }
+            if !has_choice || !self.machine.choices.advance() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn execute_led_by(&mut self, leader: u32, steps: &mut Steps) -> Result<(), Failed> {
+        for position in 0..self.commands[leader as usize].leads.len() {
+            let team = self.commands[leader as usize].leads[position] as usize;
+            let Team {
+                action, agreement, ..
+            } = self.teams[team];
+            let enabled = &self.scratch.enabled;
+            let is_enabled = |member: &&Member| enabled[member.command as usize];
+            let mut members: Vec<Vec<Member>> = Vec::new();
+            for (role, alternatives) in self.teams[team].members.iter().enumerate() {
+                let chosen = alternatives.iter().filter(is_enabled);
+                let chosen = chosen.filter(|member| role > 0 || member.command == leader);
+                members.push(chosen.copied().collect());
+            }
+            if members.iter().any(Vec::is_empty) {
+                continue;
+            }
+            if let Some(agreement) = agreement {
+                let Scratch {
+                    current, written, ..
+                } = &mut self.scratch;
+                match self
+                    .machine
+                    .run::<false>(&self.tables, agreement, current, written)
+                {
+                    End::Accept => {}
+                    End::Reject => continue,
+                    End::Fail => return Err(Failed),
+                }
+            }
+            self.execute_teams(&members, Some(action), steps)?;
+        }
+        Ok(())
+    }
+
+    fn steps_together(&mut self, steps: &mut Steps) -> Result<(), Failed> {
+        for instance in 0..self.by_location.len() {
+            self.scratch.enabled_by_instance[instance].clear();
+            for position in 0..self.candidates(instance).len() {
+                let command = self.candidates(instance)[position];
+                if self.is_enabled(command)? {
+                    let effect = self.commands[command as usize].effect;
+                    self.scratch.enabled_by_instance[instance].push(Member { command, effect });
+                }
+            }
+        }
+        let enabled = &self.scratch.enabled_by_instance;
+        let members: Vec<Vec<Member>> = enabled
+            .iter()
+            .filter(|members| !members.is_empty())
+            .cloned()
+            .collect();
+        if members.is_empty() {
+            return Ok(());
+        }
+        self.execute_teams(&members, None, steps)
+    }
+
+    /// Executes every team with one member of each list. Without an action, each member takes its
+    /// own.
+    fn execute_teams(
+        &mut self,
+        members: &[Vec<Member>],
+        action: Option<ActionId>,
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
+        let mut picks = vec![0; members.len()];
+        loop {
+            let team: Vec<Member> = members
+                .iter()
+                .zip(&picks)
+                .map(|(m, &pick)| m[pick])
+                .collect();
+            self.execute_team(&team, action, steps)?;
+            if !advance(&mut picks, |position| members[position].len()) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn execute_team(
+        &mut self,
+        team: &[Member],
+        action: Option<ActionId>,
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
+        self.scratch
+            .outcomes
+            .resize(team.len().max(self.scratch.outcomes.len()), Vec::new());
+        for (position, member) in team.iter().enumerate() {
+            self.collect_outcomes(position, *member)?;
+            if self.scratch.outcomes[position].is_empty() {
+                return Ok(());
+            }
+        }
+        let commands: Vec<CommandId> = team
+            .iter()
+            .map(|member| CommandId(member.command))
+            .collect();
+        let actions = match action {
+            Some(action) => vec![action],
+            None => commands
+                .iter()
+                .map(|command| self.model.action_of(*command))
+                .collect(),
+        };
+        let label = self.labels.of_team(self.model, actions, commands);
+        let size = 2 * self.layout.n_words;
+        let mut picks = vec![0; team.len()];
+        loop {
+            self.merge_outcomes(&picks)?;
+            steps.push(&self.scratch.merged, label);
+            let outcomes = &self.scratch.outcomes;
+            if !advance(&mut picks, |position| outcomes[position].len() / size) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// All states that one member may lead to from the current state, each with what it wrote.
+    fn collect_outcomes(&mut self, position: usize, member: Member) -> Result<(), Failed> {
+        let has_choice = self.commands[member.command as usize].has_choice;
+        self.scratch.outcomes[position].clear();
+        self.machine.choices.reset();
+        loop {
+            let Scratch {
+                current,
+                target,
+                written,
+                outcomes,
+                ..
+            } = &mut self.scratch;
+            target.copy_from_slice(current);
+            written.fill(0);
+            match self
+                .machine
+                .run::<true>(&self.tables, member.effect, target, written)
+            {
+                End::Accept => {
+                    outcomes[position].extend_from_slice(target);
+                    outcomes[position].extend_from_slice(written);
+                }
+                End::Reject => {}
+                End::Fail => return Err(Failed),
+            }
+            if !has_choice || !self.machine.choices.advance() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Puts the picked outcomes of all members together; different values for one field fail.
+    fn merge_outcomes(&mut self, picks: &[usize]) -> Result<(), Failed> {
+        let n_words = self.layout.n_words;
+        let Scratch {
+            current,
+            written,
+            outcomes,
+            merged,
+            ..
+        } = &mut self.scratch;
+        merged.copy_from_slice(current);
+        written.fill(0);
+        for (position, &pick) in picks.iter().enumerate() {
+            let outcome = &outcomes[position][pick * 2 * n_words..][..2 * n_words];
+            let (words, masks) = outcome.split_at(n_words);
+            for i in 0..n_words {
+                if written[i] & masks[i] & (merged[i] ^ words[i]) != 0 {
+                    return Err(Failed);
+                }
+                merged[i] = merged[i] & !masks[i] | words[i] & masks[i];
+                written[i] |= masks[i];
+            }
+        }
+        Ok(())
+    }
+
+    fn merge_equal_steps(&mut self, steps: &mut Steps) {
+        let n_words = self.layout.n_words;
+        let mut kept = 0;
+        for position in 0..steps.len() {
+            let label = steps.labels[position];
+            let group = self.labels.group(label);
+            let same = (0..kept).find(|&other| {
+                self.labels.group(steps.labels[other]) == group
+                    && steps.target(other, n_words) == steps.target(position, n_words)
+            });
+            match same {
+                Some(other) => {
+                    steps.labels[other] = self.labels.union(self.model, steps.labels[other], label);
+                }
+                None => {
+                    steps.labels[kept] = label;
+                    steps
+                        .words
+                        .copy_within(position * n_words..(position + 1) * n_words, kept * n_words);
+                    kept += 1;
+                }
+            }
+        }
+        steps.labels.truncate(kept);
+        steps.words.truncate(kept * n_words);
+    }
+}
+
+/// Moves an odometer on; false when it has run through.
+fn advance(picks: &mut [usize], len: impl Fn(usize) -> usize) -> bool {
+    for position in (0..picks.len()).rev() {
+        picks[position] += 1;
+        if picks[position] < len(position) {
+            return true;
+        }
+        picks[position] = 0;
+    }
+    false
+}
