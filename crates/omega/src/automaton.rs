@@ -66,6 +66,50 @@ impl Prop {
     }
 }
 
+impl Prop {
+    /// The value if the letter is known only in part (Kleene's strong three-valued logic).
+    #[must_use]
+    pub fn partial_value(&self, letter: &impl Fn(AtomId) -> Option<bool>) -> Option<bool> {
+        match self {
+            Self::Const(value) => Some(*value),
+            Self::Atom(atom) => letter(*atom),
+            Self::Not(inner) => inner.partial_value(letter).map(|value| !value),
+            Self::And(parts) => Self::fold_partial(parts, letter, true),
+            Self::Or(parts) => Self::fold_partial(parts, letter, false),
+        }
+    }
+
+    fn fold_partial(
+        parts: &[Self],
+        letter: &impl Fn(AtomId) -> Option<bool>,
+        neutral: bool,
+    ) -> Option<bool> {
+        let mut result = Some(neutral);
+        for part in parts {
+            match part.partial_value(letter) {
+                Some(value) if value == neutral => {}
+                Some(value) => return Some(value),
+                None => result = None,
+            }
+        }
+        result
+    }
+
+    /// Appends every atom that occurs, once per occurrence.
+    pub fn collect_atoms(&self, out: &mut Vec<AtomId>) {
+        match self {
+            Self::Const(_) => {}
+            Self::Atom(atom) => out.push(*atom),
+            Self::Not(inner) => inner.collect_atoms(out),
+            Self::And(parts) | Self::Or(parts) => {
+                for part in parts {
+                    part.collect_atoms(out);
+                }
+            }
+        }
+    }
+}
+
 /// An edge that reads one letter.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Edge {
