@@ -188,3 +188,42 @@ impl Acceptance {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: MarkId = MarkId(0);
+    const B: MarkId = MarkId(1);
+    const C: MarkId = MarkId(2);
+
+    #[test]
+    fn absent_marks_decide_their_literals() {
+        let pairs = Acceptance::all([
+            Acceptance::streett_pair(A, B),
+            Acceptance::streett_pair(C, A),
+        ]);
+        assert_eq!(
+            pairs.within(&[0b101]),
+            Acceptance::all([Acceptance::Fin(A), Acceptance::streett_pair(C, A),])
+        );
+        assert_eq!(pairs.within(&[0]), Acceptance::True);
+        assert_eq!(
+            Acceptance::rabin_pair(A, B).within(&[0b1]),
+            Acceptance::False
+        );
+    }
+
+    #[test]
+    fn sufficient_marks_are_few_and_suffice() {
+        let choice = Acceptance::any([
+            Acceptance::generalized_buchi([A, B]),
+            Acceptance::Inf(C),
+            Acceptance::Fin(A),
+        ]);
+        assert_eq!(choice.sufficient_marks(&[0b111]), Some(vec![0b100]));
+        assert_eq!(choice.sufficient_marks(&[0b011]), Some(vec![0b011]));
+        assert_eq!(choice.sufficient_marks(&[0b010]), Some(vec![0]));
+        assert_eq!(choice.sufficient_marks(&[0b001]), None);
+    }
+}

@@ -7,7 +7,7 @@
 //! The outer search is Couvreur's (see `path_based.rs`): as soon as a *partial* component satisfies
 //! the formula, it is reported. A complete component that does not is looked into as in C. Baier,
 //! F. Blahoudek, A. Duret-Lutz, J. Klein, D. Müller, J. Strejček, "Generic emptiness check for fun
-//! and profit", ATVA 2019, section 4, doi:10.1007/978-3-030-31784-3_26:
+//! and profit", ATVA 2019, doi:10.1007/978-3-030-31784-3_26:
 //!
 //! ```text
 //! refine(C, φ):  φ := φ with absent Inf false, absent Fin true      (marks of C)

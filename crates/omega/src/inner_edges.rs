@@ -1,12 +1,34 @@
 //! The edges of one component, and shortest walks along them.
 
-use crate::{Component, EdgeBuffer, Graph};
+use crate::{Component, EdgeBuffer, Graph, NodeId};
 
 /// Components with at most this many nodes keep their edges in memory; the edges of larger ones are
 /// computed again whenever they are needed.
 const MAX_NODES_KEPT: usize = 1 << 16;
-const OUTSIDE: u32 = u32::MAX;
 const NOT_LOADED: (usize, usize) = (usize::MAX, usize::MAX);
+/// The place of nodes that are not in the list.
+const NOWHERE: u32 = u32::MAX;
+
+/// Where each node stands in a list of nodes.
+pub(crate) struct Places(Vec<u32>);
+
+impl Places {
+    /// The places in this list, which holds each node at most once.
+    pub fn new(nodes: &[NodeId]) -> Self {
+        let n_numbers = nodes.iter().map(|node| node.index() + 1).max();
+        let mut places = vec![NOWHERE; n_numbers.unwrap_or(0)];
+        for (place, node) in (0..).zip(nodes) {
+            places[node.index()] = place;
+        }
+        Self(places)
+    }
+
+    /// The place of `node`, if it is in the list.
+    pub fn of(&self, node: NodeId) -> Option<u32> {
+        let place = self.0.get(node.index()).copied();
+        place.filter(|&place| place != NOWHERE)
+    }
+}
 
 /// A component seen from inside: its nodes are numbered `0..n_nodes` in the order of
 /// [`Component::nodes`].
@@ -17,7 +39,7 @@ pub(crate) struct InnerGraph<'a, G> {
     pub component: &'a Component,
     /// How many edges have been looked at.
     pub effort: u64,
-    inner_from_node: Vec<u32>,
+    places: Places,
     buffer: EdgeBuffer,
     edges: InnerEdges,
     /// Where the edges of a node are in `edges`.
@@ -51,11 +73,6 @@ pub(crate) struct InnerEdge<'a> {
 impl<'a, G: Graph> InnerGraph<'a, G> {
     /// Looks at the component from inside.
     pub fn new(graph: &'a mut G, component: &'a Component) -> Self {
-        let n_numbers = component.nodes.iter().map(|node| node.index() + 1).max();
-        let mut inner_from_node = vec![OUTSIDE; n_numbers.unwrap_or(0)];
-        for (inner, node) in (0..).zip(&component.nodes) {
-            inner_from_node[node.index()] = inner;
-        }
         let kept = if component.nodes.len() <= MAX_NODES_KEPT {
             component.nodes.len()
         } else {
@@ -66,7 +83,7 @@ impl<'a, G: Graph> InnerGraph<'a, G> {
             graph,
             component,
             effort: 0,
-            inner_from_node,
+            places: Places::new(&component.nodes),
             edges: InnerEdges::default(),
             loaded: vec![NOT_LOADED; kept],
         }
@@ -114,12 +131,12 @@ impl<'a, G: Graph> InnerGraph<'a, G> {
         let node = self.component.nodes[source as usize];
         self.graph.successors(node, &mut self.buffer)?;
         for (edge, position) in (0..self.buffer.len()).zip(0..) {
-            let target = self.buffer.target(edge).index();
-            let inner = self.inner_from_node.get(target).copied();
-            let inner = inner.unwrap_or(OUTSIDE);
+            let Some(target) = self.places.of(self.buffer.target(edge)) else {
+                continue;
+            };
             let marks = self.buffer.marks(edge);
-            if inner != OUTSIDE && self.component.allows(marks) {
-                self.edges.targets.push(inner);
+            if self.component.allows(marks) {
+                self.edges.targets.push(target);
                 self.edges.positions.push(position);
                 self.edges.steps.push(self.buffer.step(edge));
                 self.edges.marks.extend_from_slice(marks);

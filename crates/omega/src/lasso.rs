@@ -4,7 +4,7 @@
 //! a short cycle inside it that satisfies the acceptance by itself. The shortest such cycle is
 //! NP-hard to find already for generalized Büchi, see E. Clarke, O. Grumberg, K. McMillan, X. Zhao,
 //! "Efficient generation of counterexamples and witnesses in symbolic model checking", DAC 1995,
-//! section 4, doi:10.1145/217474.217565. As there, the cycle greedily visits the nearest thing that is
+//! doi:10.1145/217474.217565. As there, the cycle greedily visits the nearest thing that is
 //! missing. In addition:
 //! * only the marks of one sufficient set are visited ([`Acceptance::sufficient_marks`]);
 //! * the shortest cycle through the start is tried first: it may avoid what needs an answer;
@@ -20,7 +20,8 @@
 use base::bits;
 
 use crate::inner_edges::{BreadthFirst, InnerEdge, InnerGraph, Walk, WalkStep};
-use crate::{Acceptance, Component, EdgeBuffer, Graph, NodeId};
+use crate::stem::shortest_stem;
+use crate::{Acceptance, Component, Graph, NodeId};
 
 /// In components with at most this many nodes every node is tried as start of the cycle.
 const MAX_NODES_TO_TRY: usize = 256;
@@ -328,88 +329,5 @@ impl<'a> CycleSearch<'a> {
             }
         }
         cycle
-    }
-}
-
-/// A shortest path from an initial node to the component, and the place of its end in
-/// [`Component::nodes`].
-fn shortest_stem<G: Graph>(
-    graph: &mut G,
-    component: &Component,
-) -> Result<(Vec<LassoStep>, u32), G::Stop> {
-    let mut place = vec![UNREACHED; n_numbers(&component.nodes)];
-    for (index, node) in (0..).zip(&component.nodes) {
-        place[node.index()] = index;
-    }
-    let place = |node: NodeId| place.get(node.index()).copied().unwrap_or(UNREACHED);
-    let mut queue = Vec::new();
-    graph.initial(&mut queue)?;
-    if let Some(&node) = queue.iter().find(|&&node| place(node) != UNREACHED) {
-        return Ok((Vec::new(), place(node)));
-    }
-    let mut reached = Reached::default();
-    for &node in &queue {
-        reached.note(node, (INITIAL, 0));
-    }
-    let mut edges = EdgeBuffer::new(graph.n_mark_words());
-    let mut head = 0;
-    while let Some(&source) = queue.get(head) {
-        head += 1;
-        edges.truncate(0);
-        graph.successors(source, &mut edges)?;
-        for (edge, position) in (0..edges.len()).zip(0..) {
-            let target = edges.target(edge);
-            if reached.note(target, (source, position)) {
-                queue.push(target);
-            }
-            if place(target) != UNREACHED {
-                return Ok((reached.path_to(target), place(target)));
-            }
-        }
-    }
-    panic!("the component is not reachable");
-}
-
-const UNREACHED: u32 = u32::MAX;
-const INITIAL: NodeId = NodeId(u32::MAX - 1);
-
-fn n_numbers(nodes: &[NodeId]) -> usize {
-    let numbers = nodes.iter().map(|node| node.index() + 1);
-    numbers.max().unwrap_or(0)
-}
-
-/// By which edge a node was first reached: the source and the position of the edge there.
-#[derive(Default)]
-struct Reached(Vec<(NodeId, u32)>);
-
-impl Reached {
-    /// Says whether that is news.
-    fn note(&mut self, node: NodeId, by: (NodeId, u32)) -> bool {
-        let unreached = (NodeId(UNREACHED), 0);
-        if node.index() >= self.0.len() {
-            self.0.resize(node.index() + 1, unreached);
-        }
-        let entry = &mut self.0[node.index()];
-        let news = *entry == unreached;
-        if news {
-            *entry = by;
-        }
-        news
-    }
-
-    fn path_to(&self, mut node: NodeId) -> Vec<LassoStep> {
-        let mut path = Vec::new();
-        while self.0[node.index()].0 != INITIAL {
-            let (source, position) = self.0[node.index()];
-            let target = node;
-            path.push(LassoStep {
-                source,
-                position,
-                target,
-            });
-            node = source;
-        }
-        path.reverse();
-        path
     }
 }

@@ -4,6 +4,30 @@
 //! satisfies a Boolean combination of "mark m infinitely often" and "mark m finitely often"
 //! (Emerson–Lei acceptance). It knows neither models nor formulas: everything here is tested on
 //! graphs written down by hand or drawn at random.
+//!
+//! ```
+//! use omega::{Acceptance, Closure, ExplicitGraph, MarkId, NodeId};
+//! use omega::{find_fair_cycle, shortest_lasso};
+//!
+//! // Node 0 may wait for ever, although the step to node 1 is enabled (mark 0) all the time.
+//! let (enabled, taken) = (MarkId(0), MarkId(1));
+//! let mut graph = ExplicitGraph::new(2, 2);
+//! graph.add_initial(NodeId(0));
+//! graph.add_edge(NodeId(0), 0, NodeId(0), &[enabled]);
+//! graph.add_edge(NodeId(0), 1, NodeId(1), &[enabled, taken]);
+//! graph.add_edge(NodeId(1), 0, NodeId(1), &[]);
+//!
+//! // Under strong fairness it may not: only the loop at node 1 is fair.
+//! let strong = Acceptance::streett_pair(enabled, taken);
+//! let search = find_fair_cycle(&mut graph, &strong, Closure::None, &mut |_| Ok(()));
+//! let Ok(found) = search.result;
+//! let Ok(lasso) = shortest_lasso(&mut graph, &found.unwrap(), &strong);
+//! assert_eq!(lasso.stem.len(), 1);
+//! assert_eq!(lasso.cycle[0].source, NodeId(1));
+//! ```
+//!
+//! Read next: [`Acceptance`], then [`Graph`] (what a caller implements), then
+//! [`find_fair_cycle`].
 
 mod acceptance;
 mod automaton;
@@ -17,6 +41,7 @@ mod hoa;
 mod inner_edges;
 mod lasso;
 mod path_based;
+mod stem;
 
 pub use acceptance::{Acceptance, MarkId};
 pub use automaton::{Automaton, Cube, Edge, LetterMark, Prop, StateId};

@@ -5,9 +5,9 @@
 //! component around the current node, complete or not.
 //!
 //! Algorithm: H. N. Gabow, "Path-based depth-first search for strong and biconnected components",
-//! Inf. Process. Lett. 74 (2000), section 2, doi:10.1016/S0020-0190(00)00051-X. The stack of roots
+//! Inf. Process. Lett. 74 (2000), the algorithm for strong components, doi:10.1016/S0020-0190(00)00051-X. The stack of roots
 //! carries marks as in J.-M. Couvreur, "On-the-fly verification of linear temporal logic", FM 1999,
-//! section 4, doi:10.1007/3-540-48119-2_16.
+//! doi:10.1007/3-540-48119-2_16.
 //!
 //! Deviations:
 //! * Depth-first search is a loop that stops at every event, so that the caller may look at a

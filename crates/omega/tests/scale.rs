@@ -1,16 +1,16 @@
 //! Long paths, large components, many marks; observers and stops.
 
 use omega::{
-    Acceptance, Closure, EdgeBuffer, FairCycleSearch, Graph, MarkId, NodeId, SearchStats,
-    covering_lasso, find_fair_cycle, shortest_lasso,
+    Acceptance, Closure, EdgeBuffer, ExplicitGraph, FairCycleSearch, Graph, MarkId, NodeId,
+    SearchStats, covering_lasso, find_fair_cycle, shortest_lasso,
 };
 
-/// A path that ends in a cycle; the edge that closes the cycle carries mark 0, all others mark 1.
+/// A path that ends in a cycle; the edge that closes the cycle carries mark 0, the others mark 1.
 #[derive(Clone)]
 struct Rope {
     n_nodes: u32,
     back_to: u32,
-    /// Does every node also have an edge to the first node of the cycle's neighbour before it?
+    /// Has every node also an edge back to its predecessor, with mark 2?
     laces: bool,
     stop_after: u64,
     n_expanded: u64,
@@ -231,4 +231,24 @@ fn weak_conditions_cost_one_pass() {
         (100_000, 11)
     );
     assert_eq!(rope.n_expanded, 100_000);
+}
+
+/// Pairs whose `Inf` is absent force their `Fin`s; all of them go in one round, so one second look
+/// at each node is enough.
+#[test]
+fn all_forced_pairs_are_removed_at_once() {
+    let n_nodes = 100;
+    let mut graph = ExplicitGraph::new(n_nodes as usize, 2 * n_nodes as usize);
+    graph.add_initial(NodeId(0));
+    for node in 0..n_nodes {
+        graph.add_edge(NodeId(node), 0, NodeId((node + 1) % n_nodes), &[]);
+        graph.add_edge(NodeId(node), 1, NodeId(node), &[MarkId(2 * node)]);
+        graph.add_edge(NodeId(node), 2, NodeId(0), &[MarkId(2 * node)]);
+    }
+    let pairs = (0..n_nodes).map(|i| Acceptance::streett_pair(MarkId(2 * i), MarkId(2 * i + 1)));
+    let closure = Closure::None;
+    let search = find_fair_cycle(&mut graph, &Acceptance::all(pairs), closure, &mut silent);
+    let Ok(found) = search.result;
+    assert_eq!(found.unwrap().nodes.len(), n_nodes as usize);
+    assert_eq!(search.stats.n_revisits, u64::from(n_nodes));
 }
