@@ -17,15 +17,27 @@
 //! assert!(logic::holds_on_lasso(&responds, 3, 1, &letter));
 //! ```
 
+mod arena;
+mod bdd;
 mod display;
+mod fairness;
+mod implication;
 mod lasso;
 mod ltl;
 mod property;
+mod reduce;
+mod simplify;
+mod simplify_binary;
+mod tableau;
+mod tgba;
+mod translate;
 
 pub use display::Display;
 pub use lasso::holds_on_lasso;
 pub use ltl::{Ltl, Op};
 pub use property::{NamedProperty, Property, classify, propositional};
+pub use simplify::simplify;
+pub use translate::{TranslateError, translate};
 
 /// How deep operators may be nested in formulas that are parsed or translated.
-pub const MAX_DEPTH: usize = 1000;
+pub const MAX_DEPTH: usize = 500;

@@ -1,0 +1,252 @@
+//! Making a generalized Büchi automaton smaller without changing what it accepts.
+//!
+//! Three reductions are repeated until none helps:
+//! - marks: each strongly connected component needs only its own marks, so they are numbered afresh
+//!   per component; a mark that another one implies is dropped;
+//! - direct simulation: equivalent states are joined, and of two edges the better one suffices. Somenzi
+//!   and Bloem, CAV 2000, section 4, <https://doi.org/10.1007/10722167_21>; for transition-based
+//!   acceptance Babiak et al., *Compositional Approach to Suspension and Other Improvements to LTL
+//!   Translation*, SPIN 2013, section 4, <https://doi.org/10.1007/978-3-642-39176-7_6>;
+//! - for automata too large for that, bisimulation by partition refinement.
+//!
+//! Edges that lie on no cycle are passed finitely often, so their marks do not matter. Simulation is
+//! computed once with none and once with all marks on them: each labelling lets other states compare.
+
+use std::collections::BTreeMap;
+
+use crate::bdd::{Bdd, Bdds};
+use crate::tgba::{Components, Marks, Tgba, all_marks};
+
+/// Above this number of pairs of edges, simulation is too slow to be worth it.
+const MAX_EDGE_PAIRS: usize = 250_000;
+
+/// Reduces the automaton.
+pub(crate) fn reduce(tgba: &mut Tgba, bdds: &mut Bdds) {
+    tgba.prune();
+    loop {
+        let before = measure(tgba);
+        simplify_marks(tgba);
+        tgba.merge_guards(bdds);
+        merge_bisimilar(tgba, bdds);
+        tgba.prune();
+        for fill in [0, tgba.all_marks()] {
+            if tgba.n_arrows().pow(2) <= MAX_EDGE_PAIRS {
+                fill_transient(tgba, fill);
+                merge_similar(tgba, bdds);
+                tgba.prune();
+            }
+        }
+        if measure(tgba) >= before || bdds.overflowed() {
+            break;
+        }
+    }
+    simplify_marks(tgba);
+    tgba.merge_guards(bdds);
+}
+
+/// What every round must lessen for another round to be worth it.
+fn measure(tgba: &Tgba) -> (usize, usize, u32, usize) {
+    (
+        tgba.arrows.len(),
+        tgba.n_arrows(),
+        tgba.n_marks,
+        tgba.initial.len(),
+    )
+}
+
+/// Puts exactly these marks on the edges between components.
+fn fill_transient(tgba: &mut Tgba, marks: Marks) {
+    let Components { component, .. } = tgba.components();
+    for (state, arrows) in tgba.arrows.iter_mut().enumerate() {
+        for arrow in arrows {
+            if component[state] != component[arrow.target] {
+                arrow.marks = marks;
+            }
+        }
+    }
+}
+
+/// Numbers the marks afresh in each component and drops those that are not needed.
+///
+/// Components that do not accept lose all marks and keep not accepting, because at least one
+/// mark remains if there is such a component with a cycle.
+fn simplify_marks(tgba: &mut Tgba) {
+    let components = tgba.components();
+    let accepting = tgba.accepting(&components);
+    let mut sets: Vec<Vec<Marks>> = vec![Vec::new(); components.n_components];
+    let mut rejecting_cycle = false;
+    for (state, arrows) in tgba.arrows.iter().enumerate() {
+        let component = components.component[state];
+        for arrow in arrows {
+            if components.component[arrow.target] == component {
+                sets[component].push(arrow.marks);
+                rejecting_cycle |= !accepting[component];
+            }
+        }
+    }
+    let needed: Vec<Vec<u32>> = sets
+        .iter()
+        .map(|sets| needed_marks(sets, tgba.n_marks))
+        .collect();
+    let most = (0..components.n_components)
+        .filter(|&component| accepting[component])
+        .map(|component| needed[component].len() as u32)
+        .max()
+        .unwrap_or(0);
+    let n_marks = most.max(u32::from(rejecting_cycle));
+    for (state, arrows) in tgba.arrows.iter_mut().enumerate() {
+        let component = components.component[state];
+        for arrow in arrows {
+            let inside = components.component[arrow.target] == component;
+            arrow.marks = if inside && accepting[component] {
+                renamed(arrow.marks, &needed[component], n_marks)
+            } else {
+                0
+            };
+        }
+    }
+    tgba.n_marks = n_marks;
+}
+
+/// The marks that are not seen whenever some other needed mark is seen.
+fn needed_marks(sets: &[Marks], n_marks: u32) -> Vec<u32> {
+    let has = |set: &Marks, mark: u32| set >> mark & 1 == 1;
+    let mut needed: Vec<u32> = (0..n_marks)
+        .filter(|&mark| !sets.iter().all(|set| has(set, mark)))
+        .collect();
+    let mut position = needed.len();
+    while position > 0 {
+        position -= 1;
+        let mark = needed[position];
+        let implied = needed.iter().any(|&other| {
+            other != mark && sets.iter().all(|set| !has(set, other) || has(set, mark))
+        });
+        if implied {
+            needed.remove(position);
+        }
+    }
+    needed
+}
+
+/// The needed marks as `0..needed.len()`, and every mark from there to `n_marks`.
+fn renamed(marks: Marks, needed: &[u32], n_marks: u32) -> Marks {
+    let mut result = all_marks(n_marks) & !all_marks(needed.len() as u32);
+    for (position, mark) in needed.iter().enumerate() {
+        result |= (marks >> mark & 1) << position;
+    }
+    result
+}
+
+/// Joins states whose edges are the same up to joining their targets.
+fn merge_bisimilar(tgba: &mut Tgba, bdds: &mut Bdds) {
+    let mut class = vec![0_usize; tgba.arrows.len()];
+    let mut n_classes = 1;
+    loop {
+        let mut class_by_signature = BTreeMap::new();
+        let mut refined = Vec::with_capacity(class.len());
+        for (state, arrows) in tgba.arrows.iter().enumerate() {
+            let mut guard_by_rest: BTreeMap<(usize, Marks), Bdd> = BTreeMap::new();
+            for arrow in arrows {
+                let key = (class[arrow.target], arrow.marks);
+                let guard = guard_by_rest.entry(key).or_insert(Bdd::FALSE);
+                *guard = bdds.or(*guard, arrow.guard);
+            }
+            let fresh = class_by_signature.len();
+            let signature = (class[state], guard_by_rest);
+            refined.push(*class_by_signature.entry(signature).or_insert(fresh));
+        }
+        class = refined;
+        if class_by_signature.len() == n_classes {
+            break;
+        }
+        n_classes = class_by_signature.len();
+    }
+    if n_classes < tgba.arrows.len() {
+        tgba.renumber(&class.into_iter().map(Some).collect::<Vec<_>>());
+        tgba.merge_guards(bdds);
+    }
+}
+
+/// Joins states that simulate each other, and cuts out of each edge and from the initial states what
+/// better ones cover.
+fn merge_similar(tgba: &mut Tgba, bdds: &mut Bdds) {
+    let simulates = direct_simulation(tgba, bdds);
+    let representative: Vec<usize> = (0..tgba.arrows.len())
+        .map(|a| {
+            (0..a)
+                .find(|&b| simulates[a][b] && simulates[b][a])
+                .unwrap_or(a)
+        })
+        .collect();
+    for arrow in tgba.arrows.iter_mut().flatten() {
+        arrow.target = representative[arrow.target];
+    }
+    for state in &mut tgba.initial {
+        *state = representative[*state];
+    }
+    tgba.initial.sort_unstable();
+    tgba.initial.dedup();
+    tgba.merge_guards(bdds);
+    // Between representatives, mutual simulation means identity.
+    for state in 0..tgba.arrows.len() {
+        cut_dominated(tgba, state, &simulates, bdds);
+    }
+    let initial = tgba.initial.clone();
+    tgba.initial
+        .retain(|&a| !initial.iter().any(|&b| a != b && simulates[b][a]));
+}
+
+/// Removes from each guard the letters that a better edge of the same state reads.
+fn cut_dominated(tgba: &mut Tgba, state: usize, simulates: &[Vec<bool>], bdds: &mut Bdds) {
+    let arrows = tgba.arrows[state].clone();
+    for (position, arrow) in tgba.arrows[state].iter_mut().enumerate() {
+        for (other_position, other) in arrows.iter().enumerate() {
+            let better = other_position != position
+                && arrow.marks & !other.marks == 0
+                && simulates[other.target][arrow.target];
+            // Edges of equal worth would have been merged, so no two edges cut each other.
+            if better {
+                arrow.guard = bdds.minus(arrow.guard, other.guard);
+            }
+        }
+    }
+    tgba.arrows[state].retain(|arrow| arrow.guard != Bdd::FALSE);
+}
+
+/// The largest relation such that `simulates[b][a]` only if every edge of `a` is matched, letter by
+/// letter, by edges of `b` with at least its marks and to states that simulate its target.
+fn direct_simulation(tgba: &Tgba, bdds: &mut Bdds) -> Vec<Vec<bool>> {
+    let n_states = tgba.arrows.len();
+    let mut simulates = vec![vec![true; n_states]; n_states];
+    loop {
+        let mut changed = false;
+        for a in 0..n_states {
+            for b in 0..n_states {
+                if a != b && simulates[b][a] && !matches_edges(tgba, &simulates, (a, b), bdds) {
+                    simulates[b][a] = false;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return simulates;
+        }
+    }
+}
+
+fn matches_edges(
+    tgba: &Tgba,
+    simulates: &[Vec<bool>],
+    (a, b): (usize, usize),
+    bdds: &mut Bdds,
+) -> bool {
+    tgba.arrows[a].iter().all(|arrow| {
+        let mut unmatched = arrow.guard;
+        for other in &tgba.arrows[b] {
+            if arrow.marks & !other.marks == 0 && simulates[other.target][arrow.target] {
+                unmatched = bdds.minus(unmatched, other.guard);
+            }
+        }
+        unmatched == Bdd::FALSE
+    })
+}

@@ -1,0 +1,210 @@
+//! From formulas to automata.
+//!
+//! The formula is simplified (`simplify.rs`), fairness is taken out of it (`fairness.rs`), the rest goes
+//! through the tableau (`tableau.rs`), the automaton is reduced (`reduce.rs`), and at last its guards are
+//! written as cubes. A disjunction that mixes fairness with other formulas is translated in two ways,
+//! disjunct by disjunct and as a whole, and the smaller automaton is taken.
+
+use std::error::Error;
+use std::fmt;
+
+use base::AtomId;
+use omega::{Acceptance, Automaton, Edge, MarkId, StateId};
+
+use crate::arena::Arena;
+use crate::bdd::{Bdd, Bdds};
+use crate::fairness::{self, LetterMarks, Part};
+use crate::ltl::{Ltl, Op};
+use crate::reduce::reduce;
+use crate::tableau::{TooLarge, tableau};
+use crate::tgba::Tgba;
+
+/// Why there is no automaton for a formula.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TranslateError {
+    /// Operators are nested deeper than [`crate::MAX_DEPTH`].
+    TooDeep {
+        /// How deep they are nested.
+        depth: usize,
+    },
+    /// More atoms than [`TranslateError::MAX_ATOMS`].
+    TooManyAtoms {
+        /// How many atoms occur.
+        n_atoms: usize,
+    },
+    /// The automaton, or something on the way to it, exceeds what is sensible.
+    TooLarge,
+}
+
+impl TranslateError {
+    /// How many atoms a formula may have.
+    pub const MAX_ATOMS: usize = 1000;
+}
+
+impl fmt::Display for TranslateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooDeep { depth } => write!(
+                f,
+                "operators are nested {depth} deep, at most {} are allowed",
+                crate::MAX_DEPTH
+            ),
+            Self::TooManyAtoms { n_atoms } => write!(
+                f,
+                "the formula has {n_atoms} atoms, at most {} are allowed",
+                Self::MAX_ATOMS
+            ),
+            Self::TooLarge => f.write_str("the automaton of the formula is too large"),
+        }
+    }
+}
+
+impl Error for TranslateError {}
+
+impl From<TooLarge> for TranslateError {
+    fn from(_: TooLarge) -> Self {
+        Self::TooLarge
+    }
+}
+
+/// Larger formulas (as trees, after simplification) are refused. Nested equivalences can get there.
+const MAX_SIZE: u64 = 100_000;
+
+/// An automaton that accepts exactly the words that satisfy the formula.
+///
+/// To search for a violation of a property, translate its negation. If no word satisfies the
+/// formula, the automaton has no state (some unsatisfiable formulas still get states that accept
+/// nothing).
+///
+/// # Errors
+/// If the formula or its automaton is too large.
+pub fn translate(formula: &Ltl) -> Result<Automaton, TranslateError> {
+    let depth = formula.depth();
+    if depth > crate::MAX_DEPTH {
+        return Err(TranslateError::TooDeep { depth });
+    }
+    let atoms = atoms_in_order(formula);
+    if atoms.len() > TranslateError::MAX_ATOMS {
+        return Err(TranslateError::TooManyAtoms {
+            n_atoms: atoms.len(),
+        });
+    }
+    let mut arena = Arena::new();
+    let mut bdds = Bdds::new(atoms);
+    let id = arena.import(formula);
+    if arena.size(id) > MAX_SIZE {
+        return Err(TranslateError::TooLarge);
+    }
+    let whole = [fairness::whole(&mut arena, id)];
+    let parts = fairness::parts(&mut arena, id);
+    if parts == whole {
+        return Ok(assemble(&mut arena, &mut bdds, &whole)?);
+    }
+    // Each way has its own diagrams, so that one that overflows does not spoil the other.
+    let mut more_bdds = Bdds::new(atoms_in_order(formula));
+    let separate = assemble(&mut arena, &mut bdds, &parts);
+    let joint = assemble(&mut arena, &mut more_bdds, &whole);
+    Ok(match (separate, joint) {
+        (Ok(separate), Ok(joint)) if cost(&separate) <= cost(&joint) => separate,
+        (_, Ok(joint)) => joint,
+        (separate, Err(_)) => separate?,
+    })
+}
+
+/// The atoms in the order in which they occur: what occurs together is tested together.
+fn atoms_in_order(formula: &Ltl) -> Vec<AtomId> {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let occurrences = formula.subformulas().into_iter();
+    occurrences
+        .filter_map(|part| match part.op() {
+            Op::Atom(atom) if seen.insert(*atom) => Some(*atom),
+            _ => None,
+        })
+        .collect()
+}
+
+/// What a search pays for an automaton, roughly.
+fn cost(automaton: &Automaton) -> (usize, usize, usize) {
+    let n_edges = automaton.edges.iter().map(Vec::len).sum();
+    (automaton.n_states(), n_edges, automaton.n_marks)
+}
+
+/// The union of the automata of the parts.
+fn assemble(arena: &mut Arena, bdds: &mut Bdds, parts: &[Part]) -> Result<Automaton, TooLarge> {
+    let mut tgbas = Vec::new();
+    for part in parts {
+        let mut tgba = tableau(arena, bdds, part.rest)?;
+        reduce(&mut tgba, bdds);
+        if !tgba.arrows.is_empty() {
+            tgbas.push((tgba, part.fairness));
+        }
+    }
+    if tgbas.len() > 1 {
+        // Edges of the union must tell which automaton they are from.
+        tgbas.iter_mut().for_each(|(tgba, _)| ensure_mark(tgba));
+    }
+    let n_edge_marks = tgbas.iter().map(|(tgba, _)| tgba.n_marks as usize).sum();
+    let mut letter_marks = LetterMarks::new(n_edge_marks);
+    let mut automaton = Automaton {
+        initial: Vec::new(),
+        edges: Vec::new(),
+        letter_marks: Vec::new(),
+        n_marks: n_edge_marks,
+        acceptance: Acceptance::False,
+    };
+    let mut alternatives = Vec::new();
+    let mut first_mark = 0;
+    for (tgba, fairness) in tgbas {
+        let fair = letter_marks.acceptance(arena, bdds, fairness);
+        if fair == Acceptance::False {
+            continue;
+        }
+        let own = (first_mark..first_mark + tgba.n_marks as usize).map(MarkId::new);
+        let edges = Acceptance::generalized_buchi(own);
+        alternatives.push(Acceptance::all([edges, fair]));
+        append(&mut automaton, &tgba, first_mark, bdds);
+        first_mark += tgba.n_marks as usize;
+    }
+    automaton.acceptance = Acceptance::any(alternatives);
+    automaton.letter_marks = letter_marks.finish();
+    automaton.n_marks += automaton.letter_marks.len();
+    if bdds.overflowed() {
+        return Err(TooLarge);
+    }
+    Ok(automaton)
+}
+
+/// Gives an automaton without marks one mark, on every edge.
+fn ensure_mark(tgba: &mut Tgba) {
+    if tgba.n_marks == 0 {
+        tgba.n_marks = 1;
+        for arrow in tgba.arrows.iter_mut().flatten() {
+            arrow.marks = 1;
+        }
+    }
+}
+
+/// Adds the states of one automaton to the union, with its marks starting at `first_mark`.
+fn append(automaton: &mut Automaton, tgba: &Tgba, first_mark: usize, bdds: &mut Bdds) {
+    let first_state = automaton.edges.len();
+    let state = |index: usize| StateId::new(first_state + index);
+    automaton
+        .initial
+        .extend(tgba.initial.iter().map(|&s| state(s)));
+    for arrows in &tgba.arrows {
+        let mut edges = Vec::new();
+        for arrow in arrows {
+            let marks: Vec<MarkId> = (0..tgba.n_marks)
+                .filter(|mark| arrow.marks >> mark & 1 == 1)
+                .map(|mark| MarkId::new(first_mark + mark as usize))
+                .collect();
+            debug_assert!(arrow.guard != Bdd::FALSE, "edges read something");
+            edges.extend(bdds.cubes(arrow.guard).into_iter().map(|guard| Edge {
+                guard,
+                marks: marks.clone(),
+                target: state(arrow.target),
+            }));
+        }
+        automaton.edges.push(edges);
+    }
+}

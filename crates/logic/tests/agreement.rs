@@ -1,0 +1,101 @@
+//! The translation and the simplification against the definition of truth, on random formulas.
+
+mod support;
+
+use base::AtomId;
+use logic::{Ltl, TranslateError, simplify, translate};
+use support::{Random, Word, accepts, formula, premise};
+
+const N_ATOMS: usize = 3;
+
+/// Checks the automata of a formula and of its negation on random words.
+fn check(random: &mut Random, formula: &Ltl, n_words: usize) {
+    let translated =
+        |formula: &Ltl| translate(formula).unwrap_or_else(|error| panic!("{error}: {formula:?}"));
+    let yes = translated(formula);
+    let no = translated(&Ltl::not(formula.clone()));
+    let simple = simplify(formula);
+    for _ in 0..n_words {
+        let word = Word::random(random, N_ATOMS);
+        let truth = word.satisfies(formula);
+        let context = format!("{formula:?} (simplified {simple:?}) on {word:?}");
+        assert_eq!(
+            word.satisfies(&simple),
+            truth,
+            "simplification of {context}"
+        );
+        assert_eq!(accepts(&yes, &word), truth, "translation of {context}");
+        assert_eq!(accepts(&no, &word), !truth, "translation of !({context})");
+    }
+}
+
+#[test]
+fn random_formulas() {
+    let mut random = Random::new(1);
+    for round in 0..60_000 {
+        let formula = formula(&mut random, 1 + round % 12, N_ATOMS);
+        check(&mut random, &formula, 4);
+    }
+}
+
+#[test]
+fn random_premises() {
+    let mut random = Random::new(2);
+    for round in 0..20_000 {
+        let premise = premise(&mut random, round % 5, N_ATOMS);
+        let conclusion = formula(&mut random, round % 6, N_ATOMS);
+        let property = Ltl::implies(premise, conclusion);
+        check(&mut random, &property, 4);
+    }
+}
+
+#[test]
+fn a_recurring_obligation_does_not_swallow_what_it_spawns() {
+    let [b, c] = [0, 1].map(|index| Ltl::atom(AtomId(index)));
+    let spawns = Ltl::and([c, Ltl::next(Ltl::eventually(b))]);
+    let formula = Ltl::always(Ltl::eventually(Ltl::next(Ltl::or([
+        spawns.clone(),
+        Ltl::next(Ltl::and([
+            spawns,
+            Ltl::next(Ltl::next(Ltl::atom(AtomId(2)))),
+        ])),
+    ]))));
+    check(&mut Random::new(3), &formula, 500);
+}
+
+#[test]
+fn too_deep_formulas_are_refused_and_deep_ones_are_not() {
+    let atom = || Ltl::atom(AtomId(0));
+    let wrap = |depth: usize, operator: &dyn Fn(Ltl, usize) -> Ltl| {
+        (1..depth).fold(atom(), |inner, level| operator(inner, level))
+    };
+    let operators: [&dyn Fn(Ltl, usize) -> Ltl; 5] = [
+        &|inner, _| Ltl::next(inner),
+        &|inner, _| Ltl::not(inner),
+        &|inner, level| Ltl::until(Ltl::atom(AtomId::new(level % 3)), inner),
+        &|inner, level| {
+            let other = Ltl::atom(AtomId::new(level % 3));
+            if level % 2 == 0 {
+                Ltl::and([other, inner])
+            } else {
+                Ltl::or([other, inner])
+            }
+        },
+        &|inner, level| match level % 4 {
+            0 => Ltl::always(inner),
+            1 => Ltl::eventually(inner),
+            2 => Ltl::next(inner),
+            _ => Ltl::and([atom(), inner]),
+        },
+    ];
+    for operator in operators {
+        let deep = wrap(logic::MAX_DEPTH, operator);
+        assert!(matches!(
+            translate(&deep),
+            Ok(_) | Err(TranslateError::TooLarge)
+        ));
+        let depth = 10_000;
+        let too_deep = wrap(depth, operator);
+        assert_eq!(translate(&too_deep), Err(TranslateError::TooDeep { depth }));
+    }
+}
