@@ -16,7 +16,7 @@ impl Ltl {
     /// Prints with the fewest parentheses, except that binary temporal operators and equivalences
     /// inside each other always get them: hardly anybody knows how `a U b W c` associates.
     ///
-    /// Names are printed as they are.
+    /// Names are printed as they are; [`crate::atom_text`] quotes those that need it.
     #[must_use]
     pub fn display<'a>(&'a self, name: &'a dyn Fn(AtomId) -> String) -> Display<'a> {
         Display {

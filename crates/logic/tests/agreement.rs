@@ -66,9 +66,8 @@ fn a_recurring_obligation_does_not_swallow_what_it_spawns() {
 #[test]
 fn too_deep_formulas_are_refused_and_deep_ones_are_not() {
     let atom = || Ltl::atom(AtomId(0));
-    let wrap = |depth: usize, operator: &dyn Fn(Ltl, usize) -> Ltl| {
-        (1..depth).fold(atom(), |inner, level| operator(inner, level))
-    };
+    let wrap =
+        |depth: usize, operator: &dyn Fn(Ltl, usize) -> Ltl| (1..depth).fold(atom(), operator);
     let operators: [&dyn Fn(Ltl, usize) -> Ltl; 5] = [
         &|inner, _| Ltl::next(inner),
         &|inner, _| Ltl::not(inner),
