@@ -172,32 +172,12 @@ pub fn stronger_fairness(
 ) -> Result<Vec<Exclusion>, Invalid> {
     trace.loop_start.ok_or(Invalid::NoLoop)?;
     let replay = Replay::new(model, trace)?;
-    let usage = LoopUsage::new(&replay);
-    let processes = (0..model.instances().len()).map(|i| Subject::Process(InstanceId::new(i)));
-    let actions = (0..model.actions().len()).map(|i| Subject::Action(ActionId::new(i)));
-    let assumed = model.fairness_conditions(fairness);
-    let is_assumed = |kind: ConditionKind, subject: &Subject| {
-        let implies = |other: &Condition| other.kind == kind || other.kind != ConditionKind::Weak;
-        assumed.iter().any(|c| c.subject == *subject && implies(c))
-    };
-    let mut exclusions = Vec::new();
-    for subject in processes.chain(actions) {
-        for kind in [ConditionKind::Weak, ConditionKind::Strong] {
-            let breaks = usage.judge(&elementary(kind, &subject)) == Because::Broken;
-            if breaks && !is_assumed(kind, &subject) && fairness.kind != FairnessKind::StrongGlobal
-            {
-                exclusions.push(Exclusion {
-                    notion: notion(kind, &subject),
-                    subject: model.subject_name(&subject),
-                    at: usage.enabled_at(&subject).unwrap_or_default(),
-                });
-                break;
-            }
-        }
+    // Nothing is stronger than strong global fairness.
+    if fairness.kind == FairnessKind::StrongGlobal {
+        return Ok(Vec::new());
     }
-    if fairness.kind != FairnessKind::StrongGlobal
-        && let Some((at, step)) = uncovered_step(&replay)
-    {
+    let mut exclusions = elementary_exclusions(&replay, fairness);
+    if let Some((at, step)) = uncovered_step(&replay) {
         exclusions.push(Exclusion {
             notion: FairnessKind::StrongGlobal,
             subject: actions_name(model, &step.actions),
@@ -205,6 +185,31 @@ pub fn stronger_fairness(
         });
     }
     Ok(exclusions)
+}
+
+/// For every process and action that the loop treats unfairly, the weakest notion that says so.
+fn elementary_exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusion> {
+    let model = replay.model;
+    let usage = LoopUsage::new(replay);
+    let processes = (0..model.instances().len()).map(|i| Subject::Process(InstanceId::new(i)));
+    let actions = (0..model.actions().len()).map(|i| Subject::Action(ActionId::new(i)));
+    let assumed = model.fairness_conditions(fairness).into_iter();
+    let assumed: FxHashSet<_> = assumed.map(|c| (c.kind, c.subject)).collect();
+    let mut exclusions = Vec::new();
+    for subject in processes.chain(actions) {
+        let kinds = [ConditionKind::Weak, ConditionKind::Strong];
+        let breaks =
+            |kind: &ConditionKind| usage.judge(&elementary(*kind, &subject)) == Because::Broken;
+        let broken = kinds.into_iter().find(breaks);
+        if let Some(kind) = broken.filter(|kind| !assumed.contains(&(*kind, subject.clone()))) {
+            exclusions.push(Exclusion {
+                notion: notion(kind, &subject),
+                subject: model.subject_name(&subject),
+                at: usage.enabled_at(&subject).unwrap_or_default(),
+            });
+        }
+    }
+    exclusions
 }
 
 fn elementary(kind: ConditionKind, subject: &Subject) -> Condition {
