@@ -1,0 +1,285 @@
+//! The explicit route: every reachable state is visited. Exact in both directions.
+
+use base::{AtomId, Budget, Fairness, FairnessKind, NoProgress, Progress};
+use engine::{CompileError, Explored, Found, Goal, Query, Stats, System};
+use evidence::{Trace, UnknownReason, Verdict, Violation, ViolationKind};
+use logic::{Ltl, NamedProperty, Property};
+use model::{Assumption, Model, RunTimeError};
+use omega::{Automaton, Prop};
+
+use crate::Outcome;
+use crate::fairness::{assuming, is_machine_closed};
+
+/// What is common to all checks of one property.
+struct Check<'a, 'm> {
+    model: &'m Model,
+    system: System<'m>,
+    fairness: Fairness,
+    budget: &'a Budget,
+    progress: &'a mut dyn Progress,
+}
+
+/// Why a check has no verdict of its own.
+enum Obstacle {
+    Unsupported(String),
+}
+
+impl From<CompileError> for Obstacle {
+    fn from(error: CompileError) -> Self {
+        match error {
+            CompileError::TooManyRegisters => {
+                Self::Unsupported("an expression of the model is too large".to_owned())
+            }
+        }
+    }
+}
+
+pub(crate) fn check(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    budget: &Budget,
+    progress: &mut dyn Progress,
+) -> Outcome {
+    let decided = System::new(model)
+        .map_err(Obstacle::from)
+        .and_then(|system| {
+            let mut check = Check {
+                model,
+                system,
+                fairness,
+                budget,
+                progress,
+            };
+            check.decide(&property.property)
+        });
+    let (verdict, stats) = match decided {
+        Ok(decided) => decided,
+        Err(Obstacle::Unsupported(why)) => (
+            Verdict::Unknown(UnknownReason::Unsupported(why)),
+            Stats::default(),
+        ),
+    };
+    Outcome {
+        verdict,
+        route: "explicit",
+        fairness,
+        stats,
+        warnings: Vec::new(),
+    }
+}
+
+/// Is there any fair run at all? `None` if the budget is spent before that is known.
+pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, budget: &Budget) -> Option<bool> {
+    let mut check = Check {
+        model,
+        system: System::new(model).ok()?,
+        fairness,
+        budget,
+        progress: &mut NoProgress,
+    };
+    let automaton = assuming(Automaton::universal(), &model.parts().assumptions);
+    let (outcome, _) = check.find_run(&automaton, &[]).ok()?;
+    match outcome {
+        engine::Outcome::NoRun => Some(false),
+        engine::Outcome::Run { .. } => Some(true),
+        engine::Outcome::Failed | engine::Outcome::Stopped(_) => None,
+    }
+}
+
+/// Is there a reachable position that satisfies the formula? `None` if the budget is spent before
+/// that is known.
+pub(crate) fn is_reachable(model: &Model, goal: &Ltl, budget: &Budget) -> Option<bool> {
+    let mut system = System::new(model).ok()?;
+    let goal_prop = Goal::Satisfies(logic::propositional(goal)?);
+    let explored = engine::explore(
+        &mut system,
+        &goal.atoms(),
+        &goal_prop,
+        budget,
+        &mut NoProgress,
+    );
+    match explored.ok()?.found {
+        Found::Goal(_) => Some(true),
+        Found::Nothing => Some(false),
+        Found::Failure(_) | Found::Stopped(_) => None,
+    }
+}
+
+impl Check<'_, '_> {
+    fn decide(&mut self, property: &Property) -> Result<(Verdict, Stats), Obstacle> {
+        let conditions = self.model.fairness_conditions(self.fairness);
+        match property {
+            Property::Ltl(formula) => self.decide_ltl(formula),
+            Property::Invariant(formula) if is_machine_closed(self.model, &conditions) => {
+                let goal = Goal::Satisfies(proposition(&formula.negate())?);
+                self.decide_by_exploring(&formula.atoms(), &goal, ViolationKind::BadPrefix)
+            }
+            // Where not every finite run extends to a fair one, reaching a bad state proves
+            // nothing: a fair run through it is needed.
+            Property::Invariant(formula) => self.decide_ltl(&Ltl::always(formula.clone())),
+            Property::DeadlockFree => {
+                self.decide_by_exploring(&[], &Goal::Deadlock, ViolationKind::Deadlock)
+            }
+            Property::Reachable(formula) => self.decide_reachable(formula),
+        }
+    }
+
+    fn explore(&mut self, atoms: &[AtomId], goal: &Goal) -> Result<Explored, Obstacle> {
+        let explored = engine::explore(&mut self.system, atoms, goal, self.budget, self.progress);
+        Ok(explored?)
+    }
+
+    fn decide_by_exploring(
+        &mut self,
+        atoms: &[AtomId],
+        goal: &Goal,
+        kind: ViolationKind,
+    ) -> Result<(Verdict, Stats), Obstacle> {
+        let Explored { found, stats } = self.explore(atoms, goal)?;
+        let verdict = match found {
+            Found::Nothing => Verdict::Holds { witness: None },
+            Found::Goal(trace) => violated(kind, Some(trace)),
+            Found::Failure(trace) => self.failure(atoms, trace),
+            Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+        };
+        Ok((verdict, stats))
+    }
+
+    fn decide_reachable(&mut self, formula: &Ltl) -> Result<(Verdict, Stats), Obstacle> {
+        let atoms = formula.atoms();
+        let goal = Goal::Satisfies(proposition(formula)?);
+        let Explored { found, stats } = self.explore(&atoms, &goal)?;
+        let verdict = match found {
+            Found::Nothing => violated(ViolationKind::Unreachable, None),
+            Found::Goal(trace) => Verdict::Holds {
+                witness: Some(trace),
+            },
+            Found::Failure(trace) => self.failure(&atoms, trace),
+            Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+        };
+        Ok((verdict, stats))
+    }
+
+    /// A property holds iff no fair run satisfies its negation.
+    fn decide_ltl(&mut self, formula: &Ltl) -> Result<(Verdict, Stats), Obstacle> {
+        let negation = logic::translate(&Ltl::not(formula.clone()))
+            .map_err(|error| Obstacle::Unsupported(error.to_string()))?;
+        let automaton = assuming(negation, &self.model.parts().assumptions);
+        let atoms = formula.atoms();
+        let (outcome, stats) = self.find_run(&automaton, &atoms)?;
+        let verdict = match outcome {
+            engine::Outcome::NoRun => Verdict::Holds { witness: None },
+            engine::Outcome::Run {
+                trace,
+                covering,
+                component,
+            } => Verdict::Violated(Box::new(Violation {
+                kind: ViolationKind::FairLoop,
+                trace: Some(trace),
+                covering,
+                component,
+            })),
+            engine::Outcome::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+            engine::Outcome::Failed => self.way_to_failure(&atoms)?,
+        };
+        Ok((verdict, stats))
+    }
+
+    fn find_run(
+        &mut self,
+        automaton: &Automaton,
+        atoms: &[AtomId],
+    ) -> Result<(engine::Outcome, Stats), Obstacle> {
+        let mut atoms = atoms.to_vec();
+        self.model
+            .parts()
+            .assumptions
+            .iter()
+            .for_each(|a| collect_atoms(a, &mut atoms));
+        atoms.sort_unstable();
+        atoms.dedup();
+        let query = Query {
+            automaton,
+            conditions: &self.model.fairness_conditions(self.fairness),
+            strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
+            atoms: &atoms,
+        };
+        Ok(engine::find_run(
+            &mut self.system,
+            &query,
+            self.budget,
+            self.progress,
+        )?)
+    }
+
+    /// A depth-first search met a run-time error; the shortest way to one is found breadth first.
+    fn way_to_failure(&mut self, atoms: &[AtomId]) -> Result<Verdict, Obstacle> {
+        let mut atoms = atoms.to_vec();
+        self.model
+            .parts()
+            .assumptions
+            .iter()
+            .for_each(|a| collect_atoms(a, &mut atoms));
+        atoms.sort_unstable();
+        atoms.dedup();
+        Ok(match self.explore(&atoms, &Goal::Nothing)?.found {
+            Found::Failure(trace) => self.failure(&atoms, trace),
+            Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+            Found::Nothing | Found::Goal(_) => {
+                unreachable!("a run-time error was met in a reachable state")
+            }
+        })
+    }
+
+    fn failure(&self, atoms: &[AtomId], trace: Option<Trace>) -> Verdict {
+        let error = match &trace {
+            None => initial_error(self.model),
+            Some(trace) => error_at_end(self.model, atoms, trace),
+        };
+        violated(ViolationKind::RunTimeError(error), trace)
+    }
+}
+
+fn violated(kind: ViolationKind, trace: Option<Trace>) -> Verdict {
+    Verdict::Violated(Box::new(Violation {
+        kind,
+        trace,
+        covering: None,
+        component: None,
+    }))
+}
+
+fn proposition(formula: &Ltl) -> Result<Prop, Obstacle> {
+    let too_large = || Obstacle::Unsupported("the formula is too large".to_owned());
+    logic::propositional(formula).ok_or_else(too_large)
+}
+
+fn collect_atoms(assumption: &Assumption, atoms: &mut Vec<AtomId>) {
+    match assumption {
+        Assumption::Infinitely(atom, _) | Assumption::Eventually(atom, _) => atoms.push(*atom),
+        Assumption::All(parts) | Assumption::Any(parts) => {
+            parts.iter().for_each(|part| collect_atoms(part, atoms));
+        }
+    }
+}
+
+/// The error that the reference semantics reports for an initial value or constraint.
+fn initial_error(model: &Model) -> RunTimeError {
+    (0..model.cells().len())
+        .find_map(|cell| model.initial_value(cell).err())
+        .or_else(|| model.initial_states().err())
+        .expect("the engine fails only where the reference semantics does")
+}
+
+/// The error that the reference semantics reports in the last state of a run.
+fn error_at_end(model: &Model, atoms: &[AtomId], trace: &Trace) -> RunTimeError {
+    let state = trace.states.last().expect("a run has a state");
+    let commands = trace.steps.last().map_or(&[][..], |step| &step.commands);
+    let in_atom = |atom: &AtomId| model.atom_holds(*atom, state, commands).err();
+    model
+        .successors(state)
+        .err()
+        .or_else(|| atoms.iter().find_map(in_atom))
+        .expect("the engine fails only where the reference semantics does")
+}

@@ -1,0 +1,86 @@
+//! Which runs count for a property.
+
+use base::{Fairness, FairnessKind};
+use logic::NamedProperty;
+use model::{Assumption, Condition, ConditionKind, Model};
+use omega::{Acceptance, Automaton, LetterMark, MarkId, Prop};
+
+/// The fairness under which a property is checked: what the user asks for, else what the property
+/// says, else what the model says, else the model's annotations, else none.
+#[must_use]
+pub fn effective_fairness(
+    model: &Model,
+    property: &NamedProperty,
+    asked_for: Option<Fairness>,
+) -> Fairness {
+    let annotated = Fairness {
+        kind: FairnessKind::None,
+        annotated: !model.parts().annotations.is_empty(),
+    };
+    asked_for
+        .or(property.fairness)
+        .or(model.parts().fairness)
+        .unwrap_or(annotated)
+}
+
+/// Can every finite run be continued to a fair one?
+///
+/// Weak and strong fairness of countably many subjects and strong global fairness allow it in every
+/// system (a scheduler that serves the oldest obligation first never gets stuck); unconditional
+/// fairness and assumptions may be impossible to satisfy.
+pub(crate) fn is_machine_closed(model: &Model, conditions: &[Condition]) -> bool {
+    let unconditional = |condition: &Condition| condition.kind == ConditionKind::Unconditional;
+    model.parts().assumptions.is_empty() && !conditions.iter().any(unconditional)
+}
+
+/// The automaton restricted to runs that satisfy the assumptions: one letter mark for each literal,
+/// no further state.
+pub(crate) fn assuming(mut automaton: Automaton, assumptions: &[Assumption]) -> Automaton {
+    let mut accepted = vec![automaton.acceptance.clone()];
+    for assumption in assumptions {
+        accepted.push(assumed(&mut automaton, assumption));
+    }
+    automaton.acceptance = Acceptance::all(accepted);
+    automaton
+}
+
+fn assumed(automaton: &mut Automaton, assumption: &Assumption) -> Acceptance {
+    let literal = |atom, value| match value {
+        true => Prop::Atom(atom),
+        false => Prop::Not(Box::new(Prop::Atom(atom))),
+    };
+    match assumption {
+        Assumption::Infinitely(atom, value) => {
+            Acceptance::Inf(add_mark(automaton, literal(*atom, *value)))
+        }
+        Assumption::Eventually(atom, value) => {
+            Acceptance::Fin(add_mark(automaton, literal(*atom, !*value)))
+        }
+        Assumption::All(parts) => Acceptance::all(
+            parts
+                .iter()
+                .map(|part| assumed(automaton, part))
+                .collect::<Vec<_>>(),
+        ),
+        Assumption::Any(parts) => Acceptance::any(
+            parts
+                .iter()
+                .map(|part| assumed(automaton, part))
+                .collect::<Vec<_>>(),
+        ),
+    }
+}
+
+fn add_mark(automaton: &mut Automaton, when: Prop) -> MarkId {
+    let known = automaton
+        .letter_marks
+        .iter()
+        .find(|known| known.when == when);
+    if let Some(known) = known {
+        return known.mark;
+    }
+    let mark = MarkId::new(automaton.n_marks);
+    automaton.n_marks += 1;
+    automaton.letter_marks.push(LetterMark { mark, when });
+    mark
+}

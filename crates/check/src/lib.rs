@@ -1,0 +1,108 @@
+//! From a model and a property to a verdict with its evidence.
+//!
+//! [`check`] is *the* boundary between those who ask (the command line, tests) and those who
+//! search. It decides which route answers a property, under which fairness, and lets nothing
+//! through that the reference semantics does not confirm: a violation that does not validate is a
+//! [`Bug`], never a verdict.
+//!
+//! What to read next: `SOUNDNESS.md` says for every route which properties it decides and why.
+
+mod explicit;
+mod fairness;
+mod warnings;
+
+use base::{Budget, Diagnostic, Fairness, Progress};
+use engine::Stats;
+use evidence::{Invalid, Verdict};
+use logic::NamedProperty;
+use model::Model;
+
+pub use fairness::effective_fairness;
+pub use warnings::needless_annotations;
+
+/// How a property is to be checked.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The fairness that the user asks for; without it, what the property or the model says.
+    pub fairness: Option<Fairness>,
+    /// What the check may spend.
+    pub budget: Budget,
+}
+
+/// The answer to a property.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The verdict with its evidence.
+    pub verdict: Verdict,
+    /// Which route gave it.
+    pub route: &'static str,
+    /// The fairness under which it holds.
+    pub fairness: Fairness,
+    /// What was explored.
+    pub stats: Stats,
+    /// Reasons to distrust the question, not the answer.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A violation that the reference semantics does not confirm: the search is wrong.
+#[derive(Clone, Debug)]
+pub struct Bug {
+    /// The property that was checked.
+    pub property: String,
+    /// What the reference semantics says.
+    pub invalid: Invalid,
+}
+
+impl std::fmt::Display for Bug {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { property, invalid } = self;
+        write!(
+            f,
+            "the counterexample found for `{property}` is wrong: {invalid}"
+        )
+    }
+}
+
+impl std::error::Error for Bug {}
+
+/// Checks one property of a model.
+///
+/// # Errors
+/// The evidence found is wrong. This is a bug in the tool.
+pub fn check(
+    model: &Model,
+    property: &NamedProperty,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Bug> {
+    let fairness = effective_fairness(model, property, plan.fairness);
+    let mut outcome = explicit::check(model, property, fairness, &plan.budget, progress);
+    confirm(model, property, fairness, &outcome.verdict)?;
+    if matches!(outcome.verdict, Verdict::Holds { .. }) {
+        let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);
+        outcome.warnings.extend(found);
+    }
+    Ok(outcome)
+}
+
+fn confirm(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    verdict: &Verdict,
+) -> Result<(), Bug> {
+    let assumptions = &model.parts().assumptions;
+    let confirmed = match verdict {
+        Verdict::Violated(violation) => {
+            evidence::validate(model, &property.property, fairness, assumptions, violation)
+        }
+        Verdict::Holds {
+            witness: Some(witness),
+        } => evidence::validate_witness(model, &property.property, witness),
+        Verdict::Holds { witness: None } | Verdict::Unknown(_) => Ok(()),
+    };
+    confirmed.map_err(|invalid| Bug {
+        property: property.name.clone(),
+        invalid,
+    })
+}

@@ -1,0 +1,231 @@
+//! Reasons to distrust a "holds": what was never exercised.
+//!
+//! All of them are facts about a complete exploration; none is guessed from a partial one.
+
+use base::{Budget, Diagnostic, Fairness, NoProgress, Span};
+use engine::Stats;
+use evidence::Verdict;
+use logic::{Ltl, NamedProperty, Op, Property};
+use model::{Annotation, CommandId, Model, ModelParts, ProcessId, Subject};
+
+use crate::explicit;
+use crate::fairness::is_machine_closed;
+use crate::{Outcome, Plan};
+
+/// What is suspicious about a property that holds.
+pub(crate) fn warnings(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    stats: &Stats,
+    budget: &Budget,
+) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    warnings.extend(vacuous(model, property, fairness, stats, budget));
+    warnings.extend(premise_never_true(model, property, stats, budget));
+    warnings
+}
+
+/// No run counts at all.
+fn vacuous(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    stats: &Stats,
+    budget: &Budget,
+) -> Option<Diagnostic> {
+    if matches!(
+        property.property,
+        Property::Reachable(_) | Property::DeadlockFree
+    ) {
+        return None;
+    }
+    if stats.n_states == 0 {
+        let message = "the model has no initial state, so everything holds of it";
+        let warning = Diagnostic::warning("no-initial-state", property.span, message);
+        return Some(warning.help("check the `init` constraints"));
+    }
+    let conditions = model.fairness_conditions(fairness);
+    if is_machine_closed(model, &conditions) {
+        return None;
+    }
+    if explicit::has_fair_run(model, fairness, budget)? {
+        return None;
+    }
+    let message = format!(
+        "the system has no fair run, so `{}` holds vacuously",
+        property.name
+    );
+    let warning = Diagnostic::warning("no-fair-run", property.span, message);
+    Some(warning.help("check the assumptions and the unconditional `fair` annotations"))
+}
+
+/// `[] (a -> ...)` where `a` is never true.
+fn premise_never_true(
+    model: &Model,
+    property: &NamedProperty,
+    stats: &Stats,
+    budget: &Budget,
+) -> Vec<Diagnostic> {
+    let formula = match &property.property {
+        Property::Ltl(formula) => formula.clone(),
+        Property::Invariant(formula) => Ltl::always(formula.clone()),
+        Property::Reachable(_) | Property::DeadlockFree => return Vec::new(),
+    };
+    let name = |atom: base::AtomId| model.parts().atoms[atom.index()].name.clone();
+    let never_true = |premise: &Ltl| match premise.op() {
+        Op::Atom(atom) => stats.atoms_seen.get(atom.index()) == Some(&false),
+        _ => explicit::is_reachable(model, premise, budget) == Some(false),
+    };
+    let warn = |premise: Ltl| {
+        let message = format!(
+            "the left side of the implication, `{}`, is never true",
+            premise.display(&name)
+        );
+        Diagnostic::warning("premise-never-true", property.span, message)
+    };
+    let mut premises = Vec::new();
+    collect_premises(&formula, &mut premises);
+    premises.into_iter().filter(never_true).map(warn).collect()
+}
+
+/// The propositional left sides of implications under a conjunction of `[]`.
+fn collect_premises(formula: &Ltl, premises: &mut Vec<Ltl>) {
+    match formula.op() {
+        Op::And(parts) => parts
+            .iter()
+            .for_each(|part| collect_premises(part, premises)),
+        Op::Always(inner) => match inner.op() {
+            Op::Implies(premise, _) if premise.is_propositional() => premises.push(premise.clone()),
+            Op::And(parts) => {
+                let boxed = parts.iter().map(|part| Ltl::always(part.clone()));
+                boxed.for_each(|part| collect_premises(&part, premises));
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+/// Steps that no reachable state can take, one warning for each step as it is written.
+pub(crate) fn never_taken(model: &Model, stats: &Stats) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    for (position, process) in model.parts().processes.iter().enumerate() {
+        for (number, step) in process.steps.iter().enumerate() {
+            let of_step = |id: &CommandId| is_step(model, *id, ProcessId::new(position), number);
+            let commands = (0..model.commands().len())
+                .map(CommandId::new)
+                .filter(of_step);
+            let mut taken = commands.map(|id| stats.commands_taken[id.index()]);
+            if !taken.any(|taken| taken) {
+                let message = format!("`{}.{}` is never taken", process.name, step.name);
+                warnings.push(Diagnostic::warning("never-taken", step.span, message));
+            }
+        }
+    }
+    warnings
+}
+
+fn is_step(model: &Model, id: CommandId, process: ProcessId, step: usize) -> bool {
+    let command = &model.commands()[id.index()];
+    command.step == step && model.instances()[command.instance.index()].process == process
+}
+
+/// Warnings about the whole model, from the complete exploration of one property: steps that are
+/// never taken and annotations that never matter.
+///
+/// An annotation matters if its subject is enabled somewhere and some property that holds would
+/// not hold without it. Finding that out means checking these properties again; it is done within
+/// the plan's budget, and an undecided check counts as "matters".
+#[must_use]
+pub fn needless_annotations(
+    model: &Model,
+    checked: &[(&NamedProperty, &Outcome)],
+    plan: &Plan,
+) -> Vec<Diagnostic> {
+    let holds = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Holds { .. });
+    let complete = |(property, outcome): &&(&NamedProperty, &Outcome)| {
+        holds(outcome) && !matches!(property.property, Property::Reachable(_))
+    };
+    let Some((_, explored)) = checked.iter().find(complete) else {
+        return Vec::new();
+    };
+    let mut warnings = never_taken(model, &explored.stats);
+    let relevant: Vec<&NamedProperty> = checked
+        .iter()
+        .filter(|(property, outcome)| {
+            holds(outcome) && outcome.fairness.annotated && is_temporal(property)
+        })
+        .map(|(property, _)| *property)
+        .collect();
+    for (position, annotation) in model.parts().annotations.iter().enumerate() {
+        if never_enabled(model, annotation, &explored.stats) {
+            let message = "this fairness never matters: what it is about is never enabled";
+            warnings.push(needless(annotation.span, message));
+        } else if !relevant.is_empty() && holds_without(model, position, &relevant, plan) {
+            let message = "this fairness never matters: every property holds without it";
+            warnings.push(needless(annotation.span, message));
+        }
+    }
+    warnings
+}
+
+fn needless(span: Span, message: &str) -> Diagnostic {
+    Diagnostic::warning("needless-fairness", span, message)
+}
+
+fn is_temporal(property: &NamedProperty) -> bool {
+    matches!(property.property, Property::Ltl(_))
+}
+
+fn never_enabled(model: &Model, annotation: &Annotation, stats: &Stats) -> bool {
+    let alone = ModelParts {
+        annotations: vec![annotation.clone()],
+        ..model.parts().clone()
+    };
+    let annotated = Fairness {
+        annotated: true,
+        ..Fairness::default()
+    };
+    let Ok(alone) = alone.finish() else {
+        return false;
+    };
+    let conditions = alone.fairness_conditions(annotated);
+    let mut subjects = conditions.iter().map(|condition| &condition.subject);
+    !subjects.any(|subject| is_enabled_somewhere(model, subject, stats))
+}
+
+/// A command that was executed somewhere was enabled there, and the other way round: a complete
+/// exploration executes everything that is enabled.
+fn is_enabled_somewhere(model: &Model, subject: &Subject, stats: &Stats) -> bool {
+    let taken = |id: &CommandId| stats.commands_taken[id.index()];
+    match subject {
+        Subject::Choice(command) => taken(command),
+        Subject::Process(instance) => {
+            let commands = (0..model.commands().len()).map(CommandId::new);
+            let mut own = commands.filter(|id| model.commands()[id.index()].instance == *instance);
+            own.any(|id| taken(&id))
+        }
+        Subject::Action(action) => model
+            .transitions()
+            .iter()
+            .filter(|transition| transition.action == *action)
+            .any(|transition| {
+                let ready = |p: &model::Participant| p.alternatives.iter().any(taken);
+                transition.participants.iter().all(ready)
+            }),
+    }
+}
+
+fn holds_without(model: &Model, position: usize, relevant: &[&NamedProperty], plan: &Plan) -> bool {
+    let mut parts = model.parts().clone();
+    parts.annotations.remove(position);
+    let Ok(weaker) = parts.finish() else {
+        return false;
+    };
+    relevant.iter().all(|property| {
+        let fairness = crate::effective_fairness(model, property, plan.fairness);
+        let outcome = explicit::check(&weaker, property, fairness, &plan.budget, &mut NoProgress);
+        matches!(outcome.verdict, Verdict::Holds { .. })
+    })
+}
