@@ -252,3 +252,24 @@ fn all_forced_pairs_are_removed_at_once() {
     assert_eq!(found.unwrap().nodes.len(), n_nodes as usize);
     assert_eq!(search.stats.n_revisits, u64::from(n_nodes));
 }
+
+/// The search does not wait for a component to be complete, not even if its edges have no marks.
+#[test]
+fn a_partial_component_ends_the_search() {
+    let mut graph = ExplicitGraph::new(100, 1);
+    graph.add_initial(NodeId(0));
+    for node in 1..100 {
+        graph.add_edge(NodeId(node - 1), 0, NodeId(node), &[]);
+        graph.add_edge(NodeId(node), 1, NodeId(0), &[]);
+    }
+    for acceptance in [Acceptance::True, Acceptance::Fin(MarkId(0))] {
+        let search = find_fair_cycle(&mut graph, &acceptance, Closure::None, &mut silent);
+        let Ok(found) = search.result;
+        let n_nodes = found.unwrap().nodes.len() as u64;
+        assert_eq!(
+            (n_nodes, search.stats.n_components),
+            (search.stats.n_nodes, 0)
+        );
+        assert!(search.stats.n_nodes >= 2 && search.stats.max_depth == n_nodes);
+    }
+}
