@@ -200,9 +200,12 @@ impl System<'_> {
             .resize(team.len().max(self.scratch.outcomes.len()), Vec::new());
         for (position, member) in team.iter().enumerate() {
             self.collect_outcomes(position, *member)?;
-            if self.scratch.outcomes[position].is_empty() {
-                return Ok(());
-            }
+        }
+        if self.scratch.outcomes[..team.len()]
+            .iter()
+            .any(Vec::is_empty)
+        {
+            return Ok(());
         }
         let commands: Vec<CommandId> = team
             .iter()

@@ -139,6 +139,7 @@ impl<'m> System<'m> {
         };
         system.compile_commands()?;
         system.compile_teams()?;
+        system.index_by_location();
         system.compile_init()?;
         system.may_repeat = system.steps_may_repeat();
         system.prepare_scratch();
@@ -216,15 +217,31 @@ impl<'m> System<'m> {
                 leads: Vec::new(),
             });
         }
+        Ok(())
+    }
+
+    /// Lists the commands that start at each location. A sender or receiver that nobody can ever
+    /// meet is left out, as it is in the reference semantics: not even its guard is evaluated.
+    fn index_by_location(&mut self) {
+        let model = self.model;
+        let mut in_team = vec![false; self.commands.len()];
+        for member in self
+            .teams
+            .iter()
+            .flat_map(|team| team.members.iter().flatten())
+        {
+            in_team[member.command as usize] = true;
+        }
         for instance in 0..model.instances().len() {
             let n_locations = model.process_of(InstanceId::new(instance)).locations.len();
             self.by_location.push(vec![Vec::new(); n_locations]);
         }
         for (position, command) in model.commands().iter().enumerate() {
-            let source = model.step_of(CommandId::new(position)).source;
-            self.by_location[command.instance.index()][source.index()].push(position as u32);
+            if in_team[position] || self.commands[position].alone.is_some() {
+                let source = model.step_of(CommandId::new(position)).source;
+                self.by_location[command.instance.index()][source.index()].push(position as u32);
+            }
         }
-        Ok(())
     }
 
     fn compiler(&mut self) -> Compiler<'_> {

@@ -1,0 +1,15 @@
+//! What tests of several crates share: random models and formulas, and a naive oracle.
+//!
+//! The oracle follows the definitions of fairness word by word on the reference semantics. It
+//! enumerates sets of edges, so it is only usable on tiny systems; it shares neither the marks nor
+//! the search with the tool.
+
+mod formula;
+mod models;
+mod oracle;
+mod random;
+
+pub use formula::random_formula;
+pub use models::{ModelShape, random_model};
+pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};
+pub use random::Random;

@@ -1,0 +1,445 @@
+use base::{AtomId, Span};
+use model::{
+    Access, Annotation, ArrayType, Assumption, Atom, AtomMeaning, BinaryOp, BoundId, Channel,
+    ChannelId, ChannelRef, Composition, ConditionKind, Event, EventId, Expr, IndexRange, Initial,
+    LocationId, Model, ModelParts, Owner, Parameter, Pattern, Place, Process, ProcessId,
+    Quantifier, Scalar, Step, StepPattern, Stmt, StmtKind, Sync, Target, Type, VarId, Variable,
+};
+
+use crate::Random;
+
+/// What random models may contain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ModelShape {
+    /// Few states: for the oracle.
+    Tiny,
+    /// Every construct of the model, and run-time errors: for comparing step relations.
+    Rich,
+}
+
+/// A random model. Its atoms are four state propositions, two step propositions, one `enabled`
+/// proposition and deadlock, in this order.
+pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
+    let mut generator = Generator {
+        random,
+        shape,
+        parts: ModelParts::default(),
+        process: ProcessId(0),
+        bounds: Vec::new(),
+    };
+    generator.fill();
+    generator
+        .parts
+        .finish()
+        .expect("random models are well formed")
+}
+
+const X: VarId = VarId(0);
+const ARRAY: VarId = VarId(1);
+const LOCAL: VarId = VarId(2);
+const N_PROCESSES: usize = 2;
+
+struct Generator<'r> {
+    random: &'r mut Random,
+    shape: ModelShape,
+    parts: ModelParts,
+    process: ProcessId,
+    bounds: Vec<BoundId>,
+}
+
+impl Generator<'_> {
+    fn is_rich(&self) -> bool {
+        self.shape == ModelShape::Rich
+    }
+
+    fn fill(&mut self) {
+        self.add_variables();
+        if self.is_rich() && self.random.chance(25) {
+            self.parts.composition = Composition::Synchronous;
+        } else if self.random.chance(40) {
+            self.add_channels();
+        }
+        self.parts.events.push(Event {
+            name: "go".into(),
+            span: Span::nowhere(),
+        });
+        for position in 0..N_PROCESSES {
+            self.process = ProcessId::new(position);
+            let process = self.process(position);
+            self.parts.processes.push(process);
+        }
+        self.add_atoms();
+        self.add_fairness();
+        if self.random.chance(20) {
+            self.bounds.clear();
+            let constraint = self.condition(2, false);
+            self.parts.init.push(constraint);
+        }
+    }
+
+    fn add_variables(&mut self) {
+        let top = if self.is_rich() { 3 } else { 1 };
+        let range = Type::Scalar(Scalar::Range(0, top));
+        let array = Type::Array(Box::new(ArrayType {
+            lo: 1,
+            len: 2,
+            element: Type::Scalar(Scalar::Bool),
+        }));
+        let any = |random: &mut Random, n: usize| {
+            if random.chance(25) {
+                Initial::Any
+            } else {
+                Initial::Values(vec![Expr::Int(0); n])
+            }
+        };
+        for (name, ty, owner, n_cells) in [
+            ("x", range.clone(), None, 1),
+            ("a", array, None, 2),
+            ("l", range, Some(ProcessId(0)), 1),
+        ] {
+            let initial = any(self.random, n_cells);
+            self.parts.vars.push(Variable {
+                name: name.into(),
+                ty,
+                owner,
+                initial,
+                span: Span::nowhere(),
+            });
+        }
+    }
+
+    fn add_channels(&mut self) {
+        self.parts.channels = vec![
+            Channel {
+                name: "buffer".into(),
+                indices: Some((0, 1)),
+                capacity: 1 + self.random.below(2),
+                payload: vec![Scalar::Range(0, 1), Scalar::Bool],
+                span: Span::nowhere(),
+            },
+            Channel {
+                name: "meet".into(),
+                indices: None,
+                capacity: 0,
+                payload: vec![Scalar::Range(0, 1)],
+                span: Span::nowhere(),
+            },
+        ];
+    }
+
+    fn bound(&mut self, name: &str) -> BoundId {
+        self.parts.bounds.push(name.to_owned());
+        BoundId::new(self.parts.bounds.len() - 1)
+    }
+
+    fn process(&mut self, position: usize) -> Process {
+        let n_locations = 1 + self.random.below(3);
+        let locations = (0..n_locations).map(|i| format!("l{i}")).collect();
+        let mut process = Process::new(&format!("P{position}"), locations, vec![], Span::nowhere());
+        self.bounds.clear();
+        // The first process is a family, so that indices and local variables are exercised.
+        if position == 0 {
+            let bound = self.bound("id");
+            self.bounds.push(bound);
+            let hi = if self.random.chance(40) { 1 } else { 0 };
+            process.index = Some(IndexRange { bound, lo: 0, hi });
+        }
+        if self.random.chance(15) {
+            process.initial = (0..n_locations).map(LocationId::new).collect();
+        }
+        let n_steps = 1 + self.random.below(3);
+        for _ in 0..n_steps {
+            let step = self.step(n_locations);
+            process.steps.push(step);
+        }
+        process
+    }
+
+    fn step(&mut self, n_locations: usize) -> Step {
+        let outer = self.bounds.len();
+        let name = *self.random.pick(&["a", "b", "c"]);
+        let [source, target] = [0, 1].map(|_| LocationId::new(self.random.below(n_locations)));
+        let mut step = Step::new(name, source, target, Span::nowhere());
+        if self.random.chance(15) {
+            let bound = self.bound("k");
+            self.bounds.push(bound);
+            step.parameters.push(Parameter {
+                bound,
+                lo: Expr::Int(0),
+                hi: Expr::Int(1),
+            });
+        }
+        step.guard = match self.random.below(3) {
+            0 => Expr::Bool(true),
+            _ => self.condition(2, true),
+        };
+        if self.parts.composition == Composition::Interleaving {
+            step.sync = self.sync();
+        }
+        step.effect = self.effect(2);
+        self.bounds.truncate(outer);
+        step
+    }
+
+    fn sync(&mut self) -> Sync {
+        let has_channels = !self.parts.channels.is_empty();
+        let channel = self.random.below(2);
+        let index = (channel == 0).then(|| Box::new(self.expr(1, true)));
+        let n_components = if channel == 0 { 2 } else { 1 };
+        let reference = ChannelRef {
+            channel: ChannelId::new(channel),
+            index: index.map(|index| match self.is_rich() {
+                true => index,
+                false => Box::new(Expr::Int(0)),
+            }),
+        };
+        match self.random.below(10) {
+            0 | 1 if has_channels => Sync::Send {
+                channel: reference,
+                payload: (0..n_components).map(|i| self.payload(i)).collect(),
+            },
+            2 | 3 if has_channels => Sync::Receive {
+                channel: reference,
+                patterns: (0..n_components).map(|i| self.pattern(i)).collect(),
+            },
+            4 => Sync::Event {
+                event: EventId(0),
+                arguments: vec![Expr::Int(self.random.below(2) as i64)],
+            },
+            _ => Sync::Internal,
+        }
+    }
+
+    fn payload(&mut self, component: usize) -> Expr {
+        match component {
+            0 => Expr::Int(self.random.below(2) as i64),
+            _ => self.condition(1, true),
+        }
+    }
+
+    fn pattern(&mut self, component: usize) -> Pattern {
+        match (self.random.below(3), component) {
+            (0, 0) => Pattern::Match(Expr::Int(self.random.below(2) as i64)),
+            (1, 0) => Pattern::Store(place(X, None, vec![])),
+            (1, _) => Pattern::Store(self.element()),
+            _ => Pattern::Ignore,
+        }
+    }
+
+    fn element(&mut self) -> Place {
+        let index = match self.is_rich() {
+            true => self.expr(1, true),
+            false => Expr::Int(1 + self.random.below(2) as i64),
+        };
+        place(ARRAY, None, vec![Access::Index(index)])
+    }
+
+    fn effect(&mut self, depth: usize) -> Vec<Stmt> {
+        let n_statements = self.random.below(3);
+        (0..n_statements).map(|_| self.statement(depth)).collect()
+    }
+
+    fn statement(&mut self, depth: usize) -> Stmt {
+        let kind = match self.random.below(if depth == 0 { 5 } else { 9 }) {
+            0..=2 => StmtKind::Assign(place(X, None, vec![]), self.small_value()),
+            3 => {
+                let element = self.element();
+                StmtKind::Assign(element, self.condition(1, true))
+            }
+            4 if self.process == ProcessId(0) => {
+                let local = place(LOCAL, Some(Owner::Own), vec![]);
+                StmtKind::Assign(local, self.small_value())
+            }
+            5 => {
+                let condition = self.condition(1, true);
+                StmtKind::If(condition, self.effect(depth - 1), self.effect(depth - 1))
+            }
+            6 if self.is_rich() => {
+                let bound = self.bound("i");
+                let hi = self.expr(1, true);
+                self.bounds.push(bound);
+                let body = self.effect(depth - 1);
+                self.bounds.pop();
+                StmtKind::For(bound, Expr::Int(0), hi, body)
+            }
+            7 => {
+                let bound = self.bound("c");
+                let condition = self.condition(1, true);
+                self.bounds.push(bound);
+                StmtKind::Choose(bound, Expr::Int(0), Expr::Int(1), condition)
+            }
+            8 if self.is_rich() && self.random.chance(10) => {
+                StmtKind::Assert(self.condition(2, true))
+            }
+            _ => StmtKind::Assign(place(X, None, vec![]), Expr::Int(0)),
+        };
+        let scoped = matches!(kind, StmtKind::Choose(..));
+        if scoped {
+            // A name chosen here is not known behind an enclosing block; forgetting it at once is
+            // simpler than tracking blocks.
+            self.bounds.pop();
+        }
+        Stmt::new(kind, Span::nowhere())
+    }
+
+    /// A value that fits `x`, or in rich models now and then one that does not.
+    fn small_value(&mut self) -> Expr {
+        let value = self.expr(2, true);
+        let n_values = if self.is_rich() { 4 } else { 2 };
+        if self.is_rich() && self.random.chance(10) {
+            return value;
+        }
+        Expr::binary(BinaryOp::Mod, value, Expr::Int(n_values))
+    }
+
+    fn expr(&mut self, depth: usize, in_process: bool) -> Expr {
+        if depth == 0 || self.random.chance(30) {
+            return match self.random.below(5) {
+                0 => Expr::Read(place(X, None, vec![])),
+                1 if in_process && self.process == ProcessId(0) => {
+                    Expr::Read(place(LOCAL, Some(Owner::Own), vec![]))
+                }
+                2 if !self.bounds.is_empty() => Expr::Bound(*self.random.pick(&self.bounds)),
+                _ => Expr::Int(self.random.below(3) as i64),
+            };
+        }
+        let (a, b) = (
+            self.expr(depth - 1, in_process),
+            self.expr(depth - 1, in_process),
+        );
+        let op = match self.random.below(if self.is_rich() { 6 } else { 3 }) {
+            0 | 1 => BinaryOp::Add,
+            2 => BinaryOp::Mul,
+            3 => BinaryOp::Sub,
+            4 => BinaryOp::Div,
+            _ => {
+                let condition = self.condition(depth - 1, in_process);
+                return Expr::Ite(Box::new(condition), Box::new(a), Box::new(b));
+            }
+        };
+        Expr::binary(op, a, b)
+    }
+
+    fn condition(&mut self, depth: usize, in_process: bool) -> Expr {
+        if depth == 0 {
+            let element = Expr::Read(place(
+                ARRAY,
+                None,
+                vec![Access::Index(Expr::Int(1 + self.random.below(2) as i64))],
+            ));
+            return match self.random.chance(50) {
+                true => element,
+                false => Expr::not(element),
+            };
+        }
+        match self.random.below(8) {
+            0..=2 => {
+                let ops = [BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Ge];
+                let op = *self.random.pick(&ops);
+                Expr::binary(op, self.expr(1, in_process), self.expr(1, in_process))
+            }
+            3 => {
+                let ops = [BinaryOp::And, BinaryOp::Or, BinaryOp::Implies];
+                let op = *self.random.pick(&ops);
+                let left = self.condition(depth - 1, in_process);
+                Expr::binary(op, left, self.condition(depth - 1, in_process))
+            }
+            4 => Expr::not(self.condition(depth - 1, in_process)),
+            5 => {
+                let bound = self.bound("q");
+                self.bounds.push(bound);
+                let body = self.condition(depth - 1, in_process);
+                self.bounds.pop();
+                let kinds = [Quantifier::Forall, Quantifier::Exists];
+                Expr::Quantified {
+                    quantifier: *self.random.pick(&kinds),
+                    bound,
+                    lo: Box::new(Expr::Int(0)),
+                    hi: Box::new(self.expr(1, in_process)),
+                    body: Box::new(body),
+                }
+            }
+            6 => Expr::At {
+                process: ProcessId(0),
+                owner: Owner::Indexed(Box::new(Expr::Int(0))),
+                locations: vec![LocationId(0)],
+            },
+            _ => self.condition(0, in_process),
+        }
+    }
+
+    fn add_atoms(&mut self) {
+        self.bounds.clear();
+        let mut meanings = Vec::new();
+        for _ in 0..4 {
+            let safe = match self.is_rich() {
+                true => self.condition(2, false),
+                false => self.condition(0, false),
+            };
+            meanings.push(AtomMeaning::State(safe));
+        }
+        meanings[0] = AtomMeaning::State(Expr::binary(
+            BinaryOp::Eq,
+            Expr::Read(place(X, None, vec![])),
+            Expr::Int(0),
+        ));
+        for name in ["a", "b"] {
+            meanings.push(AtomMeaning::Taken(StepPattern {
+                action: Some(name.into()),
+                ..StepPattern::default()
+            }));
+        }
+        meanings.push(AtomMeaning::Enabled(StepPattern {
+            process: Some(ProcessId(1)),
+            ..StepPattern::default()
+        }));
+        meanings.push(AtomMeaning::Deadlock);
+        let atom = |(position, meaning)| Atom {
+            name: format!("p{position}"),
+            meaning,
+            span: Span::nowhere(),
+        };
+        self.parts.atoms = meanings.into_iter().enumerate().map(atom).collect();
+    }
+
+    fn add_fairness(&mut self) {
+        for _ in 0..self.random.below(3) {
+            let kinds = [
+                ConditionKind::Weak,
+                ConditionKind::Strong,
+                ConditionKind::Strong,
+                ConditionKind::Unconditional,
+            ];
+            let kind = *self.random.pick(&kinds);
+            let process = ProcessId::new(self.random.below(N_PROCESSES));
+            let target = match self.random.below(4) {
+                0 => Target::Process(process),
+                1 => Target::Action(process, "a".into()),
+                2 => Target::Event(EventId(0)),
+                _ => Target::Choice(process, 0),
+            };
+            self.parts.annotations.push(Annotation {
+                kind,
+                target,
+                span: Span::nowhere(),
+            });
+        }
+        if self.random.chance(20) {
+            let atom = AtomId::new(self.random.below(8));
+            let other = AtomId::new(self.random.below(8));
+            let assumption = match self.random.below(3) {
+                0 => Assumption::Infinitely(atom, self.random.chance(50)),
+                1 => Assumption::Eventually(atom, self.random.chance(50)),
+                _ => Assumption::Any(vec![
+                    Assumption::Eventually(atom, false),
+                    Assumption::Infinitely(other, true),
+                ]),
+            };
+            self.parts.assumptions.push(assumption);
+        }
+    }
+}
+
+fn place(var: VarId, owner: Option<Owner>, path: Vec<Access>) -> Place {
+    Place { var, owner, path }
+}
