@@ -265,11 +265,13 @@ impl Arena {
             Form::Next(a) => temporal(self.shape(*a).eventual, self.shape(*a).universal),
             Form::Eventually(a) => temporal(true, self.shape(*a).universal),
             Form::Always(a) => temporal(self.shape(*a).eventual, true),
-            Form::Until(a, b) => temporal(self.shape(*b).eventual, both(*a, *b, universal)),
-            Form::Release(a, b) => temporal(both(*a, *b, eventual), self.shape(*b).universal),
-            Form::WeakUntil(a, b) | Form::StrongRelease(a, b) => {
-                temporal(both(*a, *b, eventual), both(*a, *b, universal))
+            // If `b` is universal, so is `a U b`: before `b` comes it still is to come, and afterwards `b`
+            // holds. The others are similar or dual.
+            Form::Until(_, b) | Form::Release(_, b) => {
+                temporal(self.shape(*b).eventual, self.shape(*b).universal)
             }
+            Form::WeakUntil(a, b) => temporal(both(*a, *b, eventual), self.shape(*b).universal),
+            Form::StrongRelease(a, b) => temporal(self.shape(*b).eventual, both(*a, *b, universal)),
         }
     }
 }
