@@ -1,0 +1,45 @@
+//! JSON: one object for everything, or one line for each property.
+
+use serde::Serialize;
+
+use crate::{PropertyResult, Report, TOOL, VERSION};
+
+#[derive(Serialize)]
+struct Document<'a> {
+    tool: &'static str,
+    version: &'static str,
+    file: &'a str,
+    results: &'a [PropertyResult],
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    result: &'a PropertyResult,
+}
+
+/// The report as one JSON object.
+#[must_use]
+pub fn json(report: &Report) -> String {
+    let document = Document {
+        tool: TOOL,
+        version: VERSION,
+        file: &report.file,
+        results: &report.results,
+    };
+    let mut text = serde_json::to_string_pretty(&document).expect("all keys are strings");
+    text.push('\n');
+    text
+}
+
+/// The report as one JSON object for each property, each on a line of its own.
+#[must_use]
+pub fn json_lines(report: &Report) -> String {
+    let line = |result: &PropertyResult| {
+        let file = report.file.as_str();
+        let line = serde_json::to_string(&Line { file, result }).expect("all keys are strings");
+        line + "\n"
+    };
+    report.results.iter().map(line).collect()
+}

@@ -1,0 +1,53 @@
+//! Reports: what was asked, what came out, and the evidence, in every format that users read.
+//!
+//! A [`Question`] turns a verdict and its evidence into a [`PropertyResult`] of plain strings and
+//! numbers; from there on nothing needs the model. [`text`], [`json`], [`json_lines`], [`junit`]
+//! and [`sarif`] print a whole [`Report`]. A counterexample is a [`StoredTrace`]: it is written to
+//! and read from ITF files, printed by [`trace_text`], and drawn by [`chart`]. A file alone is
+//! enough for the last two.
+//!
+//! This crate owns the JSON schema. It opens no files and knows no terminals.
+//!
+//! ```
+//! let itf = r##"{ "vars": ["x"], "states": [{ "x": 1 }, { "x": { "#bigint": "2" } }], "loop": 0 }"##;
+//! let trace = report::read_itf(itf).unwrap();
+//! let text = report::trace_text(&trace, report::Style::Plain);
+//! assert!(text.contains("x = 2"));
+//! assert_eq!(report::read_itf("{}").unwrap_err().to_string(), "the ITF file has no `vars`");
+//! ```
+
+mod chart;
+mod communication;
+mod itf;
+mod itf_value;
+mod json;
+mod junit;
+mod question;
+mod result;
+mod sarif;
+mod stored;
+mod style;
+mod text;
+mod trace_text;
+
+pub use chart::chart;
+pub use itf::{ItfError, read_itf, write_itf};
+pub use itf_value::ItfValue;
+pub use json::{json, json_lines};
+pub use junit::junit;
+pub use question::{Cost, Question, warning};
+pub use result::{Outcome, Position, PropertyResult, Report, Warning};
+pub use sarif::sarif;
+pub use stored::{
+    Communication, ComponentNote, ConditionNote, ErrorNote, ExclusionNote, StoredState,
+    StoredTrace, TraceMeta,
+};
+pub use style::Style;
+pub use text::text;
+pub use trace_text::trace_text;
+
+/// The name of the tool in machine-readable reports.
+pub const TOOL: &str = "fair";
+
+/// The version of the tool in machine-readable reports.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,151 @@
+//! What came out of a call of the tool.
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use crate::StoredTrace;
+use crate::itf;
+
+/// Everything that one call found out about one file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// The file, as the user called it.
+    pub file: String,
+    /// One result for each property, in the order of the properties.
+    pub results: Vec<PropertyResult>,
+    /// What is to be said about the model as a whole.
+    pub warnings: Vec<Warning>,
+}
+
+impl Report {
+    /// The exit status of a call that ends with this report: 1 if a property is violated, else 3 if
+    /// one is undecided, else 0.
+    #[must_use]
+    pub fn exit_status(&self) -> u8 {
+        let any = |outcome| self.results.iter().any(|result| result.verdict == outcome);
+        match (any(Outcome::Violated), any(Outcome::Unknown)) {
+            (true, _) => 1,
+            (false, true) => 3,
+            (false, false) => 0,
+        }
+    }
+}
+
+/// A verdict without its evidence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The property holds.
+    Holds,
+    /// The property does not hold.
+    Violated,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Outcome {
+    /// The stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What came out for one property.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PropertyResult {
+    /// Its name.
+    pub property: String,
+    /// Its text.
+    pub formula: String,
+    /// Where it is written.
+    pub position: Option<Position>,
+    /// How it was checked: `explicit`, `predicate`, `ws1s`.
+    pub route: String,
+    /// Under which fairness.
+    pub fairness: String,
+    /// The verdict.
+    pub verdict: Outcome,
+    /// Why it is unknown.
+    pub reason: Option<String>,
+    /// How many states of the system were seen.
+    pub states: Option<u64>,
+    /// How many steps of the system were seen.
+    pub transitions: Option<u64>,
+    /// How many states of the product with the automaton of the property were seen.
+    pub product_states: Option<u64>,
+    /// How long it took.
+    pub seconds: f64,
+    /// How much memory it took at most.
+    pub peak_memory_bytes: Option<u64>,
+    /// What the user should know about this result.
+    pub warnings: Vec<Warning>,
+    /// The counterexample, or the witness of a property that asks for one.
+    pub trace: Option<StoredTrace>,
+}
+
+/// The schema of a result: exactly the keys that the manual promises, in its order.
+impl Serialize for PropertyResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("result", 13)?;
+        object.serialize_field("property", &self.property)?;
+        object.serialize_field("formula", &self.formula)?;
+        object.serialize_field("route", &self.route)?;
+        object.serialize_field("fairness", &self.fairness)?;
+        object.serialize_field("verdict", &self.verdict)?;
+        object.serialize_field("reason", &self.reason)?;
+        object.serialize_field("states", &self.states)?;
+        object.serialize_field("transitions", &self.transitions)?;
+        object.serialize_field("product_states", &self.product_states)?;
+        object.serialize_field("seconds", &self.seconds)?;
+        object.serialize_field("peak_memory_bytes", &self.peak_memory_bytes)?;
+        object.serialize_field("warnings", &self.warnings)?;
+        object.serialize_field("trace", &self.trace.as_ref().map(itf::to_json))?;
+        object.end()
+    }
+}
+
+/// A place in a text, counted from 1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Position {
+    /// The name of the text.
+    pub file: String,
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// Something worth knowing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// A stable name.
+    pub code: String,
+    /// One sentence.
+    pub message: String,
+    /// What it is about.
+    pub position: Option<Position>,
+}
+
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let position = self.position.as_ref();
+        let mut object = serializer.serialize_struct("warning", 5)?;
+        object.serialize_field("code", &self.code)?;
+        object.serialize_field("message", &self.message)?;
+        object.serialize_field("file", &position.map(|p| &p.file))?;
+        object.serialize_field("line", &position.map(|p| p.line))?;
+        object.serialize_field("column", &position.map(|p| p.column))?;
+        object.end()
+    }
+}

@@ -1,0 +1,146 @@
+//! A trace with everything that is ever printed about it, so that no model is needed to print it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ItfValue;
+
+/// A trace as ITF files store it.
+///
+/// Invariant: every state has one value per variable; `loop_start` is a position of `states`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct StoredTrace {
+    /// What the trace shows, and why.
+    pub meta: TraceMeta,
+    /// The names of the variables.
+    pub vars: Vec<String>,
+    /// The states.
+    pub states: Vec<StoredState>,
+    /// Where the last step leads back to; nothing for a finite run.
+    pub loop_start: Option<usize>,
+}
+
+/// A state and the step that leaves it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StoredState {
+    /// The values of the variables.
+    pub values: Vec<ItfValue>,
+    /// The actions of the step that leaves the state; empty for an idle step, nothing if the run
+    /// ends here or the file does not say.
+    pub actions: Option<Vec<String>>,
+    /// The processes that take part in the step.
+    pub movers: Vec<String>,
+    /// What the step sends or receives.
+    pub communication: Option<Communication>,
+}
+
+/// A message on its way. Both ends are known in a rendezvous only.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Communication {
+    /// The channel.
+    pub channel: String,
+    /// The message, readable.
+    pub message: String,
+    /// Who sends, if this step sends.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// Who receives, if this step receives.
+    #[serde(default)]
+    pub to: Option<String>,
+}
+
+/// What a trace shows, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TraceMeta {
+    /// The model's file.
+    pub source: Option<String>,
+    /// The name of the property.
+    pub property: Option<String>,
+    /// Its text.
+    pub formula: Option<String>,
+    /// The fairness under which it was checked.
+    pub fairness: Option<String>,
+    /// `fair-loop`, `bad-prefix`, `deadlock`, `run-time-error` or `witness`.
+    pub kind: Option<String>,
+    /// The error of a `run-time-error`.
+    pub error: Option<ErrorNote>,
+    /// Why the loop is fair to every fairness condition.
+    pub conditions: Vec<ConditionNote>,
+    /// Why the loop satisfies every assumption.
+    pub assumptions: Vec<ConditionNote>,
+    /// Which stronger fairness would exclude the loop.
+    pub excluded_by: Vec<ExclusionNote>,
+    /// Under strong global fairness: the closed component around the loop.
+    pub component: Option<ComponentNote>,
+    /// All processes, in the order of the model.
+    pub processes: Vec<String>,
+}
+
+/// A run-time error of the model.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ErrorNote {
+    /// What happened.
+    pub message: String,
+    /// In which text.
+    pub file: Option<String>,
+    /// At which line, counted from 1.
+    pub line: Option<usize>,
+    /// At which column, counted from 1.
+    pub column: Option<usize>,
+    /// The action that was being tried.
+    pub action: Option<String>,
+}
+
+/// A condition and why the loop satisfies it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ConditionNote {
+    /// The condition, such as `wf(P.enter)`.
+    pub condition: String,
+    /// For a fairness condition `taken`, `disabled` or `never-enabled`; for an assumption `holds`
+    /// or `holds-throughout`.
+    pub fair_because: String,
+    /// The step at which it is taken, disabled or true; nothing if there is no single one.
+    #[serde(default)]
+    pub at: Option<usize>,
+}
+
+/// A fairness that would exclude the loop.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ExclusionNote {
+    /// The notion, as `--fairness` reads it.
+    pub fairness: String,
+    /// What the loop is unfair to: a process or an action.
+    pub subject: String,
+    /// A state of the loop that enables it.
+    pub at: usize,
+}
+
+/// The size of a closed component.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ComponentNote {
+    /// How many states.
+    pub states: usize,
+    /// How many steps.
+    pub steps: usize,
+}
+
+impl StoredTrace {
+    /// How many steps the trace has.
+    #[must_use]
+    pub fn n_steps(&self) -> usize {
+        match self.loop_start {
+            Some(_) => self.states.len(),
+            None => self.states.len().saturating_sub(1),
+        }
+    }
+
+    /// The position that a step leads to.
+    #[must_use]
+    pub fn after(&self, step: usize) -> usize {
+        match self.loop_start {
+            Some(start) if step + 1 == self.states.len() => start,
+            _ => step + 1,
+        }
+    }
+}

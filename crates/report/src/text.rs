@@ -1,0 +1,89 @@
+//! The report for people.
+
+use std::fmt::Write as _;
+
+use crate::style::{Role, Style};
+use crate::trace_text::{n_of, trace_text_indented};
+use crate::{Outcome, PropertyResult, Report, StoredTrace, Warning};
+
+/// The report as text: for each property the verdict, its warnings and its trace; then the warnings
+/// about the model.
+#[must_use]
+pub fn text(report: &Report, style: Style) -> String {
+    let mut out = String::new();
+    for result in &report.results {
+        out += &property_text(result, style);
+    }
+    for warning in &report.warnings {
+        out += &warning_line(warning, style, "");
+    }
+    out
+}
+
+/// One property: the verdict, its warnings and its trace.
+pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
+    let mut out = verdict_line(result, style);
+    for warning in &result.warnings {
+        out += &warning_line(warning, style, "  ");
+    }
+    if let Some(trace) = &result.trace {
+        out += &trace_text_indented(trace, style, "  ");
+    }
+    out
+}
+
+fn verdict_line(result: &PropertyResult, style: Style) -> String {
+    let role = match result.verdict {
+        Outcome::Holds => Role::Good,
+        Outcome::Violated => Role::Bad,
+        Outcome::Unknown => Role::Doubtful,
+    };
+    let verdict = match &result.reason {
+        Some(reason) => format!("{}: {reason}", result.verdict.name()),
+        None => result.verdict.name().to_owned(),
+    };
+    let mut facts = vec![format!("fairness {}", result.fairness)];
+    facts.extend(result.states.map(|states| n_of(states, "state")));
+    facts.push(format!("{:.2} s", result.seconds));
+    format!(
+        "{}  {}  ({})\n",
+        style.paint(Role::Heading, &result.property),
+        style.paint(role, &verdict),
+        facts.join(", ")
+    )
+}
+
+fn warning_line(warning: &Warning, style: Style, indent: &str) -> String {
+    let mut line = format!("{indent}{} ", style.paint(Role::Doubtful, "warning:"));
+    if let Some(position) = &warning.position {
+        let _ = write!(line, "{position}: ");
+    }
+    let _ = writeln!(line, "{} [{}]", warning.message, warning.code);
+    line
+}
+
+/// A verdict as one sentence, for formats that have room for no more.
+pub(crate) fn verdict_sentence(result: &PropertyResult) -> String {
+    let PropertyResult {
+        property,
+        formula,
+        fairness,
+        ..
+    } = result;
+    let subject = format!("{property} ({formula})");
+    match result.verdict {
+        Outcome::Holds => format!("{subject} holds under fairness {fairness}"),
+        Outcome::Violated => {
+            let how = result.trace.as_ref().map(shape).unwrap_or_default();
+            format!("{subject} is violated under fairness {fairness}{how}")
+        }
+        Outcome::Unknown => {
+            let reason = result.reason.as_deref().unwrap_or("no reason given");
+            format!("{subject} is undecided under fairness {fairness}: {reason}")
+        }
+    }
+}
+
+fn shape(trace: &StoredTrace) -> String {
+    format!(" by a run with {}", crate::trace_text::shape(trace))
+}

@@ -1,0 +1,323 @@
+//! A trace for people: states as differences, and why the loop is fair.
+
+use std::fmt::Write as _;
+
+use crate::style::{Role, Style};
+use crate::{ConditionNote, ErrorNote, ExclusionNote, ItfValue, StoredState, StoredTrace};
+
+/// Longer lists of conditions with the same kind of reason are summarised.
+const MAX_LISTED: usize = 12;
+
+/// How many examples a summary names.
+const N_EXAMPLES: usize = 3;
+
+/// The trace as text: property, stem and loop, why the loop is fair, what would exclude it.
+#[must_use]
+pub fn trace_text(trace: &StoredTrace, style: Style) -> String {
+    let meta = &trace.meta;
+    let mut out = String::new();
+    if let Some(property) = &meta.property {
+        out += &style.paint(Role::Heading, property);
+        out.push('\n');
+    }
+    out += &trace_text_indented(
+        trace,
+        style,
+        if meta.property.is_some() { "  " } else { "" },
+    );
+    out
+}
+
+/// The trace without the name of the property, each line indented.
+pub(crate) fn trace_text_indented(trace: &StoredTrace, style: Style, indent: &str) -> String {
+    let mut writer = Writer {
+        trace,
+        style,
+        indent,
+        out: String::new(),
+    };
+    writer.write();
+    writer.out
+}
+
+/// How long a trace is.
+pub(crate) fn shape(trace: &StoredTrace) -> String {
+    match trace.loop_start {
+        None => n_of(trace.n_steps(), "step"),
+        Some(0) => format!("a loop of {}", n_of(trace.n_steps(), "step")),
+        Some(start) => {
+            let in_loop = n_of(trace.n_steps() - start, "step");
+            format!("{}, then a loop of {in_loop}", n_of(start, "step"))
+        }
+    }
+}
+
+/// `1 step`, `2 steps`.
+pub(crate) fn n_of(count: impl TryInto<u64>, noun: &str) -> String {
+    match count.try_into() {
+        Ok(1) => format!("1 {noun}"),
+        Ok(count) => format!("{count} {noun}s"),
+        Err(_) => format!("many {noun}s"),
+    }
+}
+
+struct Writer<'a> {
+    trace: &'a StoredTrace,
+    style: Style,
+    indent: &'a str,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn write(&mut self) {
+        let meta = &self.trace.meta;
+        if let Some(formula) = &meta.formula {
+            self.line(&format!("formula: {formula}"));
+        }
+        if let Some(fairness) = &meta.fairness {
+            self.line(&format!("fairness: {fairness}"));
+        }
+        self.introduction();
+        self.states();
+        self.ending();
+        if self.trace.loop_start.is_some() {
+            self.fairness();
+            self.exclusions();
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        let line = format!("{}{text}", self.indent);
+        self.out += line.trim_end();
+        self.out.push('\n');
+    }
+
+    fn heading(&mut self, text: &str) {
+        let text = self.style.paint(Role::Heading, text);
+        self.line(&text);
+    }
+
+    fn introduction(&mut self) {
+        let shape = shape(self.trace);
+        let text = match self.trace.meta.kind.as_deref() {
+            Some("witness") => format!("witness: {shape}"),
+            Some("bad-prefix") => format!("counterexample: {shape} to a state that must not be"),
+            Some("deadlock") => format!("counterexample: {shape} to a state without steps"),
+            Some("run-time-error") => format!("counterexample: {shape} to a run-time error"),
+            Some("fair-loop") => format!("counterexample: {shape} for ever"),
+            _ => format!("trace: {shape}"),
+        };
+        self.heading(&text);
+    }
+
+    fn states(&mut self) {
+        let trace = self.trace;
+        let names = trace.states.iter().map(step_name);
+        let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
+        let digits = trace.n_steps().saturating_sub(1).to_string().len();
+        if let Some(first) = trace.states.first() {
+            let all: Vec<_> = trace.vars.iter().zip(&first.values).collect();
+            self.line(&format!("start: {}", assignments(&all, "nothing to see")));
+        }
+        for step in 0..trace.n_steps() {
+            if trace.loop_start == Some(step) {
+                self.heading("loop:");
+            }
+            let state = &trace.states[step];
+            let name = step_name(state);
+            let padding = " ".repeat(width - name.chars().count());
+            let name = self.style.paint(Role::Action, &name);
+            let changes = changes(trace, step);
+            self.line(&format!("  {step:>digits$}  {name}{padding}  {changes}"));
+        }
+        if trace.loop_start.is_some() {
+            let back = self
+                .style
+                .paint(Role::Faint, "and back to the start of the loop");
+            self.line(&back);
+        }
+    }
+
+    fn ending(&mut self) {
+        if let Some(error) = &self.trace.meta.error {
+            let text = format!("run-time error: {}", error_text(error));
+            let text = self.style.paint(Role::Bad, &text);
+            self.line(&text);
+        }
+    }
+
+    fn fairness(&mut self) {
+        let meta = &self.trace.meta;
+        if let Some(component) = meta.component {
+            self.heading(&format!(
+                "why this loop is fair: it lies in a closed component of {} and {},",
+                n_of(component.states, "state"),
+                n_of(component.steps, "step")
+            ));
+            self.line("  and a run that takes all of them for ever violates the property too");
+        }
+        let notes = meta.conditions.iter().chain(&meta.assumptions);
+        let notes: Vec<&ConditionNote> = notes.collect();
+        if notes.is_empty() {
+            return;
+        }
+        match meta.component {
+            None => self.heading("why this loop is fair:"),
+            Some(_) => self.heading("why that run is fair to annotations and assumptions:"),
+        }
+        for reason in reasons_in_order(&notes) {
+            let group: Vec<&ConditionNote> = notes
+                .iter()
+                .copied()
+                .filter(|note| note.fair_because == reason)
+                .collect();
+            self.conditions(&group);
+        }
+    }
+
+    fn conditions(&mut self, group: &[&ConditionNote]) {
+        if group.len() > MAX_LISTED {
+            let examples = group[..N_EXAMPLES].iter();
+            let examples: Vec<String> = examples
+                .map(|note| match note.at {
+                    Some(at) => format!("{} at step {at}", note.condition),
+                    None => note.condition.clone(),
+                })
+                .collect();
+            let reason = reason_text(&ConditionNote {
+                at: None,
+                ..group[0].clone()
+            });
+            let count = group.len();
+            self.line(&format!(
+                "  {count} conditions: {reason} ({}, ...)",
+                examples.join(", ")
+            ));
+            return;
+        }
+        let widths = group.iter().map(|note| note.condition.chars().count());
+        let width = widths.max().unwrap_or(0);
+        for note in group {
+            let reason = reason_text(note);
+            self.line(&format!("  {:width$}  {reason}", note.condition));
+        }
+    }
+
+    fn exclusions(&mut self) {
+        let notes = &self.trace.meta.excluded_by;
+        if notes.is_empty() {
+            return;
+        }
+        self.heading("what would exclude this loop (there may be others):");
+        let mut notions: Vec<&str> = Vec::new();
+        for note in notes {
+            if !notions.contains(&note.fairness.as_str()) {
+                notions.push(&note.fairness);
+            }
+        }
+        let width = notions.iter().map(|notion| notion.len()).max().unwrap_or(0);
+        for notion in notions {
+            let group: Vec<_> = notes.iter().filter(|n| n.fairness == notion).collect();
+            let first = exclusion_text(group[0]);
+            let more = match group.len() {
+                1 => String::new(),
+                n => format!(" (and {} more)", n - 1),
+            };
+            self.line(&format!("  {notion:width$}  {first}{more}"));
+        }
+    }
+}
+
+/// The step that leaves a state: its actions, and its movers where the action does not name them.
+fn step_name(state: &StoredState) -> String {
+    let Some(actions) = &state.actions else {
+        return String::new();
+    };
+    if actions.is_empty() {
+        return "idle".to_owned();
+    }
+    let name = actions.join(" & ");
+    let evident = |mover: &String| {
+        let own = |part: &str| {
+            part.strip_prefix(mover.as_str())
+                .is_some_and(|r| r.starts_with('.'))
+        };
+        actions.iter().any(|action| action.split('/').any(own))
+    };
+    match state.movers.iter().all(evident) {
+        true => name,
+        false => format!("{name} {{{}}}", state.movers.join(", ")),
+    }
+}
+
+fn assignments(pairs: &[(&String, &ItfValue)], nothing: &str) -> String {
+    let text: Vec<String> = pairs
+        .iter()
+        .map(|(name, v)| format!("{name} = {v}"))
+        .collect();
+    match text.is_empty() {
+        true => nothing.to_owned(),
+        false => text.join(", "),
+    }
+}
+
+fn changes(trace: &StoredTrace, step: usize) -> String {
+    let (before, after) = (&trace.states[step], &trace.states[trace.after(step)]);
+    let values = trace
+        .vars
+        .iter()
+        .zip(before.values.iter().zip(&after.values));
+    let changed = values.filter(|(_, (old, new))| old != new);
+    let changed: Vec<_> = changed.map(|(name, (_, new))| (name, new)).collect();
+    assignments(&changed, "(no change)")
+}
+
+fn error_text(error: &ErrorNote) -> String {
+    let mut text = error.message.clone();
+    if let (Some(file), Some(line), Some(column)) = (&error.file, error.line, error.column) {
+        let _ = write!(text, ", at {file}:{line}:{column}");
+    }
+    if let Some(action) = &error.action {
+        let _ = write!(text, ", in {action}");
+    }
+    text
+}
+
+/// The different kinds of reasons, in the order of their first occurrence.
+fn reasons_in_order<'a>(notes: &[&'a ConditionNote]) -> Vec<&'a str> {
+    let mut reasons: Vec<&str> = Vec::new();
+    for note in notes {
+        if !reasons.contains(&note.fair_because.as_str()) {
+            reasons.push(&note.fair_because);
+        }
+    }
+    reasons
+}
+
+fn reason_text(note: &ConditionNote) -> String {
+    let reason = match note.fair_because.as_str() {
+        "never-enabled" => "never enabled",
+        "holds" => "true",
+        "holds-throughout" => "true throughout the loop",
+        other => other,
+    };
+    match note.at {
+        Some(at) => format!("{reason} at step {at}"),
+        None => reason.to_owned(),
+    }
+}
+
+fn exclusion_text(note: &ExclusionNote) -> String {
+    let ExclusionNote {
+        fairness,
+        subject,
+        at,
+    } = note;
+    match fairness.as_str() {
+        "weak-process" => format!("{subject} is always enabled and never moves"),
+        "strong-process" => format!("{subject} is enabled at step {at} and never moves"),
+        "weak" => format!("{subject} is always enabled and never taken"),
+        "strong" => format!("{subject} is enabled at step {at} and never taken"),
+        _ => format!("a step {subject} is possible at step {at} and never taken"),
+    }
+}
