@@ -1,0 +1,147 @@
+//! The dependency table of `ARCHITECTURE.md` against the `Cargo.toml` files.
+//!
+//! Cargo refuses cycles, but not a dependency in a direction that the architecture forbids.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// The crates that a crate may depend on.
+type Table = BTreeMap<String, BTreeSet<String>>;
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors()
+        .nth(2)
+        .expect("crates lie two levels deep")
+        .to_owned()
+}
+
+/// Fails with every difference between the table and the manifests.
+pub fn check(root: &Path) -> Result<()> {
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
+    let allowed = table(&text);
+    let actual = manifests(root)?;
+    let problems = differences(&allowed, &actual);
+    if problems.is_empty() {
+        println!(
+            "{} crates depend on each other as ARCHITECTURE.md says",
+            actual.len()
+        );
+        return Ok(());
+    }
+    bail!("{}", problems.join("\n"));
+}
+
+/// Rows of the form `| name | a, b |` below the heading "Dependencies".
+fn table(text: &str) -> Table {
+    let rows = text
+        .lines()
+        .skip_while(|line| !line.starts_with("## Dependencies"))
+        .skip(1);
+    let rows = rows.take_while(|line| !line.starts_with("## "));
+    let cells = rows.filter_map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        match cells.as_slice() {
+            ["", name, dependencies, .., ""] if name.starts_with('`') => {
+                Some(((*name).to_owned(), (*dependencies).to_owned()))
+            }
+            _ => None,
+        }
+    });
+    let names = |list: &str| -> BTreeSet<String> {
+        list.split(',')
+            .map(|name| name.trim().trim_matches('`').to_owned())
+            .filter(|n| n != "–")
+            .collect()
+    };
+    cells
+        .map(|(name, list)| (name.trim_matches('`').to_owned(), names(&list)))
+        .collect()
+}
+
+fn manifests(root: &Path) -> Result<Table> {
+    let mut crates = BTreeMap::new();
+    for entry in fs::read_dir(root.join("crates"))? {
+        let path = entry?.path();
+        let manifest = fs::read_to_string(path.join("Cargo.toml"))
+            .with_context(|| format!("{}/Cargo.toml", path.display()))?;
+        let manifest: toml::Table = manifest.parse()?;
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+        let names = dependencies
+            .into_iter()
+            .flat_map(|table| table.keys().cloned());
+        crates.insert(name, names.collect::<BTreeSet<_>>());
+    }
+    let internal: BTreeSet<String> = crates.keys().cloned().collect();
+    for dependencies in crates.values_mut() {
+        dependencies.retain(|name| internal.contains(name));
+    }
+    Ok(crates)
+}
+
+fn differences(allowed: &Table, actual: &Table) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (name, dependencies) in actual {
+        let Some(allowed) = allowed.get(name) else {
+            problems.push(format!("crate `{name}` is missing in ARCHITECTURE.md"));
+            continue;
+        };
+        for dependency in dependencies.difference(allowed) {
+            problems.push(format!("`{name}` must not depend on `{dependency}`"));
+        }
+        for dependency in allowed.difference(dependencies) {
+            problems.push(format!(
+                "`{name}` does not depend on `{dependency}` any more"
+            ));
+        }
+    }
+    for name in allowed.keys().filter(|name| !actual.contains_key(*name)) {
+        problems.push(format!(
+            "ARCHITECTURE.md names `{name}`, which does not exist"
+        ));
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_depend_on_each_other_as_the_map_says() {
+        check(&root()).unwrap();
+    }
+
+    #[test]
+    fn every_kind_of_difference_is_reported() {
+        let allowed = table(
+            "## Dependencies\n| `a` | – |\n| `b` | `a`, `c` |\n| `d` | – |\n## End\n| `e` | – |",
+        );
+        let set = |names: &[&str]| {
+            names
+                .iter()
+                .map(|n| (*n).to_owned())
+                .collect::<BTreeSet<_>>()
+        };
+        let actual = [("a", set(&["b"])), ("b", set(&["a"])), ("c", set(&[]))];
+        let actual = actual.map(|(name, list)| (name.to_owned(), list)).into();
+        assert_eq!(
+            differences(&allowed, &actual),
+            [
+                "`a` must not depend on `b`",
+                "`b` does not depend on `c` any more",
+                "crate `c` is missing in ARCHITECTURE.md",
+                "ARCHITECTURE.md names `d`, which does not exist",
+            ]
+        );
+    }
+}
