@@ -213,7 +213,9 @@ impl<'a> View<'a> {
                 let position = variants.iter().position(|variant| variant == name)?;
                 i64::try_from(position).ok()
             }
-            (_, Value::Int(value)) => Some(*value),
+            (Scalar::Range(..) | Scalar::Int, Value::Int(value)) => {
+                ty.contains(*value).then_some(*value)
+            }
             _ => None,
         }
     }

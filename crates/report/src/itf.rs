@@ -3,7 +3,7 @@
 //! See ADR 015 of Apalache. Ours has additional keys inside `#meta`, which other tools skip.
 //! Locations are variables named after their process; channels are sequences.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use evidence::{Trace, TraceStep, View};
@@ -205,10 +205,11 @@ impl StoredTrace {
             let state = state_of(&view, &order, stored);
             states.push(state.map_err(|reason| ItfError(format!("state {index}: {reason}")))?);
         }
+        let names = Names::new(model);
         let mut steps = Vec::new();
         for index in 0..self.n_steps() {
             let target = &states[self.after(index)];
-            let step = self.step(model, index, &states[index], target)?;
+            let step = self.step(&names, index, &states[index], target)?;
             steps.push(step);
         }
         Ok(Trace {
@@ -232,16 +233,16 @@ impl StoredTrace {
 
     fn step(
         &self,
-        model: &Model,
+        names: &Names<'_>,
         index: usize,
         state: &State,
         target: &State,
     ) -> Result<TraceStep, ItfError> {
         // An error of the model leaves the step without commands; the judge will say so.
-        let steps = model.steps_or_idle(state).unwrap_or_default();
+        let steps = names.model.steps_or_idle(state).unwrap_or_default();
         let mut leading = steps.iter().filter(|step| step.target == *target);
         let stored = &self.states[index];
-        let Some(names) = &stored.actions else {
+        let Some(actions) = &stored.actions else {
             return match leading.next() {
                 Some(step) => Ok(TraceStep::from(step)),
                 None => error(format!(
@@ -249,24 +250,9 @@ impl StoredTrace {
                 )),
             };
         };
-        let unknown = |what: &str, name: &str| {
-            ItfError(format!("state {index}: the model has no {what} `{name}`"))
-        };
-        let action = |name: &String| {
-            let position = model.actions().iter().position(|a| a.name == *name);
-            let position = position.ok_or_else(|| unknown("action", name))?;
-            Ok(ActionId::new(position))
-        };
-        let mover = |name: &String| {
-            let position = model.instances().iter().position(|i| i.name == *name);
-            let position = position.ok_or_else(|| unknown("process", name))?;
-            Ok(InstanceId::new(position))
-        };
-        let mut actions: Vec<ActionId> = names.iter().map(action).collect::<Result<_, _>>()?;
-        let mut movers: Vec<InstanceId> =
-            stored.movers.iter().map(mover).collect::<Result<_, _>>()?;
-        actions.sort_unstable();
-        movers.sort_unstable();
+        let in_state = |reason: String| ItfError(format!("state {index}: {reason}"));
+        let actions = names.actions(actions).map_err(in_state)?;
+        let movers = names.movers(&stored.movers).map_err(in_state)?;
         let same = leading.find(|step| step.actions == actions && step.movers == movers);
         Ok(TraceStep {
             commands: same.map(|step| step.commands.clone()).unwrap_or_default(),
@@ -274,6 +260,52 @@ impl StoredTrace {
             movers,
         })
     }
+}
+
+/// The actions and processes of a model by their names.
+struct Names<'a> {
+    model: &'a Model,
+    actions: BTreeMap<&'a str, ActionId>,
+    instances: BTreeMap<&'a str, InstanceId>,
+}
+
+impl<'a> Names<'a> {
+    fn new(model: &'a Model) -> Self {
+        let actions = model.actions().iter().enumerate();
+        let instances = model.instances().iter().enumerate();
+        Self {
+            model,
+            actions: actions
+                .map(|(index, action)| (action.name.as_str(), ActionId::new(index)))
+                .collect(),
+            instances: instances
+                .map(|(index, instance)| (instance.name.as_str(), InstanceId::new(index)))
+                .collect(),
+        }
+    }
+
+    fn actions(&self, names: &[String]) -> Result<Vec<ActionId>, String> {
+        find_all(&self.actions, "action", names)
+    }
+
+    fn movers(&self, names: &[String]) -> Result<Vec<InstanceId>, String> {
+        find_all(&self.instances, "process", names)
+    }
+}
+
+/// The things with these names, in ascending order.
+fn find_all<T: Copy + Ord>(
+    by_name: &BTreeMap<&str, T>,
+    what: &str,
+    names: &[String],
+) -> Result<Vec<T>, String> {
+    let find = |name: &String| {
+        let found = by_name.get(name.as_str()).copied();
+        found.ok_or_else(|| format!("the model has no {what} `{name}`"))
+    };
+    let mut found: Vec<T> = names.iter().map(find).collect::<Result<_, _>>()?;
+    found.sort_unstable();
+    Ok(found)
 }
 
 fn state_of(view: &View<'_>, order: &[usize], stored: &StoredState) -> Result<State, String> {

@@ -15,20 +15,19 @@ const N_EXAMPLES: usize = 3;
 #[must_use]
 pub fn trace_text(trace: &StoredTrace, style: Style) -> String {
     let meta = &trace.meta;
-    let mut out = String::new();
+    let mut head = String::new();
     if let Some(property) = &meta.property {
-        out += &style.paint(Role::Heading, property);
-        out.push('\n');
+        head += &style.paint(Role::Heading, property);
+        head.push('\n');
     }
-    out += &trace_text_indented(
-        trace,
-        style,
-        if meta.property.is_some() { "  " } else { "" },
-    );
-    out
+    let indent = if head.is_empty() { "" } else { "  " };
+    if let Some(fairness) = &meta.fairness {
+        let _ = writeln!(head, "{indent}fairness: {fairness}");
+    }
+    head + &trace_text_indented(trace, style, indent)
 }
 
-/// The trace without the name of the property, each line indented.
+/// The trace without the name of the property and the fairness, each line indented.
 pub(crate) fn trace_text_indented(trace: &StoredTrace, style: Style, indent: &str) -> String {
     let mut writer = Writer {
         trace,
@@ -74,9 +73,6 @@ impl Writer<'_> {
         if let Some(formula) = &meta.formula {
             self.line(&format!("formula: {formula}"));
         }
-        if let Some(fairness) = &meta.fairness {
-            self.line(&format!("fairness: {fairness}"));
-        }
         self.introduction();
         self.states();
         self.ending();
@@ -101,7 +97,9 @@ impl Writer<'_> {
         let shape = shape(self.trace);
         let text = match self.trace.meta.kind.as_deref() {
             Some("witness") => format!("witness: {shape}"),
-            Some("bad-prefix") => format!("counterexample: {shape} to a state that must not be"),
+            Some("bad-prefix") => {
+                format!("counterexample: {shape} to a state that breaks the property")
+            }
             Some("deadlock") => format!("counterexample: {shape} to a state without steps"),
             Some("run-time-error") => format!("counterexample: {shape} to a run-time error"),
             Some("fair-loop") => format!("counterexample: {shape} for ever"),
@@ -150,7 +148,7 @@ impl Writer<'_> {
         let meta = &self.trace.meta;
         if let Some(component) = meta.component {
             self.heading(&format!(
-                "why this loop is fair: it lies in a closed component of {} and {},",
+                "why fairness does not exclude it: the loop lies in a closed component of {} and {},",
                 n_of(component.states, "state"),
                 n_of(component.steps, "step")
             ));
@@ -165,17 +163,16 @@ impl Writer<'_> {
             None => self.heading("why this loop is fair:"),
             Some(_) => self.heading("why that run is fair to annotations and assumptions:"),
         }
-        for reason in reasons_in_order(&notes) {
-            let group: Vec<&ConditionNote> = notes
-                .iter()
-                .copied()
-                .filter(|note| note.fair_because == reason)
-                .collect();
-            self.conditions(&group);
+        let groups = groups_by_reason(&notes);
+        let listed = groups.iter().filter(|group| group.len() <= MAX_LISTED);
+        let widths = listed.flatten().map(|note| note.condition.chars().count());
+        let width = widths.max().unwrap_or(0);
+        for group in groups {
+            self.conditions(&group, width);
         }
     }
 
-    fn conditions(&mut self, group: &[&ConditionNote]) {
+    fn conditions(&mut self, group: &[&ConditionNote], width: usize) {
         if group.len() > MAX_LISTED {
             let examples = group[..N_EXAMPLES].iter();
             let examples: Vec<String> = examples
@@ -195,8 +192,6 @@ impl Writer<'_> {
             ));
             return;
         }
-        let widths = group.iter().map(|note| note.condition.chars().count());
-        let width = widths.max().unwrap_or(0);
         for note in group {
             let reason = reason_text(note);
             self.line(&format!("  {:width$}  {reason}", note.condition));
@@ -283,15 +278,17 @@ fn error_text(error: &ErrorNote) -> String {
     text
 }
 
-/// The different kinds of reasons, in the order of their first occurrence.
-fn reasons_in_order<'a>(notes: &[&'a ConditionNote]) -> Vec<&'a str> {
-    let mut reasons: Vec<&str> = Vec::new();
+/// The conditions with the same kind of reason together, in the order of first occurrence.
+fn groups_by_reason<'a>(notes: &[&'a ConditionNote]) -> Vec<Vec<&'a ConditionNote>> {
+    let mut groups: Vec<Vec<&ConditionNote>> = Vec::new();
     for note in notes {
-        if !reasons.contains(&note.fair_because.as_str()) {
-            reasons.push(&note.fair_because);
+        let same = |group: &&mut Vec<&ConditionNote>| group[0].fair_because == note.fair_because;
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(note),
+            None => groups.push(vec![note]),
         }
     }
-    reasons
+    groups
 }
 
 fn reason_text(note: &ConditionNote) -> String {

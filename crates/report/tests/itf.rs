@@ -1,0 +1,443 @@
+//! ITF files: what is written is read again, and nonsense is refused with a reason.
+
+mod system;
+
+use base::FairnessKind;
+use evidence::{Trace, TraceStep, Violation, ViolationKind, validate_run};
+use expect_test::expect;
+use model::Model;
+use proptest::prelude::*;
+use report::{
+    Communication, ComponentNote, ConditionNote, ErrorNote, ExclusionNote, ItfValue, Question,
+    StoredState, StoredTrace, Style, TraceMeta, chart, read_itf, trace_text, write_itf,
+};
+use system::{lasso, question, served, sources, system, walk};
+
+fn store(question: &Question<'_>, trace: Trace) -> StoredTrace {
+    let kind = match trace.loop_start {
+        Some(_) => ViolationKind::FairLoop,
+        None => ViolationKind::BadPrefix,
+    };
+    let violation = Violation {
+        kind,
+        trace: Some(trace),
+        covering: None,
+        component: None,
+    };
+    question.store_violation(&violation).unwrap()
+}
+
+fn stored_lasso(model: &Model) -> StoredTrace {
+    let (sources, property) = (sources(), served());
+    let question = question(model, &sources, &property, FairnessKind::Weak);
+    store(&question, lasso(model))
+}
+
+#[test]
+fn a_file_as_it_is_written() {
+    let model = system();
+    let (sources, property) = (sources(), served());
+    let question = question(&model, &sources, &property, FairnessKind::Weak);
+    let trace = walk(&model, &["Sender.put", "Sender.ring/Receiver.hear"], None);
+    expect![[r##"
+        {
+          "#meta": {
+            "format": "ITF",
+            "source": "mail.fair",
+            "property": "served",
+            "formula": "[]<> work",
+            "fairness": "weak",
+            "kind": "bad-prefix",
+            "error": null,
+            "conditions": [],
+            "assumptions": [],
+            "excluded_by": [],
+            "component": null,
+            "processes": [
+              "Sender",
+              "Clerk",
+              "Receiver"
+            ]
+          },
+          "vars": [
+            "Sender",
+            "Receiver",
+            "last",
+            "bell",
+            "box"
+          ],
+          "states": [
+            {
+              "#meta": {
+                "index": 0,
+                "actions": [
+                  "Sender.put"
+                ],
+                "movers": [
+                  "Sender"
+                ],
+                "communication": {
+                  "channel": "box",
+                  "message": "(red, true)",
+                  "from": "Sender",
+                  "to": null
+                }
+              },
+              "Sender": "idle",
+              "Receiver": "home",
+              "last": "blue",
+              "bell": 0,
+              "box": []
+            },
+            {
+              "#meta": {
+                "index": 1,
+                "actions": [
+                  "Sender.ring/Receiver.hear"
+                ],
+                "movers": [
+                  "Sender",
+                  "Receiver"
+                ],
+                "communication": {
+                  "channel": "door",
+                  "message": "7",
+                  "from": "Sender",
+                  "to": "Receiver"
+                }
+              },
+              "Sender": "ringing",
+              "Receiver": "home",
+              "last": "blue",
+              "bell": 0,
+              "box": [
+                {
+                  "#tup": [
+                    "red",
+                    true
+                  ]
+                }
+              ]
+            },
+            {
+              "#meta": {
+                "index": 2
+              },
+              "Sender": "waiting",
+              "Receiver": "door",
+              "last": "blue",
+              "bell": 7,
+              "box": [
+                {
+                  "#tup": [
+                    "red",
+                    true
+                  ]
+                }
+              ]
+            }
+          ]
+        }
+    "##]]
+    .assert_eq(&write_itf(&store(&question, trace)));
+}
+
+#[test]
+fn a_file_alone_is_enough_to_explain_it() {
+    let model = system();
+    let stored = stored_lasso(&model);
+    let read = read_itf(&write_itf(&stored)).unwrap();
+    assert_eq!(read, stored);
+    assert_eq!(
+        trace_text(&read, Style::Plain),
+        trace_text(&stored, Style::Plain)
+    );
+    assert_eq!(chart(&read), chart(&stored));
+}
+
+#[test]
+fn a_file_becomes_the_trace_again() {
+    let model = system();
+    let read = read_itf(&write_itf(&stored_lasso(&model))).unwrap();
+    let trace = read.to_trace(&model).unwrap();
+    assert_eq!(trace, lasso(&model));
+    assert_eq!(validate_run(&model, &trace), Ok(()));
+}
+
+#[test]
+fn files_without_actions_are_replayed_by_their_states() {
+    let model = system();
+    let mut stored = stored_lasso(&model);
+    for state in &mut stored.states {
+        state.actions = None;
+        state.movers.clear();
+    }
+    assert_eq!(stored.to_trace(&model), Ok(lasso(&model)));
+    stored.states.swap(1, 2);
+    let error = stored.to_trace(&model).unwrap_err().to_string();
+    assert_eq!(error, "no step leads from state 0 to the next state");
+}
+
+#[test]
+fn a_changed_file_is_read_and_then_refused_by_the_judge() {
+    let model = system();
+    let mut stored = stored_lasso(&model);
+    stored.states.swap(1, 2);
+    let trace = stored.to_trace(&model).unwrap();
+    assert!(validate_run(&model, &trace).is_err());
+}
+
+#[test]
+fn traces_of_other_models_are_refused() {
+    let model = system();
+    let message = |change: fn(&mut StoredTrace)| {
+        let mut stored = stored_lasso(&model);
+        change(&mut stored);
+        stored.to_trace(&model).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message(|t| t.vars[0] = "y".to_owned()),
+        "the model has no variable `y`"
+    );
+    let lost = message(|t| {
+        t.vars.pop();
+        t.states.iter_mut().for_each(|s| drop(s.values.pop()));
+    });
+    assert_eq!(lost, "the trace has no variable `box`");
+    assert_eq!(
+        message(|t| t.states[3].values[0] = ItfValue::Str("nowhere".to_owned())),
+        "state 3: `Sender` cannot be nowhere"
+    );
+    assert_eq!(
+        message(|t| t.states[3].values[0] = ItfValue::Set(Vec::new())),
+        "state 3: `Sender` cannot be {}"
+    );
+    assert_eq!(
+        message(|t| t.states[2].actions = Some(vec!["jump".to_owned()])),
+        "state 2: the model has no action `jump`"
+    );
+    assert_eq!(
+        message(|t| t.states[2].movers = vec!["Nobody".to_owned()]),
+        "state 2: the model has no process `Nobody`"
+    );
+}
+
+#[test]
+fn broken_files_are_refused_with_a_reason() {
+    let messages: Vec<String> = [
+        "",
+        "[]",
+        r#"{ "vars": 3 }"#,
+        r#"{ "vars": [3] }"#,
+        r#"{ "vars": ["x", "x"] }"#,
+        r##"{ "vars": ["#meta"] }"##,
+        r#"{ "vars": [] }"#,
+        r#"{ "vars": [], "states": [] }"#,
+        r#"{ "vars": [], "states": [1] }"#,
+        r#"{ "vars": ["x"], "states": [{}] }"#,
+        r#"{ "vars": [], "states": [{ "x": 1 }] }"#,
+        r#"{ "vars": ["x"], "states": [{ "x": null }] }"#,
+        r#"{ "vars": ["x"], "states": [{ "x": 1.5 }] }"#,
+        r##"{ "vars": ["x"], "states": [{ "x": { "#bigint": "1e9" } }] }"##,
+        r##"{ "vars": ["x"], "states": [{ "x": { "#set": [], "y": 1 } }] }"##,
+        r##"{ "vars": ["x"], "states": [{ "x": { "#map": [[1]] } }] }"##,
+        r##"{ "vars": ["x"], "states": [{ "x": { "#new": 1 } }] }"##,
+        r#"{ "vars": [], "states": [{}], "loop": 1 }"#,
+        r#"{ "vars": [], "states": [{}], "loop": -1 }"#,
+        r##"{ "vars": [], "states": [{}], "#meta": { "conditions": 1 } }"##,
+        r##"{ "vars": [], "states": [{ "#meta": { "actions": "a" } }] }"##,
+    ]
+    .iter()
+    .map(|file| read_itf(file).expect_err(file).to_string())
+    .collect();
+    expect![[r#"
+        the ITF file is not JSON: EOF while parsing a value at line 1 column 0
+        the ITF file is not a JSON object
+        the ITF file has no `vars`
+        `vars` contains 3, which is not a name
+        `vars` contains `x` twice
+        `#meta` cannot be a variable
+        the ITF file has no `states`
+        `states` is empty
+        state 0 is not an object
+        state 0 has no `x`
+        state 0 has `x`, which is not in `vars`
+        `x` in state 0: `null` is not a value
+        `x` in state 0: the number 1.5 is not an integer of 64 bits
+        `x` in state 0: `1e9` is not an integer
+        `x` in state 0: an object with `#set` has other keys as well
+        `x` in state 0: an entry of `#map` is not a pair
+        `x` in state 0: `#new` does not make a value here
+        `loop` is 1, which is not a state
+        `loop` is -1, which is not a state
+        `#meta` is wrong: invalid type: integer `1`, expected a sequence
+        `#meta` of state 0 is wrong: invalid type: string "a", expected a sequence"#]]
+    .assert_eq(&messages.join("\n"));
+    let deep = format!(
+        r#"{{ "vars": ["x"], "states": [{{ "x": {}1{} }}] }}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    assert!(read_itf(&deep).is_err());
+}
+
+#[test]
+fn values_of_other_tools_are_shown() {
+    let file = r##"{
+        "#meta": { "format": "ITF", "varTypes": { "x": "Int" } },
+        "vars": ["big", "f", "r", "s", "u"],
+        "states": [
+            { "big": { "#bigint": "-99999999999999999999" }, "f": { "#map": [[1, true], [2, false]] },
+              "r": { "a": 1, "b": [] }, "s": { "#set": ["x", { "#tup": [1, 2] }] },
+              "u": { "#unserializable": "Nat" } }
+        ]
+    }"##;
+    let trace = read_itf(file).unwrap();
+    expect![[r#"
+        trace: 0 steps
+        start: big = -99999999999999999999, f = {1: true, 2: false}, r = {a: 1, b: []}, s = {x, (1, 2)}, u = Nat
+    "#]].assert_eq(&trace_text(&trace, Style::Plain));
+    assert_eq!(read_itf(&write_itf(&trace)).unwrap(), trace);
+}
+
+fn value() -> impl Strategy<Value = ItfValue> {
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(ItfValue::Bool),
+        any::<i64>().prop_map(ItfValue::Int),
+        (-3_i64..=3).prop_map(|offset| ItfValue::Int((1 << 53) + offset)),
+        "-?[1-9][0-9]{19,30}".prop_map(ItfValue::BigInt),
+        ".{0,5}".prop_map(ItfValue::Str),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let list = || prop::collection::vec(inner.clone(), 0..3);
+        let pairs = prop::collection::vec((inner.clone(), inner.clone()), 0..3);
+        let fields = prop::collection::btree_map("[a-z]{1,3}", inner.clone(), 0..3);
+        prop_oneof![
+            list().prop_map(ItfValue::List),
+            list().prop_map(ItfValue::Tuple),
+            list().prop_map(ItfValue::Set),
+            pairs.prop_map(ItfValue::Map),
+            fields.prop_map(|fields| ItfValue::Record(fields.into_iter().collect())),
+        ]
+    })
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-zA-Z][a-z0-9.\\[\\]\"/ ]{0,6}"
+}
+
+fn meta() -> impl Strategy<Value = TraceMeta> {
+    let note =
+        (name(), name(), any::<Option<usize>>()).prop_map(|(condition, why, at)| ConditionNote {
+            condition,
+            fair_because: why,
+            at,
+        });
+    let notes = prop::collection::vec(note, 0..3);
+    let exclusion =
+        (name(), name(), 0_usize..9).prop_map(|(fairness, subject, at)| ExclusionNote {
+            fairness,
+            subject,
+            at,
+        });
+    let error = (name(), prop::option::of(name()), any::<Option<usize>>()).prop_map(
+        |(message, file, line)| ErrorNote {
+            message,
+            action: file.clone(),
+            file,
+            line,
+            column: line,
+        },
+    );
+    let exclusions = prop::collection::vec(exclusion, 0..3);
+    let texts = prop::collection::vec(prop::option::of(name()), 5);
+    let component = prop::option::of((0_usize..99, 0_usize..99));
+    (texts, notes, exclusions, prop::option::of(error), component).prop_map(
+        |(texts, notes, excluded_by, error, component)| TraceMeta {
+            source: texts[0].clone(),
+            property: texts[1].clone(),
+            formula: texts[2].clone(),
+            fairness: texts[3].clone(),
+            kind: texts[4].clone(),
+            error,
+            conditions: notes.clone(),
+            assumptions: notes,
+            excluded_by,
+            component: component.map(|(states, steps)| ComponentNote { states, steps }),
+            processes: texts.into_iter().flatten().collect(),
+        },
+    )
+}
+
+fn stored_trace() -> impl Strategy<Value = StoredTrace> {
+    let vars = prop::collection::btree_set(name(), 0..4);
+    (vars, 1_usize..5, meta()).prop_flat_map(|(vars, n_states, meta)| {
+        let n_vars = vars.len();
+        let vars: Vec<String> = vars.into_iter().collect();
+        let names = || prop::collection::vec(name(), 0..3);
+        let communication = (name(), prop::option::of(name()), prop::option::of(name())).prop_map(
+            |(channel, from, to)| Communication {
+                message: channel.clone(),
+                channel,
+                from,
+                to,
+            },
+        );
+        let state = (
+            prop::collection::vec(value(), n_vars),
+            prop::option::of(names()),
+            names(),
+            prop::option::of(communication),
+        )
+            .prop_map(|(values, actions, movers, communication)| StoredState {
+                values,
+                actions,
+                movers,
+                communication,
+            });
+        let states = prop::collection::vec(state, n_states);
+        (states, prop::option::of(0..n_states)).prop_map(move |(states, loop_start)| StoredTrace {
+            meta: meta.clone(),
+            vars: vars.clone(),
+            states,
+            loop_start,
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(trace in stored_trace()) {
+        prop_assert_eq!(read_itf(&write_itf(&trace)), Ok(trace));
+    }
+
+    #[test]
+    fn whatever_is_read_can_be_printed(trace in stored_trace()) {
+        prop_assert!(!trace_text(&trace, Style::Ansi).is_empty());
+        prop_assert!(!chart(&trace).is_empty());
+        prop_assert!(trace.to_trace(&system()).is_err());
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "[\\[\\]{}\":,#a-z0-9 ]{0,40}") {
+        let _ = read_itf(&text);
+    }
+
+    #[test]
+    fn walks_survive_the_file(choices in prop::collection::vec(0_usize..4, 0..20)) {
+        let model = system();
+        let mut state = model.initial_states().unwrap().remove(0);
+        let mut trace = Trace { states: vec![state.clone()], steps: vec![], loop_start: None };
+        for choice in choices {
+            let steps = model.steps_or_idle(&state).unwrap();
+            let step = &steps[choice % steps.len()];
+            trace.steps.push(TraceStep::from(step));
+            state = step.target.clone();
+            trace.states.push(state.clone());
+        }
+        let (sources, property) = (sources(), served());
+        let question = question(&model, &sources, &property, FairnessKind::None);
+        let read = read_itf(&write_itf(&store(&question, trace.clone()))).unwrap();
+        prop_assert_eq!(read.to_trace(&model), Ok(trace));
+    }
+}
