@@ -89,6 +89,9 @@ impl Bdds {
         if a == Bdd::FALSE || a == b {
             return a;
         }
+        if self.overflowed {
+            return Bdd::FALSE;
+        }
         if a == Bdd::TRUE {
             return b;
         }
@@ -113,6 +116,9 @@ impl Bdds {
         }
         if let Some(&known) = self.negations.get(&a) {
             return known;
+        }
+        if self.overflowed {
+            return Bdd::FALSE;
         }
         let Node {
             variable,

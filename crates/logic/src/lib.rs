@@ -1,8 +1,9 @@
 //! Linear temporal logic: formulas, what they mean, and their automata.
 //!
-//! A word is an infinite sequence of letters and a letter is a set of atoms. This crate says whether
-//! a formula holds on a word ([`holds_on_lasso`]). What an atom means is the business of the model
-//! that owns the atom table; nothing here knows models.
+//! A word is an infinite sequence of letters and a letter is a set of atoms. This crate decides whether a
+//! formula holds on an ultimately periodic word ([`holds_on_lasso`], the definition of truth), and builds
+//! an automaton that accepts exactly the words on which a formula holds ([`translate`]). What an atom
+//! means is the business of the model that owns the atom table; nothing here knows models.
 //!
 //! ```
 //! use base::AtomId;
@@ -12,10 +13,19 @@
 //! let responds = Ltl::always(Ltl::implies(request, Ltl::eventually(answer)));
 //! let name = |atom: AtomId| ["request", "answer"][atom.index()].to_owned();
 //! assert_eq!(responds.display(&name).to_string(), "[](request -> <>answer)");
+//!
 //! // Position 0 has a request; positions 1 and 2 repeat for ever, and 2 has an answer.
-//! let letter = |position: usize, atom: AtomId| (position, atom.0) == (0, 0) || (position, atom.0) == (2, 1);
+//! let letter = |position, atom| [(0, AtomId(0)), (2, AtomId(1))].contains(&(position, atom));
 //! assert!(logic::holds_on_lasso(&responds, 3, 1, &letter));
+//!
+//! // What a search for a violation looks for: a request, and from then on no answer.
+//! let violation = logic::translate(&Ltl::not(responds))?;
+//! assert_eq!(violation.n_states(), 2);
+//! # Ok::<(), logic::TranslateError>(())
 //! ```
+//!
+//! Read next: `ltl.rs` for the formulas, `lasso.rs` for their meaning, `translate.rs` for the way to
+//! automata.
 
 mod arena;
 mod bdd;

@@ -446,6 +446,14 @@ mod tests {
     }
 
     #[test]
+    fn formulas_may_travel_between_threads() {
+        let formula = nested(3);
+        let copy = formula.clone();
+        let size = std::thread::spawn(move || copy.size()).join();
+        assert_eq!(size.ok(), Some(formula.size()));
+    }
+
+    #[test]
     fn normal_form_of_nested_equivalences_stays_shared() {
         let formula = (0..60).fold(p(0), |inner, index| Ltl::iff(inner, p(index)));
         assert!(formula.negation_normal_form().subformulas().len() < 1000);

@@ -49,10 +49,10 @@ pub fn classify(formula: Ltl) -> Property {
 }
 
 /// The formula over letters, unless it has temporal operators, is nested deeper than
-/// [`crate::MAX_DEPTH`], or grows beyond a million nodes when its equivalences are written out.
+/// [`crate::MAX_DEPTH`], or grows beyond 100 000 nodes when its equivalences are written out.
 #[must_use]
 pub fn propositional(formula: &Ltl) -> Option<Prop> {
-    const MAX_SIZE: u64 = 1_000_000;
+    const MAX_SIZE: u64 = 100_000;
     let normal = formula.negation_normal_form();
     if normal.depth() > crate::MAX_DEPTH || normal.size() > MAX_SIZE {
         return None;

@@ -20,10 +20,16 @@ use crate::tgba::{Components, Marks, Tgba, all_marks};
 /// Above this number of pairs of edges, simulation is too slow to be worth it.
 const MAX_EDGE_PAIRS: usize = 250_000;
 
+/// After so many edges looked at, refining a partition is too slow to be worth it.
+const MAX_REFINEMENT: usize = 5_000_000;
+
+/// More rounds have never been seen to help.
+const MAX_ROUNDS: usize = 20;
+
 /// Reduces the automaton.
 pub(crate) fn reduce(tgba: &mut Tgba, bdds: &mut Bdds) {
     tgba.prune();
-    loop {
+    for _ in 0..MAX_ROUNDS {
         let before = measure(tgba);
         simplify_marks(tgba);
         tgba.merge_guards(bdds);
@@ -141,7 +147,13 @@ fn renamed(marks: Marks, needed: &[u32], n_marks: u32) -> Marks {
 fn merge_bisimilar(tgba: &mut Tgba, bdds: &mut Bdds) {
     let mut class = vec![0_usize; tgba.arrows.len()];
     let mut n_classes = 1;
+    let mut work = 0;
     loop {
+        // A partition that is not stable yet is good for nothing, so giving up means doing nothing.
+        work += tgba.n_arrows();
+        if work > MAX_REFINEMENT {
+            return;
+        }
         let mut class_by_signature = BTreeMap::new();
         let mut refined = Vec::with_capacity(class.len());
         for (state, arrows) in tgba.arrows.iter().enumerate() {

@@ -44,10 +44,13 @@ pub(crate) struct Tableau<'a> {
     terms_by_form: FxHashMap<FormId, Rc<Vec<Term>>>,
     mark_by_promise: FxHashMap<FormId, u32>,
     too_large: bool,
+    /// How many pairs of alternatives have been looked at.
+    work: usize,
 }
 
+/// At a few hundred nanoseconds per pair, this much is over within seconds.
+const MAX_WORK: usize = 5_000_000;
 const MAX_STATES: usize = 20_000;
-const MAX_TERMS: usize = 4_000;
 const MAX_ARROWS: usize = 400_000;
 
 /// The automaton of a formula.
@@ -62,6 +65,7 @@ pub(crate) fn tableau(
         terms_by_form: FxHashMap::default(),
         mark_by_promise: FxHashMap::default(),
         too_large: false,
+        work: 0,
     };
     tableau.explore(formula)
 }
@@ -214,10 +218,16 @@ impl Tableau<'_> {
         }]
     }
 
+    /// Is there enough left to look at so many pairs? If not, the construction fails.
+    fn spend(&mut self, n_pairs: usize) -> bool {
+        self.work = self.work.saturating_add(n_pairs);
+        self.too_large |= self.work > MAX_WORK;
+        !self.too_large
+    }
+
     fn product(&mut self, left: &[Term], right: &[Term]) -> Vec<Term> {
         let mut terms = Vec::new();
-        if left.len().saturating_mul(right.len()) > MAX_TERMS * 16 {
-            self.too_large = true;
+        if !self.spend(left.len().saturating_mul(right.len())) {
             return terms;
         }
         for a in left {
@@ -249,8 +259,7 @@ impl Tableau<'_> {
             let guard = guard_by_rest.entry(key).or_insert(Bdd::FALSE);
             *guard = self.bdds.or(*guard, term.guard);
         }
-        if guard_by_rest.len() > MAX_TERMS {
-            self.too_large = true;
+        if !self.spend(guard_by_rest.len().pow(2) / 8) {
             return Vec::new();
         }
         // In this order whatever dominates a term comes before it.

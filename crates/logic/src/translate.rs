@@ -12,7 +12,7 @@ use base::AtomId;
 use omega::{Acceptance, Automaton, Edge, MarkId, StateId};
 
 use crate::arena::Arena;
-use crate::bdd::{Bdd, Bdds};
+use crate::bdd::Bdds;
 use crate::fairness::{self, LetterMarks, Part};
 use crate::ltl::{Ltl, Op};
 use crate::reduce::reduce;
@@ -69,6 +69,9 @@ impl From<TooLarge> for TranslateError {
 
 /// Larger formulas (as trees, after simplification) are refused. Nested equivalences can get there.
 const MAX_SIZE: u64 = 100_000;
+
+/// Automata with more edges are refused.
+const MAX_EDGES: usize = 1_000_000;
 
 /// An automaton that accepts exactly the words that satisfy the formula.
 ///
@@ -168,7 +171,9 @@ fn assemble(arena: &mut Arena, bdds: &mut Bdds, parts: &[Part]) -> Result<Automa
     automaton.acceptance = Acceptance::any(alternatives);
     automaton.letter_marks = letter_marks.finish();
     automaton.n_marks += automaton.letter_marks.len();
-    if bdds.overflowed() {
+    // Whatever was computed from a diagram that overflowed is void.
+    let n_edges: usize = automaton.edges.iter().map(Vec::len).sum();
+    if bdds.overflowed() || n_edges > MAX_EDGES {
         return Err(TooLarge);
     }
     Ok(automaton)
@@ -192,13 +197,15 @@ fn append(automaton: &mut Automaton, tgba: &Tgba, first_mark: usize, bdds: &mut 
         .initial
         .extend(tgba.initial.iter().map(|&s| state(s)));
     for arrows in &tgba.arrows {
+        if bdds.overflowed() {
+            return; // The caller notices.
+        }
         let mut edges = Vec::new();
         for arrow in arrows {
             let marks: Vec<MarkId> = (0..tgba.n_marks)
                 .filter(|mark| arrow.marks >> mark & 1 == 1)
                 .map(|mark| MarkId::new(first_mark + mark as usize))
                 .collect();
-            debug_assert!(arrow.guard != Bdd::FALSE, "edges read something");
             edges.extend(bdds.cubes(arrow.guard).into_iter().map(|guard| Edge {
                 guard,
                 marks: marks.clone(),

@@ -32,7 +32,7 @@ fn check(random: &mut Random, formula: &Ltl, n_words: usize) {
 #[test]
 fn random_formulas() {
     let mut random = Random::new(1);
-    for round in 0..60_000 {
+    for round in 0..30_000 {
         let formula = formula(&mut random, 1 + round % 12, N_ATOMS);
         check(&mut random, &formula, 4);
     }
@@ -41,7 +41,7 @@ fn random_formulas() {
 #[test]
 fn random_premises() {
     let mut random = Random::new(2);
-    for round in 0..20_000 {
+    for round in 0..15_000 {
         let premise = premise(&mut random, round % 5, N_ATOMS);
         let conclusion = formula(&mut random, round % 6, N_ATOMS);
         let property = Ltl::implies(premise, conclusion);
@@ -96,5 +96,33 @@ fn too_deep_formulas_are_refused_and_deep_ones_are_not() {
         let depth = 10_000;
         let too_deep = wrap(depth, operator);
         assert_eq!(translate(&too_deep), Err(TranslateError::TooDeep { depth }));
+    }
+}
+
+/// Nested as deep as allowed, with random operators: whatever comes out, it comes soon and without
+/// overflowing the stack of a thread.
+#[test]
+fn random_deep_formulas_end() {
+    let mut random = Random::new(4);
+    for _ in 0..40 {
+        let mut deep = Ltl::atom(AtomId(0));
+        while deep.depth() < logic::MAX_DEPTH {
+            let atom = Ltl::atom(AtomId::new(random.below(5)));
+            deep = match random.below(11) {
+                0 => Ltl::not(deep),
+                1 => Ltl::next(deep),
+                2 => Ltl::always(deep),
+                3 => Ltl::eventually(deep),
+                4 => Ltl::until(deep, atom),
+                5 => Ltl::until(atom, deep),
+                6 => Ltl::release(deep, atom),
+                7 => Ltl::weak_until(atom, deep),
+                8 => Ltl::strong_release(deep, atom),
+                9 => Ltl::implies(deep, atom),
+                _ => Ltl::iff(deep, atom),
+            };
+        }
+        let result = translate(&deep);
+        assert!(matches!(result, Ok(_) | Err(TranslateError::TooLarge)));
     }
 }

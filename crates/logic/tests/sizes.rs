@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use base::{AtomId, Source, SourceId};
 use expect_test::{Expect, expect};
-use logic::{Ltl, parse, translate};
+use logic::{Ltl, TranslateError, parse, translate};
 use omega::{Acceptance, Automaton};
 
 fn read(text: &str) -> Ltl {
@@ -296,4 +296,28 @@ fn many_atoms_are_no_problem() {
     let formula = Ltl::always(Ltl::implies(some(0), Ltl::eventually(some(30))));
     assert_eq!(quickly(&formula).n_states(), 2);
     assert_eq!(quickly(&Ltl::not(formula)).n_states(), 2);
+}
+
+#[test]
+fn what_would_explode_is_refused() {
+    let atom = |index: u32| Ltl::atom(AtomId(index));
+    // 2^30 cubes.
+    let clauses = Ltl::and((0..30).map(|i| Ltl::or([atom(2 * i), atom(2 * i + 1)])));
+    // A decision diagram of 2^30 nodes, for the order in which the atoms occur.
+    let pairs = Ltl::or((0..30).map(|i| Ltl::and([atom(i), atom(30 + i)])));
+    let first = Ltl::or((0..30).map(atom));
+    let promises = Ltl::and((0..40).map(|i| Ltl::eventually(atom(i))));
+    for formula in [
+        Ltl::next(clauses),
+        Ltl::next(Ltl::and([first, pairs])),
+        promises,
+    ] {
+        let start = Instant::now();
+        assert_eq!(translate(&formula), Err(TranslateError::TooLarge));
+        let time = start.elapsed();
+        assert!(time < Duration::from_secs(20), "{time:?}");
+    }
+    // Equivalences of equivalences: linear as a graph, 2^400 as a tree.
+    let parity = (0..400).fold(atom(0), |inner, i| Ltl::iff(inner, again(atom(i % 50))));
+    assert_eq!(translate(&parity), Err(TranslateError::TooLarge));
 }
