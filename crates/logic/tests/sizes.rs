@@ -307,9 +307,11 @@ fn what_would_explode_is_refused() {
     let pairs = Ltl::or((0..30).map(|i| Ltl::and([atom(i), atom(30 + i)])));
     let first = Ltl::or((0..30).map(atom));
     let promises = Ltl::and((0..40).map(|i| Ltl::eventually(atom(i))));
+    let wide = Ltl::and([first, pairs]);
     for formula in [
         Ltl::next(clauses),
-        Ltl::next(Ltl::and([first, pairs])),
+        Ltl::next(wide.clone()),
+        again(wide),
         promises,
     ] {
         let start = Instant::now();
