@@ -1,0 +1,221 @@
+//! The verdicts and counts of `testdata/*.toml`, from the native models in `examples/`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use base::{Budget, Fairness, NoProgress, Source};
+use check::{Plan, check};
+use engine::{Found, Goal, System, explore};
+use serde::Deserialize;
+
+const KINDS: [&str; 6] = [
+    "none",
+    "weak-process",
+    "strong-process",
+    "weak",
+    "strong",
+    "strong-global",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Suite {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    model: String,
+    property: String,
+    #[serde(default)]
+    define: BTreeMap<String, String>,
+    /// Texts to be replaced in the model, each exactly once: variants without a file of their own.
+    #[serde(default)]
+    replace: BTreeMap<String, String>,
+    #[serde(default)]
+    assume: Vec<String>,
+    states: Option<u64>,
+    transitions: Option<u64>,
+    verdicts: Option<String>,
+    #[serde(default)]
+    under: BTreeMap<String, String>,
+}
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors()
+        .nth(2)
+        .expect("crates lie two levels deep")
+        .to_owned()
+}
+
+impl Case {
+    fn name(&self) -> String {
+        let Self {
+            model,
+            define,
+            replace,
+            property,
+            ..
+        } = self;
+        format!("{model} {define:?} {replace:?} {property}")
+    }
+
+    fn load(&self) -> lang::Loaded {
+        let path = root().join(&self.model);
+        let text = std::fs::read_to_string(&path);
+        let mut text = text.unwrap_or_else(|e| panic!("{}: {e}", self.model));
+        for (old, new) in &self.replace {
+            assert_eq!(text.matches(old).count(), 1, "{}: {old}", self.name());
+            text = text.replace(old, new);
+        }
+        let options = lang::Options {
+            defines: self.define.clone().into_iter().collect(),
+            assume: self.assume.clone(),
+            ..lang::Options::default()
+        };
+        let name = self.model.clone();
+        let loaded = lang::load(Source { name, text }, &options);
+        assert!(
+            loaded.model.is_some(),
+            "{}: {:?}",
+            self.name(),
+            loaded.diagnostics
+        );
+        loaded
+    }
+
+    /// Pairs of a fairness and the expected verdict.
+    fn expectations(&self) -> Vec<(Fairness, &'static str)> {
+        let mut rows: Vec<(&str, &str)> = Vec::new();
+        if let Some(verdicts) = &self.verdicts {
+            let verdicts: Vec<&str> = verdicts.split_whitespace().collect();
+            assert_eq!(verdicts.len(), KINDS.len(), "{}", self.name());
+            rows.extend(KINDS.into_iter().zip(verdicts));
+        }
+        rows.extend(
+            self.under
+                .iter()
+                .map(|(kind, verdict)| (kind.as_str(), verdict.as_str())),
+        );
+        rows.retain(|(_, verdict)| *verdict != "·");
+        assert!(!rows.is_empty(), "{} expects nothing", self.name());
+        let expectation = |(kind, verdict): (&str, &str)| {
+            let fairness = Fairness::parse(kind).unwrap_or_else(|| panic!("{kind} is no fairness"));
+            let verdict = match verdict {
+                "Y" => "holds",
+                "N" => "violated",
+                other => panic!("{}: {other} is no verdict", self.name()),
+            };
+            (fairness, verdict)
+        };
+        rows.into_iter().map(expectation).collect()
+    }
+
+    fn check_counts(&self, model: &model::Model) {
+        if self.states.is_none() && self.transitions.is_none() {
+            return;
+        }
+        let mut system = System::new(model).expect("the model is not too large");
+        let goal = Goal::Nothing;
+        let explored = explore(
+            &mut system,
+            &[],
+            &goal,
+            &Budget::unlimited(),
+            &mut NoProgress,
+        );
+        let explored = explored.expect("there is nothing to compile");
+        assert_eq!(explored.found, Found::Nothing, "{}", self.name());
+        let counts = (
+            Some(explored.stats.n_states),
+            Some(explored.stats.n_transitions),
+        );
+        assert_eq!(counts, (self.states, self.transitions), "{}", self.name());
+    }
+
+    fn check_verdicts(&self, loaded: &lang::Loaded) {
+        let model = loaded.model.as_ref().expect("it was loaded");
+        let property = loaded.properties.iter().find(|p| p.name == self.property);
+        let property = property.unwrap_or_else(|| panic!("{} does not exist", self.name()));
+        for (fairness, expected) in self.expectations() {
+            let plan = Plan {
+                fairness: Some(fairness),
+                budget: Budget::unlimited(),
+            };
+            let outcome = check(model, property, &plan, &mut NoProgress);
+            let outcome = outcome.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
+            let found = outcome.verdict.name();
+            assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
+            if found == "holds" {
+                let counts = (outcome.stats.n_states, outcome.stats.n_transitions);
+                let expected = (
+                    self.states.unwrap_or(counts.0),
+                    self.transitions.unwrap_or(counts.1),
+                );
+                assert_eq!(
+                    counts,
+                    expected,
+                    "{} under {}",
+                    self.name(),
+                    fairness.name()
+                );
+            }
+        }
+    }
+}
+
+fn run(file: &str) {
+    let text =
+        std::fs::read_to_string(root().join("testdata").join(file)).expect("the suite exists");
+    let suite: Suite = toml::from_str(&text).unwrap_or_else(|e| panic!("{file}: {e}"));
+    for case in &suite.case {
+        let loaded = case.load();
+        case.check_counts(loaded.model.as_ref().expect("it was loaded"));
+        case.check_verdicts(&loaded);
+    }
+}
+
+#[test]
+fn micro_systems() {
+    run("micro.toml");
+}
+
+#[test]
+fn population_protocols() {
+    run("population.toml");
+}
+
+#[test]
+fn benchmarks() {
+    run("benchmarks.toml");
+}
+
+#[test]
+fn annotations() {
+    run("annotations.toml");
+}
+
+#[test]
+fn every_suite_is_run() {
+    let here = std::fs::read_dir(root().join("testdata")).expect("the folder exists");
+    let names = here.map(|entry| {
+        entry
+            .expect("readable")
+            .file_name()
+            .into_string()
+            .expect("UTF-8")
+    });
+    let mut suites: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    suites.sort();
+    assert_eq!(
+        suites,
+        [
+            "annotations.toml",
+            "benchmarks.toml",
+            "micro.toml",
+            "population.toml"
+        ]
+    );
+}
