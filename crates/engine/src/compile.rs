@@ -10,10 +10,14 @@ use model::{
 };
 
 use crate::code::{Arith, Indexing, Op, Reg, Tables, arith};
-use crate::layout::Layout;
+use crate::layout::{Field, Layout};
+use crate::sharing::Sharing;
 
 /// How many instances nested quantifiers and loops may unfold to.
 const MAX_UNFOLDING: u64 = 128;
+
+/// A jump target that is not known yet.
+const UNKNOWN: u32 = u32::MAX;
 
 /// A value: known now, or in a register when the code runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +27,7 @@ pub(crate) enum Operand {
 }
 
 /// A place in the code that is not known yet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Label(usize);
 
 /// A field that is known now, or at a distance in a register.
@@ -50,6 +54,9 @@ pub(crate) struct Compiler<'a> {
     patches: Vec<(usize, Label)>,
     next_register: usize,
     unfolding: u64,
+    /// Code before this position may be jumped into from elsewhere: nothing is merged across it.
+    barrier: usize,
+    pub(crate) sharing: Option<&'a Sharing>,
 }
 
 impl<'a> Compiler<'a> {
@@ -64,6 +71,8 @@ impl<'a> Compiler<'a> {
             patches: Vec::new(),
             next_register: 0,
             unfolding: 1,
+            barrier: 0,
+            sharing: None,
         }
     }
 
@@ -75,6 +84,7 @@ impl<'a> Compiler<'a> {
     ) -> u32 {
         self.next_register = 0;
         self.enter(instance, bindings);
+        self.barrier = self.tables.ops.len();
         self.tables.ops.len() as u32
     }
 
@@ -95,7 +105,10 @@ impl<'a> Compiler<'a> {
                 Op::Jump { to }
                 | Op::JumpIf { to, .. }
                 | Op::JumpCompare { to, .. }
-                | Op::JumpField { to, .. } => *to = target,
+                | Op::JumpMasked { to, .. } => *to = target,
+                // The first patch is for `to`, the second for `otherwise`.
+                Op::Recall { to, .. } if *to == UNKNOWN => *to = target,
+                Op::Recall { otherwise, .. } => *otherwise = target,
                 other => unreachable!("{other:?} does not jump"),
             }
         }
@@ -118,6 +131,7 @@ impl<'a> Compiler<'a> {
 
     pub(crate) fn place_label(&mut self, label: Label) {
         self.labels[label.0] = self.tables.ops.len() as u32;
+        self.barrier = self.tables.ops.len();
     }
 
     fn jump_op(&mut self, op: Op, label: Label) {
@@ -360,6 +374,40 @@ impl<'a> Compiler<'a> {
             }
             return;
         }
+        match self
+            .sharing
+            .and_then(|sharing| sharing.slot(expr, &self.bindings))
+        {
+            Some(slot) => self.jump_if_shared(slot, expr, sense, to),
+            None => self.jump_if_computed(expr, sense, to),
+        }
+    }
+
+    /// A condition that several guards share: it is computed once for each state.
+    fn jump_if_shared(&mut self, slot: u16, expr: &Expr, sense: bool, to: Label) {
+        let (is_true, is_false, done) = (self.label(), self.label(), self.label());
+        let recall = Op::Recall {
+            slot,
+            to: UNKNOWN,
+            otherwise: UNKNOWN,
+        };
+        self.patches.push((self.tables.ops.len(), is_true));
+        self.jump_op(recall, is_false);
+        let not = self.label();
+        self.jump_if_computed(expr, false, not);
+        self.emit(Op::Remember { slot, value: true });
+        self.place_label(is_true);
+        self.jump_op(Op::Jump { to: 0 }, if sense { to } else { done });
+        self.place_label(not);
+        self.emit(Op::Remember { slot, value: false });
+        self.place_label(is_false);
+        if !sense {
+            self.jump_op(Op::Jump { to: 0 }, to);
+        }
+        self.place_label(done);
+    }
+
+    fn jump_if_computed(&mut self, expr: &Expr, sense: bool, to: Label) {
         match expr {
             Expr::Not(inner) => self.jump_if(inner, !sense, to),
             Expr::Binary(BinaryOp::And, left, right) => {
@@ -381,33 +429,19 @@ impl<'a> Compiler<'a> {
             } if *quantifier != Quantifier::Sum => {
                 // `exists` is decided by the first true instance, `forall` by the first false one.
                 let decisive = *quantifier == Quantifier::Exists;
-                let decided = self.label();
-                self.repeat(*bound, lo, hi, |compiler| {
-                    compiler.jump_if(body, decisive, decided)
-                });
                 if sense == decisive {
-                    let skip = self.label();
-                    self.jump_op(Op::Jump { to: 0 }, skip);
-                    self.place_label(decided);
-                    self.jump_op(Op::Jump { to: 0 }, to);
-                    self.place_label(skip);
+                    self.repeat(*bound, lo, hi, |compiler| compiler.jump_if(body, sense, to));
                 } else {
+                    let decided = self.label();
+                    self.repeat(*bound, lo, hi, |compiler| {
+                        compiler.jump_if(body, decisive, decided);
+                    });
                     self.jump_op(Op::Jump { to: 0 }, to);
                     self.place_label(decided);
                 }
             }
             Expr::Read(place) => match self.target(place) {
-                Target::Field(field) => {
-                    self.jump_op(
-                        Op::JumpField {
-                            field,
-                            raw: 1,
-                            sense,
-                            to: 0,
-                        },
-                        to,
-                    );
-                }
+                Target::Field(field) => self.jump_if_field(field, 1, sense, to),
                 target => {
                     let src = self.load(&target);
                     self.jump_op(Op::JumpIf { src, sense, to: 0 }, to);
@@ -447,9 +481,8 @@ impl<'a> Compiler<'a> {
             let sense = sense == (op == BinaryOp::Eq);
             for (read, constant) in [(left, right), (right, left)] {
                 if let (Expr::Read(place), Some(value)) = (read, self.fold(constant))
-                    && let Some(op) = self.field_test(place, value, sense)
+                    && self.jump_if_equal(place, value, sense, to)
                 {
-                    self.jump_op(op, to);
                     return;
                 }
             }
@@ -472,20 +505,69 @@ impl<'a> Compiler<'a> {
         );
     }
 
-    /// A test of a known field against a constant that it can hold, without a load.
-    fn field_test(&mut self, place: &Place, value: i64, sense: bool) -> Option<Op> {
-        let field = self.known_field(place)?;
-        let description = &self.tables.fields[field as usize];
+    /// Tests a known field against a constant that it can hold, without a load. False if that is
+    /// not possible; then nothing was emitted.
+    fn jump_if_equal(&mut self, place: &Place, value: i64, sense: bool, to: Label) -> bool {
+        let Some(field) = self.known_field(place) else {
+            return false;
+        };
+        let description = self.tables.fields[field as usize];
         if !description.contains(value) {
-            return None;
+            return false;
         }
-        let raw = u32::try_from(description.encode(value)).ok()?;
-        Some(Op::JumpField {
-            field,
-            raw,
+        self.jump_if_field(field, description.encode(value), sense, to);
+        true
+    }
+
+    /// Jumps iff (the bits of the field equal `raw`) is `sense`.
+    fn jump_if_field(&mut self, field: u32, raw: u64, sense: bool, to: Label) {
+        let Field {
+            word, shift, mask, ..
+        } = self.tables.fields[field as usize];
+        // Of one bit, "is not" is "is the other"; tests that jump on a difference can be merged.
+        let (raw, sense) = match (mask, sense) {
+            (1, true) => (1 - raw, false),
+            other => (raw, other.1),
+        };
+        let (word, mask, value) = (word as u16, mask << shift, raw << shift);
+        if !sense && self.merge_test(word, mask, value, to) {
+            return;
+        }
+        let test = Op::JumpMasked {
+            word,
             sense,
             to: 0,
-        })
+            mask,
+            value,
+        };
+        self.jump_op(test, to);
+    }
+
+    /// Adds a test to the instruction before, if that jumps to the same place on a difference in
+    /// the same word.
+    fn merge_test(&mut self, word: u16, mask: u64, value: u64, to: Label) -> bool {
+        let position = self.tables.ops.len();
+        let same_target = self
+            .patches
+            .last()
+            .is_some_and(|&(at, label)| at + 1 == position && label == to);
+        if position <= self.barrier || !same_target {
+            return false;
+        }
+        match self.tables.ops.last_mut() {
+            Some(Op::JumpMasked {
+                word: other,
+                sense: false,
+                mask: before,
+                value: wanted,
+                ..
+            }) if *other == word && *before & mask & (*wanted ^ value) == 0 => {
+                *before |= mask;
+                *wanted |= value;
+                true
+            }
+            _ => false,
+        }
     }
 
     fn known_field(&mut self, place: &Place) -> Option<u32> {
@@ -513,20 +595,26 @@ impl<'a> Compiler<'a> {
         sense: bool,
         to: Label,
     ) {
-        let found = self.label();
+        match (locations, target) {
+            ([location], Target::Field(field)) => {
+                self.jump_if_field(*field, u64::from(location.0), sense, to);
+            }
+            _ if sense => self.jump_if_among(target, locations, to),
+            _ => {
+                let found = self.label();
+                self.jump_if_among(target, locations, found);
+                self.jump_op(Op::Jump { to: 0 }, to);
+                self.place_label(found);
+            }
+        }
+    }
+
+    /// Jumps iff the value at `target` is one of the locations.
+    fn jump_if_among(&mut self, target: &Target, locations: &[model::LocationId], to: Label) {
         match *target {
             Target::Field(field) => {
                 for location in locations {
-                    let raw = location.0;
-                    self.jump_op(
-                        Op::JumpField {
-                            field,
-                            raw,
-                            sense: true,
-                            to: 0,
-                        },
-                        found,
-                    );
+                    self.jump_if_field(field, u64::from(location.0), true, to);
                 }
             }
             Target::At(..) => {
@@ -542,27 +630,33 @@ impl<'a> Compiler<'a> {
                             b,
                             to: 0,
                         },
-                        found,
+                        to,
                     );
                 }
             }
-        }
-        if sense {
-            let skip = self.label();
-            self.jump_op(Op::Jump { to: 0 }, skip);
-            self.place_label(found);
-            self.jump_op(Op::Jump { to: 0 }, to);
-            self.place_label(skip);
-        } else {
-            self.jump_op(Op::Jump { to: 0 }, to);
-            self.place_label(found);
         }
     }
 
     fn load(&mut self, target: &Target) -> Reg {
         let dst = self.register();
         match *target {
-            Target::Field(field) => self.emit(Op::Load { dst, field }),
+            Target::Field(field) => {
+                let Field {
+                    word,
+                    shift,
+                    mask,
+                    offset,
+                    ..
+                } = self.tables.fields[field as usize];
+                let (word, shift) = (word as u16, shift as u8);
+                self.emit(Op::Load {
+                    dst,
+                    word,
+                    shift,
+                    mask,
+                    offset,
+                });
+            }
             Target::At(base, offset) => self.emit(Op::LoadAt { dst, base, offset }),
         }
         dst
@@ -782,22 +876,38 @@ impl<'a> Compiler<'a> {
             self.emit(Op::Fail);
             return;
         }
-        match u32::try_from(description.encode(value)) {
-            Ok(raw) => self.emit(Op::StoreRaw { field, raw }),
-            Err(_) => {
-                let src = self.in_register(Operand::Const(value));
-                self.emit(Op::Store { field, src });
+        let raw = description.encode(value);
+        self.store_raw(field, raw);
+    }
+
+    /// Stores known bits; stores to the same word without anything but stores between are merged.
+    fn store_raw(&mut self, field: u32, raw: u64) {
+        let Field {
+            word, shift, mask, ..
+        } = self.tables.fields[field as usize];
+        let (word, mask, bits) = (word as u16, mask << shift, raw << shift);
+        for position in (self.barrier..self.tables.ops.len()).rev() {
+            match &mut self.tables.ops[position] {
+                Op::StoreMasked {
+                    word: other,
+                    mask: before,
+                    bits: stored,
+                } if *other == word => {
+                    *stored = *stored & !mask | bits;
+                    *before |= mask;
+                    return;
+                }
+                Op::StoreMasked { .. } => {}
+                _ => break,
             }
         }
+        self.emit(Op::StoreMasked { word, mask, bits });
     }
 
     /// Sets the location of an instance.
     pub(crate) fn store_location(&mut self, instance: InstanceId, location: model::LocationId) {
         let field = self.layout.first_location + instance.0;
-        self.emit(Op::StoreRaw {
-            field,
-            raw: location.0,
-        });
+        self.store_raw(field, u64::from(location.0));
     }
 
     /// Jumps iff the register does not equal the operand.

@@ -17,6 +17,7 @@ mod layout;
 mod letters;
 mod product;
 mod search;
+mod sharing;
 mod stepping;
 mod store;
 mod system;

@@ -14,6 +14,7 @@ impl System<'_> {
     pub fn steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
         steps.clear();
         self.scratch.current.copy_from_slice(state);
+        self.machine.recalled.fill(None);
         if self.synchronous {
             self.steps_together(steps)?;
         } else {

@@ -10,6 +10,7 @@ use crate::code::{End, Indexing, Machine, Op, Reg, Tables};
 use crate::compile::{CompileError, Compiler, Operand};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
+use crate::sharing::Sharing;
 
 /// A model compiled for exploration.
 ///
@@ -199,11 +200,13 @@ impl<'m> System<'m> {
 
     fn compile_commands(&mut self) -> Result<(), CompileError> {
         let model = self.model;
+        let sharing = Sharing::new(model);
+        self.tables.n_shared = sharing.n_slots();
         for (position, command) in model.commands().iter().enumerate() {
             let id = CommandId::new(position);
             let step = model.step_of(id);
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
-            let guard = self.compile_guard(command, step)?;
+            let guard = self.compile_guard(command, step, &sharing)?;
             let effect = self.compile_effect(command, step, alone, None)?;
             let label = alone.then(|| {
                 self.labels
@@ -249,9 +252,15 @@ impl<'m> System<'m> {
     }
 
     /// Guard and, for a buffered channel, room or a matching message.
-    fn compile_guard(&mut self, command: &Command, step: &Step) -> Result<u32, CompileError> {
+    fn compile_guard(
+        &mut self,
+        command: &Command,
+        step: &Step,
+        sharing: &Sharing,
+    ) -> Result<u32, CompileError> {
         let model = self.model;
-        let mut compiler = self.compiler();
+        let mut compiler = Compiler::new(model, &self.layout, &mut self.tables);
+        compiler.sharing = Some(sharing);
         let start = compiler.begin(Some(command.instance), &command.bindings);
         let reject = compiler.label();
         compiler.jump_if(&step.guard, false, reject);
@@ -500,6 +509,7 @@ impl<'m> System<'m> {
     fn prepare_scratch(&mut self) {
         let n_words = self.layout.n_words;
         self.machine.registers = vec![0; self.tables.n_registers];
+        self.machine.recalled = vec![None; self.tables.n_shared];
         self.scratch = Scratch {
             current: vec![0; n_words],
             target: vec![0; n_words],
