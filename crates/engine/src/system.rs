@@ -11,6 +11,7 @@ use crate::compile::{CompileError, Compiler, Operand};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
 use crate::sharing::Sharing;
+use crate::store::StateStore;
 
 /// A model compiled for exploration.
 ///
@@ -24,8 +25,11 @@ pub struct System<'m> {
     pub(crate) machine: Machine,
     pub(crate) labels: LabelTable,
     pub(crate) commands: Vec<CompiledCommand>,
-    /// For every instance and location, the commands that start there.
-    pub(crate) by_location: Vec<Vec<Vec<u32>>>,
+    /// The commands by instance and location: row `r` is `by_location[rows[r]..rows[r + 1]]`, and
+    /// location `l` of instance `i` is row `first_row[i] + l`.
+    pub(crate) by_location: Vec<u32>,
+    pub(crate) rows: Vec<u32>,
+    pub(crate) first_row: Vec<u32>,
     pub(crate) teams: Vec<Team>,
     pub(crate) synchronous: bool,
     /// Can one state have the same step in two ways?
@@ -102,6 +106,22 @@ impl Steps {
         &self.words[position * n_words..][..n_words]
     }
 
+    /// Hashes all targets and prefetches their slots.
+    pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, store: &StateStore) {
+        hashes.clear();
+        if self.labels.is_empty() {
+            return;
+        }
+        for target in self
+            .words
+            .chunks_exact(self.words.len() / self.labels.len())
+        {
+            let hash = StateStore::hash(target);
+            store.prefetch(hash);
+            hashes.push(hash);
+        }
+    }
+
     pub(crate) fn push(&mut self, words: &[u64], label: LabelId) {
         self.words.extend_from_slice(words);
         self.labels.push(label);
@@ -131,6 +151,8 @@ impl<'m> System<'m> {
             labels: LabelTable::new(),
             commands: Vec::new(),
             by_location: Vec::new(),
+            rows: Vec::new(),
+            first_row: Vec::new(),
             teams: Vec::new(),
             synchronous: model.parts().composition == Composition::Synchronous,
             may_repeat: false,
@@ -235,16 +257,24 @@ impl<'m> System<'m> {
         {
             in_team[member.command as usize] = true;
         }
+        let mut lists = Vec::new();
         for instance in 0..model.instances().len() {
             let n_locations = model.process_of(InstanceId::new(instance)).locations.len();
-            self.by_location.push(vec![Vec::new(); n_locations]);
+            self.first_row.push(lists.len() as u32);
+            lists.resize(lists.len() + n_locations, Vec::new());
         }
         for (position, command) in model.commands().iter().enumerate() {
             if in_team[position] || self.commands[position].alone.is_some() {
                 let source = model.step_of(CommandId::new(position)).source;
-                self.by_location[command.instance.index()][source.index()].push(position as u32);
+                let row = self.first_row[command.instance.index()] as usize + source.index();
+                lists[row].push(position as u32);
             }
         }
+        for list in lists {
+            self.rows.push(self.by_location.len() as u32);
+            self.by_location.extend(list);
+        }
+        self.rows.push(self.by_location.len() as u32);
     }
 
     fn compiler(&mut self) -> Compiler<'_> {
