@@ -80,8 +80,8 @@ impl<'a> Lexer<'a> {
                 self.offset += first.len_utf8();
             } else if rest.starts_with("//") {
                 self.offset += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                let length = rest[2..].find("*/").map_or_else(
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let length = comment.find("*/").map_or_else(
                     || {
                         let span = Span::new(self.source, self.offset, self.offset + 2);
                         diagnostics.push(

@@ -127,14 +127,16 @@ impl<'a> Lowerer<'a> {
                 Decl::Def(def) => self.declare_global(&def.name, Global::Def(def)),
                 Decl::Process(decl) => self.process_header(decl),
                 Decl::Synchronous => self.parts.composition = Composition::Synchronous,
-                Decl::Fairness(fairness, span) => {
-                    if self.parts.fairness.replace(*fairness).is_some() {
-                        let message = "the fairness of the model has been declared before";
-                        self.report(Diagnostic::error("duplicate", *span, message));
-                    }
-                }
+                Decl::Fairness(fairness, span) => self.whole_fairness(*fairness, *span),
                 _ => {}
             }
+        }
+    }
+
+    fn whole_fairness(&mut self, fairness: base::Fairness, span: Span) {
+        if self.parts.fairness.replace(fairness).is_some() {
+            let message = "the fairness of the model has been declared before";
+            self.report(Diagnostic::error("duplicate", span, message));
         }
     }
 
