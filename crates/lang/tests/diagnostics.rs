@@ -529,9 +529,10 @@ const C = later
 const later = 1",
         &expect![[r#"
             constant-arithmetic 3:11 division by zero
-            unknown-name 4:11 `n` is not declared
-                help: did you mean `A`?
-            unknown-name 5:11 `later` is not declared
+            used-too-early 4:11 `n` cannot be used here
+                help: constants and types are worked out first, and see only constants above them
+            used-too-early 5:11 `later` cannot be used here
+                help: constants and types are worked out first, and see only constants above them
             unbounded-any 1:15 `int` has no bounds, so the variable cannot start with any value
                 help: give it a range such as `0..7`
             not-constant 2:16 an initial value must not depend on the state
