@@ -361,3 +361,21 @@ fn definitions_do_not_see_names_of_their_users() {
             .expect("value")
     );
 }
+
+/// The examples of the reference manual are what it says: complete and right.
+#[test]
+fn examples_of_the_manual() {
+    let path = format!(
+        "{}/../../docs/reference/language.md",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let manual = std::fs::read_to_string(path).expect("the manual exists");
+    let blocks: Vec<&str> = manual.split("```fair\n").skip(1).collect();
+    assert!(blocks.len() >= 8);
+    for block in blocks {
+        let text = block.split("```").next().expect("a block ends");
+        let loaded = load(text, &Options::default());
+        assert_eq!(show(&loaded), "", "{text}");
+        assert!(!loaded.properties.is_empty(), "{text}");
+    }
+}
