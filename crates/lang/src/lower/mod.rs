@@ -41,6 +41,8 @@ struct Lowerer<'a> {
     parts: ModelParts,
     diagnostics: &'a mut Vec<Diagnostic>,
     globals: FxHashMap<&'a str, (Global<'a>, Span)>,
+    /// Names declared outside processes that are not in `globals` yet.
+    later: FxHashMap<&'a str, Span>,
     /// The values of enumerations by their bare names.
     variants: FxHashMap<&'a str, Vec<(model::EnumId, u32)>>,
     event_types: Vec<Vec<model::Scalar>>,
@@ -72,6 +74,7 @@ pub(crate) fn lower(
         parts: ModelParts::default(),
         diagnostics,
         globals: FxHashMap::default(),
+        later: names::all_names(file),
         variants: FxHashMap::default(),
         event_types: Vec::new(),
         processes: Vec::new(),

@@ -7,7 +7,7 @@ use model::{BoundId, ChannelId, EnumId, EventId, Expr, Place, ProcessId, RecordI
 use rustc_hash::FxHashMap;
 
 use super::Lowerer;
-use crate::ast::{Def, Ident};
+use crate::ast::{Decl, Def, File, Ident};
 
 /// The type of a value that fits into one cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,6 +116,22 @@ impl Binding {
     }
 }
 
+/// The names of all constants, variables, definitions, channels, events and processes.
+pub(super) fn all_names(file: &File) -> FxHashMap<&str, Span> {
+    let idents = file.decls.iter().flat_map(|decl| match decl {
+        Decl::Const { name, .. } | Decl::Param { name } | Decl::Event { name, .. } => {
+            std::slice::from_ref(name)
+        }
+        Decl::Var(decl) => &decl.names,
+        Decl::Def(def) => std::slice::from_ref(&def.name),
+        Decl::Chan(decl) => std::slice::from_ref(&decl.name),
+        Decl::Process(decl) => std::slice::from_ref(&decl.name),
+        _ => &[],
+    });
+    let entries = idents.map(|name| (name.text.as_str(), name.span));
+    entries.collect()
+}
+
 impl<'a> Lowerer<'a> {
     /// Declares a name outside processes; a second declaration is reported and ignored.
     pub(super) fn declare_global(&mut self, name: &'a Ident, global: Global<'a>) {
@@ -127,6 +143,7 @@ impl<'a> Lowerer<'a> {
             let message = format!("`{}` is already a value of an enumeration", name.text);
             self.report(Diagnostic::error("duplicate", name.span, message));
         } else {
+            self.later.remove(name.text.as_str());
             self.globals.insert(&name.text, (global, name.span));
         }
     }
@@ -155,6 +172,15 @@ impl<'a> Lowerer<'a> {
 
     /// Reports a name that is not known here, with the likeliest name that is.
     pub(super) fn report_unknown(&mut self, name: &str, span: Span) {
+        if let Some(first) = self.later.get(name).copied() {
+            let message = format!("`{name}` cannot be used here");
+            let diagnostic = Diagnostic::error("used-too-early", span, message)
+                .label(first, "declared here")
+                .help(
+                    "constants and types are worked out first, and see only constants above them",
+                );
+            return self.report(diagnostic);
+        }
         let bound = self.scope[self.floor..].iter().map(|b| b.name.as_str());
         let locals = self
             .process

@@ -376,7 +376,7 @@ impl Parser<'_> {
             let span = start.to(self.previous_span());
             base = Expr { kind, span };
         }
-        Err(self.unexpected("fewer accesses"))
+        Err(self.too_deep())
     }
 
     /// `loc` or `{a, b}`.
