@@ -1,0 +1,308 @@
+//! What the parser reads, before names and types are looked at.
+
+use base::{Fairness, Span};
+use model::{ConditionKind, Quantifier};
+
+/// A name and where it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Ident {
+    pub(crate) text: String,
+    pub(crate) span: Span,
+}
+
+/// A whole text: declarations in order.
+#[derive(Debug, Default)]
+pub(crate) struct File {
+    pub(crate) decls: Vec<Decl>,
+}
+
+/// A declaration outside processes.
+#[derive(Debug)]
+pub(crate) enum Decl {
+    /// `const N = 3`.
+    Const { name: Ident, value: Expr },
+    /// `param N`.
+    Param { name: Ident },
+    /// `enum Color { red, green }`.
+    Enum { name: Ident, variants: Vec<Ident> },
+    /// `record Msg { kind: Color, seq: 0..3 }`.
+    Record {
+        name: Ident,
+        fields: Vec<(Ident, TypeExpr)>,
+    },
+    /// `var x, y : T = e`.
+    Var(VarDecl),
+    /// `init e`.
+    Init(Expr),
+    /// `def f(a) = e`.
+    Def(Def),
+    /// `chan c[4] of T`.
+    Chan(ChanDecl),
+    /// `event go(0..3)`.
+    Event {
+        name: Ident,
+        arguments: Vec<TypeExpr>,
+    },
+    /// `synchronous`.
+    Synchronous,
+    /// `process P { … }`.
+    Process(ProcessDecl),
+    /// `fairness weak`.
+    Fairness(Fairness, Span),
+    /// `assume []<> p -> []<> q`.
+    Assume(Expr),
+    /// A property of any kind.
+    Property(PropertyDecl),
+}
+
+/// One or several variables of one type.
+#[derive(Debug)]
+pub(crate) struct VarDecl {
+    pub(crate) names: Vec<Ident>,
+    pub(crate) ty: TypeExpr,
+    pub(crate) initial: Option<Expr>,
+}
+
+/// A definition. Its body is expanded wherever it is used.
+#[derive(Debug)]
+pub(crate) struct Def {
+    pub(crate) name: Ident,
+    pub(crate) parameters: Vec<Ident>,
+    pub(crate) body: Expr,
+}
+
+/// A channel or an array of channels.
+#[derive(Debug)]
+pub(crate) struct ChanDecl {
+    pub(crate) name: Ident,
+    pub(crate) capacity: Option<Expr>,
+    pub(crate) indices: Option<(Expr, Expr)>,
+    pub(crate) payload: Vec<TypeExpr>,
+}
+
+/// A fairness annotation: how strict, and whether for one step only.
+#[derive(Clone, Debug)]
+pub(crate) struct FairnessMark {
+    pub(crate) kind: ConditionKind,
+    pub(crate) choice: bool,
+    pub(crate) span: Span,
+}
+
+/// A process or a family of processes.
+#[derive(Debug)]
+pub(crate) struct ProcessDecl {
+    pub(crate) fairness: Option<FairnessMark>,
+    pub(crate) name: Ident,
+    pub(crate) index: Option<(Ident, Expr, Expr)>,
+    pub(crate) vars: Vec<VarDecl>,
+    pub(crate) defs: Vec<Def>,
+    pub(crate) initial: Vec<Ident>,
+    pub(crate) blocks: Vec<FromBlock>,
+    /// Where it says `process P(…)`.
+    pub(crate) span: Span,
+}
+
+/// Steps with common sources.
+#[derive(Debug)]
+pub(crate) struct FromBlock {
+    pub(crate) sources: Sources,
+    pub(crate) steps: Vec<StepDecl>,
+}
+
+/// Where steps start.
+#[derive(Debug)]
+pub(crate) enum Sources {
+    /// `from a, b`.
+    Named(Vec<Ident>),
+    /// `from *`.
+    All,
+    /// Steps directly in the body of a process without locations.
+    Implicit,
+}
+
+/// Names that range over integers, with a condition.
+#[derive(Debug)]
+pub(crate) struct Binder {
+    pub(crate) names: Vec<Ident>,
+    pub(crate) lo: Expr,
+    pub(crate) hi: Expr,
+    pub(crate) condition: Option<Expr>,
+}
+
+/// A guarded step.
+#[derive(Debug)]
+pub(crate) struct StepDecl {
+    pub(crate) fairness: Option<FairnessMark>,
+    pub(crate) name: Ident,
+    pub(crate) parameters: Vec<Binder>,
+    pub(crate) guards: Vec<Expr>,
+    pub(crate) communication: Option<Communication>,
+    pub(crate) effect: Vec<Stmt>,
+    pub(crate) target: Option<Ident>,
+    pub(crate) span: Span,
+}
+
+/// With whom a step is taken.
+#[derive(Debug)]
+pub(crate) enum Communication {
+    /// `sync go(e)`.
+    Event(Ident, Vec<Expr>),
+    /// `c ! (e, f)`.
+    Send(Expr, Vec<Expr>),
+    /// `c ? (x, 1, _)`.
+    Receive(Expr, Vec<PatternExpr>),
+}
+
+/// One component of a message to be received.
+#[derive(Debug)]
+pub(crate) enum PatternExpr {
+    /// `_`.
+    Ignore,
+    /// In parentheses: must be equal.
+    Equal(Expr),
+    /// A variable to store into, or else a value to match.
+    Plain(Expr),
+}
+
+/// A statement.
+#[derive(Debug)]
+pub(crate) struct Stmt {
+    pub(crate) kind: StmtKind,
+    pub(crate) span: Span,
+}
+
+/// What a statement does.
+#[derive(Debug)]
+pub(crate) enum StmtKind {
+    /// `a, b := e, f`; as many values as targets.
+    Assign(Vec<Expr>, Vec<Value>),
+    /// `let y = e`.
+    Let(Ident, Value),
+    /// `if c { … } else { … }`.
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// `for i in lo..hi { … }`.
+    For(Ident, Expr, Expr, Vec<Stmt>),
+    /// `assert e`.
+    Assert(Expr),
+    /// `skip`.
+    Skip,
+}
+
+/// What is assigned.
+#[derive(Debug)]
+pub(crate) enum Value {
+    /// The value of an expression.
+    Plain(Expr),
+    /// `choose v in lo..hi where e`.
+    Choose {
+        name: Option<Ident>,
+        domain: TypeExpr,
+        condition: Option<Expr>,
+        span: Span,
+    },
+}
+
+/// A type.
+#[derive(Debug)]
+pub(crate) struct TypeExpr {
+    pub(crate) kind: TypeKind,
+    pub(crate) span: Span,
+}
+
+/// The shape of a type.
+#[derive(Debug)]
+pub(crate) enum TypeKind {
+    Bool,
+    Int,
+    Range(Box<Expr>, Box<Expr>),
+    Named(Ident),
+    /// `array[lo..hi] of T`.
+    Array(Box<Expr>, Box<Expr>, Box<TypeExpr>),
+    /// `T[n]`: indices from 0 to n-1.
+    Counted(Box<TypeExpr>, Box<Expr>),
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub(crate) enum Question {
+    /// A formula for all fair runs.
+    Holds(Expr),
+    /// A formula for all reachable positions.
+    Invariant(Expr),
+    /// Some reachable position satisfies the formula.
+    Reachable(Expr),
+    /// There is no deadlock.
+    DeadlockFree,
+}
+
+/// A named question.
+#[derive(Debug)]
+pub(crate) struct PropertyDecl {
+    pub(crate) name: Ident,
+    pub(crate) fairness: Option<Fairness>,
+    pub(crate) question: Question,
+}
+
+/// An expression or formula.
+#[derive(Debug)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) span: Span,
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum UnaryOp {
+    Not,
+    Minus,
+    Always,
+    Eventually,
+    Next,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BinaryOp {
+    /// One that the model knows.
+    Model(model::BinaryOp),
+    Iff,
+    Until,
+    WeakUntil,
+    Release,
+    StrongRelease,
+}
+
+/// The shape of an expression.
+#[derive(Debug)]
+pub(crate) enum ExprKind {
+    Int(i64),
+    Bool(bool),
+    Name(String),
+    Index(Box<Expr>, Box<Expr>),
+    Field(Box<Expr>, Ident),
+    Call(Box<Expr>, Vec<Expr>),
+    /// `P[1].*`.
+    AnyStep(Box<Expr>),
+    /// `P[i] @ {a, b}`; without a process, the one that it is written in.
+    At(Option<Box<Expr>>, Vec<Ident>),
+    Unary(UnaryOp, Box<Expr>),
+    /// Two operands of an operator that does not associate to the left.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// Operands of operators of one precedence, grouped to the left. Kept flat, so that long
+    /// chains do not nest.
+    Chain(Box<Expr>, Vec<(model::BinaryOp, Expr)>),
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `count` is a sum of Booleans.
+    Quantified {
+        quantifier: Quantifier,
+        counts: bool,
+        binders: Vec<Binder>,
+        body: Box<Expr>,
+    },
+    /// `[a, b, c]`.
+    Array(Vec<Expr>),
+    /// `[i in lo..hi: e]`.
+    Comprehension(Ident, Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `any`, as an initial value.
+    Any,
+}

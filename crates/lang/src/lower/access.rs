@@ -1,0 +1,596 @@
+//! Names, components, calls and locations.
+
+use base::{Diagnostic, Span};
+use model::{
+    Access, BinaryOp, ChannelRef, EnumId, Expr, LocationId, Owner, Place, ProcessId, Type, VarId,
+};
+
+use super::Lowerer;
+use super::constants::{literal, simplify};
+use super::fresh;
+use super::names::{Binding, Global, Local, Ty, Value};
+use super::types::ty_of;
+use crate::ast::{self, Def, ExprKind, Ident};
+
+impl<'a> Lowerer<'a> {
+    /// A bare name: innermost bound name, local, global, value of an enumeration.
+    pub(super) fn name(
+        &mut self,
+        name: &'a str,
+        span: Span,
+        expected: Option<Ty>,
+    ) -> Option<Value> {
+        if let Some(binding) = self.binding(name).cloned() {
+            self.spend(binding.size.1, binding.size.0, span)?;
+            return Some(self.fresh_copy(binding.value));
+        }
+        match self.local(name) {
+            Some(Local::Var(id)) => {
+                let owner = Some(Owner::Own);
+                return Some(self.variable_value(id, owner));
+            }
+            Some(Local::Def(def)) => return self.expand(def, &[], span),
+            None => {}
+        }
+        let variants = self.variants.get(name).map(Vec::as_slice);
+        if let Some(variants) = variants {
+            let fits = |entry: &&(EnumId, u32)| expected == Some(Ty::Enum(entry.0));
+            return match variants.iter().find(fits).or(match variants {
+                [only] => Some(only),
+                _ => None,
+            }) {
+                Some(&(id, n)) => Some(Value::Scalar(Expr::Enum(id, n), Ty::Enum(id))),
+                None => self.report_ambiguous(name, span),
+            };
+        }
+        match self.global(name) {
+            Some(Global::Const(value, ty)) => Some(Value::Scalar(literal(value, ty), ty)),
+            Some(Global::Var(id)) => Some(self.variable_value(id, None)),
+            Some(Global::Def(def)) => self.expand(def, &[], span),
+            Some(Global::Broken) => None,
+            Some(Global::Event(_)) => self.report_step_proposition(span),
+            Some(other) => {
+                let message = format!("`{name}` is {}, not a value", other.describe());
+                let mut diagnostic = Diagnostic::error("not-a-value", span, message);
+                if let Global::Process(_) = other {
+                    diagnostic = diagnostic.help(format!(
+                        "write `{name} @ location`, or `{name}.x` for a local variable"
+                    ));
+                }
+                self.report(diagnostic);
+                None
+            }
+            None => {
+                self.report_unknown(name, span);
+                None
+            }
+        }
+    }
+
+    fn report_ambiguous(&mut self, name: &str, span: Span) -> Option<Value> {
+        let owners = self.variants[name].iter();
+        let names: Vec<String> = owners
+            .map(|(id, _)| format!("`{}.{name}`", self.parts.enums[id.index()].name))
+            .collect();
+        let message = format!("`{name}` is a value of several enumerations");
+        let help = format!("write {}", names.join(" or "));
+        self.report(Diagnostic::error("ambiguous-name", span, message).help(help));
+        None
+    }
+
+    /// A copy whose binders are its own.
+    pub(super) fn fresh_copy(&mut self, value: Value) -> Value {
+        match value {
+            Value::Scalar(mut expr, ty) if fresh::has_binder(&expr) => {
+                let bounds = &mut self.parts.bounds;
+                fresh::rename(&mut expr, &mut |old| {
+                    let name = bounds[old.index()].clone();
+                    bounds.push(name);
+                    model::BoundId::new(bounds.len() - 1)
+                });
+                Value::Scalar(expr, ty)
+            }
+            value => value,
+        }
+    }
+
+    fn variable_value(&self, var: VarId, owner: Option<Owner>) -> Value {
+        let ty = self.parts.vars[var.index()].ty.clone();
+        let path = Vec::new();
+        place_value(Place { var, owner, path }, ty)
+    }
+
+    /// `a[i]`.
+    pub(super) fn index(
+        &mut self,
+        base: &'a ast::Expr,
+        index: &'a ast::Expr,
+        span: Span,
+    ) -> Option<Value> {
+        if let Some(process) = self.process_named(base) {
+            let message = "a process is not a value";
+            let name = &self.parts.processes[process.index()].name;
+            let help = format!("write `{name}[i] @ location`, or `{name}[i].x` for a variable");
+            self.report(Diagnostic::error("not-a-value", span, message).help(help));
+            return None;
+        }
+        let whole = self.operand(base, None);
+        let index_expr = self.int_expr(index);
+        let (whole, index_expr) = (whole?, index_expr?);
+        let Value::Composite(mut place, Type::Array(array)) = whole else {
+            let message = "only arrays, processes and arrays of channels have an index";
+            self.report(Diagnostic::error("not-an-array", base.span, message));
+            return None;
+        };
+        if let Expr::Int(value) = index_expr {
+            let last = array.lo + array.len as i64 - 1;
+            if !(array.lo..=last).contains(&value) {
+                let message = format!("the index {value} is outside {}..{last}", array.lo);
+                self.report(Diagnostic::error("index-out-of-range", index.span, message));
+                return None;
+            }
+        }
+        place.path.push(Access::Index(index_expr));
+        Some(place_value(place, array.element))
+    }
+
+    /// `r.f`, `P[i].x`, `Color.red`.
+    pub(super) fn field(&mut self, base: &'a ast::Expr, field: &'a Ident) -> Option<Value> {
+        if let ExprKind::Name(name) = &base.kind
+            && let Some(Global::Enum(id)) = self.unshadowed(name)
+        {
+            return self.qualified_variant(id, field);
+        }
+        if let Some((process, owner)) = self.process_reference(base) {
+            return self.foreign_variable(process, owner?, field);
+        }
+        let Value::Composite(mut place, Type::Record(id)) = self.operand(base, None)? else {
+            let message = "only records and processes have components";
+            self.report(Diagnostic::error("not-a-record", base.span, message));
+            return None;
+        };
+        let record = &self.parts.records[id.index()];
+        let position = record
+            .fields
+            .iter()
+            .position(|(name, _)| *name == field.text);
+        let Some(position) = position else {
+            let message = format!("`{}` has no component `{}`", record.name, field.text);
+            let names = record.fields.iter().map(|(name, _)| name.as_str());
+            let meant = base::closest_name(&field.text, names).map(str::to_owned);
+            self.report_with_guess("unknown-field", field.span, message, meant);
+            return None;
+        };
+        let ty = record.fields[position].1.clone();
+        place.path.push(Access::Field(position));
+        Some(place_value(place, ty))
+    }
+
+    pub(super) fn report_with_guess(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: String,
+        meant: Option<String>,
+    ) {
+        let mut diagnostic = Diagnostic::error(code, span, message);
+        if let Some(meant) = meant {
+            diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
+        }
+        self.report(diagnostic);
+    }
+
+    /// What a name means if no bound name or local hides it.
+    pub(super) fn unshadowed(&self, name: &str) -> Option<Global<'a>> {
+        if self.binding(name).is_some() || self.local(name).is_some() {
+            return None;
+        }
+        self.global(name)
+    }
+
+    fn qualified_variant(&mut self, id: EnumId, variant: &Ident) -> Option<Value> {
+        let description = &self.parts.enums[id.index()];
+        let position = description.variants.iter().position(|v| *v == variant.text);
+        match position {
+            Some(n) => Some(Value::Scalar(Expr::Enum(id, n as u32), Ty::Enum(id))),
+            None => {
+                let message = format!("`{}` has no value `{}`", description.name, variant.text);
+                let names = description.variants.iter().map(String::as_str);
+                let meant = base::closest_name(&variant.text, names).map(str::to_owned);
+                self.report_with_guess("unknown-variant", variant.span, message, meant);
+                None
+            }
+        }
+    }
+
+    fn process_named(&self, expr: &ast::Expr) -> Option<ProcessId> {
+        match &expr.kind {
+            ExprKind::Name(name) => match self.unshadowed(name) {
+                Some(Global::Process(id)) => Some(id),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `P` or `P[i]`, if it is one; the inner value is nothing if it is wrong.
+    pub(super) fn process_reference(
+        &mut self,
+        expr: &'a ast::Expr,
+    ) -> Option<(ProcessId, Option<Owner>)> {
+        if let Some(process) = self.process_named(expr) {
+            if self.parts.processes[process.index()].index.is_none() {
+                return Some((process, Some(Owner::Single)));
+            }
+            let name = &self.parts.processes[process.index()].name;
+            let message = format!("`{name}` is a family of processes");
+            let help = format!("say which one is meant: `{name}[i]`");
+            self.report(Diagnostic::error("missing-index", expr.span, message).help(help));
+            return Some((process, None));
+        }
+        let ExprKind::Index(base, index) = &expr.kind else {
+            return None;
+        };
+        let process = self.process_named(base)?;
+        Some((process, self.process_index(process, index)))
+    }
+
+    fn process_index(&mut self, process: ProcessId, index: &'a ast::Expr) -> Option<Owner> {
+        let value = self.int_expr(index)?;
+        let name = self.parts.processes[process.index()].name.clone();
+        let Some(range) = self.parts.processes[process.index()].index else {
+            let message = format!("`{name}` is a single process and has no index");
+            self.report(Diagnostic::error("index-of-single", index.span, message));
+            return None;
+        };
+        if let Expr::Int(value) = value
+            && !(range.lo..=range.hi).contains(&value)
+        {
+            let message = format!("there is no process `{name}[{value}]`");
+            let help = format!("the indices are {}..{}", range.lo, range.hi);
+            let diagnostic = Diagnostic::error("index-out-of-range", index.span, message);
+            self.report(diagnostic.help(help));
+            return None;
+        }
+        Some(Owner::Indexed(Box::new(value)))
+    }
+
+    fn foreign_variable(
+        &mut self,
+        process: ProcessId,
+        owner: Owner,
+        field: &Ident,
+    ) -> Option<Value> {
+        let info = &self.processes[process.index()];
+        if let Some((Local::Var(id), _)) = info.locals.get(field.text.as_str()) {
+            return Some(self.variable_value(*id, Some(owner)));
+        }
+        if info.actions.contains_key(field.text.as_str()) {
+            return self.report_step_proposition(field.span);
+        }
+        let name = &self.parts.processes[process.index()].name;
+        let message = format!("`{name}` has no variable or action `{}`", field.text);
+        let mut known: Vec<&str> = info.locals.keys().copied().collect();
+        known.extend(info.actions.keys().copied());
+        known.sort_unstable();
+        let meant = base::closest_name(&field.text, known).map(str::to_owned);
+        let process = &self.parts.processes[process.index()];
+        let is_location = process.locations.contains(&field.text);
+        let mut diagnostic = Diagnostic::error("unknown-member", field.span, message);
+        if is_location {
+            diagnostic = diagnostic.help(format!("ask for a location with `@ {}`", field.text));
+        } else if let Some(meant) = meant {
+            diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// `P[i] @ {a, b}`.
+    pub(super) fn at(
+        &mut self,
+        process: Option<&'a ast::Expr>,
+        locations: &'a [Ident],
+        span: Span,
+    ) -> Option<Value> {
+        let (id, owner) = match (process, self.process) {
+            (Some(expr), _) => match self.process_reference(expr) {
+                Some((id, owner)) => (id, owner?),
+                None => {
+                    let message = "only a process is at a location";
+                    let help = "write `P @ location` or `P[i] @ location`";
+                    let diagnostic = Diagnostic::error("not-a-process", expr.span, message);
+                    self.report(diagnostic.help(help));
+                    return None;
+                }
+            },
+            (None, Some(id)) => (id, Owner::Own),
+            (None, None) => {
+                let message = "say which process is meant: `P @ location`";
+                self.report(Diagnostic::error("not-a-process", span, message));
+                return None;
+            }
+        };
+        let locations: Vec<_> = locations
+            .iter()
+            .map(|name| self.location(id, name))
+            .collect();
+        let at = Expr::At {
+            process: id,
+            owner,
+            locations: locations.into_iter().collect::<Option<_>>()?,
+        };
+        Some(Value::Scalar(at, Ty::Bool))
+    }
+
+    /// A location of a process.
+    pub(super) fn location(&mut self, process: ProcessId, name: &Ident) -> Option<LocationId> {
+        let description = &self.parts.processes[process.index()];
+        let position = description.locations.iter().position(|l| *l == name.text);
+        if let Some(position) = position {
+            return Some(LocationId::new(position));
+        }
+        let message = format!("`{}` has no location `{}`", description.name, name.text);
+        let names = description.locations.iter().map(String::as_str);
+        let meant = base::closest_name(&name.text, names).map(str::to_owned);
+        let mut diagnostic = Diagnostic::error("unknown-location", name.span, message);
+        diagnostic = match meant {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic.help(format!(
+                "every location has a `from` block: `from {} {{ }}` if nothing leaves it",
+                name.text
+            )),
+        };
+        self.report(diagnostic);
+        None
+    }
+
+    /// `f(x)`.
+    pub(super) fn call(
+        &mut self,
+        function: &'a ast::Expr,
+        arguments: &'a [ast::Expr],
+        span: Span,
+    ) -> Option<Value> {
+        let ExprKind::Name(name) = &function.kind else {
+            return self.report_not_callable(function);
+        };
+        match name.as_str() {
+            "min" | "max" | "abs" => return self.arithmetic_function(name, arguments, span),
+            "len" | "empty" | "full" => return self.channel_function(name, arguments, span),
+            "enabled" | "moves" => return self.report_step_proposition(span),
+            _ => {}
+        }
+        match (self.local(name), self.unshadowed(name)) {
+            (Some(Local::Def(def)), _) | (None, Some(Global::Def(def))) => {
+                self.expand(def, arguments, span)
+            }
+            (_, Some(Global::Event(_))) => self.report_step_proposition(span),
+            (_, Some(Global::Broken)) => None,
+            (_, Some(Global::Record(_))) => {
+                let message = "a record value can only be an initial value or be assigned";
+                self.report(Diagnostic::error("misplaced-record", span, message));
+                None
+            }
+            (None, None) if self.binding(name).is_none() => {
+                self.report_unknown(name, function.span);
+                None
+            }
+            _ => self.report_not_callable(function),
+        }
+    }
+
+    fn report_not_callable(&mut self, function: &ast::Expr) -> Option<Value> {
+        let message = "this is no definition, so it takes no arguments";
+        self.report(Diagnostic::error("not-callable", function.span, message));
+        None
+    }
+
+    /// The body of a definition with arguments in place of its parameters.
+    pub(super) fn expand(
+        &mut self,
+        def: &'a Def,
+        arguments: &'a [ast::Expr],
+        span: Span,
+    ) -> Option<Value> {
+        self.with_arguments(def, arguments, span, |lowerer| {
+            lowerer.operand(&def.body, None)
+        })
+    }
+
+    /// Does something with the body of a definition, with its parameters bound.
+    pub(super) fn with_arguments<T>(
+        &mut self,
+        def: &'a Def,
+        arguments: &'a [ast::Expr],
+        span: Span,
+        action: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        if def.parameters.len() != arguments.len() {
+            let (wanted, found) = (def.parameters.len(), arguments.len());
+            let message = format!(
+                "`{}` takes {wanted} argument(s), {found} given",
+                def.name.text
+            );
+            let diagnostic = Diagnostic::error("wrong-arguments", span, message);
+            self.report(diagnostic.label(def.name.span, "defined here"));
+            return None;
+        }
+        if self
+            .expanding
+            .iter()
+            .any(|(other, _)| std::ptr::eq(*other, def))
+        {
+            let message = format!("the definition `{}` needs itself", def.name.text);
+            self.report(Diagnostic::error(
+                "recursive-definition",
+                def.name.span,
+                message,
+            ));
+            return None;
+        }
+        let mut bindings = Vec::new();
+        for (parameter, argument) in def.parameters.iter().zip(arguments) {
+            let value = self.operand(argument, None)?;
+            let size = match &value {
+                Value::Scalar(expr, _) => fresh::measure(expr),
+                Value::Composite(place, _) => fresh::measure(&Expr::Read(place.clone())),
+            };
+            let text = Some(self.text(argument));
+            bindings.push(Binding {
+                name: parameter.text.clone(),
+                value,
+                text,
+                size,
+            });
+        }
+        let is_local = self
+            .local(&def.name.text)
+            .is_some_and(|local| matches!(local, Local::Def(other) if std::ptr::eq(other, def)));
+        let outer_floor = std::mem::replace(&mut self.floor, self.scope.len());
+        let outer_process = self.process;
+        if is_local {
+            let index = outer_process.and_then(|p| self.processes[p.index()].index.clone());
+            self.scope.extend(index);
+        } else {
+            self.process = None;
+        }
+        self.scope.extend(bindings);
+        self.expanding.push((def, span));
+        let result = action(self);
+        self.expanding.pop();
+        self.scope.truncate(self.floor);
+        self.floor = outer_floor;
+        self.process = outer_process;
+        result
+    }
+
+    fn arithmetic_function(
+        &mut self,
+        name: &str,
+        arguments: &'a [ast::Expr],
+        span: Span,
+    ) -> Option<Value> {
+        let wanted = if name == "abs" { 1 } else { 2 };
+        if arguments.len() != wanted {
+            let message = format!("`{name}` takes {wanted} argument(s)");
+            self.report(Diagnostic::error("wrong-arguments", span, message));
+            return None;
+        }
+        let a = self.int_expr(&arguments[0])?;
+        // Evaluated twice by the model, so the second copy needs binders of its own.
+        let copy = |lowerer: &mut Self, expr: &Expr| {
+            let value = lowerer.fresh_copy(Value::Scalar(expr.clone(), Ty::Int));
+            match value {
+                Value::Scalar(expr, _) => expr,
+                Value::Composite(..) => Expr::Int(0),
+            }
+        };
+        self.spend(fresh::measure(&a).1, 0, span)?;
+        let again = copy(self, &a);
+        let (op, other, other_again) = match name {
+            "abs" => (
+                BinaryOp::Ge,
+                Expr::Int(0),
+                Expr::Neg(Box::new(copy(self, &a))),
+            ),
+            _ => {
+                let b = self.int_expr(&arguments[1])?;
+                self.spend(fresh::measure(&b).1, 0, span)?;
+                let op = if name == "min" {
+                    BinaryOp::Le
+                } else {
+                    BinaryOp::Ge
+                };
+                let b_again = copy(self, &b);
+                (op, b, b_again)
+            }
+        };
+        let condition = simplify(Expr::binary(op, a, other), Ty::Bool);
+        let result = match condition {
+            Expr::Bool(true) => again,
+            Expr::Bool(false) => simplify(other_again, Ty::Int),
+            condition => Expr::Ite(Box::new(condition), Box::new(again), Box::new(other_again)),
+        };
+        Some(Value::Scalar(result, Ty::Int))
+    }
+
+    fn channel_function(
+        &mut self,
+        name: &str,
+        arguments: &'a [ast::Expr],
+        span: Span,
+    ) -> Option<Value> {
+        let [argument] = arguments else {
+            let message = format!("`{name}` takes one channel");
+            self.report(Diagnostic::error("wrong-arguments", span, message));
+            return None;
+        };
+        let reference = self.channel_reference(argument)?;
+        let capacity = self.parts.channels[reference.channel.index()].capacity;
+        let length = Expr::Length(reference);
+        Some(match name {
+            "len" => Value::Scalar(length, Ty::Int),
+            "empty" => Value::Scalar(Expr::binary(BinaryOp::Eq, length, Expr::Int(0)), Ty::Bool),
+            _ => {
+                let capacity = Expr::Int(capacity as i64);
+                Value::Scalar(Expr::binary(BinaryOp::Eq, length, capacity), Ty::Bool)
+            }
+        })
+    }
+
+    /// `c` or `c[i]`.
+    pub(super) fn channel_reference(&mut self, expr: &'a ast::Expr) -> Option<ChannelRef> {
+        let (name, index) = match &expr.kind {
+            ExprKind::Name(name) => (name, None),
+            ExprKind::Index(base, index) => match &base.kind {
+                ExprKind::Name(name) => (name, Some(&**index)),
+                _ => return self.report_no_channel(expr.span),
+            },
+            _ => return self.report_no_channel(expr.span),
+        };
+        let channel = match self.unshadowed(name) {
+            Some(Global::Chan(id)) => id,
+            Some(Global::Broken) => return None,
+            None if self.binding(name).is_none() && self.local(name).is_none() => {
+                self.report_unknown(name, expr.span);
+                return None;
+            }
+            _ => return self.report_no_channel(expr.span),
+        };
+        let is_array = self.parts.channels[channel.index()].indices.is_some();
+        let index = match index {
+            Some(index) if is_array => Some(Box::new(self.int_expr(index)?)),
+            None if !is_array => None,
+            Some(_) => {
+                let message = format!("`{name}` is a single channel and has no index");
+                self.report(Diagnostic::error("not-an-array", expr.span, message));
+                return None;
+            }
+            None => {
+                let message = format!("`{name}` is an array of channels");
+                let help = format!("say which one is meant: `{name}[i]`");
+                self.report(Diagnostic::error("missing-index", expr.span, message).help(help));
+                return None;
+            }
+        };
+        Some(ChannelRef { channel, index })
+    }
+
+    fn report_no_channel(&mut self, span: Span) -> Option<ChannelRef> {
+        self.report(Diagnostic::error(
+            "not-a-channel",
+            span,
+            "this is no channel",
+        ));
+        None
+    }
+}
+
+/// A place as a value: read if it is a single cell.
+fn place_value(place: Place, ty: Type) -> Value {
+    match ty {
+        Type::Scalar(scalar) => Value::Scalar(Expr::Read(place), ty_of(scalar)),
+        ty => Value::Composite(place, ty),
+    }
+}

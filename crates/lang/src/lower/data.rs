@@ -1,0 +1,306 @@
+//! Variables with their initial values, channels and events.
+
+use base::{Diagnostic, Span};
+use model::{
+    Channel, ChannelId, Event, EventId, Expr, Initial, ProcessId, Scalar, Type, VarId, Variable,
+};
+
+use super::constants::literal;
+use super::names::{Binding, Global, Local, Value};
+use super::types::ty_of;
+use super::{Lowerer, MAX_EXPANSION};
+use crate::ast::{self, ChanDecl, ExprKind, Ident, TypeExpr, VarDecl};
+
+impl<'a> Lowerer<'a> {
+    /// Declares variables, global or local to `owner`.
+    pub(super) fn variables(&mut self, decl: &'a VarDecl, owner: Option<ProcessId>) {
+        let ty = self.ty(&decl.ty);
+        for name in &decl.names {
+            let Some(ty) = &ty else {
+                if owner.is_none() {
+                    self.declare_global(name, Global::Broken);
+                }
+                continue;
+            };
+            self.variable(name, ty, decl, owner);
+        }
+    }
+
+    fn variable(
+        &mut self,
+        name: &'a Ident,
+        ty: &Type,
+        decl: &'a VarDecl,
+        owner: Option<ProcessId>,
+    ) {
+        let n_instances = owner.map_or(1, |process| self.n_instances(process));
+        let n_cells = ty.n_cells(&self.parts.records).saturating_mul(n_instances);
+        if self.spend(n_cells, 0, name.span).is_none() {
+            return;
+        }
+        let initial = match &decl.initial {
+            None => Some(self.default_initial(ty)),
+            Some(expr) => self.initial(expr, ty),
+        };
+        let id = VarId::new(self.parts.vars.len());
+        let wrong = initial.is_none();
+        self.parts.vars.push(Variable {
+            name: name.text.clone(),
+            ty: ty.clone(),
+            owner,
+            initial: initial.unwrap_or(Initial::Any),
+            span: name.span,
+        });
+        match owner {
+            Some(process) => self.declare_local(process, name, Local::Var(id)),
+            None => self.declare_global(name, Global::Var(id)),
+        }
+        debug_assert!(!wrong || self.has_errors());
+    }
+
+    pub(super) fn n_instances(&self, process: ProcessId) -> usize {
+        let range = self.parts.processes[process.index()].index;
+        range.map_or(1, |range| (range.hi - range.lo + 1).max(0) as usize)
+    }
+
+    pub(super) fn declare_local(&mut self, process: ProcessId, name: &'a Ident, local: Local<'a>) {
+        let locals = &mut self.processes[process.index()].locals;
+        let previous = locals.get(name.text.as_str()).map(|entry| entry.1);
+        match previous {
+            Some(first) => self.report_duplicate(name, first),
+            None => {
+                locals.insert(&name.text, (local, name.span));
+            }
+        }
+    }
+
+    /// False; 0 or else the least value; the first value of an enumeration.
+    fn default_initial(&self, ty: &Type) -> Initial {
+        let mut values = Vec::new();
+        ty.for_each_cell(&self.parts.records, "", &mut |_, scalar| {
+            let value = match scalar {
+                Scalar::Range(lo, _) if !scalar.contains(0) => lo,
+                _ => 0,
+            };
+            values.push(literal(value, ty_of(scalar)));
+        });
+        Initial::Values(values)
+    }
+
+    fn initial(&mut self, expr: &'a ast::Expr, ty: &Type) -> Option<Initial> {
+        if matches!(expr.kind, ExprKind::Any) {
+            let mut unbounded = false;
+            let mut visit = |_, scalar| unbounded |= scalar == Scalar::Int;
+            ty.for_each_cell(&self.parts.records, "", &mut visit);
+            if unbounded {
+                let message = "`int` has no bounds, so the variable cannot start with any value";
+                let help = "give it a range such as `0..7`";
+                self.report(Diagnostic::error("unbounded-any", expr.span, message).help(help));
+                return None;
+            }
+            return Some(Initial::Any);
+        }
+        let mut values = Vec::new();
+        self.cell_values(expr, ty, &mut values)?;
+        for value in &values {
+            if mentions_state(value) {
+                let message = "an initial value must not depend on the state";
+                self.report(
+                    Diagnostic::error("not-constant", expr.span, message)
+                        .help("constrain initial states with `init <condition>` instead"),
+                );
+                return None;
+            }
+        }
+        Some(Initial::Values(values))
+    }
+
+    /// The values of all cells of something of type `ty` that `expr` describes: a list, a
+    /// comprehension, a record, a variable of the same type, or one value for all cells.
+    pub(super) fn cell_values(
+        &mut self,
+        expr: &'a ast::Expr,
+        ty: &Type,
+        values: &mut Vec<Expr>,
+    ) -> Option<()> {
+        self.spend(1, 0, expr.span)?;
+        match (&expr.kind, ty) {
+            (ExprKind::Array(elements), Type::Array(array)) => {
+                if elements.len() != array.len {
+                    self.wrong_length(expr.span, array.len, elements.len());
+                    return None;
+                }
+                for element in elements {
+                    self.cell_values(element, &array.element, values)?;
+                }
+                Some(())
+            }
+            (ExprKind::Comprehension(name, lo, hi, body), Type::Array(array)) => {
+                let (lo, hi) = self.constant_range(lo, hi, MAX_EXPANSION)?;
+                let length = (hi - lo + 1).max(0) as usize;
+                if length != array.len {
+                    self.wrong_length(expr.span, array.len, length);
+                    return None;
+                }
+                for value in lo..=hi {
+                    self.scope.push(Binding::integer(&name.text, value));
+                    let done = self.cell_values(body, &array.element, values);
+                    self.scope.pop();
+                    done?;
+                }
+                Some(())
+            }
+            (ExprKind::Call(function, arguments), Type::Record(id))
+                if self.is_record(function, *id) =>
+            {
+                let fields = self.parts.records[id.index()].fields.clone();
+                if fields.len() != arguments.len() {
+                    self.wrong_length(expr.span, fields.len(), arguments.len());
+                    return None;
+                }
+                for (argument, (_, ty)) in arguments.iter().zip(&fields) {
+                    self.cell_values(argument, ty, values)?;
+                }
+                Some(())
+            }
+            (ExprKind::Array(_) | ExprKind::Comprehension(..), _) => {
+                let message = "a list is the value of an array only";
+                self.report(Diagnostic::error("type-mismatch", expr.span, message));
+                None
+            }
+            (_, Type::Scalar(scalar)) => {
+                values.push(self.value_for(expr, *scalar)?);
+                Some(())
+            }
+            _ => self.broadcast_or_copy(expr, ty, values),
+        }
+    }
+
+    fn is_record(&self, function: &ast::Expr, id: model::RecordId) -> bool {
+        match &function.kind {
+            ExprKind::Name(name) => matches!(self.global(name), Some(Global::Record(r)) if r == id),
+            _ => false,
+        }
+    }
+
+    fn wrong_length(&mut self, span: Span, wanted: usize, found: usize) {
+        let message = format!("{wanted} components are needed, {found} are given");
+        self.report(Diagnostic::error("wrong-length", span, message));
+    }
+
+    fn broadcast_or_copy(
+        &mut self,
+        expr: &'a ast::Expr,
+        ty: &Type,
+        values: &mut Vec<Expr>,
+    ) -> Option<()> {
+        match self.operand(expr, None)? {
+            Value::Composite(place, other) if other == *ty => {
+                self.spend(ty.n_cells(&self.parts.records), 0, expr.span)?;
+                let cells = super::effect::cells_of(&place, ty, &self.parts.records);
+                values.extend(cells.into_iter().map(|(place, _)| Expr::Read(place)));
+                Some(())
+            }
+            Value::Composite(..) => {
+                let message = "this has another type than what it is assigned to";
+                self.report(Diagnostic::error("type-mismatch", expr.span, message));
+                None
+            }
+            Value::Scalar(..) => {
+                let mut scalars = Vec::new();
+                ty.for_each_cell(&self.parts.records, "", &mut |_, s| scalars.push(s));
+                self.spend(scalars.len(), 0, expr.span)?;
+                for scalar in scalars {
+                    values.push(self.value_for(expr, scalar)?);
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// A value for a cell of type `scalar`; a constant outside the type is reported.
+    pub(super) fn value_for(&mut self, expr: &'a ast::Expr, scalar: Scalar) -> Option<Expr> {
+        let value = self.scalar_of(expr, ty_of(scalar))?;
+        let constant = match value {
+            Expr::Int(value) => Some(value),
+            _ => None,
+        };
+        if let Some(value) = constant.filter(|value| !scalar.contains(*value)) {
+            let (lo, hi) = scalar.bounds();
+            let message = format!("the value {value} is outside the range {lo}..{hi}");
+            self.report(Diagnostic::error("out-of-range", expr.span, message));
+            return None;
+        }
+        Some(value)
+    }
+
+    pub(super) fn channel(&mut self, decl: &'a ChanDecl) {
+        let channel = self.channel_parts(decl);
+        let global = channel.map_or(Global::Broken, |channel| {
+            self.parts.channels.push(channel);
+            Global::Chan(ChannelId::new(self.parts.channels.len() - 1))
+        });
+        self.declare_global(&decl.name, global);
+    }
+
+    fn channel_parts(&mut self, decl: &'a ChanDecl) -> Option<Channel> {
+        let payload: Vec<_> = decl.payload.iter().map(|ty| self.scalar_type(ty)).collect();
+        let indices = match &decl.indices {
+            None => None,
+            Some((lo, hi)) => {
+                let (first, last) = self.constant_range(lo, hi, 100_000)?;
+                if first > last {
+                    let message = format!("the range {first}..{last} is empty");
+                    let span = lo.span.to(hi.span);
+                    self.report(Diagnostic::error("empty-range", span, message));
+                    return None;
+                }
+                Some((first, last))
+            }
+        };
+        let capacity = match &decl.capacity {
+            None => 0,
+            Some(expr) => {
+                let capacity = self.constant_int(expr)?;
+                usize::try_from(capacity)
+                    .ok()
+                    .filter(|c| *c <= 1_000_000)
+                    .or_else(|| {
+                        let message = format!("a channel cannot hold {capacity} messages");
+                        self.report(Diagnostic::error("capacity", expr.span, message));
+                        None
+                    })?
+            }
+        };
+        Some(Channel {
+            name: decl.name.text.clone(),
+            indices,
+            capacity,
+            payload: payload.into_iter().collect::<Option<_>>()?,
+            span: decl.name.span,
+        })
+    }
+
+    pub(super) fn event(&mut self, name: &'a Ident, arguments: &'a [TypeExpr]) {
+        let types: Vec<_> = arguments.iter().map(|ty| self.scalar_type(ty)).collect();
+        let global = match types.into_iter().collect::<Option<Vec<_>>>() {
+            None => Global::Broken,
+            Some(types) => {
+                self.event_types.push(types);
+                self.parts.events.push(Event {
+                    name: name.text.clone(),
+                    span: name.span,
+                });
+                Global::Event(EventId::new(self.parts.events.len() - 1))
+            }
+        };
+        self.declare_global(name, global);
+    }
+}
+
+/// Does the value depend on variables, locations or channels?
+pub(super) fn mentions_state(expr: &Expr) -> bool {
+    let mut found = matches!(expr, Expr::Read(_) | Expr::At { .. } | Expr::Length(_));
+    super::constants::for_each_operand(expr, &mut |e| found = found || mentions_state(e));
+    found
+}

@@ -1,0 +1,338 @@
+//! Effects of steps, statement by statement.
+
+use base::{Diagnostic, Span};
+use model::{Access, BoundId, Expr, Owner, Place, RecordType, Scalar, Stmt, StmtKind, Type};
+
+use super::Lowerer;
+use super::names::{Binding, Global, Local, Ty, Value};
+use super::types::ty_of;
+use crate::ast::{self, ExprKind, TypeExpr};
+use crate::parser::range_bounds;
+
+/// Where `choose` takes its value from.
+struct Choice<'a> {
+    /// What the condition calls the value.
+    name: Option<&'a str>,
+    domain: &'a TypeExpr,
+    condition: Option<&'a ast::Expr>,
+    span: Span,
+}
+
+impl<'a> Lowerer<'a> {
+    /// A sequence of statements; names that it introduces end with it.
+    pub(super) fn statements(
+        &mut self,
+        statements: &'a [ast::Stmt],
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
+        let n_bound = self.scope.len();
+        let mut ok = true;
+        for statement in statements {
+            self.spend(1, 1, statement.span)?;
+            self.depth += 1;
+            ok &= self.statement(statement, out).is_some();
+            self.depth -= 1;
+        }
+        self.scope.truncate(n_bound);
+        ok.then_some(())
+    }
+
+    fn statement(&mut self, statement: &'a ast::Stmt, out: &mut Vec<Stmt>) -> Option<()> {
+        let span = statement.span;
+        match &statement.kind {
+            ast::StmtKind::Skip => {}
+            ast::StmtKind::Assert(condition) => {
+                let condition = self.bool_expr(condition)?;
+                out.push(Stmt::new(StmtKind::Assert(condition), span));
+            }
+            ast::StmtKind::If(condition, then, otherwise) => {
+                let condition = self.bool_expr(condition);
+                let (mut yes, mut no) = (Vec::new(), Vec::new());
+                let then = self.statements(then, &mut yes);
+                let otherwise = self.statements(otherwise, &mut no);
+                then.and(otherwise)?;
+                out.push(Stmt::new(StmtKind::If(condition?, yes, no), span));
+            }
+            ast::StmtKind::For(name, lo, hi, body) => {
+                let range = (self.int_expr(lo), self.int_expr(hi));
+                let bound = self.fresh_bound(&name.text);
+                self.scope.push(Binding::bound(&name.text, bound, Ty::Int));
+                let mut inner = Vec::new();
+                let done = self.statements(body, &mut inner);
+                self.scope.pop();
+                let (lo_expr, hi_expr) = (range.0?, range.1?);
+                self.check_range_size(&lo_expr, &hi_expr, lo.span.to(hi.span))?;
+                done?;
+                out.push(Stmt::new(
+                    StmtKind::For(bound, lo_expr, hi_expr, inner),
+                    span,
+                ));
+            }
+            ast::StmtKind::Let(name, value) => {
+                let (bound, ty) = self.bind_value(&name.text, value, None, span, out)?;
+                self.scope.push(Binding::bound(&name.text, bound, ty));
+            }
+            ast::StmtKind::Assign(targets, values) => {
+                return self.assignment(targets, values, span, out);
+            }
+        }
+        Some(())
+    }
+
+    fn assignment(
+        &mut self,
+        targets: &'a [ast::Expr],
+        values: &'a [ast::Value],
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
+        let mut stores = Vec::new();
+        for (target, value) in targets.iter().zip(values) {
+            let (place, ty) = self.place(target)?;
+            let is_alone = targets.len() == 1;
+            match (&ty, value) {
+                (Type::Scalar(scalar), ast::Value::Plain(expr)) => {
+                    let value = self.value_for(expr, *scalar)?;
+                    stores.push((place, value, *scalar, is_alone));
+                }
+                (Type::Scalar(scalar), choose) => {
+                    let name = match &target.kind {
+                        ExprKind::Name(name) => name.as_str(),
+                        _ => "chosen",
+                    };
+                    let wanted = Some(ty_of(*scalar));
+                    let (bound, _) = self.bind_value(name, choose, wanted, span, out)?;
+                    stores.push((place, Expr::Bound(bound), *scalar, true));
+                }
+                (_, ast::Value::Plain(expr)) => {
+                    let mut values = Vec::new();
+                    self.cell_values(expr, &ty, &mut values)?;
+                    let cells = cells_of(&place, &ty, &self.parts.records);
+                    for ((cell, scalar), value) in cells.into_iter().zip(values) {
+                        let is_simple = !super::data::mentions_state(&value);
+                        stores.push((cell, value, scalar, is_simple));
+                    }
+                }
+                (_, ast::Value::Choose { span, .. }) => {
+                    let message = "`choose` picks a single value, not an array or record";
+                    self.report(Diagnostic::error("not-scalar", *span, message));
+                    return None;
+                }
+            }
+        }
+        self.store_all(stores, span, out);
+        Some(())
+    }
+
+    /// Stores values; those that must be read before anything is stored get a name first.
+    fn store_all(
+        &mut self,
+        stores: Vec<(Place, Expr, Scalar, bool)>,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        let mut assignments = Vec::new();
+        for (place, value, _, is_simple) in stores {
+            let value = if is_simple {
+                value
+            } else {
+                let bound = self.fresh_bound("value");
+                out.push(self.remember(bound, value, span));
+                Expr::Bound(bound)
+            };
+            assignments.push(Stmt::new(StmtKind::Assign(place, value), span));
+        }
+        out.extend(assignments);
+    }
+
+    /// Gives the present value of an expression a name: a choice among one value.
+    fn remember(&mut self, bound: BoundId, value: Expr, span: Span) -> Stmt {
+        let same = match self.fresh_copy(Value::Scalar(value.clone(), Ty::Int)) {
+            Value::Scalar(same, _) => same,
+            Value::Composite(..) => value.clone(),
+        };
+        Stmt::new(StmtKind::Choose(bound, value, same, Expr::Bool(true)), span)
+    }
+
+    /// A bound name for a value: what an expression has now, or a chosen one.
+    fn bind_value(
+        &mut self,
+        name: &'a str,
+        value: &'a ast::Value,
+        wanted: Option<Ty>,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Option<(BoundId, Ty)> {
+        match value {
+            ast::Value::Plain(expr) => {
+                let (lowered, ty) = self.scalar(expr, wanted)?;
+                let bound = self.fresh_bound(name);
+                out.push(self.remember(bound, lowered, span));
+                Some((bound, ty))
+            }
+            ast::Value::Choose {
+                name: own_name,
+                domain,
+                condition,
+                span,
+            } => {
+                let choice = Choice {
+                    name: Some(own_name.as_ref().map_or(name, |name| &name.text)),
+                    domain,
+                    condition: condition.as_ref(),
+                    span: *span,
+                };
+                self.choose(&choice, wanted, out)
+            }
+        }
+    }
+
+    fn choose(
+        &mut self,
+        choice: &Choice<'a>,
+        wanted: Option<Ty>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<(BoundId, Ty)> {
+        let (lo, hi, ty) = match range_bounds(choice.domain) {
+            Some((lo, hi)) => {
+                let (first, last) = (self.int_expr(lo), self.int_expr(hi));
+                let (first, last) = (first?, last?);
+                self.check_range_size(&first, &last, lo.span.to(hi.span))?;
+                (first, last, Ty::Int)
+            }
+            None => self.choice_from_type(choice.domain)?,
+        };
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != ty) {
+            let (wanted, found) = (self.ty_name(wanted), self.ty_name(ty));
+            let message = format!("expected {wanted}, but {found} is chosen");
+            self.report(Diagnostic::error("type-mismatch", choice.span, message));
+            return None;
+        }
+        let name = choice.name.unwrap_or("chosen");
+        let bound = self.fresh_bound(name);
+        let mut condition = Expr::Bool(true);
+        if let Some(expr) = choice.condition {
+            self.scope.push(Binding::bound(name, bound, ty));
+            let lowered = self.bool_expr(expr);
+            self.scope.pop();
+            condition = lowered?;
+        }
+        out.push(Stmt::new(
+            StmtKind::Choose(bound, lo, hi, condition),
+            choice.span,
+        ));
+        Some((bound, ty))
+    }
+
+    fn choice_from_type(&mut self, domain: &'a TypeExpr) -> Option<(Expr, Expr, Ty)> {
+        match self.ty(domain)? {
+            Type::Scalar(scalar) if scalar != Scalar::Int => {
+                let (lo, hi) = scalar.bounds();
+                Some((Expr::Int(lo), Expr::Int(hi), ty_of(scalar)))
+            }
+            _ => {
+                let message = "only from a bounded type of single values can be chosen";
+                let help = "write `choose lo..hi`, `choose bool` or the name of an enumeration";
+                self.report(Diagnostic::error("choose", domain.span, message).help(help));
+                None
+            }
+        }
+    }
+
+    /// Does the expression name a variable or a part of one?
+    pub(super) fn is_variable(&self, expr: &ast::Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                self.binding(name).is_none()
+                    && match self.local(name) {
+                        Some(Local::Var(_)) => true,
+                        Some(Local::Def(_)) => false,
+                        None => matches!(self.global(name), Some(Global::Var(_))),
+                    }
+            }
+            ExprKind::Index(base, _) | ExprKind::Field(base, _) => self.is_variable(base),
+            _ => false,
+        }
+    }
+
+    /// What is assigned to, with its type.
+    fn place(&mut self, expr: &'a ast::Expr) -> Option<(Place, Type)> {
+        let value = self.operand(expr, None)?;
+        if !self.is_variable(expr) {
+            let message = "only variables can be assigned to";
+            let mut diagnostic = Diagnostic::error("not-assignable", expr.span, message);
+            if let Value::Scalar(Expr::Read(Place { owner: Some(_), .. }), _) = value {
+                diagnostic = diagnostic.help("only the process itself writes its local variables");
+            }
+            self.report(diagnostic);
+            return None;
+        }
+        match value {
+            Value::Composite(place, ty) => Some((place, ty)),
+            Value::Scalar(Expr::Read(place), _) => {
+                let scalar = self.scalar_at(&place)?;
+                Some((place, Type::Scalar(scalar)))
+            }
+            Value::Scalar(..) => None,
+        }
+    }
+
+    /// A single cell to store into.
+    pub(super) fn scalar_place(&mut self, expr: &'a ast::Expr) -> Option<(Place, Scalar)> {
+        match self.place(expr)? {
+            (place, Type::Scalar(scalar)) => Some((place, scalar)),
+            _ => {
+                let message =
+                    "a component of a message cannot be stored into a whole array or record";
+                self.report(Diagnostic::error("not-scalar", expr.span, message));
+                None
+            }
+        }
+    }
+
+    fn scalar_at(&self, place: &Place) -> Option<Scalar> {
+        debug_assert!(!matches!(place.owner, Some(Owner::Indexed(_))));
+        let mut ty = &self.parts.vars[place.var.index()].ty;
+        for access in &place.path {
+            ty = match (access, ty) {
+                (Access::Index(_), Type::Array(array)) => &array.element,
+                (Access::Field(field), Type::Record(id)) => {
+                    &self.parts.records[id.index()].fields[*field].1
+                }
+                _ => return None,
+            };
+        }
+        match ty {
+            Type::Scalar(scalar) => Some(*scalar),
+            _ => None,
+        }
+    }
+}
+
+/// All cells of a part of a variable, in order.
+pub(super) fn cells_of(place: &Place, ty: &Type, records: &[RecordType]) -> Vec<(Place, Scalar)> {
+    let mut cells = Vec::new();
+    let mut stack = vec![(place.clone(), ty)];
+    while let Some((place, ty)) = stack.pop() {
+        let below = |access: Access| {
+            let mut place = place.clone();
+            place.path.push(access);
+            place
+        };
+        match ty {
+            Type::Scalar(scalar) => cells.push((place, *scalar)),
+            Type::Array(array) => {
+                for offset in (0..array.len as i64).rev() {
+                    let index = Expr::Int(array.lo + offset);
+                    stack.push((below(Access::Index(index)), &array.element));
+                }
+            }
+            Type::Record(id) => {
+                for (field, (_, ty)) in records[id.index()].fields.iter().enumerate().rev() {
+                    stack.push((below(Access::Field(field)), ty));
+                }
+            }
+        }
+    }
+    cells
+}

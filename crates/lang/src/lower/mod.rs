@@ -1,0 +1,299 @@
+//! From what was parsed to a model: names, constants, types, processes, properties.
+//!
+//! Declarations are looked at in an order in which everything is known that is needed: constants
+//! and types first, then what is declared, then expressions. Expressions are checked while they
+//! are translated. A function that returns `None` has reported why.
+
+mod access;
+mod assume;
+mod constants;
+mod data;
+mod effect;
+mod expr;
+mod formula;
+mod fresh;
+mod names;
+mod process;
+mod steps;
+mod text;
+mod types;
+
+use base::{Diagnostic, Source, Span};
+use logic::{NamedProperty, Property};
+use model::{AtomMeaning, BoundId, Composition, Model, ModelParts, ProcessId};
+use rustc_hash::FxHashMap;
+
+use crate::Options;
+use crate::ast::{Decl, Def, Expr, File, Ident, PropertyDecl, Question};
+use names::{Binding, Global, ProcessInfo};
+
+/// How deep expressions may be nested once definitions are expanded.
+const MAX_DEPTH: usize = 300;
+
+/// How many parts all expressions may have once definitions are expanded.
+const MAX_NODES: usize = 4_000_000;
+
+/// How many values a range may have over which something is repeated.
+const MAX_EXPANSION: i64 = 1_000_000;
+
+/// Everything that is known while a model is being translated.
+struct Lowerer<'a> {
+    parts: ModelParts,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    globals: FxHashMap<&'a str, (Global<'a>, Span)>,
+    /// Names declared outside processes that are not in `globals` yet.
+    later: FxHashMap<&'a str, Span>,
+    /// The values of enumerations by their bare names.
+    variants: FxHashMap<&'a str, Vec<(model::EnumId, u32)>>,
+    event_types: Vec<Vec<model::Scalar>>,
+    processes: Vec<ProcessInfo<'a>>,
+    /// Bound names, innermost last; only those from `floor` on are visible.
+    scope: Vec<Binding>,
+    floor: usize,
+    /// The process in whose text we are.
+    process: Option<ProcessId>,
+    /// The definitions being expanded, and where they are used.
+    expanding: Vec<(&'a Def, Span)>,
+    depth: usize,
+    n_nodes: usize,
+    overflowed: bool,
+    atoms_by_meaning: FxHashMap<String, base::AtomId>,
+    /// Which definitions (by address) are formulas rather than expressions of the state.
+    temporal_definitions: FxHashMap<usize, bool>,
+}
+
+/// Translates a file, and the formulas of the options.
+pub(crate) fn lower(
+    file: &File,
+    formulas: &[Expr],
+    options: &Options,
+    sources: &[Source],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Option<Model>, Vec<NamedProperty>) {
+    let mut lowerer = Lowerer {
+        parts: ModelParts::default(),
+        diagnostics,
+        globals: FxHashMap::default(),
+        later: names::all_names(file),
+        variants: FxHashMap::default(),
+        event_types: Vec::new(),
+        processes: Vec::new(),
+        scope: Vec::new(),
+        floor: 0,
+        process: None,
+        expanding: Vec::new(),
+        depth: 0,
+        n_nodes: 0,
+        overflowed: false,
+        atoms_by_meaning: FxHashMap::default(),
+        temporal_definitions: FxHashMap::default(),
+    };
+    lowerer.declare(file, options);
+    lowerer.define(file);
+    let mut properties = lowerer.properties(file, sources);
+    let (ltl, assume) = formulas.split_at(options.ltl.len().min(formulas.len()));
+    for ((name, text), formula) in options.ltl.iter().zip(ltl) {
+        let name = Ident {
+            text: name.clone(),
+            span: formula.span,
+        };
+        properties.extend(lowerer.holds(&name, text.trim(), formula));
+    }
+    for formula in assume {
+        lowerer.assume(formula);
+    }
+    let failed = lowerer.has_errors();
+    let Lowerer {
+        parts, diagnostics, ..
+    } = lowerer;
+    if failed {
+        return (None, properties);
+    }
+    match parts.finish() {
+        Ok(model) => (Some(model), properties),
+        Err(error) => {
+            diagnostics.push(Diagnostic::error("model", error.span, error.message));
+            (None, properties)
+        }
+    }
+}
+
+impl<'a> Lowerer<'a> {
+    /// Names, constants, types, variables, channels, events, and what processes consist of.
+    fn declare(&mut self, file: &'a File, options: &Options) {
+        self.declare_constants_and_types(file, options);
+        for decl in &file.decls {
+            match decl {
+                Decl::Var(decl) => self.variables(decl, None),
+                Decl::Chan(decl) => self.channel(decl),
+                Decl::Event { name, arguments } => self.event(name, arguments),
+                Decl::Def(def) => self.declare_global(&def.name, Global::Def(def)),
+                Decl::Process(decl) => self.process_header(decl),
+                Decl::Synchronous => self.parts.composition = Composition::Synchronous,
+                Decl::Fairness(fairness, span) => self.whole_fairness(*fairness, *span),
+                _ => {}
+            }
+        }
+    }
+
+    fn whole_fairness(&mut self, fairness: base::Fairness, span: Span) {
+        if self.parts.fairness.replace(fairness).is_some() {
+            let message = "the fairness of the model has been declared before";
+            self.report(Diagnostic::error("duplicate", span, message));
+        }
+    }
+
+    /// Initial values, constraints, definitions, steps and assumptions.
+    fn define(&mut self, file: &'a File) {
+        let mut process = 0;
+        for decl in &file.decls {
+            match decl {
+                Decl::Init(expr) => {
+                    if let Some(expr) = self.bool_expr(expr) {
+                        self.parts.init.push(expr);
+                    }
+                }
+                Decl::Def(def) => self.check_definition(def),
+                Decl::Process(decl) => {
+                    self.steps_of(decl, ProcessId::new(process));
+                    process += 1;
+                }
+                _ => {}
+            }
+        }
+        for decl in &file.decls {
+            if let Decl::Assume(formula) = decl {
+                self.assume(formula);
+            }
+        }
+    }
+
+    fn properties(&mut self, file: &'a File, sources: &[Source]) -> Vec<NamedProperty> {
+        let mut names: FxHashMap<&str, Span> = FxHashMap::default();
+        let mut properties = Vec::new();
+        for decl in &file.decls {
+            let Decl::Property(decl) = decl else {
+                continue;
+            };
+            if let Some(first) = names.insert(&decl.name.text, decl.name.span) {
+                self.report_duplicate(&decl.name, first);
+            }
+            properties.extend(self.property(decl, sources));
+        }
+        properties
+    }
+
+    fn property(&mut self, decl: &'a PropertyDecl, sources: &[Source]) -> Option<NamedProperty> {
+        let source_text = |expr: &Expr| {
+            let text = &sources[expr.span.source.index()].text;
+            let range = expr.span.start as usize..expr.span.end as usize;
+            let words: Vec<&str> = text.get(range).unwrap_or("").split_whitespace().collect();
+            words.join(" ")
+        };
+        let (property, text) = match &decl.question {
+            Question::Holds(formula) => {
+                let text = source_text(formula);
+                let mut property = self.holds(&decl.name, &text, formula)?;
+                property.fairness = decl.fairness;
+                return Some(property);
+            }
+            Question::Invariant(formula) => {
+                let inner = self.proposition(formula)?;
+                (Property::Invariant(inner), source_text(formula))
+            }
+            Question::Reachable(formula) => {
+                let inner = self.proposition(formula)?;
+                (Property::Reachable(inner), source_text(formula))
+            }
+            Question::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
+        };
+        Some(NamedProperty {
+            name: decl.name.text.clone(),
+            text,
+            property,
+            fairness: decl.fairness,
+            span: decl.name.span,
+        })
+    }
+
+    fn holds(&mut self, name: &Ident, text: &str, formula: &'a Expr) -> Option<NamedProperty> {
+        let lowered = formula::merge_invariants(self.formula(formula)?);
+        if lowered.depth() > logic::MAX_DEPTH {
+            let message = "the formula is nested too deeply";
+            self.report(Diagnostic::error("too-deep", formula.span, message));
+            return None;
+        }
+        Some(NamedProperty {
+            name: name.text.clone(),
+            text: text.to_owned(),
+            property: logic::classify(lowered),
+            fairness: None,
+            span: name.span,
+        })
+    }
+
+    /// A formula without temporal operators.
+    fn proposition(&mut self, expr: &'a Expr) -> Option<logic::Ltl> {
+        let formula = self.formula(expr)?;
+        if formula.is_propositional() {
+            return Some(formula);
+        }
+        let message = "temporal operators make no sense here";
+        self.report(
+            Diagnostic::error("temporal-operator", expr.span, message)
+                .help("write `property name: formula` for a temporal formula"),
+        );
+        None
+    }
+
+    fn has_errors(&self) -> bool {
+        let is_error = |d: &Diagnostic| d.severity == base::Severity::Error;
+        self.diagnostics.iter().any(is_error)
+    }
+
+    /// Reports, saying also which uses of definitions led here.
+    fn report(&mut self, mut diagnostic: Diagnostic) {
+        for (def, span) in self.expanding.iter().rev().take(3) {
+            let text = format!("in this use of `{}`", def.name.text);
+            diagnostic = diagnostic.label(*span, text);
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn fresh_bound(&mut self, name: &str) -> BoundId {
+        self.parts.bounds.push(name.to_owned());
+        BoundId::new(self.parts.bounds.len() - 1)
+    }
+
+    /// The atom with this meaning; a new one unless there is one.
+    fn atom(&mut self, name: String, meaning: AtomMeaning, span: Span) -> base::AtomId {
+        let key = fresh::canonical_text(&meaning);
+        if let Some(atom) = self.atoms_by_meaning.get(&key) {
+            return *atom;
+        }
+        let atom = base::AtomId::new(self.parts.atoms.len());
+        self.parts.atoms.push(model::Atom {
+            name,
+            meaning,
+            span,
+        });
+        self.atoms_by_meaning.insert(key, atom);
+        atom
+    }
+
+    /// Counts one part of an expression; `None` if there are too many or it is too deep.
+    fn spend(&mut self, n_nodes: usize, depth: usize, span: Span) -> Option<()> {
+        self.n_nodes += n_nodes;
+        let message = if self.n_nodes > MAX_NODES {
+            "the model becomes too large when definitions and ranges are expanded"
+        } else if self.depth + depth > MAX_DEPTH {
+            "the expression becomes too deep when definitions are expanded"
+        } else {
+            return Some(());
+        };
+        if !std::mem::replace(&mut self.overflowed, true) {
+            self.report(Diagnostic::error("too-large", span, message));
+        }
+        None
+    }
+}

@@ -1,0 +1,221 @@
+//! What names stand for.
+
+use std::collections::BTreeMap;
+
+use base::{Diagnostic, Span};
+use model::{BoundId, ChannelId, EnumId, EventId, Expr, Place, ProcessId, RecordId, Type, VarId};
+use rustc_hash::FxHashMap;
+
+use super::Lowerer;
+use crate::ast::{Decl, Def, File, Ident};
+
+/// The type of a value that fits into one cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ty {
+    Bool,
+    Int,
+    Enum(EnumId),
+}
+
+/// What an expression denotes.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// A value that fits into one cell.
+    Scalar(Expr, Ty),
+    /// A variable, or a part of one, that consists of several cells.
+    Composite(Place, Type),
+}
+
+/// A name declared outside processes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Global<'a> {
+    Const(i64, Ty),
+    Enum(EnumId),
+    Record(RecordId),
+    Var(VarId),
+    Def(&'a Def),
+    Chan(ChannelId),
+    Event(EventId),
+    Process(ProcessId),
+    /// Its declaration is wrong, which has been reported.
+    Broken,
+}
+
+impl Global<'_> {
+    /// What it is, for messages.
+    pub(super) fn describe(&self) -> &'static str {
+        match self {
+            Self::Const(..) => "a constant",
+            Self::Enum(_) => "an enumeration",
+            Self::Record(_) => "a record type",
+            Self::Var(_) => "a variable",
+            Self::Def(_) => "a definition",
+            Self::Chan(_) => "a channel",
+            Self::Event(_) => "an event",
+            Self::Process(_) => "a process",
+            Self::Broken => "something wrong",
+        }
+    }
+}
+
+/// A name declared in a process.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Local<'a> {
+    Var(VarId),
+    Def(&'a Def),
+}
+
+/// What is known of the actions of a process with one name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ActionInfo {
+    pub(super) n_parameters: usize,
+    /// Does a step with this name take part in an event?
+    pub(super) in_event: bool,
+    pub(super) span: Span,
+}
+
+/// What a process declares.
+#[derive(Debug, Default)]
+pub(super) struct ProcessInfo<'a> {
+    pub(super) locals: FxHashMap<&'a str, (Local<'a>, Span)>,
+    pub(super) actions: BTreeMap<&'a str, ActionInfo>,
+    /// The binding of its index.
+    pub(super) index: Option<Binding>,
+}
+
+/// A bound name.
+#[derive(Clone, Debug)]
+pub(super) struct Binding {
+    pub(super) name: String,
+    pub(super) value: Value,
+    /// How the value is written in the names of atoms, if not by its name.
+    pub(super) text: Option<String>,
+    /// How deep and how large the value is.
+    pub(super) size: (usize, usize),
+}
+
+impl Binding {
+    /// A name that stands for a bound variable of the model.
+    pub(super) fn bound(name: &str, bound: BoundId, ty: Ty) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: Value::Scalar(Expr::Bound(bound), ty),
+            text: None,
+            size: (1, 1),
+        }
+    }
+
+    /// A name that stands for an integer.
+    pub(super) fn integer(name: &str, value: i64) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: Value::Scalar(Expr::Int(value), Ty::Int),
+            text: Some(value.to_string()),
+            size: (1, 1),
+        }
+    }
+}
+
+/// The names of all constants, variables, definitions, channels, events and processes.
+pub(super) fn all_names(file: &File) -> FxHashMap<&str, Span> {
+    let idents = file.decls.iter().flat_map(|decl| match decl {
+        Decl::Const { name, .. } | Decl::Param { name } | Decl::Event { name, .. } => {
+            std::slice::from_ref(name)
+        }
+        Decl::Var(decl) => &decl.names,
+        Decl::Def(def) => std::slice::from_ref(&def.name),
+        Decl::Chan(decl) => std::slice::from_ref(&decl.name),
+        Decl::Process(decl) => std::slice::from_ref(&decl.name),
+        _ => &[],
+    });
+    let entries = idents.map(|name| (name.text.as_str(), name.span));
+    entries.collect()
+}
+
+impl<'a> Lowerer<'a> {
+    /// Declares a name outside processes; a second declaration is reported and ignored.
+    pub(super) fn declare_global(&mut self, name: &'a Ident, global: Global<'a>) {
+        let previous = self.globals.get(name.text.as_str()).map(|entry| entry.1);
+        let variant_of = self.variants.get(name.text.as_str());
+        if let Some(first) = previous {
+            self.report_duplicate(name, first);
+        } else if variant_of.is_some() {
+            let message = format!("`{}` is already a value of an enumeration", name.text);
+            self.report(Diagnostic::error("duplicate", name.span, message));
+        } else {
+            self.later.remove(name.text.as_str());
+            self.globals.insert(&name.text, (global, name.span));
+        }
+    }
+
+    pub(super) fn report_duplicate(&mut self, name: &Ident, first: Span) {
+        let message = format!("`{}` is declared twice", name.text);
+        let diagnostic =
+            Diagnostic::error("duplicate", name.span, message).label(first, "first declared here");
+        self.report(diagnostic);
+    }
+
+    /// The innermost bound variable with this name.
+    pub(super) fn binding(&self, name: &str) -> Option<&Binding> {
+        let visible = &self.scope[self.floor..];
+        visible.iter().rev().find(|binding| binding.name == name)
+    }
+
+    pub(super) fn local(&self, name: &str) -> Option<Local<'a>> {
+        let info = &self.processes[self.process?.index()];
+        info.locals.get(name).map(|entry| entry.0)
+    }
+
+    pub(super) fn global(&self, name: &str) -> Option<Global<'a>> {
+        self.globals.get(name).map(|entry| entry.0)
+    }
+
+    /// Reports a name that is not known here, with the likeliest name that is.
+    pub(super) fn report_unknown(&mut self, name: &str, span: Span) {
+        if let Some(first) = self.later.get(name).copied() {
+            let message = format!("`{name}` cannot be used here");
+            let diagnostic = Diagnostic::error("used-too-early", span, message)
+                .label(first, "declared here")
+                .help(
+                    "constants and types are worked out first, and see only constants above them",
+                );
+            return self.report(diagnostic);
+        }
+        let bound = self.scope[self.floor..].iter().map(|b| b.name.as_str());
+        let locals = self
+            .process
+            .map(|process| &self.processes[process.index()].locals);
+        let locals = locals.into_iter().flat_map(|locals| locals.keys().copied());
+        let globals = self.globals.keys().copied();
+        let variants = self.variants.keys().copied();
+        let mut known: Vec<&str> = bound.chain(locals).chain(globals).chain(variants).collect();
+        known.sort_unstable();
+        let mut diagnostic =
+            Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"));
+        if let Some(meant) = base::closest_name(name, known) {
+            diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
+        } else if let Some(process) = self.process_with_location(name) {
+            let help = format!("`{name}` is a location; write `{process} @ {name}`");
+            diagnostic = diagnostic.help(help);
+        }
+        self.report(diagnostic);
+    }
+
+    fn process_with_location(&self, name: &str) -> Option<String> {
+        let has = |p: &&model::Process| p.locations.iter().any(|location| location == name);
+        let process = self.parts.processes.iter().find(has)?;
+        Some(match process.index {
+            Some(_) => format!("{}[i]", process.name),
+            None => process.name.clone(),
+        })
+    }
+
+    /// How a type is called in messages.
+    pub(super) fn ty_name(&self, ty: Ty) -> String {
+        match ty {
+            Ty::Bool => "a Boolean".to_owned(),
+            Ty::Int => "an integer".to_owned(),
+            Ty::Enum(id) => format!("a value of `{}`", self.parts.enums[id.index()].name),
+        }
+    }
+}

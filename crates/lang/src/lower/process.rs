@@ -1,0 +1,153 @@
+//! What processes consist of, before their steps are looked at.
+
+use base::Diagnostic;
+use model::{IndexRange, Process, ProcessId};
+
+use super::Lowerer;
+use super::names::{ActionInfo, Binding, Global, Local, ProcessInfo, Ty};
+use crate::ast::{Communication, Def, FromBlock, ProcessDecl, Sources, StepDecl};
+
+/// How many processes a family may have.
+const MAX_INSTANCES: i64 = 10_000;
+
+/// The location of a process that declares none.
+const ONLY_LOCATION: &str = "main";
+
+impl<'a> Lowerer<'a> {
+    /// Index, locations, local names and action names.
+    pub(super) fn process_header(&mut self, decl: &'a ProcessDecl) {
+        let id = ProcessId::new(self.parts.processes.len());
+        self.declare_global(&decl.name, Global::Process(id));
+        let index = self.process_index_range(decl);
+        let locations = self.locations(decl);
+        self.parts.processes.push(Process {
+            index: index.as_ref().map(|entry| entry.0),
+            ..Process::new(&decl.name.text, locations, Vec::new(), decl.span)
+        });
+        self.processes.push(ProcessInfo {
+            index: index.map(|entry| entry.1),
+            ..ProcessInfo::default()
+        });
+        self.initial_locations(decl, id);
+        let binding = self.processes[id.index()].index.clone();
+        self.scope.extend(binding);
+        for vars in &decl.vars {
+            self.variables(vars, Some(id));
+        }
+        self.scope.clear();
+        for def in &decl.defs {
+            self.declare_local(id, &def.name, Local::Def(def));
+        }
+        for step in decl.blocks.iter().flat_map(|block| &block.steps) {
+            self.declare_action(id, step);
+        }
+    }
+
+    fn process_index_range(&mut self, decl: &'a ProcessDecl) -> Option<(IndexRange, Binding)> {
+        let (name, lo, hi) = decl.index.as_ref()?;
+        let bound = self.fresh_bound(&name.text);
+        let (lo_span, hi_span) = (lo.span, hi.span);
+        // A wrong range has been reported; one instance serves to check the rest.
+        let range = self.constant_range(lo, hi, MAX_INSTANCES);
+        let (lo, hi) = range.unwrap_or((0, 0));
+        if lo > hi {
+            let message = format!("the range {lo}..{hi} is empty");
+            self.report(Diagnostic::error(
+                "empty-range",
+                lo_span.to(hi_span),
+                message,
+            ));
+        }
+        let binding = Binding::bound(&name.text, bound, Ty::Int);
+        Some((IndexRange { bound, lo, hi }, binding))
+    }
+
+    /// Where the process can be, in order of appearance.
+    fn locations(&mut self, decl: &'a ProcessDecl) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let sources = decl.blocks.iter().flat_map(|block| match &block.sources {
+            Sources::Named(names) => names.as_slice(),
+            Sources::All | Sources::Implicit => &[],
+        });
+        let mut seen = rustc_hash::FxHashSet::default();
+        for name in decl.initial.iter().chain(sources) {
+            if seen.insert(name.text.as_str()) {
+                names.push(name.text.clone());
+            }
+        }
+        if names.is_empty() {
+            return vec![ONLY_LOCATION.to_owned()];
+        }
+        for block in &decl.blocks {
+            if let FromBlock {
+                sources: Sources::Implicit,
+                steps,
+            } = block
+            {
+                let message = "this step stands outside the `from` blocks of its process";
+                self.report(
+                    Diagnostic::error("step-outside-from", steps[0].span, message)
+                        .help("put it into a `from` block; `from *` starts anywhere"),
+                );
+            }
+        }
+        if decl.initial.is_empty() {
+            let message = format!("`{}` does not say where it starts", decl.name.text);
+            let help = format!("write `init {}`, or another location", names[0]);
+            self.report(Diagnostic::error("missing-init", decl.name.span, message).help(help));
+        }
+        names
+    }
+
+    fn initial_locations(&mut self, decl: &'a ProcessDecl, id: ProcessId) {
+        let names = decl.initial.iter();
+        let mut initial: Vec<_> = names.filter_map(|name| self.location(id, name)).collect();
+        initial.dedup();
+        if !initial.is_empty() {
+            self.parts.processes[id.index()].initial = initial;
+        }
+    }
+
+    fn declare_action(&mut self, id: ProcessId, step: &'a StepDecl) {
+        let name = step.name.text.as_str();
+        let n_parameters = step
+            .parameters
+            .iter()
+            .map(|binder| binder.names.len())
+            .sum();
+        let in_event = matches!(step.communication, Some(Communication::Event(..)));
+        let info = &mut self.processes[id.index()];
+        if let Some(&(_, first)) = info.locals.get(name) {
+            self.report_duplicate(&step.name, first);
+            return;
+        }
+        let action = info.actions.entry(name).or_insert(ActionInfo {
+            n_parameters,
+            in_event,
+            span: step.name.span,
+        });
+        action.in_event |= in_event;
+        let (other, first) = (action.n_parameters, action.span);
+        if other != n_parameters {
+            let message = format!("`{name}` has {n_parameters} parameter(s) here");
+            self.report(
+                Diagnostic::error("action-parameters", step.name.span, message)
+                    .label(first, format!("but {other} here")),
+            );
+        }
+    }
+
+    /// Checks a definition without parameters even if nothing uses it.
+    pub(super) fn check_definition(&mut self, def: &'a Def) {
+        if !def.parameters.is_empty() {
+            return;
+        }
+        if self.is_temporal_definition(def) {
+            self.with_arguments(def, &[], def.name.span, |lowerer| {
+                lowerer.formula(&def.body)
+            });
+        } else {
+            self.expand(def, &[], def.name.span);
+        }
+    }
+}

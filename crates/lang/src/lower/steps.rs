@@ -1,0 +1,246 @@
+//! Steps of processes: parameters, guards, communication, annotations.
+
+use base::Diagnostic;
+use model::{Annotation, Expr, LocationId, Parameter, Pattern, ProcessId, Step, Sync, Target};
+
+use super::Lowerer;
+use super::data::mentions_state;
+use super::expr::names_of;
+use super::names::{Binding, Global, Ty};
+use crate::ast::{self, Communication, Ident, PatternExpr, ProcessDecl, Sources, StepDecl};
+
+impl<'a> Lowerer<'a> {
+    /// All steps of a process, and its fairness annotations.
+    pub(super) fn steps_of(&mut self, decl: &'a ProcessDecl, id: ProcessId) {
+        self.process = Some(id);
+        let binding = self.processes[id.index()].index.clone();
+        self.scope.extend(binding);
+        for def in &decl.defs {
+            self.check_definition(def);
+        }
+        if let Some(mark) = &decl.fairness {
+            self.parts.annotations.push(Annotation {
+                kind: mark.kind,
+                target: Target::Process(id),
+                span: mark.span,
+            });
+        }
+        for block in &decl.blocks {
+            let sources = self.sources(id, &block.sources);
+            for step in &block.steps {
+                for source in &sources {
+                    self.add_step(id, step, *source);
+                }
+            }
+        }
+        self.scope.clear();
+        self.process = None;
+    }
+
+    fn sources(&mut self, id: ProcessId, sources: &'a Sources) -> Vec<LocationId> {
+        let n_locations = self.parts.processes[id.index()].locations.len();
+        match sources {
+            Sources::Named(names) => names.iter().filter_map(|n| self.location(id, n)).collect(),
+            Sources::All => (0..n_locations).map(LocationId::new).collect(),
+            Sources::Implicit => vec![LocationId(0)],
+        }
+    }
+
+    fn add_step(&mut self, id: ProcessId, decl: &'a StepDecl, source: LocationId) {
+        let n_bound = self.scope.len();
+        let step = self.step(id, decl, source);
+        self.scope.truncate(n_bound);
+        let Some(step) = step else {
+            return;
+        };
+        let steps = &mut self.parts.processes[id.index()].steps;
+        steps.push(step);
+        if let Some(mark) = &decl.fairness {
+            let target = if mark.choice {
+                Target::Choice(id, steps.len() - 1)
+            } else {
+                Target::Action(id, decl.name.text.clone())
+            };
+            let (kind, span) = (mark.kind, mark.span);
+            let same = |other: &Annotation| other.kind == kind && other.target == target;
+            if !self.parts.annotations.iter().any(same) {
+                self.parts
+                    .annotations
+                    .push(Annotation { kind, target, span });
+            }
+        }
+    }
+
+    fn step(&mut self, id: ProcessId, decl: &'a StepDecl, source: LocationId) -> Option<Step> {
+        let parameters = self.parameters(decl);
+        let guards: Vec<_> = decl
+            .guards
+            .iter()
+            .map(|guard| self.bool_expr(guard))
+            .collect();
+        let sync = match &decl.communication {
+            None => Some(Sync::Internal),
+            Some(communication) => self.communication(communication),
+        };
+        let mut effect = Vec::new();
+        let done = self.statements(&decl.effect, &mut effect);
+        let target = match &decl.target {
+            None => Some(source),
+            Some(name) => self.location(id, name),
+        };
+        let (parameters, condition) = parameters?;
+        done?;
+        Some(Step {
+            parameters,
+            condition,
+            guard: Expr::all(guards.into_iter().collect::<Option<Vec<_>>>()?),
+            sync: sync?,
+            effect,
+            ..Step::new(&decl.name.text, source, target?, decl.span)
+        })
+    }
+
+    /// The parameters and the condition on them; leaves their names in scope.
+    fn parameters(&mut self, decl: &'a StepDecl) -> Option<(Vec<Parameter>, Expr)> {
+        let mut parameters = Vec::new();
+        let mut conditions = Vec::new();
+        let mut ok = true;
+        for (name, binder, is_last) in names_of(&decl.parameters) {
+            let bound = self.fresh_bound(name);
+            let range = (
+                self.stateless(&binder.lo, Ty::Int),
+                self.stateless(&binder.hi, Ty::Int),
+            );
+            self.scope.push(Binding::bound(name, bound, Ty::Int));
+            match range {
+                (Some(lo), Some(hi)) => {
+                    let span = binder.lo.span.to(binder.hi.span);
+                    ok &= self.check_range_size(&lo, &hi, span).is_some();
+                    parameters.push(Parameter { bound, lo, hi });
+                }
+                _ => ok = false,
+            }
+            if let Some(condition) = binder.condition.as_ref().filter(|_| is_last) {
+                match self.stateless(condition, Ty::Bool) {
+                    Some(condition) => conditions.push(condition),
+                    None => ok = false,
+                }
+            }
+        }
+        ok.then(|| (parameters, Expr::all(conditions)))
+    }
+
+    /// An expression that must not depend on the state, because it is part of the name of an
+    /// action.
+    fn stateless(&mut self, expr: &'a ast::Expr, ty: Ty) -> Option<Expr> {
+        let lowered = self.scalar_of(expr, ty)?;
+        self.check_stateless(&lowered, expr)?;
+        Some(lowered)
+    }
+
+    fn check_stateless(&mut self, lowered: &Expr, expr: &ast::Expr) -> Option<()> {
+        if !mentions_state(lowered) {
+            return Some(());
+        }
+        let message = "this is part of the name of an action, so it must not depend on the state";
+        self.report(
+            Diagnostic::error("state-in-action-name", expr.span, message)
+                .help("conditions on the state belong after `when`"),
+        );
+        None
+    }
+
+    fn communication(&mut self, communication: &'a Communication) -> Option<Sync> {
+        match communication {
+            Communication::Event(event, arguments) => self.event_sync(event, arguments),
+            Communication::Send(channel, payload) => {
+                let channel = self.channel_reference(channel)?;
+                let types = self.parts.channels[channel.channel.index()].payload.clone();
+                self.check_arity(types.len(), payload.len(), payload[0].span)?;
+                let values = payload.iter().zip(types);
+                let values: Vec<_> = values.map(|(e, ty)| self.value_for(e, ty)).collect();
+                Some(Sync::Send {
+                    channel,
+                    payload: values.into_iter().collect::<Option<_>>()?,
+                })
+            }
+            Communication::Receive(channel_expr, patterns) => {
+                let channel = self.channel_reference(channel_expr)?;
+                let types = self.parts.channels[channel.channel.index()].payload.clone();
+                self.check_arity(types.len(), patterns.len(), channel_expr.span)?;
+                let lowered = patterns.iter().zip(types);
+                let lowered: Vec<_> = lowered.map(|(p, ty)| self.pattern(p, ty)).collect();
+                Some(Sync::Receive {
+                    channel,
+                    patterns: lowered.into_iter().collect::<Option<_>>()?,
+                })
+            }
+        }
+    }
+
+    fn check_arity(&mut self, wanted: usize, found: usize, span: base::Span) -> Option<()> {
+        if wanted == found {
+            return Some(());
+        }
+        let message = format!("messages of this channel have {wanted} component(s), not {found}");
+        self.report(Diagnostic::error("message-arity", span, message));
+        None
+    }
+
+    fn event_sync(&mut self, name: &'a Ident, arguments: &'a [ast::Expr]) -> Option<Sync> {
+        let event = match self.global(&name.text) {
+            Some(Global::Event(event)) => event,
+            Some(Global::Broken) => return None,
+            other => {
+                let events = self.parts.events.iter().map(|event| event.name.as_str());
+                let meant = base::closest_name(&name.text, events).map(str::to_owned);
+                let message = match other {
+                    Some(other) => format!("`{}` is {}, not an event", name.text, other.describe()),
+                    None => format!("there is no event `{}`", name.text),
+                };
+                let mut diagnostic = Diagnostic::error("unknown-event", name.span, message);
+                diagnostic = match meant {
+                    Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+                    None => diagnostic.help(format!("declare it with `event {}`", name.text)),
+                };
+                self.report(diagnostic);
+                return None;
+            }
+        };
+        let types = self.event_types[event.index()].clone();
+        if types.len() != arguments.len() {
+            let (wanted, found) = (types.len(), arguments.len());
+            let message = format!("`{}` has {wanted} argument(s), {found} given", name.text);
+            self.report(Diagnostic::error("wrong-arguments", name.span, message));
+            return None;
+        }
+        let mut lowered = Vec::new();
+        for (argument, ty) in arguments.iter().zip(types) {
+            let value = self.value_for(argument, ty)?;
+            self.check_stateless(&value, argument)?;
+            lowered.push(value);
+        }
+        let arguments = lowered;
+        Some(Sync::Event { event, arguments })
+    }
+
+    fn pattern(&mut self, pattern: &'a PatternExpr, ty: model::Scalar) -> Option<Pattern> {
+        match pattern {
+            PatternExpr::Ignore => Some(Pattern::Ignore),
+            PatternExpr::Equal(expr) => self.value_for(expr, ty).map(Pattern::Match),
+            PatternExpr::Plain(expr) if self.is_variable(expr) => {
+                let (place, target) = self.scalar_place(expr)?;
+                let (stored, sent) = (super::types::ty_of(target), super::types::ty_of(ty));
+                if stored != sent {
+                    let (stored, sent) = (self.ty_name(stored), self.ty_name(sent));
+                    let message =
+                        format!("the message has {sent} here, the variable holds {stored}");
+                    self.report(Diagnostic::error("type-mismatch", expr.span, message));
+                    return None;
+                }
+                Some(Pattern::Store(place))
+            }
+            PatternExpr::Plain(expr) => self.value_for(expr, ty).map(Pattern::Match),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Declarations outside processes, and types.
+
+use base::{Diagnostic, Fairness, Span};
+
+use super::{DECLARATIONS, Parsed, Parser};
+use crate::ast::{
+    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyDecl, Question, TypeExpr, TypeKind,
+    VarDecl,
+};
+use crate::lexer::TokenKind;
+
+impl Parser<'_> {
+    pub(super) fn file(&mut self) -> File {
+        let mut file = File::default();
+        while !self.at_end() {
+            if self.eat(";") {
+                continue;
+            }
+            let start = self.position;
+            match self.decl() {
+                Ok(decl) => file.decls.push(decl),
+                Err(_) => self.recover_at_top(start),
+            }
+        }
+        file
+    }
+
+    /// Skips to the next declaration; stray closing braces are passed over.
+    fn recover_at_top(&mut self, start: usize) {
+        if self.position == start {
+            self.advance();
+        }
+        loop {
+            let token = self.peek();
+            let begins = token.starts_line
+                && (DECLARATIONS.contains(&token.text) || ["weak", "strong"].contains(&token.text));
+            if self.at_end() || begins {
+                return;
+            }
+            self.advance();
+        }
+    }
+
+    fn decl(&mut self) -> Parsed<Decl> {
+        let token = self.peek();
+        match token.text {
+            "fair" | "weak" | "strong" | "process" => return self.process().map(Decl::Process),
+            "}" => {
+                let diagnostic =
+                    Diagnostic::error("syntax", token.span, "this `}` closes nothing that is open");
+                return Err(self.report(diagnostic));
+            }
+            _ => {}
+        }
+        if !DECLARATIONS.contains(&token.text) {
+            return Err(self.not_a_declaration());
+        }
+        self.advance();
+        match token.text {
+            "const" => self.constant(),
+            "param" => Ok(Decl::Param {
+                name: self.name("the name of a parameter")?,
+            }),
+            "enum" => self.enumeration(),
+            "record" => self.record(),
+            "var" => self.variables().map(Decl::Var),
+            "init" => self.condition().map(Decl::Init),
+            "def" => self.definition(true).map(Decl::Def),
+            "chan" => self.channel().map(Decl::Chan),
+            "event" => self.event(),
+            "synchronous" => Ok(Decl::Synchronous),
+            "fairness" => {
+                let (fairness, span) = self.fairness_kind()?;
+                Ok(Decl::Fairness(fairness, span))
+            }
+            "assume" => self.formula().map(Decl::Assume),
+            keyword => self.property(keyword, token.span).map(Decl::Property),
+        }
+    }
+
+    fn not_a_declaration(&mut self) -> super::Reported {
+        let token = self.peek();
+        let message = format!("expected a declaration, found {}", self.found());
+        let mut diagnostic = Diagnostic::error("syntax", token.span, message);
+        if let Some(meant) = base::closest_name(token.text, DECLARATIONS) {
+            diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
+        } else if token.kind == TokenKind::Word {
+            diagnostic = diagnostic.help(
+                "a model consists of `const`, `var`, `chan`, `event`, `process`, `property` and other declarations",
+            );
+        }
+        self.report(diagnostic)
+    }
+
+    fn constant(&mut self) -> Parsed<Decl> {
+        let name = self.name("the name of a constant")?;
+        self.expect("=")?;
+        let value = self.expr()?;
+        Ok(Decl::Const { name, value })
+    }
+
+    fn enumeration(&mut self) -> Parsed<Decl> {
+        let name = self.name("the name of an enumeration")?;
+        let open = self.expect("{")?;
+        let mut variants = vec![self.name("the name of a value")?];
+        while self.eat(",") && !self.at("}") {
+            variants.push(self.name("the name of a value")?);
+        }
+        self.expect_close("}", open)?;
+        Ok(Decl::Enum { name, variants })
+    }
+
+    fn record(&mut self) -> Parsed<Decl> {
+        let name = self.name("the name of a record")?;
+        let open = self.expect("{")?;
+        let mut fields = Vec::new();
+        while !self.at("}") {
+            let field = self.name("the name of a component")?;
+            self.expect(":")?;
+            fields.push((field, self.ty()?));
+            if !(self.eat(",") || self.eat(";") || self.peek().starts_line) {
+                break;
+            }
+        }
+        self.expect_close("}", open)?;
+        Ok(Decl::Record { name, fields })
+    }
+
+    /// After `var`.
+    pub(super) fn variables(&mut self) -> Parsed<VarDecl> {
+        let names = self.list(|p| p.name("the name of a variable"))?;
+        self.expect(":")?;
+        let ty = self.ty()?;
+        if self.at(":=") {
+            let span = self.peek().span;
+            self.report(
+                Diagnostic::error("syntax", span, "an initial value is written with `=`")
+                    .help("`:=` assigns in the effect of a step"),
+            );
+            self.advance();
+        } else if !self.eat("=") {
+            let initial = None;
+            return Ok(VarDecl { names, ty, initial });
+        }
+        let initial = Some(self.initial_value()?);
+        Ok(VarDecl { names, ty, initial })
+    }
+
+    fn initial_value(&mut self) -> Parsed<Expr> {
+        let span = self.peek().span;
+        if self.eat("any") {
+            let kind = ExprKind::Any;
+            return Ok(Expr { kind, span });
+        }
+        self.expr()
+    }
+
+    /// After `def`.
+    pub(super) fn definition(&mut self, formula: bool) -> Parsed<Def> {
+        let name = self.name("the name of a definition")?;
+        let mut parameters = Vec::new();
+        if self.at("(") {
+            let open = self.advance().span;
+            parameters = self.list(|p| p.name("the name of a parameter"))?;
+            self.expect_close(")", open)?;
+        }
+        self.expect("=")?;
+        let body = if formula {
+            self.formula()?
+        } else {
+            self.condition()?
+        };
+        Ok(Def {
+            name,
+            parameters,
+            body,
+        })
+    }
+
+    fn channel(&mut self) -> Parsed<ChanDecl> {
+        let name = self.name("the name of a channel")?;
+        let mut capacity = None;
+        if self.at("[") {
+            let open = self.advance().span;
+            capacity = Some(self.expr()?);
+            self.expect_close("]", open)?;
+        }
+        let mut indices = None;
+        if self.eat("for") {
+            if self.peek_at(1).text == "in" {
+                self.name("the name of an index")?;
+                self.advance();
+            }
+            indices = Some(self.range()?);
+        }
+        self.expect("of")?;
+        let payload = if self.at("(") {
+            let open = self.advance().span;
+            let types = self.list(Self::ty)?;
+            self.expect_close(")", open)?;
+            types
+        } else {
+            vec![self.ty()?]
+        };
+        Ok(ChanDecl {
+            name,
+            capacity,
+            indices,
+            payload,
+        })
+    }
+
+    fn event(&mut self) -> Parsed<Decl> {
+        let name = self.name("the name of an event")?;
+        let mut arguments = Vec::new();
+        if self.at("(") {
+            let open = self.advance().span;
+            arguments = self.list(Self::ty)?;
+            self.expect_close(")", open)?;
+        }
+        Ok(Decl::Event { name, arguments })
+    }
+
+    /// A name such as `weak-process+annotated`.
+    pub(super) fn fairness_kind(&mut self) -> Parsed<(Fairness, Span)> {
+        let first = self.peek();
+        let mut text = String::new();
+        let mut span = first.span;
+        if first.kind == TokenKind::Word {
+            text.push_str(self.advance().text);
+            while (self.at("-") || self.at("+")) && self.peek_at(1).kind == TokenKind::Word {
+                text.push_str(self.advance().text);
+                let word = self.advance();
+                text.push_str(word.text);
+                span = span.to(word.span);
+            }
+        }
+        if let Some(fairness) = Fairness::parse(&text) {
+            return Ok((fairness, span));
+        }
+        let kinds = "`none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`";
+        let diagnostic = Diagnostic::error(
+            "unknown-fairness",
+            span,
+            format!("`{text}` is no kind of fairness"),
+        )
+        .help(format!("the kinds are {kinds}; combine with `+annotated`"));
+        Err(self.report(diagnostic))
+    }
+
+    /// After `property`, `invariant`, `reachable` or `deadlockfree`.
+    fn property(&mut self, keyword: &str, span: Span) -> Parsed<PropertyDecl> {
+        if keyword == "deadlockfree" {
+            let text = keyword.to_owned();
+            return Ok(PropertyDecl {
+                name: Ident { text, span },
+                fairness: None,
+                question: Question::DeadlockFree,
+            });
+        }
+        let name = self.name(&format!("the name of the {keyword}"))?;
+        let mut fairness = None;
+        if self.eat("under") {
+            fairness = Some(self.fairness_kind()?.0);
+        }
+        self.expect(":")?;
+        let question = match keyword {
+            "invariant" => Question::Invariant(self.formula()?),
+            "reachable" => Question::Reachable(self.formula()?),
+            _ if self.at("deadlockfree") && !self.peek().starts_line => {
+                self.advance();
+                Question::DeadlockFree
+            }
+            _ => Question::Holds(self.formula()?),
+        };
+        Ok(PropertyDecl {
+            name,
+            fairness,
+            question,
+        })
+    }
+
+    /// `lo..hi`.
+    pub(super) fn range(&mut self) -> Parsed<(Expr, Expr)> {
+        let lo = self.sum()?;
+        if !self.at("..") {
+            let diagnostic = Diagnostic::error(
+                "syntax",
+                self.peek().span,
+                format!("expected `..`, found {}", self.found()),
+            )
+            .help("a range is written `first..last`, and the last value belongs to it");
+            return Err(self.report(diagnostic));
+        }
+        self.advance();
+        let hi = self.sum()?;
+        Ok((lo, hi))
+    }
+
+    pub(super) fn ty(&mut self) -> Parsed<TypeExpr> {
+        self.nested(Self::ty_here)
+    }
+
+    fn ty_here(&mut self) -> Parsed<TypeExpr> {
+        let start = self.peek().span;
+        let kind = match self.peek().text {
+            "bool" => {
+                self.advance();
+                TypeKind::Bool
+            }
+            "int" => {
+                self.advance();
+                TypeKind::Int
+            }
+            "array" => return self.array_type(),
+            _ => self.named_type_or_range()?,
+        };
+        let span = start.to(self.previous_span());
+        let mut ty = TypeExpr { kind, span };
+        let mut n_suffixes = 0;
+        while self.at("[") {
+            n_suffixes += 1;
+            if n_suffixes > 8 {
+                return Err(self.unexpected("the end of the type (at most 8 dimensions)"));
+            }
+            let open = self.advance().span;
+            let length = self.expr()?;
+            let close = self.expect_close("]", open)?;
+            ty = TypeExpr {
+                kind: TypeKind::Counted(Box::new(ty), Box::new(length)),
+                span: span.to(close),
+            };
+        }
+        Ok(ty)
+    }
+
+    fn array_type(&mut self) -> Parsed<TypeExpr> {
+        let start = self.advance().span;
+        let open = self.expect("[")?;
+        let (lo, hi) = self.range()?;
+        self.expect_close("]", open)?;
+        self.expect("of")?;
+        let element = self.ty()?;
+        Ok(TypeExpr {
+            span: start.to(element.span),
+            kind: TypeKind::Array(Box::new(lo), Box::new(hi), Box::new(element)),
+        })
+    }
+
+    fn named_type_or_range(&mut self) -> Parsed<TypeKind> {
+        let is_name = self.peek().kind == TokenKind::Word
+            && !super::is_reserved(self.peek().text)
+            && !["..", "+", "-", "*", "/", "%", "(", "."].contains(&self.peek_at(1).text);
+        if is_name {
+            return Ok(TypeKind::Named(self.name("a type")?));
+        }
+        if self.peek().kind == TokenKind::Symbol && !["(", "-"].contains(&self.peek().text) {
+            return Err(self.unexpected("a type"));
+        }
+        let (lo, hi) = self.range()?;
+        Ok(TypeKind::Range(Box::new(lo), Box::new(hi)))
+    }
+
+    /// Where the last token was that has been taken.
+    pub(super) fn previous_span(&self) -> Span {
+        self.tokens[self.position.saturating_sub(1)].span
+    }
+}

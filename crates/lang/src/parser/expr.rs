@@ -1,0 +1,399 @@
+//! Expressions and formulas, by precedence climbing.
+//!
+//! From loose to tight: `<->`; `->` (to the right); `||`; `&&`; `U W R M` (to the right); the
+//! prefix operators `!`, `[]`, `<>`, `X`; comparisons (not associative); `+ -`; `* / %`; unary
+//! minus; `a[i]`, `a.b`, `f(x)`, `P @ l`. Quantifiers and `if` reach as far to the right as
+//! possible.
+
+use base::Diagnostic;
+use model::BinaryOp as Op;
+use model::Quantifier;
+
+use super::{Parsed, Parser};
+use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::lexer::TokenKind;
+
+/// Precedences, from loose to tight.
+mod level {
+    pub(super) const IFF: u8 = 0;
+    pub(super) const IMPLIES: u8 = 1;
+    pub(super) const OR: u8 = 2;
+    pub(super) const AND: u8 = 3;
+    pub(super) const TEMPORAL: u8 = 4;
+    pub(super) const COMPARISON: u8 = 6;
+    pub(super) const SUM: u8 = 7;
+    pub(super) const PRODUCT: u8 = 8;
+    pub(super) const POSTFIX: u8 = 9;
+}
+
+impl Parser<'_> {
+    /// An expression after which `=` may follow.
+    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        let slip = std::mem::replace(&mut self.equals_is_slip, false);
+        let result = self.expr_at(level::IFF);
+        self.equals_is_slip = slip;
+        result
+    }
+
+    /// An expression after which `=` is a slip for `==`.
+    pub(super) fn condition(&mut self) -> Parsed<Expr> {
+        let slip = std::mem::replace(&mut self.equals_is_slip, true);
+        let result = self.expr_at(level::IFF);
+        self.equals_is_slip = slip;
+        result
+    }
+
+    /// A condition that `->` ends.
+    pub(super) fn guard(&mut self) -> Parsed<Expr> {
+        let ends = std::mem::replace(&mut self.arrow_ends, true);
+        let result = self.condition();
+        self.arrow_ends = ends;
+        result
+    }
+
+    /// A condition in which capital letters are temporal operators.
+    pub(super) fn formula(&mut self) -> Parsed<Expr> {
+        let outer = std::mem::replace(&mut self.in_formula, true);
+        let result = self.condition();
+        self.in_formula = outer;
+        result
+    }
+
+    /// What may be a bound of a range or a pattern: no comparison and nothing looser.
+    pub(super) fn sum(&mut self) -> Parsed<Expr> {
+        self.expr_at(level::SUM)
+    }
+
+    /// A name with accesses, as the target of an assignment or communication.
+    pub(super) fn postfix_only(&mut self) -> Parsed<Expr> {
+        let token = self.advance();
+        if token.kind != TokenKind::Word || super::is_reserved(token.text) {
+            self.position -= usize::from(token.kind != TokenKind::End);
+            return Err(self.unexpected("a variable or channel"));
+        }
+        let kind = ExprKind::Name(token.text.to_owned());
+        let span = token.span;
+        self.postfix(Expr { kind, span })
+    }
+
+    /// Parses inside brackets, where `->` is an implication again.
+    pub(super) fn in_brackets<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        let ends = std::mem::replace(&mut self.arrow_ends, false);
+        let result = parse(self);
+        self.arrow_ends = ends;
+        result
+    }
+
+    fn expr_at(&mut self, least: u8) -> Parsed<Expr> {
+        self.nested(|p| p.climb(least))
+    }
+
+    fn climb(&mut self, least: u8) -> Parsed<Expr> {
+        let mut left = self.operand()?;
+        while let Some((op, level)) = self.binary_op()
+            && level >= least
+        {
+            left = match level {
+                level::OR | level::AND | level::SUM | level::PRODUCT => self.chain(left, level)?,
+                level::COMPARISON => self.comparison(left, op)?,
+                _ => {
+                    self.advance();
+                    let right = self.expr_at(level)?;
+                    binary(op, left, right)
+                }
+            };
+        }
+        Ok(left)
+    }
+
+    fn chain(&mut self, first: Expr, level: u8) -> Parsed<Expr> {
+        let mut rest = Vec::new();
+        while let Some((BinaryOp::Model(op), next)) = self.binary_op()
+            && next == level
+        {
+            self.advance();
+            rest.push((op, self.expr_at(level + 1)?));
+        }
+        let last = rest.last().map_or(first.span, |(_, expr)| expr.span);
+        Ok(Expr {
+            span: first.span.to(last),
+            kind: ExprKind::Chain(Box::new(first), rest),
+        })
+    }
+
+    fn comparison(&mut self, left: Expr, op: BinaryOp) -> Parsed<Expr> {
+        self.advance();
+        let right = self.expr_at(level::SUM)?;
+        if let Some((_, level::COMPARISON)) = self.binary_op() {
+            let diagnostic = Diagnostic::error(
+                "comparison-chain",
+                self.peek().span,
+                "comparisons cannot be chained",
+            )
+            .help("write `a <= b && b <= c`, or parentheses around one comparison");
+            return Err(self.report(diagnostic));
+        }
+        Ok(binary(op, left, right))
+    }
+
+    /// The operator that is next, and how tightly it binds. Reports slips, once for each place.
+    fn binary_op(&mut self) -> Option<(BinaryOp, u8)> {
+        let token = self.peek();
+        let model = |op, level| Some((BinaryOp::Model(op), level));
+        match token.text {
+            "<->" | "iff" => Some((BinaryOp::Iff, level::IFF)),
+            "->" if self.arrow_ends => None,
+            "->" | "implies" => model(Op::Implies, level::IMPLIES),
+            "||" | "or" => model(Op::Or, level::OR),
+            "&&" | "and" => model(Op::And, level::AND),
+            "|" => self.slip("|", "||", model(Op::Or, level::OR)),
+            "&" => self.slip("&", "&&", model(Op::And, level::AND)),
+            "<>" => self.slip("<>", "!=", model(Op::Ne, level::COMPARISON)),
+            "=" if self.equals_is_slip => self.slip("=", "==", model(Op::Eq, level::COMPARISON)),
+            ":=" if self.equals_is_slip => self.slip(":=", "==", model(Op::Eq, level::COMPARISON)),
+            "until" => Some((BinaryOp::Until, level::TEMPORAL)),
+            "release" => Some((BinaryOp::Release, level::TEMPORAL)),
+            "unless" | "weakuntil" => Some((BinaryOp::WeakUntil, level::TEMPORAL)),
+            "U" if self.in_formula => Some((BinaryOp::Until, level::TEMPORAL)),
+            "R" | "V" if self.in_formula => Some((BinaryOp::Release, level::TEMPORAL)),
+            "W" if self.in_formula => Some((BinaryOp::WeakUntil, level::TEMPORAL)),
+            "M" if self.in_formula => Some((BinaryOp::StrongRelease, level::TEMPORAL)),
+            "==" => model(Op::Eq, level::COMPARISON),
+            "!=" => model(Op::Ne, level::COMPARISON),
+            "<" => model(Op::Lt, level::COMPARISON),
+            "<=" => model(Op::Le, level::COMPARISON),
+            ">" => model(Op::Gt, level::COMPARISON),
+            ">=" => model(Op::Ge, level::COMPARISON),
+            "+" => model(Op::Add, level::SUM),
+            "-" => model(Op::Sub, level::SUM),
+            "*" => model(Op::Mul, level::PRODUCT),
+            "/" => model(Op::Div, level::PRODUCT),
+            "%" | "mod" => model(Op::Mod, level::PRODUCT),
+            _ => None,
+        }
+    }
+
+    fn slip(
+        &mut self,
+        written: &str,
+        meant: &str,
+        op: Option<(BinaryOp, u8)>,
+    ) -> Option<(BinaryOp, u8)> {
+        let span = self.peek().span;
+        let said = |d: &Diagnostic| d.code == "wrong-operator" && d.labels[0].span == span;
+        if !self.diagnostics.last().is_some_and(said) {
+            let message = format!("`{written}` is no operator between expressions");
+            let diagnostic =
+                Diagnostic::error("wrong-operator", span, message).help(format!("write `{meant}`"));
+            self.report(diagnostic);
+        }
+        op
+    }
+
+    /// Everything that is no operator with two operands.
+    fn operand(&mut self) -> Parsed<Expr> {
+        let token = self.peek();
+        let unary = match token.text {
+            "!" | "not" => Some(UnaryOp::Not),
+            "[]" | "always" | "G" => Some(UnaryOp::Always),
+            "<>" | "eventually" | "F" => Some(UnaryOp::Eventually),
+            "next" | "X" => Some(UnaryOp::Next),
+            "-" => Some(UnaryOp::Minus),
+            _ => None,
+        };
+        if let Some(op) = unary {
+            self.advance();
+            let least = match op {
+                UnaryOp::Minus => level::POSTFIX,
+                _ => level::COMPARISON,
+            };
+            let inner = self.expr_at(least)?;
+            return Ok(Expr {
+                span: token.span.to(inner.span),
+                kind: ExprKind::Unary(op, Box::new(inner)),
+            });
+        }
+        match token.text {
+            "forall" | "exists" | "count" | "sum" => self.quantified(),
+            "if" => self.conditional(),
+            _ => {
+                let primary = self.primary()?;
+                self.postfix(primary)
+            }
+        }
+    }
+
+    fn quantified(&mut self) -> Parsed<Expr> {
+        let token = self.advance();
+        let (quantifier, counts) = match token.text {
+            "forall" => (Quantifier::Forall, false),
+            "exists" => (Quantifier::Exists, false),
+            word => (Quantifier::Sum, word == "count"),
+        };
+        let binders = self.binders()?;
+        self.expect(":")?;
+        let body = self.expr_at(level::IFF)?;
+        Ok(Expr {
+            span: token.span.to(body.span),
+            kind: ExprKind::Quantified {
+                quantifier,
+                counts,
+                binders,
+                body: Box::new(body),
+            },
+        })
+    }
+
+    fn conditional(&mut self) -> Parsed<Expr> {
+        let start = self.advance().span;
+        let condition = self.in_brackets(Self::condition)?;
+        self.expect("then")?;
+        let then = self.in_brackets(|p| p.expr_at(level::IFF))?;
+        self.expect("else")?;
+        let otherwise = self.expr_at(level::IFF)?;
+        Ok(Expr {
+            span: start.to(otherwise.span),
+            kind: ExprKind::If(Box::new(condition), Box::new(then), Box::new(otherwise)),
+        })
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let token = self.peek();
+        let span = token.span;
+        let kind = match token.text {
+            "(" => {
+                self.advance();
+                let inner = self.in_brackets(Self::condition)?;
+                let close = self.expect_close(")", span)?;
+                // The parentheses belong to the span, so that texts of atoms are complete.
+                return Ok(Expr {
+                    kind: inner.kind,
+                    span: span.to(close),
+                });
+            }
+            "[" => return self.array(),
+            "@" => {
+                self.advance();
+                ExprKind::At(None, self.locations()?)
+            }
+            "true" | "false" => {
+                self.advance();
+                ExprKind::Bool(token.text == "true")
+            }
+            "min" | "max" | "abs" | "len" | "empty" | "full" | "enabled" | "moves" | "deadlock" => {
+                self.advance();
+                ExprKind::Name(token.text.to_owned())
+            }
+            _ if token.kind == TokenKind::Number => {
+                self.advance();
+                ExprKind::Int(self.number(token.text)?)
+            }
+            _ if token.kind == TokenKind::Word && !super::is_reserved(token.text) => {
+                self.advance();
+                ExprKind::Name(token.text.to_owned())
+            }
+            _ => return Err(self.no_operand()),
+        };
+        let span = span.to(self.previous_span());
+        Ok(Expr { kind, span })
+    }
+
+    fn no_operand(&mut self) -> super::Reported {
+        let token = self.peek();
+        let message = format!("expected an expression, found {}", self.found());
+        let mut diagnostic = Diagnostic::error("syntax", token.span, message);
+        diagnostic = match token.text {
+            "~" => diagnostic.help("negation is written `!`"),
+            "any" => diagnostic.help("`any` is an initial value: `var x : T = any`"),
+            "choose" => diagnostic.help("`choose` stands alone: `x := choose 0..3`"),
+            "]" => diagnostic.help("`always` is written `[]` without a space"),
+            "array" | "bool" | "int" => diagnostic.help("types stand after `:` or `of`"),
+            _ => diagnostic,
+        };
+        self.report(diagnostic)
+    }
+
+    fn number(&mut self, text: &str) -> Parsed<i64> {
+        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+        digits.parse().map_err(|_| {
+            let span = self.previous_span();
+            let message = "this number does not fit into 64 bits";
+            self.report(Diagnostic::error("number-too-large", span, message))
+        })
+    }
+
+    fn array(&mut self) -> Parsed<Expr> {
+        let open = self.advance().span;
+        let kind = if self.peek_at(1).text == "in" {
+            let name = self.name("the name of an index")?;
+            self.advance();
+            let (lo, hi) = self.range()?;
+            self.expect(":")?;
+            let body = self.in_brackets(Self::condition)?;
+            ExprKind::Comprehension(name, Box::new(lo), Box::new(hi), Box::new(body))
+        } else {
+            ExprKind::Array(self.in_brackets(|p| p.list(Self::condition))?)
+        };
+        let close = self.expect_close("]", open)?;
+        let span = open.to(close);
+        Ok(Expr { kind, span })
+    }
+
+    fn postfix(&mut self, mut base: Expr) -> Parsed<Expr> {
+        for _ in 0..super::MAX_NESTING / 4 {
+            let start = base.span;
+            let inner = Box::new(base);
+            let kind = match self.peek().text {
+                "[" => {
+                    let open = self.advance().span;
+                    let index = self.in_brackets(Self::condition)?;
+                    self.expect_close("]", open)?;
+                    ExprKind::Index(inner, Box::new(index))
+                }
+                "(" => {
+                    let open = self.advance().span;
+                    let arguments = self.in_brackets(|p| p.list(Self::condition))?;
+                    self.expect_close(")", open)?;
+                    ExprKind::Call(inner, arguments)
+                }
+                "." => {
+                    self.advance();
+                    if self.eat("*") {
+                        ExprKind::AnyStep(inner)
+                    } else {
+                        ExprKind::Field(inner, self.action_name()?)
+                    }
+                }
+                "@" => {
+                    self.advance();
+                    ExprKind::At(Some(inner), self.locations()?)
+                }
+                _ => return Ok(*inner),
+            };
+            let span = start.to(self.previous_span());
+            base = Expr { kind, span };
+        }
+        Err(self.too_deep())
+    }
+
+    /// `loc` or `{a, b}`.
+    fn locations(&mut self) -> Parsed<Vec<crate::ast::Ident>> {
+        if !self.at("{") {
+            return Ok(vec![self.name("the name of a location")?]);
+        }
+        let open = self.advance().span;
+        let names = self.list(|p| p.name("the name of a location"))?;
+        self.expect_close("}", open)?;
+        Ok(names)
+    }
+}
+
+fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+    Expr {
+        span: left.span.to(right.span),
+        kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
+    }
+}

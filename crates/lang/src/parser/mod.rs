@@ -1,0 +1,353 @@
+//! From tokens to declarations, by recursive descent.
+//!
+//! Nothing here fails: a syntax error is reported, the parser goes on at the next step or
+//! declaration, and what was understood is returned. Nesting is limited, and chains of operators
+//! are kept flat, so that no input exhausts the stack.
+
+mod decl;
+mod expr;
+mod process;
+mod stmt;
+
+pub(crate) use stmt::range_bounds;
+
+use base::{Diagnostic, SourceId, Span};
+
+use crate::ast::{Expr, File, Ident};
+use crate::lexer::{Token, TokenKind, lex};
+
+/// How deep brackets, prefix operators and blocks may be nested.
+pub(crate) const MAX_NESTING: usize = 200;
+
+/// Says that something is wrong and has been reported.
+pub(crate) struct Reported;
+
+/// What was parsed, unless an error was reported.
+type Parsed<T> = Result<T, Reported>;
+
+/// Words that begin a declaration. A line that begins with one inside a block means that the
+/// block was not closed.
+const DECLARATIONS: [&str; 18] = [
+    "const",
+    "param",
+    "enum",
+    "record",
+    "chan",
+    "event",
+    "synchronous",
+    "process",
+    "fairness",
+    "assume",
+    "property",
+    "invariant",
+    "reachable",
+    "deadlockfree",
+    "var",
+    "init",
+    "def",
+    "fair",
+];
+
+/// How many of [`DECLARATIONS`] cannot stand inside a process.
+const N_OUTSIDE_ONLY: usize = 14;
+
+/// Words that cannot name anything, besides [`DECLARATIONS`].
+const RESERVED: [&str; 53] = [
+    "weak",
+    "strong",
+    "from",
+    "when",
+    "where",
+    "sync",
+    "choose",
+    "let",
+    "if",
+    "then",
+    "else",
+    "for",
+    "in",
+    "assert",
+    "skip",
+    "always",
+    "eventually",
+    "next",
+    "until",
+    "release",
+    "unless",
+    "weakuntil",
+    "forall",
+    "exists",
+    "count",
+    "sum",
+    "true",
+    "false",
+    "bool",
+    "int",
+    "array",
+    "of",
+    "any",
+    "and",
+    "or",
+    "not",
+    "implies",
+    "iff",
+    "mod",
+    "min",
+    "max",
+    "abs",
+    "len",
+    "empty",
+    "full",
+    "enabled",
+    "moves",
+    "deadlock",
+    "choice",
+    "under",
+    "G",
+    "F",
+    "X",
+];
+
+/// Reserved words that may nevertheless name an action, because they mean nothing where an action
+/// is named.
+const ACTION_WORDS: [&str; 20] = [
+    "choose",
+    "let",
+    "assert",
+    "skip",
+    "always",
+    "eventually",
+    "next",
+    "until",
+    "release",
+    "unless",
+    "count",
+    "sum",
+    "any",
+    "min",
+    "max",
+    "len",
+    "empty",
+    "full",
+    "moves",
+    "mod",
+];
+
+/// Reads a model.
+pub(crate) fn parse_file(text: &str, source: SourceId, out: &mut Vec<Diagnostic>) -> File {
+    let mut parser = Parser::new(text, source, out);
+    parser.file()
+}
+
+/// Reads a text that consists of one formula.
+pub(crate) fn parse_formula(
+    text: &str,
+    source: SourceId,
+    out: &mut Vec<Diagnostic>,
+) -> Option<Expr> {
+    let mut parser = Parser::new(text, source, out);
+    let formula = parser.formula().ok()?;
+    if parser.at_end() {
+        return Some(formula);
+    }
+    parser.unexpected("an operator or the end of the formula");
+    None
+}
+
+/// Is the word free to name something?
+fn is_reserved(word: &str) -> bool {
+    DECLARATIONS.contains(&word) || RESERVED.contains(&word)
+}
+
+struct Parser<'a> {
+    tokens: Vec<Token<'a>>,
+    position: usize,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    depth: usize,
+    /// Do capital letters between operands stand for temporal operators?
+    in_formula: bool,
+    /// Does `->` end the expression, because it introduces a target?
+    arrow_ends: bool,
+    /// Is a single `=` a slip here?
+    equals_is_slip: bool,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, source: SourceId, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+        Self {
+            tokens: lex(text, source, diagnostics),
+            position: 0,
+            diagnostics,
+            depth: 0,
+            in_formula: false,
+            arrow_ends: false,
+            equals_is_slip: false,
+        }
+    }
+
+    fn peek(&self) -> Token<'a> {
+        self.tokens[self.position]
+    }
+
+    /// The token `n` places ahead; the end stays the end.
+    fn peek_at(&self, n: usize) -> Token<'a> {
+        let last = self.tokens.len() - 1;
+        self.tokens[(self.position + n).min(last)]
+    }
+
+    fn at_end(&self) -> bool {
+        self.peek().kind == TokenKind::End
+    }
+
+    /// Is the next token this symbol or word?
+    fn at(&self, text: &str) -> bool {
+        let token = self.peek();
+        token.text == text && token.kind != TokenKind::End
+    }
+
+    fn advance(&mut self) -> Token<'a> {
+        let token = self.peek();
+        if token.kind != TokenKind::End {
+            self.position += 1;
+        }
+        token
+    }
+
+    /// Takes the symbol or word if it is next.
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.at(text);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, text: &str) -> Parsed<Span> {
+        if self.at(text) {
+            return Ok(self.advance().span);
+        }
+        Err(self.unexpected(&format!("`{text}`")))
+    }
+
+    /// The closing bracket of one opened at `open`.
+    fn expect_close(&mut self, text: &str, open: Span) -> Parsed<Span> {
+        if self.at(text) {
+            return Ok(self.advance().span);
+        }
+        let found = self.found();
+        let span = self.peek().span;
+        let message = format!("expected `{text}`, found {found}");
+        let diagnostic = Diagnostic::error("unclosed-bracket", span, message)
+            .label(open, "to close this bracket");
+        Err(self.report(diagnostic))
+    }
+
+    /// Reports that something else was expected.
+    fn unexpected(&mut self, expected: &str) -> Reported {
+        let message = format!("expected {expected}, found {}", self.found());
+        self.report(Diagnostic::error("syntax", self.peek().span, message))
+    }
+
+    fn found(&self) -> String {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::End => "the end of the text".to_owned(),
+            _ => format!("`{}`", token.text),
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        self.diagnostics.push(diagnostic);
+        Reported
+    }
+
+    /// The name of something that is being declared, or of a location.
+    fn name(&mut self, what: &str) -> Parsed<Ident> {
+        let token = self.peek();
+        if token.kind != TokenKind::Word {
+            return Err(self.unexpected(what));
+        }
+        if is_reserved(token.text) {
+            let message = format!("expected {what}, found the keyword `{}`", token.text);
+            let mut diagnostic = Diagnostic::error("reserved-word", token.span, message);
+            if ["G", "F", "X"].contains(&token.text) {
+                diagnostic = diagnostic
+                    .help("`G`, `F` and `X` are temporal operators; choose a longer name");
+            }
+            return Err(self.report(diagnostic));
+        }
+        self.advance();
+        Ok(Ident {
+            text: token.text.to_owned(),
+            span: token.span,
+        })
+    }
+
+    /// A name in a position where only names can stand, so that some keywords are allowed.
+    fn action_name(&mut self) -> Parsed<Ident> {
+        let token = self.peek();
+        if token.kind == TokenKind::Word && ACTION_WORDS.contains(&token.text) {
+            self.advance();
+            return Ok(Ident {
+                text: token.text.to_owned(),
+                span: token.span,
+            });
+        }
+        self.name("the name of an action")
+    }
+
+    /// One or more, separated by commas.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// Parses one level deeper, unless it is too deep.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_NESTING {
+            return Err(self.too_deep());
+        }
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn too_deep(&mut self) -> Reported {
+        let message = format!("more than {MAX_NESTING} levels of nesting");
+        let diagnostic = Diagnostic::error("too-deep", self.peek().span, message)
+            .help("give parts of it a name with `def`");
+        self.report(diagnostic)
+    }
+
+    /// Skips to where the next item of a block or file may begin: a word at the beginning of a
+    /// line, a closing brace of the block, or the end. Always makes progress from `start`.
+    fn recover(&mut self, start: usize) {
+        if self.position == start && !self.at("}") {
+            self.advance();
+        }
+        let mut open = 0_usize;
+        loop {
+            let token = self.peek();
+            match token.text {
+                _ if token.kind == TokenKind::End => return,
+                _ if self.at_outside_declaration() => return,
+                _ if open == 0 && token.starts_line && token.kind == TokenKind::Word => return,
+                "{" => open += 1,
+                "}" if open == 0 => return,
+                "}" => open -= 1,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    /// Does a declaration begin here that cannot stand inside a process?
+    fn at_outside_declaration(&self) -> bool {
+        let token = self.peek();
+        token.starts_line && DECLARATIONS[..N_OUTSIDE_ONLY].contains(&token.text)
+    }
+}

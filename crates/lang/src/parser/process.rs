@@ -1,0 +1,331 @@
+//! Processes and their steps.
+
+use base::{Diagnostic, Span};
+use model::ConditionKind;
+
+use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
+use crate::ast::{
+    Binder, Communication, FairnessMark, FromBlock, PatternExpr, ProcessDecl, Sources, StepDecl,
+};
+use crate::lexer::TokenKind;
+
+/// How many tokens the index of a channel may have.
+const MAX_LOOKAHEAD: usize = 200;
+
+impl Parser<'_> {
+    pub(super) fn process(&mut self) -> Parsed<ProcessDecl> {
+        let start = self.peek().span;
+        let fairness = self.fairness_mark()?;
+        self.expect("process")?;
+        let name = self.name("the name of a process")?;
+        let mut index = None;
+        if self.at("(") {
+            let open = self.advance().span;
+            let id = self.name("the name of the process index")?;
+            self.expect("in")?;
+            let (lo, hi) = self.range()?;
+            self.expect_close(")", open)?;
+            index = Some((id, lo, hi));
+        }
+        let mut process = ProcessDecl {
+            fairness,
+            name,
+            index,
+            vars: Vec::new(),
+            defs: Vec::new(),
+            initial: Vec::new(),
+            blocks: Vec::new(),
+            span: start.to(self.previous_span()),
+        };
+        let open = self.expect("{")?;
+        self.block(open, &[], |p| p.process_item(&mut process))?;
+        Ok(process)
+    }
+
+    /// Items up to the closing brace; after an error goes on with the next item. A line that
+    /// begins with one of the words `outside` shows that the brace is missing.
+    fn block(
+        &mut self,
+        open: Span,
+        outside: &[&str],
+        mut item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
+        loop {
+            if self.eat(";") {
+                continue;
+            }
+            if self.eat("}") {
+                return Ok(());
+            }
+            let token = self.peek();
+            let is_outside = token.starts_line && outside.contains(&token.text);
+            if is_outside || self.at_end() || self.at_outside_declaration() {
+                return Err(self.missing_brace(open));
+            }
+            let start = self.position;
+            if item(self).is_err() {
+                self.recover(start);
+            }
+        }
+    }
+
+    fn missing_brace(&mut self, open: Span) -> Reported {
+        // An inner block that met the same token has said so already.
+        let span = self.peek().span;
+        let said = |d: &Diagnostic| d.code == "missing-brace" && d.labels[0].span == span;
+        if self.diagnostics.last().is_some_and(said) {
+            return Reported;
+        }
+        let message = format!("expected `}}`, found {}", self.found());
+        let diagnostic = Diagnostic::error("missing-brace", span, message)
+            .label(open, "this block is not closed")
+            .help("close the block with `}`");
+        self.report(diagnostic)
+    }
+
+    fn process_item(&mut self, process: &mut ProcessDecl) -> Parsed<()> {
+        match self.peek().text {
+            "var" => {
+                self.advance();
+                process.vars.push(self.variables()?);
+            }
+            "def" => {
+                self.advance();
+                process.defs.push(self.definition(false)?);
+            }
+            "init" => {
+                self.advance();
+                let initial = self.list(|p| p.name("the name of a location"))?;
+                process.initial.extend(initial);
+            }
+            "from" => {
+                self.advance();
+                let sources = self.sources()?;
+                let open = self.expect("{")?;
+                let mut steps = Vec::new();
+                let result = self.block(open, &["from", "init", "var"], |p| {
+                    p.step().map(|step| steps.push(step))
+                });
+                process.blocks.push(FromBlock { sources, steps });
+                result?;
+            }
+            _ => {
+                let step = self.step()?;
+                match process.blocks.last_mut() {
+                    Some(FromBlock {
+                        sources: Sources::Implicit,
+                        steps,
+                    }) => steps.push(step),
+                    _ => process.blocks.push(FromBlock {
+                        sources: Sources::Implicit,
+                        steps: vec![step],
+                    }),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sources(&mut self) -> Parsed<Sources> {
+        if self.at("*") {
+            self.advance();
+            return Ok(Sources::All);
+        }
+        let names = self.list(|p| p.name("the name of a location"))?;
+        Ok(Sources::Named(names))
+    }
+
+    /// `weak fair`, `strong fair`, `fair`, each with or without `choice`.
+    fn fairness_mark(&mut self) -> Parsed<Option<FairnessMark>> {
+        let start = self.peek().span;
+        let kind = match self.peek().text {
+            "weak" => ConditionKind::Weak,
+            "strong" => ConditionKind::Strong,
+            "fair" => ConditionKind::Unconditional,
+            _ => return Ok(None),
+        };
+        if kind != ConditionKind::Unconditional {
+            self.advance();
+        }
+        self.expect("fair")?;
+        let choice = self.eat("choice");
+        let span = start.to(self.previous_span());
+        Ok(Some(FairnessMark { kind, choice, span }))
+    }
+
+    fn step(&mut self) -> Parsed<StepDecl> {
+        let start = self.peek().span;
+        let fairness = self.fairness_mark()?;
+        let name = self.action_name()?;
+        let mut step = StepDecl {
+            fairness,
+            name,
+            parameters: Vec::new(),
+            guards: Vec::new(),
+            communication: None,
+            effect: Vec::new(),
+            target: None,
+            span: start,
+        };
+        if self.at("(") {
+            let open = self.advance().span;
+            step.parameters = self.binders()?;
+            self.expect_close(")", open)?;
+        }
+        self.step_clauses(&mut step)?;
+        if self.eat("->") {
+            step.target = Some(self.name("the name of a location")?);
+        }
+        self.check_step_end()?;
+        step.span = start.to(self.previous_span());
+        Ok(step)
+    }
+
+    fn step_clauses(&mut self, step: &mut StepDecl) -> Parsed<()> {
+        loop {
+            if self.eat("when") {
+                let guard = self.guard()?;
+                step.guards.push(guard);
+            } else if self.at("{") {
+                if !step.effect.is_empty() {
+                    return Err(self.unexpected("one effect only"));
+                }
+                step.effect = self.stmt_block()?;
+            } else if self.at("sync") || self.at_channel_use() {
+                let span = self.peek().span;
+                let communication = self.communication()?;
+                if step.communication.replace(communication).is_some() {
+                    let message = "a step takes part in one communication only";
+                    self.report(Diagnostic::error("two-communications", span, message));
+                }
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reports what cannot follow a step and looks like a slip.
+    fn check_step_end(&mut self) -> Parsed<()> {
+        let token = self.peek();
+        let may_begin_item = token.kind == TokenKind::Word
+            && (!is_reserved(token.text)
+                || ACTION_WORDS.contains(&token.text)
+                || ["var", "def", "init", "from", "weak", "strong", "fair"].contains(&token.text));
+        if may_begin_item || ["}", ";"].contains(&token.text) || token.starts_line || self.at_end()
+        {
+            return Ok(());
+        }
+        let message = format!("expected the next step or `}}`, found {}", self.found());
+        let mut diagnostic = Diagnostic::error("syntax", token.span, message);
+        diagnostic = match token.text {
+            "->" => diagnostic.help(
+                "in a guard, `->` ends the guard and names the target; write `implies`, or put the implication in parentheses",
+            ),
+            "=" | ":=" => diagnostic.help("assignments stand in braces: `{ x := 1 }`"),
+            "(" | "[" => diagnostic.help("`when` introduces a guard, braces an effect"),
+            _ => diagnostic.help(
+                "a step is `name(parameters) when guard communication { effect } -> location`",
+            ),
+        };
+        Err(self.report(diagnostic))
+    }
+
+    /// Is a channel with `!` or `?` next?
+    fn at_channel_use(&self) -> bool {
+        if self.peek().kind != TokenKind::Word || is_reserved(self.peek().text) {
+            return false;
+        }
+        let mut ahead = 1;
+        if self.peek_at(ahead).text == "[" {
+            let mut open = 0_usize;
+            loop {
+                let token = self.peek_at(ahead);
+                match token.text {
+                    "[" => open += 1,
+                    "]" => open -= 1,
+                    "{" | "}" => return false,
+                    _ if token.kind == TokenKind::End || ahead > MAX_LOOKAHEAD => return false,
+                    _ => {}
+                }
+                ahead += 1;
+                if open == 0 {
+                    break;
+                }
+            }
+        }
+        ["!", "?"].contains(&self.peek_at(ahead).text)
+    }
+
+    fn communication(&mut self) -> Parsed<Communication> {
+        if self.eat("sync") {
+            let event = self.name("the name of an event")?;
+            let mut arguments = Vec::new();
+            if self.at("(") {
+                let open = self.advance().span;
+                arguments = self.list(Self::condition)?;
+                self.expect_close(")", open)?;
+            }
+            return Ok(Communication::Event(event, arguments));
+        }
+        let channel = self.postfix_only()?;
+        if self.eat("!") {
+            let payload = if self.at("(") {
+                let open = self.advance().span;
+                let payload = self.in_brackets(|p| p.list(Self::condition))?;
+                self.expect_close(")", open)?;
+                payload
+            } else {
+                vec![self.guard()?]
+            };
+            return Ok(Communication::Send(channel, payload));
+        }
+        self.expect("?")?;
+        let patterns = if self.at("(") {
+            let open = self.advance().span;
+            let mut patterns = self.in_brackets(|p| p.list(Self::pattern))?;
+            self.expect_close(")", open)?;
+            // Only several components need parentheses, so around one they ask for equality.
+            if let [PatternExpr::Plain(_)] = patterns.as_slice()
+                && let Some(PatternExpr::Plain(only)) = patterns.pop()
+            {
+                patterns.push(PatternExpr::Equal(only));
+            }
+            patterns
+        } else {
+            vec![self.pattern()?]
+        };
+        Ok(Communication::Receive(channel, patterns))
+    }
+
+    fn pattern(&mut self) -> Parsed<PatternExpr> {
+        if self.eat("_") {
+            return Ok(PatternExpr::Ignore);
+        }
+        let in_parentheses = self.at("(");
+        let expr = self.sum()?;
+        Ok(if in_parentheses {
+            PatternExpr::Equal(expr)
+        } else {
+            PatternExpr::Plain(expr)
+        })
+    }
+
+    /// `i, j in lo..hi where e, k in …`.
+    pub(super) fn binders(&mut self) -> Parsed<Vec<Binder>> {
+        self.list(|p| {
+            let names = p.list(|p| p.name("the name of a bound variable"))?;
+            p.expect("in")?;
+            let (lo, hi) = p.range()?;
+            let mut condition = None;
+            if p.eat("where") {
+                condition = Some(p.condition()?);
+            }
+            Ok(Binder {
+                names,
+                lo,
+                hi,
+                condition,
+            })
+        })
+    }
+}

@@ -1,0 +1,186 @@
+//! Statements.
+
+use base::{Diagnostic, Span};
+
+use super::{Parsed, Parser, Reported};
+use crate::ast::{Expr, Stmt, StmtKind, TypeExpr, TypeKind, Value};
+use crate::lexer::TokenKind;
+
+impl Parser<'_> {
+    /// `{ statements }`.
+    pub(super) fn stmt_block(&mut self) -> Parsed<Vec<Stmt>> {
+        let open = self.expect("{")?;
+        let mut statements = Vec::new();
+        loop {
+            if self.eat(";") {
+                continue;
+            }
+            if self.eat("}") {
+                return Ok(statements);
+            }
+            if self.at("->") {
+                // The step goes on as if the brace were there.
+                self.unclosed_effect(open);
+                return Ok(statements);
+            }
+            if self.at_end() || self.at_outside_declaration() || self.at("from") {
+                return Err(self.unclosed_effect(open));
+            }
+            match self.nested(Self::stmt) {
+                Ok(statement) => statements.push(statement),
+                Err(_) => return self.recover_in_effect().map(|()| statements),
+            }
+        }
+    }
+
+    fn unclosed_effect(&mut self, open: Span) -> Reported {
+        let message = format!("expected `}}`, found {}", self.found());
+        let diagnostic = Diagnostic::error("missing-brace", self.peek().span, message)
+            .label(open, "this effect is not closed")
+            .help("close the effect with `}`");
+        let diagnostic = match self.peek().text {
+            "->" => diagnostic.help("an implication in an effect needs parentheses"),
+            _ => diagnostic,
+        };
+        self.report(diagnostic)
+    }
+
+    /// After an error in an effect, skips to its end, so that what follows is read as it should.
+    fn recover_in_effect(&mut self) -> Parsed<()> {
+        let mut open = 0_usize;
+        loop {
+            let token = self.peek();
+            let leaves = self.at_end() || self.at_outside_declaration();
+            if leaves || token.starts_line && token.text == "from" {
+                return Err(Reported);
+            }
+            self.advance();
+            match token.text {
+                "{" => open += 1,
+                "}" if open == 0 => return Ok(()),
+                "}" => open -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn stmt(&mut self) -> Parsed<Stmt> {
+        let start = self.peek().span;
+        let kind = match self.peek().text {
+            "skip" => {
+                self.advance();
+                StmtKind::Skip
+            }
+            "assert" => {
+                self.advance();
+                StmtKind::Assert(self.guard()?)
+            }
+            "if" => return self.if_stmt(),
+            "for" => {
+                self.advance();
+                let name = self.name("the name of a loop variable")?;
+                self.expect("in")?;
+                let (lo, hi) = self.range()?;
+                StmtKind::For(name, lo, hi, self.stmt_block()?)
+            }
+            "let" => {
+                self.advance();
+                let name = self.name("a name")?;
+                if !self.eat(":=") {
+                    self.expect("=")?;
+                }
+                StmtKind::Let(name, self.value()?)
+            }
+            _ => self.assignment()?,
+        };
+        let span = start.to(self.previous_span());
+        Ok(Stmt { kind, span })
+    }
+
+    /// A whole `if … else if … else`, without recursion along the chain.
+    fn if_stmt(&mut self) -> Parsed<Stmt> {
+        let mut branches = Vec::new();
+        let mut otherwise = Vec::new();
+        loop {
+            let start = self.expect("if")?;
+            let condition = self.condition()?;
+            let body = self.stmt_block()?;
+            branches.push((start, condition, body));
+            if !self.eat("else") {
+                break;
+            }
+            if !self.at("if") {
+                otherwise = self.stmt_block()?;
+                break;
+            }
+            if branches.len() + self.depth > super::MAX_NESTING {
+                return Err(self.too_deep());
+            }
+        }
+        let end = self.previous_span();
+        while let Some((start, condition, body)) = branches.pop() {
+            let kind = StmtKind::If(condition, body, otherwise);
+            otherwise = vec![Stmt {
+                kind,
+                span: start.to(end),
+            }];
+        }
+        Ok(otherwise.remove(0))
+    }
+
+    fn assignment(&mut self) -> Parsed<StmtKind> {
+        if self.peek().kind != TokenKind::Word {
+            return Err(self.unexpected("a statement"));
+        }
+        let targets = self.list(Self::postfix_only)?;
+        let token = self.peek();
+        if ["=", "=="].contains(&token.text) {
+            let message = format!("`{}` does not assign", token.text);
+            let diagnostic = Diagnostic::error("equals-for-assignment", token.span, message)
+                .help("write `:=` to assign");
+            self.report(diagnostic);
+            self.advance();
+        } else {
+            self.expect(":=")?;
+        }
+        let values = self.list(Self::value)?;
+        if values.len() != targets.len() {
+            let span = token.span;
+            let message = format!("{} targets but {} values", targets.len(), values.len());
+            return Err(self.report(Diagnostic::error("assignment-arity", span, message)));
+        }
+        Ok(StmtKind::Assign(targets, values))
+    }
+
+    fn value(&mut self) -> Parsed<Value> {
+        let start = self.peek().span;
+        if !self.eat("choose") {
+            return self.guard().map(Value::Plain);
+        }
+        let mut name = None;
+        if self.peek_at(1).text == "in" {
+            name = Some(self.name("the name of the chosen value")?);
+            self.advance();
+        }
+        let domain = self.ty()?;
+        let mut condition = None;
+        if self.eat("where") {
+            condition = Some(self.guard()?);
+        }
+        let span = start.to(self.previous_span());
+        Ok(Value::Choose {
+            name,
+            domain,
+            condition,
+            span,
+        })
+    }
+}
+
+/// The bounds of a range type.
+pub(crate) fn range_bounds(ty: &TypeExpr) -> Option<(&Expr, &Expr)> {
+    match &ty.kind {
+        TypeKind::Range(lo, hi) => Some((lo, hi)),
+        _ => None,
+    }
+}

@@ -1,0 +1,168 @@
+//! Examples have exactly the states and transitions that are known for them.
+
+mod support;
+
+use support::{count, model};
+
+fn text_of(path: &str) -> String {
+    let path = format!("{}/../../examples/{path}.fair", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).expect("the example exists")
+}
+
+fn check(path: &str, n: usize, states: usize, transitions: usize) {
+    let model = model(&text_of(path), &[("N", &n.to_string())]);
+    assert_eq!(count(&model), (states, transitions), "{path}, N = {n}");
+}
+
+#[test]
+fn micro_systems() {
+    let sizes = [
+        ("loops", (1, 2)),
+        ("two_loops", (1, 2)),
+        ("choice", (2, 3)),
+        ("same_label", (3, 4)),
+        ("same_action", (3, 4)),
+        ("toggle", (2, 4)),
+    ];
+    for (name, size) in sizes {
+        let model = model(&text_of(&format!("micro/{name}")), &[]);
+        assert_eq!(count(&model), size, "{name}");
+    }
+}
+
+#[test]
+fn leader_election_on_complete_graphs() {
+    check("population/le_c", 3, 32, 168);
+    check("population/le_c", 4, 64, 456);
+    check("population/le_c", 5, 128, 1224);
+}
+
+#[test]
+fn leader_election_in_trees() {
+    check("population/le_t", 3, 32, 146);
+    check("population/le_t", 5, 128, 730);
+}
+
+#[test]
+fn leader_election_on_rings() {
+    check("population/le_r", 3, 2048, 11808);
+}
+
+#[test]
+fn token_circulation() {
+    check("population/tc_r", 3, 64, 96);
+    check("population/tc_r", 5, 1024, 2560);
+}
+
+#[test]
+fn leader_election_on_odd_rings() {
+    check("population/le_or", 3, 32768, 92160);
+    check("population/le_or_revised", 3, 32768, 92160);
+}
+
+/// Ten philosophers have 154450 states and 986431 transitions; these are the same model.
+#[test]
+fn philosophers() {
+    check("philosophers", 2, 10, 13);
+    check("philosophers", 3, 35, 67);
+    check("philosophers", 4, 118, 301);
+}
+
+#[test]
+fn milners_scheduler() {
+    for n in 2..=5_usize {
+        let states = (3 * n) << (n - 1);
+        let transitions = (3 * n * (n + 1)) << (n - 2);
+        check("milner", n, states, transitions);
+    }
+}
+
+#[test]
+fn peterson() {
+    check("peterson", 2, 20, 34);
+    check("peterson", 3, 417, 945);
+}
+
+/// Every example loads without any complaint, and a run-time error is nowhere near its start.
+#[test]
+fn all_examples_load() {
+    let mut folders = vec![format!("{}/../../examples", env!("CARGO_MANIFEST_DIR"))];
+    let mut n_examples = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the examples exist") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                folders.push(path.display().to_string());
+                continue;
+            }
+            if path.extension().is_none_or(|extension| extension != "fair") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("readable");
+            let loaded = support::load(&text, &lang::Options::default());
+            assert_eq!(support::show(&loaded), "", "{}", path.display());
+            assert!(!loaded.properties.is_empty(), "{}", path.display());
+            n_examples += 1;
+        }
+    }
+    assert!(n_examples >= 18, "{n_examples} examples");
+}
+
+/// Judges invariants, reachability and deadlocks of an example on the reference semantics.
+fn judge(path: &str) -> Vec<(String, bool)> {
+    let loaded = support::load(&text_of(path), &lang::Options::default());
+    let model = loaded.model.expect("the example is right");
+    let mut positions = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for state in model.initial_states().expect("initial states") {
+        positions.push((state, Vec::new()));
+    }
+    let mut next = 0;
+    while next < positions.len() {
+        let (state, _) = positions[next].clone();
+        next += 1;
+        if seen.insert(state.clone()) {
+            for step in model.steps_or_idle(&state).expect("no run-time error") {
+                positions.push((step.target, step.commands));
+            }
+        }
+    }
+    let holds = |formula: &logic::Ltl, position: &(model::State, Vec<model::CommandId>)| {
+        let prop = logic::propositional(formula).expect("propositional");
+        let letter = |atom| model.atom_holds(atom, &position.0, &position.1);
+        prop.holds(&|atom| letter(atom).expect("no run-time error"))
+    };
+    let mut verdicts = Vec::new();
+    for property in loaded.properties {
+        let verdict = match &property.property {
+            logic::Property::Invariant(inner) => positions.iter().all(|p| holds(inner, p)),
+            logic::Property::Reachable(inner) => positions.iter().any(|p| holds(inner, p)),
+            logic::Property::DeadlockFree => seen
+                .iter()
+                .all(|state| !model.successors(state).expect("steps").is_empty()),
+            logic::Property::Ltl(_) => continue,
+        };
+        verdicts.push((property.name, verdict));
+    }
+    verdicts
+}
+
+#[test]
+fn safety_of_examples() {
+    let verdicts = |path| -> Vec<String> {
+        let judged = judge(path).into_iter();
+        judged
+            .map(|(name, holds)| format!("{name} {holds}"))
+            .collect()
+    };
+    assert_eq!(verdicts("philosophers"), ["deadlockfree false"]);
+    assert_eq!(verdicts("philosophers_right"), ["deadlockfree true"]);
+    assert_eq!(verdicts("milner"), ["deadlockfree true"]);
+    assert_eq!(verdicts("peterson"), ["exclusion true"]);
+    assert_eq!(verdicts("alternating_bit"), ["in_step true"]);
+    assert_eq!(verdicts("synchronous_ring"), ["one_token true"]);
+    assert_eq!(
+        verdicts("barrier"),
+        ["all_finished true", "deadlockfree true"]
+    );
+}

@@ -1,0 +1,70 @@
+//! What several test files need: loading texts, showing diagnostics, counting states.
+
+use std::collections::{HashMap, VecDeque};
+
+use lang::{Loaded, Options};
+use model::{Model, State};
+
+/// Loads a text.
+pub fn load(text: &str, options: &Options) -> Loaded {
+    let source = base::Source {
+        name: "test.fair".to_owned(),
+        text: text.to_owned(),
+    };
+    lang::load(source, options)
+}
+
+/// One line for each diagnostic: `code line:column message`, then its help.
+pub fn show(loaded: &Loaded) -> String {
+    let mut shown = String::new();
+    for diagnostic in &loaded.diagnostics {
+        let span = diagnostic.labels[0].span;
+        let source = &loaded.sources[span.source.index()];
+        let (line, column) = source.line_column(span.start as usize);
+        let place = match span.source.index() {
+            0 => format!("{line}:{column}"),
+            _ => format!("{} {line}:{column}", source.name),
+        };
+        shown += &format!("{} {place} {}\n", diagnostic.code, diagnostic.message);
+        for help in &diagnostic.help {
+            shown += &format!("    help: {help}\n");
+        }
+    }
+    shown
+}
+
+/// Loads a text that must be right.
+#[allow(dead_code)] // Not every test file needs it.
+pub fn model(text: &str, defines: &[(&str, &str)]) -> Model {
+    let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    let options = Options {
+        defines: defines.iter().map(pair).collect(),
+        ..Options::default()
+    };
+    let loaded = load(text, &options);
+    let shown = show(&loaded);
+    loaded.model.unwrap_or_else(|| panic!("{shown}"))
+}
+
+/// How many states are reachable and how many steps they have, idle steps included.
+#[allow(dead_code)] // Not every test file needs it.
+pub fn count(model: &Model) -> (usize, usize) {
+    let mut ids: HashMap<State, ()> = HashMap::new();
+    let mut queue: VecDeque<State> = VecDeque::new();
+    for state in model.initial_states().expect("initial states") {
+        if ids.insert(state.clone(), ()).is_none() {
+            queue.push_back(state);
+        }
+    }
+    let mut n_steps = 0;
+    while let Some(state) = queue.pop_front() {
+        for step in model.steps_or_idle(&state).expect("no run-time error") {
+            n_steps += 1;
+            if !ids.contains_key(&step.target) {
+                ids.insert(step.target.clone(), ());
+                queue.push_back(step.target);
+            }
+        }
+    }
+    (ids.len(), n_steps)
+}
