@@ -21,7 +21,7 @@ pub fn render(diagnostic: &Diagnostic, sources: &[Source], style: Style) -> Stri
         .primary_title(diagnostic.message.as_str())
         .id(diagnostic.code);
     let mut group: Group<'_> = Group::with_title(title);
-    for (position, source) in sources.iter().enumerate() {
+    for (position, source) in primary_first(diagnostic, sources) {
         if let Some(snippet) = snippet(diagnostic, position, source) {
             group = group.element(snippet);
         }
@@ -34,6 +34,19 @@ pub fn render(diagnostic: &Diagnostic, sources: &[Source], style: Style) -> Stri
         Style::Ansi => Renderer::styled(),
     };
     format!("{}\n\n", renderer.render(&[group]))
+}
+
+/// The texts with their positions; the one that the diagnostic is about leads.
+fn primary_first<'a>(
+    diagnostic: &Diagnostic,
+    sources: &'a [Source],
+) -> impl Iterator<Item = (usize, &'a Source)> {
+    let primary = diagnostic.labels.first();
+    let primary = primary.map(|label| label.span.source.index());
+    let is_primary = move |(position, _): &(usize, &Source)| Some(*position) == primary;
+    let first = sources.iter().enumerate().filter(is_primary);
+    let others = sources.iter().enumerate();
+    first.chain(others.filter(move |entry| !is_primary(entry)))
 }
 
 /// What a diagnostic says about one of the texts.
@@ -104,20 +117,20 @@ mod tests {
         check(
             &diagnostic,
             expect![[r#"
-            error[unknown-name]: there is no `y`
-             --> m.fair:2:5
-              |
-            2 | var x
-              |     - this is similar
-              |
-             ::: <--ltl>:1:4
-              |
-            1 | <> y
-              |    ^ not found
-              |
-              = help: did you mean `x`?
+                error[unknown-name]: there is no `y`
+                 --> <--ltl>:1:4
+                  |
+                1 | <> y
+                  |    ^ not found
+                  |
+                 ::: m.fair:2:5
+                  |
+                2 | var x
+                  |     - this is similar
+                  |
+                  = help: did you mean `x`?
 
-        "#]],
+            "#]],
         );
     }
 

@@ -172,6 +172,13 @@ impl Checking<'_> {
         if self.options.quiet {
             return Vec::new();
         }
+        let mut outcomes = outcomes.to_vec();
+        if outcomes.len() < self.loaded.properties.len() {
+            // What is not checked may need the annotations, so they must not be called needless.
+            for (_, outcome) in &mut outcomes {
+                outcome.fairness.annotated = false;
+            }
+        }
         let checked: Vec<_> = outcomes.iter().map(|(p, outcome)| (*p, outcome)).collect();
         check::needless_annotations(&self.loaded.model, &checked, &self.plan)
     }

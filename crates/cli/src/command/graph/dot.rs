@@ -95,10 +95,9 @@ struct Summary {
 pub fn components(graph: &StateGraph) -> String {
     let mut text = String::from("digraph components {\n  node [shape=box];\n");
     for (number, summary) in summaries(graph).iter().enumerate() {
-        let mut label = format!(
-            "{} states\\n{} inner steps",
-            summary.n_states, summary.n_inner_steps
-        );
+        let n_states = n_of(summary.n_states, "state");
+        let n_steps = n_of(summary.n_inner_steps, "inner step");
+        let mut label = format!("{n_states}\\n{n_steps}");
         if !summary.actions.is_empty() {
             let _ = write!(label, "\\n{}", escape(&some_of(&summary.actions)));
         }
@@ -116,6 +115,14 @@ pub fn components(graph: &StateGraph) -> String {
     }
     text.push_str("}\n");
     text
+}
+
+/// `1 state`, `2 states`.
+fn n_of(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
 }
 
 /// Components in topological order.

@@ -121,6 +121,9 @@ impl<'a, R: BufRead> Session<'a, R> {
         if pending.is_empty() {
             text += "  nothing is pending\n";
         }
+        for assumption in obligations::assumed(&self.loaded.model) {
+            text += &format!("  assumed of every run: {assumption}\n");
+        }
         output::print(&text)
     }
 

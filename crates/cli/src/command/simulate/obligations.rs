@@ -21,11 +21,13 @@ pub fn pending(model: &Model, walk: &Walk<'_>, fairness: Fairness) -> Vec<String
     if fairness.kind == FairnessKind::StrongGlobal {
         lines.extend(pending_steps(model, walk));
     }
-    let assumptions = model.parts().assumptions.iter();
-    lines.extend(
-        assumptions.map(|a| format!("assumed of every run: {}", assumption_name(model, a))),
-    );
     lines
+}
+
+/// What is assumed of every run, one line each. Whether a finite run keeps it cannot be told.
+pub fn assumed(model: &Model) -> Vec<String> {
+    let assumptions = model.parts().assumptions.iter();
+    assumptions.map(|a| assumption_name(model, a)).collect()
 }
 
 fn pending_condition(model: &Model, walk: &Walk<'_>, condition: &Condition) -> Option<String> {
