@@ -343,6 +343,24 @@ process R {
     assert_eq!(count(&model(text, &[])), (7, 8));
 }
 
+/// A step may be named like an operator, even where the line before could go on.
+#[test]
+fn operators_as_names_of_actions() {
+    let text = "
+var x : bool = true
+process P {
+    take when x
+    release when !x
+    next { x := !x }
+    until
+}
+property p: []<> P.release && P.next U P.until
+";
+    let model = model(text, &[]);
+    let names: Vec<&str> = model.actions().iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["P.take", "P.release", "P.next", "P.until"]);
+}
+
 #[test]
 fn several_enumerations_may_share_names() {
     let text = "enum A { on, off }\nenum B { on, broken }\nvar a : A = on\nvar b : B = on\nproperty p: always (a == on && on == b)\nprocess P { s }";

@@ -12,6 +12,7 @@ mod effect;
 mod expr;
 mod formula;
 mod fresh;
+mod functions;
 mod names;
 mod process;
 mod steps;
@@ -20,8 +21,8 @@ mod types;
 
 use base::{Diagnostic, Source, Span};
 use logic::{NamedProperty, Property};
-use model::{AtomMeaning, BoundId, Composition, Model, ModelParts, ProcessId};
-use rustc_hash::FxHashMap;
+use model::{AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Options;
 use crate::ast::{Decl, Def, Expr, File, Ident, PropertyDecl, Question};
@@ -57,6 +58,8 @@ struct Lowerer<'a> {
     depth: usize,
     n_nodes: usize,
     overflowed: bool,
+    /// Which actions are annotated already, and how.
+    annotated: FxHashSet<(ProcessId, &'a str, ConditionKind)>,
     atoms_by_meaning: FxHashMap<String, base::AtomId>,
     /// Which definitions (by address) are formulas rather than expressions of the state.
     temporal_definitions: FxHashMap<usize, bool>,
@@ -85,6 +88,7 @@ pub(crate) fn lower(
         depth: 0,
         n_nodes: 0,
         overflowed: false,
+        annotated: FxHashSet::default(),
         atoms_by_meaning: FxHashMap::default(),
         temporal_definitions: FxHashMap::default(),
     };

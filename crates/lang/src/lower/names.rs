@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use base::{Diagnostic, Span};
-use model::{BoundId, ChannelId, EnumId, EventId, Expr, Place, ProcessId, RecordId, Type, VarId};
+use model::{
+    BoundId, ChannelId, EnumId, EventId, Expr, LocationId, Place, ProcessId, RecordId, Type, VarId,
+};
 use rustc_hash::FxHashMap;
 
 use super::Lowerer;
@@ -79,6 +81,8 @@ pub(super) struct ActionInfo {
 pub(super) struct ProcessInfo<'a> {
     pub(super) locals: FxHashMap<&'a str, (Local<'a>, Span)>,
     pub(super) actions: BTreeMap<&'a str, ActionInfo>,
+    /// Where the process can be.
+    pub(super) locations: FxHashMap<&'a str, LocationId>,
     /// The binding of its index.
     pub(super) index: Option<Binding>,
 }
@@ -192,11 +196,11 @@ impl<'a> Lowerer<'a> {
         known.sort_unstable();
         let mut diagnostic =
             Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"));
-        if let Some(meant) = base::closest_name(name, known) {
-            diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
-        } else if let Some(process) = self.process_with_location(name) {
+        if let Some(process) = self.process_with_location(name) {
             let help = format!("`{name}` is a location; write `{process} @ {name}`");
             diagnostic = diagnostic.help(help);
+        } else if let Some(meant) = base::closest_name(name, known) {
+            diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
         }
         self.report(diagnostic);
     }
