@@ -201,6 +201,7 @@ impl Checking<'_> {
         if self.options.quiet {
             for result in &mut newest.results {
                 result.trace = None;
+                result.remark = None;
                 result.warnings.clear();
             }
         }
