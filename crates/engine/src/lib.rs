@@ -16,6 +16,7 @@ mod label;
 mod layout;
 mod letters;
 mod product;
+mod program;
 mod search;
 mod sharing;
 mod stepping;

@@ -107,10 +107,10 @@ fn a_choice_is_one_action_with_several_targets() {
         ["P.go > main 1", "P.go > main 2", "P.go > main 4"]
     );
     let text = "var x : 0..9 = 0
-        process P { go { choose v in 1..4 where v % 2 == 0; x := v } }";
+        process P { go { x := choose v in 1..4 where v % 2 == x } }";
     assert_eq!(first_steps(text), ["P.go > main 2", "P.go > main 4"]);
     let text = "var x : 0..9 = 0
-        process P { go { choose v in 1..4 where v > 4; x := v } }";
+        process P { go { x := choose v in 1..4 where v > 4 } }";
     assert_eq!(
         first_steps(text),
         [""; 0],
