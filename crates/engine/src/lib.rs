@@ -9,9 +9,11 @@
 //! which ones a property needs is decided in crate `check`. Everything here is tested against the
 //! reference semantics of crate `model`.
 
+mod chunked;
 mod code;
 mod compile;
 mod explore;
+mod initial;
 mod label;
 mod layout;
 mod letters;

@@ -6,13 +6,13 @@ use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
-use crate::store::StateStore;
+use crate::store::{StateStore, Table};
 
 /// A model compiled for exploration.
 ///
 /// Invariant: its initial states and steps are exactly those of the model's reference semantics.
 /// It fails on a state iff the reference semantics does.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct System<'m> {
     pub(crate) model: &'m Model,
     pub(crate) layout: Layout,
@@ -102,7 +102,7 @@ impl Steps {
     }
 
     /// Hashes all targets and prefetches their slots.
-    pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, store: &StateStore) {
+    pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Table) {
         hashes.clear();
         if self.labels.is_empty() {
             return;
@@ -112,7 +112,7 @@ impl Steps {
             .chunks_exact(self.words.len() / self.labels.len())
         {
             let hash = StateStore::hash(target);
-            store.prefetch(hash);
+            table.prefetch(hash);
             hashes.push(hash);
         }
     }
