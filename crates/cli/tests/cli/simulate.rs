@@ -134,7 +134,7 @@ fn every_command_of_the_dialogue() {
         there are 2 steps
         > what
         `what` is no command; ? lists them
-        > 
+        >
         > q
         --- exit status 0
     "#]]
@@ -177,7 +177,7 @@ fn weak_obligations_are_counted_from_where_they_became_enabled() {
         fairness weak
           wf(P.b): enabled, not taken for 0 steps
           wf(Q.toggle): enabled, not taken for 0 steps
-        > 
+        >
         --- exit status 0
     "#]]
     .assert_eq(&text);
@@ -204,7 +204,7 @@ fn strong_global_obligations_are_steps_of_the_state() {
         > f
         fairness strong-global
           Q.toggle: never taken here in 2 visits
-        > 
+        >
         --- exit status 0
     "#]]
     .assert_eq(&text);
@@ -237,7 +237,7 @@ assume []<> x == 0
         fairness annotated
           f(P.set): not taken for 0 steps
           assumed of every run: []<> (x == 0)
-        > 
+        >
         --- exit status 0
     "#]]
     .assert_eq(&text);
