@@ -285,4 +285,16 @@ mod tests {
         }
         assert!(parse_fairness("weak+strong").is_err());
     }
+
+    #[test]
+    fn the_reference_lists_every_command_and_option() {
+        let reference = include_str!("../../../docs/reference/cli.md");
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            assert!(reference.contains(&format!("`fair {name}")), "{name}");
+            for option in command.get_arguments().filter_map(|a| a.get_long()) {
+                assert!(reference.contains(&format!("--{option}")), "{option}");
+            }
+        }
+    }
 }

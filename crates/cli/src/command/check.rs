@@ -20,13 +20,14 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;
     }
-    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
-    let chosen = choose(&loaded.properties, options)?;
     let plan = Plan {
         fairness: options.fairness,
         budget: budget(options),
     };
+    // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
+    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
+    let chosen = choose(&loaded.properties, options)?;
     let checking = Checking {
         options,
         loaded: &loaded,
