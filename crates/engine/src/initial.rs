@@ -24,11 +24,14 @@ pub(crate) fn initial_states(
         n_tried += 1;
         if n_tried.is_multiple_of(64) {
             let bytes = words.len() as u64 * 8;
-            budget.check(n_states, bytes).map_err(Interrupted::Stopped)?;
+            budget
+                .check(n_states, bytes)
+                .map_err(Interrupted::Stopped)?;
         }
-        result.map_err(|Failed| Interrupted::Failed)?;
-        n_states += 1;
-        words.extend_from_slice(state);
+        if result.map_err(|Failed| Interrupted::Failed)? {
+            n_states += 1;
+            words.extend_from_slice(state);
+        }
         Ok(())
     })?;
     Ok(words)

@@ -254,14 +254,15 @@ impl<'m> System<'m> {
         };
     }
 
-    /// Calls `visit` with every initial state, in a fixed order, until it returns an error.
+    /// Calls `visit` with every combination of initial values, in a fixed order, and whether it
+    /// satisfies the initial constraints, until it returns an error.
     ///
     /// # Errors
     /// The error of `visit`; a constraint or value that fails is handed to it as [`Failed`] with
     /// the words of the state.
     pub fn for_each_initial<E>(
         &mut self,
-        visit: &mut impl FnMut(&mut Self, &[u64], Result<(), Failed>) -> Result<(), E>,
+        visit: &mut impl FnMut(&mut Self, &[u64], Result<bool, Failed>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut words = vec![0; self.layout.n_words];
         // Every component with its choices; an odometer runs through all combinations.
@@ -303,11 +304,8 @@ impl<'m> System<'m> {
             put(self, &mut words, wheel, position);
         }
         loop {
-            match self.init.map_or(Ok(true), |init| self.holds(init, &words)) {
-                Ok(true) => visit(self, &words, Ok(()))?,
-                Ok(false) => {}
-                Err(failed) => visit(self, &words, Err(failed))?,
-            }
+            let satisfied = self.init.map_or(Ok(true), |init| self.holds(init, &words));
+            visit(self, &words, satisfied)?;
             let mut turning = wheels.len();
             loop {
                 if turning == 0 {

@@ -37,8 +37,9 @@ fn reference_steps(model: &Model, state: &State) -> Option<Vec<Successor>> {
 fn engine_initial(system: &mut System<'_>) -> Option<BTreeSet<State>> {
     let mut found = BTreeSet::new();
     let result: Result<(), Failed> = system.for_each_initial(&mut |system, words, result| {
-        result?;
-        found.insert(system.unpack(words));
+        if result? {
+            found.insert(system.unpack(words));
+        }
         Ok(())
     });
     result.ok().map(|()| found)
