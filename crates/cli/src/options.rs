@@ -93,6 +93,11 @@ pub struct CheckOptions {
     /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
+
+    /// Use up to this many threads for reachability, invariants and deadlocks. With one thread the
+    /// same call always prints the same
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: u16,
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,

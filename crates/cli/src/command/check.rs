@@ -61,6 +61,7 @@ fn budget(options: &CheckOptions) -> Budget {
     if let Some(max_states) = options.max_states {
         budget = budget.with_max_states(max_states);
     }
+    budget = budget.with_threads(options.threads.into());
     if let Some(max_memory) = options.max_memory {
         budget = budget.with_max_memory(max_memory);
     }

@@ -261,15 +261,9 @@ fn unknown_commands_and_options() {
     scene.check(
         &["check", "m.fair", "--threads", "4"],
         expect![[r#"
-        --- stderr
-        error: unexpected argument '--threads' found
-
-          tip: a similar argument exists: '--trace'
-
-        Usage: fair check --trace <FILE> <FILE>
-
-        For more information, try '--help'.
-        --- exit status 2
-    "#]],
+            --- stderr
+            error: `m.fair` cannot be read: No such file or directory (os error 2)
+            --- exit status 2
+        "#]],
     );
 }
