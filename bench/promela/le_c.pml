@@ -47,7 +47,3 @@ active proctype Detector() {
     :: guess = true
     od
 }
-
-#ifdef LIVENESS
-ltl one_leader { <> [] (LEADERS == 1) }
-#endif

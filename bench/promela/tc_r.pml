@@ -7,12 +7,9 @@
 #ifndef N
 #define N 3
 #endif
-#include "fold.h"
 
 bool label_of[N], token[N];
 
-#define TOKEN(k) token[k]
-#define TOKENS FOLD(+, TOKEN)
 #define R ((i + 1) % N)
 #define MAY_PASS ((R == 0 && label_of[i] == label_of[0]) || (R != 0 && label_of[i] != label_of[R]))
 #define NODE \
@@ -44,7 +41,3 @@ active proctype First() {
     };
     NODE
 }
-
-#ifdef LIVENESS
-ltl one_token { <> [] (TOKENS == 1) }
-#endif

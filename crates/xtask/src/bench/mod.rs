@@ -73,7 +73,7 @@ impl Options {
             match option {
                 "--runs" => options.runs = value.parse().context("--runs takes a number")?,
                 "--only" => options.only = Some(value.to_owned()),
-                "--record" => options.record = Some(value.to_owned()),
+                "--record" => options.record = Some(record_name(value)?),
                 "--suite" => options.suite = value.into(),
                 "--fair" => options.fair = Some(value.into()),
                 _ => bail!("`{option}` is unknown"),
@@ -119,6 +119,16 @@ impl Options {
     }
 }
 
+/// Records lie in one directory.
+fn record_name(name: &str) -> Result<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    ensure!(
+        !name.is_empty() && name.chars().all(is_plain),
+        "--record takes a name of letters, digits, `-` and `_`, not `{name}`"
+    );
+    Ok(name.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +150,7 @@ mod tests {
             &["--runs"],
             &["--runs", "x"],
             &["--size", "3"],
+            &["--record", "../x"],
         ] {
             assert!(Options::parse(wrong).is_err(), "{wrong:?}");
         }

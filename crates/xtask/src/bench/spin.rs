@@ -26,6 +26,12 @@ pub(super) struct Spin {
     depth: u64,
 }
 
+/// The table of the first run, as a logarithm.
+const FIRST_LOG_SLOTS: u32 = 22;
+
+/// No search is given a larger stack than this.
+const MAX_DEPTH: u64 = 100_000_000;
+
 /// How a verifier is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Variant {
@@ -113,11 +119,18 @@ impl Spin {
     /// Generates, compiles and fits a verifier. The inner error says why it gives no answer.
     pub(super) fn verifier(&self, task: Task<'_>) -> Result<Answer<Verifier>> {
         let mut verifier = self.compile(task)?;
-        let first = verifier.try_run(24, self.depth)?;
-        Ok(first.map(|(_, report)| {
-            verifier.fit(&report);
-            verifier
-        }))
+        let mut depth = self.depth;
+        loop {
+            let report = match verifier.try_run(FIRST_LOG_SLOTS, depth)? {
+                Ok((_, report)) => report,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            if report.complete || depth >= MAX_DEPTH {
+                verifier.fit(&report);
+                return Ok(Ok(verifier));
+            }
+            depth *= 10;
+        }
     }
 
     fn compile(&self, task: Task<'_>) -> Result<Verifier> {
