@@ -35,9 +35,13 @@ pub(crate) enum Op {
         dst: Reg,
         src: Reg,
     },
+    /// Loads a field whose place is known.
     Load {
         dst: Reg,
-        field: u32,
+        word: u16,
+        shift: u8,
+        mask: u64,
+        offset: i64,
     },
     /// Loads field `base + offset`.
     LoadAt {
@@ -76,20 +80,37 @@ pub(crate) enum Op {
         b: Reg,
         to: u32,
     },
-    /// Jumps iff (the bits of the field equal `raw`) is `sense`.
-    JumpField {
-        field: u32,
-        raw: u32,
+    /// Jumps iff (the masked bits of a word equal `value`) is `sense`. Tests of several fields of
+    /// one word are one such instruction.
+    JumpMasked {
+        word: u16,
         sense: bool,
         to: u32,
+        mask: u64,
+        value: u64,
+    },
+    /// Jumps to `to` if the shared condition `slot` is known to be true in the current state, to
+    /// `otherwise` if it is known to be false, and goes on to compute it if it is not known.
+    Recall {
+        slot: u16,
+        to: u32,
+        otherwise: u32,
+    },
+    /// Remembers the value of a shared condition for the current state.
+    Remember {
+        slot: u16,
+        value: bool,
     },
     Store {
         field: u32,
         src: Reg,
     },
-    StoreRaw {
-        field: u32,
-        raw: u32,
+    /// Replaces the masked bits of a word. Stores of constants to several fields of one word are
+    /// one such instruction.
+    StoreMasked {
+        word: u16,
+        mask: u64,
+        bits: u64,
     },
     StoreAt {
         base: u32,
@@ -159,6 +180,7 @@ pub(crate) struct Tables {
     pub(crate) channels: Vec<ChannelFields>,
     pub(crate) indexings: Vec<Indexing>,
     pub(crate) n_registers: usize,
+    pub(crate) n_shared: usize,
 }
 
 /// The values picked by the `Choose` instructions of one run, and how far each can still go.
@@ -201,6 +223,8 @@ impl Choices {
 pub(crate) struct Machine {
     pub(crate) registers: Vec<i64>,
     pub(crate) choices: Choices,
+    /// What is known of the shared conditions in the current state.
+    pub(crate) recalled: Vec<Option<bool>>,
 }
 
 impl Machine {
@@ -221,8 +245,15 @@ impl Machine {
             match op {
                 Op::Const { dst, value } => regs[dst as usize] = value,
                 Op::Copy { dst, src } => regs[dst as usize] = regs[src as usize],
-                Op::Load { dst, field } => {
-                    regs[dst as usize] = tables.fields[field as usize].get(words);
+                Op::Load {
+                    dst,
+                    word,
+                    shift,
+                    mask,
+                    offset,
+                } => {
+                    let raw = (words[word as usize] >> shift) & mask;
+                    regs[dst as usize] = (raw as i64).wrapping_add(offset);
                 }
                 Op::LoadAt { dst, base, offset } => {
                     let field = base as usize + regs[offset as usize] as usize;
@@ -264,28 +295,38 @@ impl Machine {
                         at = to as usize;
                     }
                 }
-                Op::JumpField {
-                    field,
-                    raw,
+                Op::JumpMasked {
+                    word,
                     sense,
                     to,
+                    mask,
+                    value,
                 } => {
-                    let bits = tables.fields[field as usize].raw(words);
-                    if (bits == u64::from(raw)) == sense {
+                    if (words[word as usize] & mask == value) == sense {
                         at = to as usize;
                     }
                 }
+                Op::Recall {
+                    slot,
+                    to,
+                    otherwise,
+                } => match self.recalled[slot as usize] {
+                    None => {}
+                    Some(true) => at = to as usize,
+                    Some(false) => at = otherwise as usize,
+                },
+                Op::Remember { slot, value } => self.recalled[slot as usize] = Some(value),
                 Op::Store { field, src } => {
                     let value = regs[src as usize];
                     if !store::<TRACK>(tables, field, value, words, written) {
                         return End::Fail;
                     }
                 }
-                Op::StoreRaw { field, raw } => {
-                    let field = &tables.fields[field as usize];
-                    field.set_raw(words, u64::from(raw));
+                Op::StoreMasked { word, mask, bits } => {
+                    let target = &mut words[word as usize];
+                    *target = *target & !mask | bits;
                     if TRACK {
-                        written[field.word as usize] |= field.mask << field.shift;
+                        written[word as usize] |= mask;
                     }
                 }
                 Op::StoreAt { base, offset, src } => {

@@ -83,6 +83,7 @@ pub fn explore(
         state_letters: Vec::new(),
         seen: vec![0; letters.n_words],
         commands_taken: vec![false; system.model().commands().len()],
+        hashes: Vec::new(),
         n_transitions: 0,
         next: 0,
         system,
@@ -122,6 +123,7 @@ struct BreadthFirst<'a, 'm> {
     state_letters: Vec<u64>,
     seen: Vec<u64>,
     commands_taken: Vec<bool>,
+    hashes: Vec<u64>,
     n_transitions: u64,
     next: StateIndex,
 }
@@ -147,16 +149,18 @@ impl BreadthFirst<'_, '_> {
             if steps.is_empty() && matches!(self.goal, Goal::Deadlock) {
                 return Err(End::Goal(source, None));
             }
+            steps.hash_targets(&mut self.hashes, &self.store);
             for position in 0..steps.len() {
                 let label = steps.labels[position];
                 for command in &self.system.labels.get(label).commands {
                     self.commands_taken[command.index()] = true;
                 }
                 let target = steps.target(position, state.len());
-                self.reach(target, Some((source, label)))?;
+                self.reach(target, self.hashes[position], Some((source, label)))?;
             }
             if steps.is_empty() && self.letters.has_step_atoms() {
-                self.reach(&state, Some((source, crate::label::LabelTable::IDLE)))?;
+                let hash = StateStore::hash(&state);
+                self.reach(&state, hash, Some((source, crate::label::LabelTable::IDLE)))?;
             }
         }
         Ok(())
@@ -178,15 +182,21 @@ impl BreadthFirst<'_, '_> {
             Ok(())
         })?;
         for index in 0..initial.len() as StateIndex {
-            self.reach(initial.get(index), None)?;
+            let words = initial.get(index);
+            self.reach(words, StateStore::hash(words), None)?;
         }
         Ok(())
     }
 
     /// A state is reached: by a step, or as an initial state.
-    fn reach(&mut self, words: &[u64], from: Option<(StateIndex, LabelId)>) -> Result<(), End> {
+    fn reach(
+        &mut self,
+        words: &[u64],
+        hash: u64,
+        from: Option<(StateIndex, LabelId)>,
+    ) -> Result<(), End> {
         let full = End::Stopped(StopReason::StateLimit);
-        let (index, is_new) = self.store.insert(words).ok_or(full)?;
+        let (index, is_new) = self.store.insert_hashed(words, hash).ok_or(full)?;
         let n_words = self.letters.n_words;
         let keep = self.letters.has_step_atoms();
         if is_new {

@@ -92,6 +92,7 @@ pub(crate) struct Product<'a, 'm> {
     marks: Vec<u64>,
     edge_marks: Vec<u64>,
     enabled: Vec<u64>,
+    hashes: Vec<u64>,
     gauge: &'a Gauge,
     n_expansions: u64,
 }
@@ -162,6 +163,7 @@ impl<'a, 'm> Product<'a, 'm> {
             marks: vec![0; sections.end],
             edge_marks: vec![0; sections.end],
             enabled: vec![0; n_subject_words],
+            hashes: Vec::new(),
             gauge,
             n_expansions: 0,
             system,
@@ -234,9 +236,9 @@ impl<'a, 'm> Product<'a, 'm> {
     }
 
     /// Stores a state and works out which atoms hold in it.
-    fn intern(&mut self, words: &[u64]) -> Result<StateIndex, Halt> {
+    fn intern(&mut self, words: &[u64], hash: u64) -> Result<StateIndex, Halt> {
         let full = Halt::Stopped(StopReason::StateLimit);
-        let (index, is_new) = self.store.insert(words).ok_or(full)?;
+        let (index, is_new) = self.store.insert_hashed(words, hash).ok_or(full)?;
         if is_new {
             let start = self.state_letters.len();
             self.state_letters.resize(start + self.letters.n_words, 0);
@@ -397,7 +399,8 @@ impl<'a, 'm> Product<'a, 'm> {
                 self.expand(state)?;
                 let steps = std::mem::take(&mut self.steps);
                 for position in 0..steps.len() {
-                    self.intern(steps.target(position, self.state.len()))?;
+                    let target = steps.target(position, self.state.len());
+                    self.intern(target, StateStore::hash(target))?;
                 }
                 self.steps = steps;
             }
@@ -430,7 +433,8 @@ impl Graph for Product<'_, '_> {
             Ok::<(), Halt>(())
         })?;
         for index in 0..initial.len() as StateIndex {
-            let state = self.intern(initial.get(index))?;
+            let words = initial.get(index);
+            let state = self.intern(words, StateStore::hash(words))?;
             self.compute_letter(state, LabelTable::IDLE);
             for position in 0..self.initial.len() {
                 let start = self.initial[position] as usize;
@@ -449,13 +453,15 @@ impl Graph for Product<'_, '_> {
         let (state, automaton_state) = self.pair(node);
         self.expand(state)?;
         let steps = std::mem::take(&mut self.steps);
+        steps.hash_targets(&mut self.hashes, &self.store);
         self.compute_enabled(&steps.labels);
         for position in 0..steps.len().max(1) {
             // A deadlocked state idles: no action, no mover, the same state.
             let (label, target) = if steps.is_empty() {
                 (LabelTable::IDLE, state)
             } else {
-                let target = self.intern(steps.target(position, self.state.len()))?;
+                let words = steps.target(position, self.state.len());
+                let target = self.intern(words, self.hashes[position])?;
                 (steps.labels[position], target)
             };
             self.compute_letter(target, label);

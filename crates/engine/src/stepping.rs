@@ -1,5 +1,7 @@
 //! Computing the steps that leave a state.
 
+use std::ops::Range;
+
 use model::{ActionId, CommandId};
 
 use crate::code::End;
@@ -14,6 +16,7 @@ impl System<'_> {
     pub fn steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
         steps.clear();
         self.scratch.current.copy_from_slice(state);
+        self.machine.recalled.fill(None);
         if self.synchronous {
             self.steps_together(steps)?;
         } else {
@@ -40,11 +43,12 @@ impl System<'_> {
         }
     }
 
-    /// The commands of an instance at its current location.
-    fn candidates(&self, instance: usize) -> &[u32] {
+    /// The commands of an instance at its current location, as positions in `by_location`.
+    fn candidates(&self, instance: usize) -> Range<usize> {
         let location = self.tables.fields[self.layout.first_location as usize + instance]
             .raw(&self.scratch.current);
-        &self.by_location[instance][location as usize]
+        let row = self.first_row[instance] as usize + location as usize;
+        self.rows[row] as usize..self.rows[row + 1] as usize
     }
 
     fn steps_interleaved(&mut self, steps: &mut Steps) -> Result<(), Failed> {
@@ -52,9 +56,9 @@ impl System<'_> {
         if has_teams {
             self.scratch.enabled.fill(false);
         }
-        for instance in 0..self.by_location.len() {
-            for position in 0..self.candidates(instance).len() {
-                let command = self.candidates(instance)[position];
+        for instance in 0..self.first_row.len() {
+            for position in self.candidates(instance) {
+                let command = self.by_location[position];
                 if !self.is_enabled(command)? {
                     continue;
                 }
@@ -65,9 +69,9 @@ impl System<'_> {
             }
         }
         if has_teams {
-            for instance in 0..self.by_location.len() {
-                for position in 0..self.candidates(instance).len() {
-                    let leader = self.candidates(instance)[position];
+            for instance in 0..self.first_row.len() {
+                for position in self.candidates(instance) {
+                    let leader = self.by_location[position];
                     if self.scratch.enabled[leader as usize] {
                         self.execute_led_by(leader, steps)?;
                     }
@@ -89,18 +93,18 @@ impl System<'_> {
         self.machine.choices.reset();
         loop {
             let Scratch {
-                current,
-                target,
-                written,
-                ..
+                current, written, ..
             } = &mut self.scratch;
-            target.copy_from_slice(current);
+            // The target is computed where it is to stay.
+            let start = steps.words.len();
+            steps.words.extend_from_slice(current);
+            let target = &mut steps.words[start..];
             match self
                 .machine
                 .run::<false>(&self.tables, effect, target, written)
             {
-                End::Accept => steps.push(target, label),
-                End::Reject => {}
+                End::Accept => steps.labels.push(label),
+                End::Reject => steps.words.truncate(start),
                 End::Fail => return Err(Failed),
             }
             if !has_choice || !self.machine.choices.advance() {
@@ -145,10 +149,10 @@ impl System<'_> {
     }
 
     fn steps_together(&mut self, steps: &mut Steps) -> Result<(), Failed> {
-        for instance in 0..self.by_location.len() {
+        for instance in 0..self.first_row.len() {
             self.scratch.enabled_by_instance[instance].clear();
-            for position in 0..self.candidates(instance).len() {
-                let command = self.candidates(instance)[position];
+            for position in self.candidates(instance) {
+                let command = self.by_location[position];
                 if self.is_enabled(command)? {
                     let effect = self.commands[command as usize].effect;
                     self.scratch.enabled_by_instance[instance].push(Member { command, effect });

@@ -117,7 +117,7 @@ impl<'a> Lexer<'a> {
         } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
             self.push(TokenKind::Symbol, self.offset + symbol.len());
         } else {
-            let length = length_while(is_foreign);
+            let length = length_while(is_foreign).max(first.len_utf8());
             let span = Span::new(self.source, self.offset, self.offset + length);
             let message = format!("`{first}` does not belong to the language");
             diagnostics.push(Diagnostic::error("unknown-character", span, message));

@@ -71,7 +71,7 @@ fn philosophers() {
 #[test]
 fn milners_scheduler() {
     for n in 2..=5_usize {
-        let states = 3 * n << (n - 1);
+        let states = (3 * n) << (n - 1);
         let transitions = (3 * n * (n + 1)) << (n - 2);
         check("milner", n, states, transitions);
     }

@@ -176,6 +176,16 @@ fn exploding_definitions_are_refused() {
         text += &format!("def d{n} = d{} + d{}\n", n - 1, n - 1);
     }
     assert!(codes(&text).contains(&"too-large"));
+    let mut doubling = "def d0(k) = k\n".to_owned();
+    for n in 1..60 {
+        doubling += &format!("def d{n}(k) = d{}(k + k)\n", n - 1);
+    }
+    assert_eq!(
+        codes(&format!("{doubling}const A = 1\nproperty p: d50(A) > 0")),
+        [""; 0]
+    );
+    let unknown = format!("{doubling}var x : 0..1\nproperty p: d50(x) > 0");
+    assert_eq!(codes(&unknown), ["too-large"]);
     let mut chain = "var x : 0..1 = 0\ndef d0 = x\n".to_owned();
     for n in 1..50_000 {
         chain += &format!("def d{n} = d{}\n", n - 1);
@@ -222,4 +232,18 @@ fn large_files_are_read_quickly() {
             "{piece}"
         );
     }
+}
+
+#[test]
+fn large_models_are_read_quickly() {
+    let n = 20_000;
+    let mut text = "process P {\ninit s0\n".to_owned();
+    for i in 0..n {
+        let next = (i + 1) % n;
+        text += &format!("from s{i} {{ weak fair a{i} -> s{next} }}\n");
+    }
+    text += "}\nproperty p: <> P @ s1\n";
+    let loaded = load(&text, &Options::default());
+    assert_eq!(show(&loaded), "");
+    assert_eq!(loaded.model.map(|model| model.actions().len()), Some(n));
 }

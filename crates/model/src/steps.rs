@@ -284,14 +284,20 @@ impl Model {
             }
             _ => None,
         };
-        let mut results: Vec<(State, Vec<usize>)> = vec![(state.clone(), Vec::new())];
+        let mut members = Vec::new();
         for &id in team {
-            let branches = self
-                .execute(id, state, message.as_ref())
-                .map_err(|(kind, span)| error(kind, span))?;
+            let branches = self.execute(id, state, message.as_ref());
+            members.push(branches.map_err(|(kind, span)| error(kind, span))?);
+        }
+        // A step that some member cannot take does not happen, so it has no conflicts either.
+        if members.iter().any(Vec::is_empty) {
+            return Ok(Vec::new());
+        }
+        let mut results: Vec<(State, Vec<usize>)> = vec![(state.clone(), Vec::new())];
+        for (&id, branches) in team.iter().zip(&members) {
             let mut merged = Vec::new();
             for (so_far, written) in &results {
-                for branch in &branches {
+                for branch in branches {
                     merged.push(self.combine(so_far, written, branch, id)?);
                 }
             }

@@ -26,12 +26,11 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
     for warning in &result.warnings {
         out += &warning_line(warning, style, "  ");
     }
-    match &result.trace {
-        Some(trace) => out += &trace_text_indented(trace, style, "  "),
-        None if result.verdict == Outcome::Violated && result.warnings.is_empty() => {
-            out += "  no reachable state is as the property demands\n";
-        }
-        None => {}
+    if let Some(remark) = &result.remark {
+        out += &format!("  {remark}\n");
+    }
+    if let Some(trace) = &result.trace {
+        out += &trace_text_indented(trace, style, "  ");
     }
     out
 }

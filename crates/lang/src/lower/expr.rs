@@ -12,6 +12,9 @@ use crate::ast::{self, Binder, ExprKind, UnaryOp};
 /// balanced, so that they do not nest deeply.
 const MAX_LEFT_CHAIN: usize = 32;
 
+const REACH: &str =
+    "a `count` or `sum` reaches as far to the right as possible; put it in parentheses";
+
 /// What a quantified expression makes of its instances, and of the condition of its binder.
 #[derive(Clone, Copy)]
 struct Kind {
@@ -69,13 +72,23 @@ impl<'a> Lowerer<'a> {
             ..
         } = expr.kind
         {
-            diagnostic = diagnostic.help(
-                "a `count` or `sum` reaches as far to the right as possible; put it in parentheses",
-            );
-        } else if wanted == Ty::Bool && found == Ty::Int {
+            diagnostic = diagnostic.help(REACH);
+        } else if wanted == Ty::Bool && found == Ty::Int && !matches!(expr.kind, ExprKind::Int(_)) {
             diagnostic = diagnostic.help("compare it, for example with `== 1`");
         }
         self.report(diagnostic);
+    }
+
+    /// Adds to an error in the body of a sum that the comparison may have been meant outside.
+    fn explain_reach(&mut self, body: &ast::Expr) {
+        let is_comparison = matches!(body.kind, ExprKind::Binary(ast::BinaryOp::Model(_), ..));
+        if let Some(last) = self.diagnostics.last_mut()
+            && is_comparison
+            && last.code == "type-mismatch"
+            && last.help.is_empty()
+        {
+            last.help.push(REACH.to_owned());
+        }
     }
 
     /// What an expression denotes.
@@ -129,7 +142,11 @@ impl<'a> Lowerer<'a> {
                     counts: *counts,
                 };
                 let names = names_of(binders);
-                let expr = self.quantified(kind, &names, body)?;
+                let expr = self.quantified(kind, &names, body);
+                if expr.is_none() && *quantifier == Quantifier::Sum {
+                    self.explain_reach(body);
+                }
+                let expr = expr?;
                 let ty = match quantifier {
                     Quantifier::Sum => Ty::Int,
                     Quantifier::Forall | Quantifier::Exists => Ty::Bool,

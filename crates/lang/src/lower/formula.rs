@@ -26,7 +26,11 @@ impl<'a> Lowerer<'a> {
         formula
     }
 
+    /// One atom. A negation stays outside, so that `p` and `!p` share theirs.
     fn state_formula(&mut self, expr: &'a ast::Expr) -> Option<Ltl> {
+        if let ExprKind::Unary(UnaryOp::Not, inner) = &expr.kind {
+            return Some(self.formula(inner)?.negate());
+        }
         let lowered = self.bool_expr(expr)?;
         if let Expr::Bool(value) = lowered {
             return Some(Ltl::constant(value));
@@ -432,7 +436,7 @@ pub(super) fn merge_invariants(formula: Ltl) -> Ltl {
         return formula;
     };
     let inner = parts.iter().map(|part| match part.op() {
-        Op::Always(inner) => Some(inner.clone()),
+        Op::Always(inner) if inner.is_propositional() => Some(inner.clone()),
         _ => None,
     });
     match inner.collect::<Option<Vec<_>>>() {

@@ -12,6 +12,7 @@ mod effect;
 mod expr;
 mod formula;
 mod fresh;
+mod functions;
 mod names;
 mod process;
 mod steps;
@@ -20,8 +21,8 @@ mod types;
 
 use base::{Diagnostic, Source, Span};
 use logic::{NamedProperty, Property};
-use model::{AtomMeaning, BoundId, Composition, Model, ModelParts, ProcessId};
-use rustc_hash::FxHashMap;
+use model::{AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Options;
 use crate::ast::{Decl, Def, Expr, File, Ident, PropertyDecl, Question};
@@ -41,6 +42,8 @@ struct Lowerer<'a> {
     parts: ModelParts,
     diagnostics: &'a mut Vec<Diagnostic>,
     globals: FxHashMap<&'a str, (Global<'a>, Span)>,
+    /// Names declared outside processes that are not in `globals` yet.
+    later: FxHashMap<&'a str, Span>,
     /// The values of enumerations by their bare names.
     variants: FxHashMap<&'a str, Vec<(model::EnumId, u32)>>,
     event_types: Vec<Vec<model::Scalar>>,
@@ -55,6 +58,8 @@ struct Lowerer<'a> {
     depth: usize,
     n_nodes: usize,
     overflowed: bool,
+    /// Which actions are annotated already, and how.
+    annotated: FxHashSet<(ProcessId, &'a str, ConditionKind)>,
     atoms_by_meaning: FxHashMap<String, base::AtomId>,
     /// Which definitions (by address) are formulas rather than expressions of the state.
     temporal_definitions: FxHashMap<usize, bool>,
@@ -72,6 +77,7 @@ pub(crate) fn lower(
         parts: ModelParts::default(),
         diagnostics,
         globals: FxHashMap::default(),
+        later: names::all_names(file),
         variants: FxHashMap::default(),
         event_types: Vec::new(),
         processes: Vec::new(),
@@ -82,6 +88,7 @@ pub(crate) fn lower(
         depth: 0,
         n_nodes: 0,
         overflowed: false,
+        annotated: FxHashSet::default(),
         atoms_by_meaning: FxHashMap::default(),
         temporal_definitions: FxHashMap::default(),
     };

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use base::{Diagnostic, Span};
-use model::{BoundId, ChannelId, EnumId, EventId, Expr, Place, ProcessId, RecordId, Type, VarId};
+use model::{
+    BoundId, ChannelId, EnumId, EventId, Expr, LocationId, Place, ProcessId, RecordId, Type, VarId,
+};
 use rustc_hash::FxHashMap;
 
 use super::Lowerer;
-use crate::ast::{Def, Ident};
+use crate::ast::{Decl, Def, File, Ident};
 
 /// The type of a value that fits into one cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +81,8 @@ pub(super) struct ActionInfo {
 pub(super) struct ProcessInfo<'a> {
     pub(super) locals: FxHashMap<&'a str, (Local<'a>, Span)>,
     pub(super) actions: BTreeMap<&'a str, ActionInfo>,
+    /// Where the process can be.
+    pub(super) locations: FxHashMap<&'a str, LocationId>,
     /// The binding of its index.
     pub(super) index: Option<Binding>,
 }
@@ -116,6 +120,22 @@ impl Binding {
     }
 }
 
+/// The names of all constants, variables, definitions, channels, events and processes.
+pub(super) fn all_names(file: &File) -> FxHashMap<&str, Span> {
+    let idents = file.decls.iter().flat_map(|decl| match decl {
+        Decl::Const { name, .. } | Decl::Param { name } | Decl::Event { name, .. } => {
+            std::slice::from_ref(name)
+        }
+        Decl::Var(decl) => &decl.names,
+        Decl::Def(def) => std::slice::from_ref(&def.name),
+        Decl::Chan(decl) => std::slice::from_ref(&decl.name),
+        Decl::Process(decl) => std::slice::from_ref(&decl.name),
+        _ => &[],
+    });
+    let entries = idents.map(|name| (name.text.as_str(), name.span));
+    entries.collect()
+}
+
 impl<'a> Lowerer<'a> {
     /// Declares a name outside processes; a second declaration is reported and ignored.
     pub(super) fn declare_global(&mut self, name: &'a Ident, global: Global<'a>) {
@@ -127,6 +147,7 @@ impl<'a> Lowerer<'a> {
             let message = format!("`{}` is already a value of an enumeration", name.text);
             self.report(Diagnostic::error("duplicate", name.span, message));
         } else {
+            self.later.remove(name.text.as_str());
             self.globals.insert(&name.text, (global, name.span));
         }
     }
@@ -155,6 +176,15 @@ impl<'a> Lowerer<'a> {
 
     /// Reports a name that is not known here, with the likeliest name that is.
     pub(super) fn report_unknown(&mut self, name: &str, span: Span) {
+        if let Some(first) = self.later.get(name).copied() {
+            let message = format!("`{name}` cannot be used here");
+            let diagnostic = Diagnostic::error("used-too-early", span, message)
+                .label(first, "declared here")
+                .help(
+                    "constants and types are worked out first, and see only constants above them",
+                );
+            return self.report(diagnostic);
+        }
         let bound = self.scope[self.floor..].iter().map(|b| b.name.as_str());
         let locals = self
             .process
@@ -166,11 +196,11 @@ impl<'a> Lowerer<'a> {
         known.sort_unstable();
         let mut diagnostic =
             Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"));
-        if let Some(meant) = base::closest_name(name, known) {
-            diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
-        } else if let Some(process) = self.process_with_location(name) {
+        if let Some(process) = self.process_with_location(name) {
             let help = format!("`{name}` is a location; write `{process} @ {name}`");
             diagnostic = diagnostic.help(help);
+        } else if let Some(meant) = base::closest_name(name, known) {
+            diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
         }
         self.report(diagnostic);
     }

@@ -1,7 +1,7 @@
 //! What processes consist of, before their steps are looked at.
 
 use base::Diagnostic;
-use model::{IndexRange, Process, ProcessId};
+use model::{IndexRange, LocationId, Process, ProcessId};
 
 use super::Lowerer;
 use super::names::{ActionInfo, Binding, Global, Local, ProcessInfo, Ty};
@@ -20,13 +20,17 @@ impl<'a> Lowerer<'a> {
         self.declare_global(&decl.name, Global::Process(id));
         let index = self.process_index_range(decl);
         let locations = self.locations(decl);
-        self.parts.processes.push(Process {
-            index: index.as_ref().map(|entry| entry.0),
-            ..Process::new(&decl.name.text, locations, Vec::new(), decl.span)
-        });
+        let ids = locations.iter().enumerate();
+        let ids = ids.map(|(position, name)| (*name, LocationId::new(position)));
         self.processes.push(ProcessInfo {
-            index: index.map(|entry| entry.1),
+            locations: ids.collect(),
+            index: index.as_ref().map(|entry| entry.1.clone()),
             ..ProcessInfo::default()
+        });
+        let locations = locations.into_iter().map(str::to_owned).collect();
+        self.parts.processes.push(Process {
+            index: index.map(|entry| entry.0),
+            ..Process::new(&decl.name.text, locations, Vec::new(), decl.span)
         });
         self.initial_locations(decl, id);
         let binding = self.processes[id.index()].index.clone();
@@ -63,8 +67,8 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Where the process can be, in order of appearance.
-    fn locations(&mut self, decl: &'a ProcessDecl) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
+    fn locations(&mut self, decl: &'a ProcessDecl) -> Vec<&'a str> {
+        let mut names = Vec::new();
         let sources = decl.blocks.iter().flat_map(|block| match &block.sources {
             Sources::Named(names) => names.as_slice(),
             Sources::All | Sources::Implicit => &[],
@@ -72,11 +76,11 @@ impl<'a> Lowerer<'a> {
         let mut seen = rustc_hash::FxHashSet::default();
         for name in decl.initial.iter().chain(sources) {
             if seen.insert(name.text.as_str()) {
-                names.push(name.text.clone());
+                names.push(name.text.as_str());
             }
         }
         if names.is_empty() {
-            return vec![ONLY_LOCATION.to_owned()];
+            return vec![ONLY_LOCATION];
         }
         for block in &decl.blocks {
             if let FromBlock {

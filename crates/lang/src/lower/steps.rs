@@ -55,20 +55,21 @@ impl<'a> Lowerer<'a> {
         };
         let steps = &mut self.parts.processes[id.index()].steps;
         steps.push(step);
-        if let Some(mark) = &decl.fairness {
-            let target = if mark.choice {
-                Target::Choice(id, steps.len() - 1)
-            } else {
-                Target::Action(id, decl.name.text.clone())
-            };
-            let (kind, span) = (mark.kind, mark.span);
-            let same = |other: &Annotation| other.kind == kind && other.target == target;
-            if !self.parts.annotations.iter().any(same) {
-                self.parts
-                    .annotations
-                    .push(Annotation { kind, target, span });
-            }
-        }
+        let Some(mark) = &decl.fairness else {
+            return;
+        };
+        let target = if mark.choice {
+            Target::Choice(id, steps.len() - 1)
+        } else if self.annotated.insert((id, &decl.name.text, mark.kind)) {
+            Target::Action(id, decl.name.text.clone())
+        } else {
+            return;
+        };
+        self.parts.annotations.push(Annotation {
+            kind: mark.kind,
+            target,
+            span: mark.span,
+        });
     }
 
     fn step(&mut self, id: ProcessId, decl: &'a StepDecl, source: LocationId) -> Option<Step> {

@@ -49,6 +49,18 @@ fn symbol(op: model::BinaryOp) -> &'static str {
 }
 
 impl Lowerer<'_> {
+    /// How a literal is written.
+    pub(super) fn literal_text(&self, expr: &model::Expr) -> Option<String> {
+        match expr {
+            model::Expr::Int(value) => Some(value.to_string()),
+            model::Expr::Bool(value) => Some(value.to_string()),
+            model::Expr::Enum(id, n) => {
+                Some(self.parts.enums[id.index()].variants[*n as usize].clone())
+            }
+            _ => None,
+        }
+    }
+
     /// The text of an expression in one way of writing it, with values for the names that stand
     /// for constants or arguments here.
     pub(super) fn text(&self, expr: &Expr) -> String {

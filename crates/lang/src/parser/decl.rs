@@ -9,6 +9,9 @@ use crate::ast::{
 };
 use crate::lexer::TokenKind;
 
+/// How many lengths may follow the name of a type.
+const MAX_DIMENSIONS: usize = 8;
+
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
         let mut file = File::default();
@@ -316,20 +319,20 @@ impl Parser<'_> {
             _ => self.named_type_or_range()?,
         };
         let span = start.to(self.previous_span());
-        let mut ty = TypeExpr { kind, span };
-        let mut n_suffixes = 0;
+        let mut lengths = Vec::new();
         while self.at("[") {
-            n_suffixes += 1;
-            if n_suffixes > 8 {
-                return Err(self.unexpected("the end of the type (at most 8 dimensions)"));
+            if lengths.len() == MAX_DIMENSIONS {
+                return Err(self.unexpected("the end of the type"));
             }
             let open = self.advance().span;
-            let length = self.expr()?;
-            let close = self.expect_close("]", open)?;
-            ty = TypeExpr {
-                kind: TypeKind::Counted(Box::new(ty), Box::new(length)),
-                span: span.to(close),
-            };
+            lengths.push(self.expr()?);
+            self.expect_close("]", open)?;
+        }
+        let mut ty = TypeExpr { kind, span };
+        let span = start.to(self.previous_span());
+        while let Some(length) = lengths.pop() {
+            let kind = TypeKind::Counted(Box::new(ty), Box::new(length));
+            ty = TypeExpr { kind, span };
         }
         Ok(ty)
     }

@@ -142,6 +142,10 @@ impl Parser<'_> {
     /// The operator that is next, and how tightly it binds. Reports slips, once for each place.
     fn binary_op(&mut self) -> Option<(BinaryOp, u8)> {
         let token = self.peek();
+        if !self.in_formula && token.starts_line && super::ACTION_WORDS.contains(&token.text) {
+            // The next step, whose name happens to be an operator elsewhere.
+            return None;
+        }
         let model = |op, level| Some((BinaryOp::Model(op), level));
         match token.text {
             "<->" | "iff" => Some((BinaryOp::Iff, level::IFF)),
@@ -376,7 +380,7 @@ impl Parser<'_> {
             let span = start.to(self.previous_span());
             base = Expr { kind, span };
         }
-        Err(self.unexpected("fewer accesses"))
+        Err(self.too_deep())
     }
 
     /// `loc` or `{a, b}`.

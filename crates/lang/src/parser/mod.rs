@@ -308,15 +308,19 @@ impl<'a> Parser<'a> {
     /// Parses one level deeper, unless it is too deep.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_NESTING {
-            let message = format!("more than {MAX_NESTING} levels of nesting");
-            let diagnostic = Diagnostic::error("too-deep", self.peek().span, message)
-                .help("give parts of it a name with `def`");
-            return Err(self.report(diagnostic));
+            return Err(self.too_deep());
         }
         self.depth += 1;
         let result = parse(self);
         self.depth -= 1;
         result
+    }
+
+    fn too_deep(&mut self) -> Reported {
+        let message = format!("more than {MAX_NESTING} levels of nesting");
+        let diagnostic = Diagnostic::error("too-deep", self.peek().span, message)
+            .help("give parts of it a name with `def`");
+        self.report(diagnostic)
     }
 
     /// Skips to where the next item of a block or file may begin: a word at the beginning of a

@@ -38,12 +38,18 @@ impl Parser<'_> {
             span: start.to(self.previous_span()),
         };
         let open = self.expect("{")?;
-        self.block(open, |p| p.process_item(&mut process))?;
+        self.block(open, &[], |p| p.process_item(&mut process))?;
         Ok(process)
     }
 
-    /// Items up to the closing brace; after an error goes on with the next item.
-    fn block(&mut self, open: Span, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+    /// Items up to the closing brace; after an error goes on with the next item. A line that
+    /// begins with one of the words `outside` shows that the brace is missing.
+    fn block(
+        &mut self,
+        open: Span,
+        outside: &[&str],
+        mut item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
         loop {
             if self.eat(";") {
                 continue;
@@ -51,7 +57,9 @@ impl Parser<'_> {
             if self.eat("}") {
                 return Ok(());
             }
-            if self.at_end() || self.at_outside_declaration() {
+            let token = self.peek();
+            let is_outside = token.starts_line && outside.contains(&token.text);
+            if is_outside || self.at_end() || self.at_outside_declaration() {
                 return Err(self.missing_brace(open));
             }
             let start = self.position;
@@ -95,7 +103,9 @@ impl Parser<'_> {
                 let sources = self.sources()?;
                 let open = self.expect("{")?;
                 let mut steps = Vec::new();
-                let result = self.block(open, |p| p.step().map(|step| steps.push(step)));
+                let result = self.block(open, &["from", "init", "var"], |p| {
+                    p.step().map(|step| steps.push(step))
+                });
                 process.blocks.push(FromBlock { sources, steps });
                 result?;
             }
@@ -272,8 +282,14 @@ impl Parser<'_> {
         self.expect("?")?;
         let patterns = if self.at("(") {
             let open = self.advance().span;
-            let patterns = self.in_brackets(|p| p.list(Self::pattern))?;
+            let mut patterns = self.in_brackets(|p| p.list(Self::pattern))?;
             self.expect_close(")", open)?;
+            // Only several components need parentheses, so around one they ask for equality.
+            if let [PatternExpr::Plain(_)] = patterns.as_slice()
+                && let Some(PatternExpr::Plain(only)) = patterns.pop()
+            {
+                patterns.push(PatternExpr::Equal(only));
+            }
             patterns
         } else {
             vec![self.pattern()?]

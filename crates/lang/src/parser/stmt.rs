@@ -1,8 +1,8 @@
 //! Statements.
 
-use base::Diagnostic;
+use base::{Diagnostic, Span};
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, Reported};
 use crate::ast::{Expr, Stmt, StmtKind, TypeExpr, TypeKind, Value};
 use crate::lexer::TokenKind;
 
@@ -18,15 +18,49 @@ impl Parser<'_> {
             if self.eat("}") {
                 return Ok(statements);
             }
-            if self.at_end() || self.at_outside_declaration() || self.at("from") {
-                let message = format!("expected `}}`, found {}", self.found());
-                let span = self.peek().span;
-                let diagnostic = Diagnostic::error("missing-brace", span, message)
-                    .label(open, "this effect is not closed")
-                    .help("close the effect with `}`");
-                return Err(self.report(diagnostic));
+            if self.at("->") {
+                // The step goes on as if the brace were there.
+                self.unclosed_effect(open);
+                return Ok(statements);
             }
-            statements.push(self.nested(Self::stmt)?);
+            if self.at_end() || self.at_outside_declaration() || self.at("from") {
+                return Err(self.unclosed_effect(open));
+            }
+            match self.nested(Self::stmt) {
+                Ok(statement) => statements.push(statement),
+                Err(_) => return self.recover_in_effect().map(|()| statements),
+            }
+        }
+    }
+
+    fn unclosed_effect(&mut self, open: Span) -> Reported {
+        let message = format!("expected `}}`, found {}", self.found());
+        let diagnostic = Diagnostic::error("missing-brace", self.peek().span, message)
+            .label(open, "this effect is not closed")
+            .help("close the effect with `}`");
+        let diagnostic = match self.peek().text {
+            "->" => diagnostic.help("an implication in an effect needs parentheses"),
+            _ => diagnostic,
+        };
+        self.report(diagnostic)
+    }
+
+    /// After an error in an effect, skips to its end, so that what follows is read as it should.
+    fn recover_in_effect(&mut self) -> Parsed<()> {
+        let mut open = 0_usize;
+        loop {
+            let token = self.peek();
+            let leaves = self.at_end() || self.at_outside_declaration();
+            if leaves || token.starts_line && token.text == "from" {
+                return Err(Reported);
+            }
+            self.advance();
+            match token.text {
+                "{" => open += 1,
+                "}" if open == 0 => return Ok(()),
+                "}" => open -= 1,
+                _ => {}
+            }
         }
     }
 
@@ -39,7 +73,7 @@ impl Parser<'_> {
             }
             "assert" => {
                 self.advance();
-                StmtKind::Assert(self.condition()?)
+                StmtKind::Assert(self.guard()?)
             }
             "if" => return self.if_stmt(),
             "for" => {
@@ -80,7 +114,7 @@ impl Parser<'_> {
                 break;
             }
             if branches.len() + self.depth > super::MAX_NESTING {
-                return self.nested(|p| Err(p.unexpected("fewer branches")));
+                return Err(self.too_deep());
             }
         }
         let end = self.previous_span();
@@ -121,7 +155,7 @@ impl Parser<'_> {
     fn value(&mut self) -> Parsed<Value> {
         let start = self.peek().span;
         if !self.eat("choose") {
-            return self.condition().map(Value::Plain);
+            return self.guard().map(Value::Plain);
         }
         let mut name = None;
         if self.peek_at(1).text == "in" {
@@ -131,7 +165,7 @@ impl Parser<'_> {
         let domain = self.ty()?;
         let mut condition = None;
         if self.eat("where") {
-            condition = Some(self.condition()?);
+            condition = Some(self.guard()?);
         }
         let span = start.to(self.previous_span());
         Ok(Value::Choose {

@@ -1,0 +1,280 @@
+//! `fair check`: decides properties and reports.
+
+use base::{Budget, Diagnostic, closest_name};
+use check::{Outcome, Plan};
+use logic::NamedProperty;
+use report::{Cost, PropertyResult, Question, Report, StoredTrace};
+
+use crate::failure::{Failure, Status};
+use crate::loading::{self, Loaded};
+use crate::options::{CheckOptions, OutputFormat, Route};
+use crate::progress::Meter;
+use crate::quantity::show_size;
+use crate::{diagnostics, limits, output, trace_file};
+
+/// Checks the chosen properties one after the other.
+///
+/// # Errors
+/// The call or the model is wrong, or evidence was found to be wrong.
+pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
+    if let Some(path) = &options.trace {
+        trace_file::check_writable(path)?;
+    }
+    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
+    let chosen = choose(&loaded.properties, options)?;
+    let plan = Plan {
+        fairness: options.fairness,
+        budget: budget(options),
+    };
+    limits::enforce(&plan.budget, options.timeout)?;
+    let checking = Checking {
+        options,
+        loaded: &loaded,
+        plan,
+    };
+    checking.run(&chosen)
+}
+
+fn front_end(options: &CheckOptions) -> lang::Options {
+    let name = |(position, text): (usize, &String)| (ltl_name(position), text.clone());
+    lang::Options {
+        ltl: options.ltl.iter().enumerate().map(name).collect(),
+        assume: options.assume.clone(),
+        ..options.model.for_front_end()
+    }
+}
+
+/// What a formula of the command line is called. No property of a file can have such a name.
+fn ltl_name(position: usize) -> String {
+    format!("ltl-{}", position + 1)
+}
+
+/// Was the property with this name given on the command line?
+pub fn is_ltl_name(name: &str) -> bool {
+    name.strip_prefix("ltl-")
+        .is_some_and(|number| number.parse::<usize>().is_ok())
+}
+
+fn budget(options: &CheckOptions) -> Budget {
+    let mut budget = Budget::unlimited();
+    if let Some(max_states) = options.max_states {
+        budget = budget.with_max_states(max_states);
+    }
+    if let Some(max_memory) = options.max_memory {
+        budget = budget.with_max_memory(max_memory);
+    }
+    budget
+}
+
+/// The properties to be checked, in the order of the file, then those of the command line.
+fn choose<'a>(
+    properties: &'a [NamedProperty],
+    options: &CheckOptions,
+) -> Result<Vec<&'a NamedProperty>, Failure> {
+    let names = || properties.iter().map(|property| property.name.as_str());
+    for wanted in &options.property {
+        if !names().any(|name| name == wanted) {
+            return Err(unknown_property(wanted, names().collect()));
+        }
+    }
+    let is_chosen = |property: &&NamedProperty| {
+        is_ltl_name(&property.name) || options.property.contains(&property.name)
+    };
+    let everything = options.property.is_empty() && options.ltl.is_empty();
+    let chosen = properties.iter().filter(|p| everything || is_chosen(p));
+    let chosen: Vec<&NamedProperty> = chosen.collect();
+    match chosen.is_empty() {
+        false => Ok(chosen),
+        true => Err(Failure::wrong(format!(
+            "`{}` has no properties, so there is nothing to check; \
+             add one (`property done: eventually finished`) or give one with `--ltl FORMULA`",
+            options.model.file.display()
+        ))),
+    }
+}
+
+fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
+    let advice = match closest_name(wanted, names.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if names.is_empty() => "the model has none".to_owned(),
+        None => format!("the model has {}", names.join(", ")),
+    };
+    Failure::wrong(format!("there is no property `{wanted}`; {advice}"))
+}
+
+/// What is common to all properties of a call.
+struct Checking<'a> {
+    options: &'a CheckOptions,
+    loaded: &'a Loaded,
+    plan: Plan,
+}
+
+impl Checking<'_> {
+    fn run(&self, chosen: &[&NamedProperty]) -> Result<Status, Failure> {
+        let mut report = Report {
+            file: self.options.model.file.display().to_string(),
+            results: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut outcomes = Vec::new();
+        for &property in chosen {
+            let (outcome, result) = self.check(property)?;
+            outcomes.push((property, outcome));
+            report.results.push(result);
+            self.print_last(&report)?;
+        }
+        let about_model = self.about_model(&outcomes);
+        let warning = |d: &Diagnostic| report::warning(d, &self.loaded.sources);
+        report.warnings = about_model.iter().map(warning).collect();
+        self.print_end(&report, &about_model)?;
+        self.store_trace(&report)?;
+        Ok(match report.exit_status() {
+            0 => Status::Success,
+            1 => Status::Violated,
+            _ => Status::Undecided,
+        })
+    }
+
+    fn check(&self, property: &NamedProperty) -> Result<(Outcome, PropertyResult), Failure> {
+        let Loaded { model, sources, .. } = self.loaded;
+        // There is one route only, so asking for it changes nothing.
+        let (None | Some(Route::Explicit)) = self.options.route;
+        let mut meter = Meter::new(self.options.progress, self.options.quiet, &property.name);
+        let checked = check::check(model, property, &self.plan, &mut meter);
+        let seconds = meter.seconds();
+        meter.finish();
+        let outcome = checked?;
+        let question = Question {
+            model,
+            sources,
+            property,
+            fairness: outcome.fairness,
+            assumptions: &model.parts().assumptions,
+        };
+        let cost = Cost {
+            route: outcome.route.to_owned(),
+            states: Some(outcome.stats.n_states),
+            transitions: Some(outcome.stats.n_transitions),
+            product_states: outcome.stats.n_product_states,
+            seconds,
+            peak_memory_bytes: Some(outcome.stats.memory_bytes),
+        };
+        let mut result = question.result(&outcome.verdict, cost);
+        let warnings = outcome.warnings.iter();
+        result
+            .warnings
+            .extend(warnings.map(|d| report::warning(d, sources)));
+        Ok((outcome, result))
+    }
+
+    /// Warnings about the model as a whole, unless nobody would see them.
+    fn about_model(&self, outcomes: &[(&NamedProperty, Outcome)]) -> Vec<Diagnostic> {
+        if self.options.quiet {
+            return Vec::new();
+        }
+        let mut outcomes = outcomes.to_vec();
+        if outcomes.len() < self.loaded.properties.len() {
+            // What is not checked may need the annotations, so they must not be called needless.
+            for (_, outcome) in &mut outcomes {
+                outcome.fairness.annotated = false;
+            }
+        }
+        let checked: Vec<_> = outcomes.iter().map(|(p, outcome)| (*p, outcome)).collect();
+        check::needless_annotations(&self.loaded.model, &checked, &self.plan)
+    }
+
+    /// Prints the newest result, in the formats that do not need all of them.
+    fn print_last(&self, report: &Report) -> anyhow::Result<()> {
+        let newest = Report {
+            file: report.file.clone(),
+            results: report.results.last().cloned().into_iter().collect(),
+            warnings: Vec::new(),
+        };
+        match self.options.output_format {
+            OutputFormat::Text => output::print(&self.text(newest)),
+            OutputFormat::JsonLines => output::print(&report::json_lines(&newest)),
+            OutputFormat::Json | OutputFormat::Junit | OutputFormat::Sarif => Ok(()),
+        }
+    }
+
+    fn text(&self, mut newest: Report) -> String {
+        if self.options.quiet {
+            for result in &mut newest.results {
+                result.trace = None;
+                result.remark = None;
+                result.warnings.clear();
+            }
+        }
+        let mut text = report::text(&newest, output::stdout_style());
+        if self.options.verbose {
+            text.extend(newest.results.iter().map(cost_lines));
+        }
+        text
+    }
+
+    /// Prints what could not be printed before. Formats without room for warnings about the model
+    /// leave them to standard error.
+    fn print_end(&self, report: &Report, about_model: &[Diagnostic]) -> anyhow::Result<()> {
+        let rest = Report {
+            results: Vec::new(),
+            ..report.clone()
+        };
+        match self.options.output_format {
+            OutputFormat::Text => {
+                return output::print(&report::text(&rest, output::stdout_style()));
+            }
+            OutputFormat::Sarif => return output::print(&report::sarif(report)),
+            OutputFormat::Json => output::print(&report::json(report))?,
+            OutputFormat::Junit => output::print(&report::junit(report))?,
+            OutputFormat::JsonLines => {}
+        }
+        for diagnostic in about_model {
+            diagnostics::show(diagnostic, &self.loaded.sources);
+        }
+        Ok(())
+    }
+
+    fn store_trace(&self, report: &Report) -> anyhow::Result<()> {
+        let Some(path) = &self.options.trace else {
+            return Ok(());
+        };
+        let Some((property, trace, n_others)) = trace_to_store(report) else {
+            output::note("there is no trace to be stored");
+            return Ok(());
+        };
+        trace_file::write(path, trace)?;
+        if n_others > 0 && !self.options.quiet {
+            output::note(&format!(
+                "`{}` holds the trace of `{property}`; use --property for the others",
+                path.display()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The first counterexample, else the first witness, and how many other traces there are.
+fn trace_to_store(report: &Report) -> Option<(&str, &StoredTrace, usize)> {
+    let with_trace = |result: &'_ &PropertyResult| result.trace.is_some();
+    let all = || report.results.iter().filter(with_trace);
+    let violated = all().find(|result| result.verdict == report::Outcome::Violated);
+    let result = violated.or_else(|| all().next())?;
+    let trace = result.trace.as_ref()?;
+    Some((&result.property, trace, all().count() - 1))
+}
+
+/// What a verdict cost, and what it is about unless a trace has said so.
+fn cost_lines(result: &PropertyResult) -> String {
+    let mut facts = vec![format!("route {}", result.route)];
+    let mut count = |n: Option<u64>, what| facts.extend(n.map(|n| format!("{n} {what}")));
+    count(result.states, "states");
+    count(result.transitions, "transitions");
+    count(result.product_states, "product states");
+    facts.extend(result.peak_memory_bytes.map(show_size));
+    facts.push(format!("{:.3} s", result.seconds));
+    let cost = format!("  cost: {}\n", facts.join(", "));
+    match result.trace {
+        Some(_) => cost,
+        None => format!("  formula: {}\n{cost}", result.formula),
+    }
+}

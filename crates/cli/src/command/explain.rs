@@ -1,0 +1,18 @@
+//! `fair explain`: a stored trace, printed again.
+
+use crate::failure::{Failure, Status};
+use crate::options::ExplainOptions;
+use crate::{output, trace_file};
+
+/// Prints the trace as text or as a chart.
+///
+/// # Errors
+/// The file is no trace.
+pub fn run(options: &ExplainOptions) -> Result<Status, Failure> {
+    let trace = trace_file::read(&options.trace)?;
+    output::print(&match options.msc {
+        true => report::chart(&trace),
+        false => report::trace_text(&trace, output::stdout_style()),
+    })?;
+    Ok(Status::Success)
+}

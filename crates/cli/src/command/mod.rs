@@ -1,0 +1,29 @@
+//! One module for each command.
+
+mod check;
+mod explain;
+mod graph;
+mod ltl;
+mod replay;
+mod shell;
+mod simulate;
+
+use crate::failure::{Failure, Status};
+use crate::options::Command;
+
+/// Runs a command.
+///
+/// # Errors
+/// Why it has no result.
+pub fn run(command: &Command) -> Result<Status, Failure> {
+    match command {
+        Command::Check(options) => check::run(options),
+        Command::Simulate(options) => simulate::run(options),
+        Command::Explain(options) => explain::run(options),
+        Command::Replay(options) => replay::run(options),
+        Command::Graph(options) => graph::run(options),
+        Command::Ltl(options) => ltl::run(options),
+        Command::Completions(options) => shell::completions(options),
+        Command::Man(options) => shell::manual(options),
+    }
+}

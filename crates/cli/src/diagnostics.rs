@@ -1,0 +1,162 @@
+//! Diagnostics on standard error, in the look of rustc.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use base::{Diagnostic, Severity, Source, Span};
+use report::Style;
+
+use crate::output;
+
+/// Shows a diagnostic with the lines it is about.
+pub fn show(diagnostic: &Diagnostic, sources: &[Source]) {
+    output::print_error(&render(diagnostic, sources, output::stderr_style()));
+}
+
+/// The diagnostic as text. A span that is nowhere is not shown.
+pub fn render(diagnostic: &Diagnostic, sources: &[Source], style: Style) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level
+        .primary_title(diagnostic.message.as_str())
+        .id(diagnostic.code);
+    let mut group: Group<'_> = Group::with_title(title);
+    for (position, source) in primary_first(diagnostic, sources) {
+        if let Some(snippet) = snippet(diagnostic, position, source) {
+            group = group.element(snippet);
+        }
+    }
+    for help in &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    let renderer = match style {
+        Style::Plain => Renderer::plain(),
+        Style::Ansi => Renderer::styled(),
+    };
+    format!("{}\n\n", renderer.render(&[group]))
+}
+
+/// The texts with their positions; the one that the diagnostic is about leads.
+fn primary_first<'a>(
+    diagnostic: &Diagnostic,
+    sources: &'a [Source],
+) -> impl Iterator<Item = (usize, &'a Source)> {
+    let primary = diagnostic.labels.first();
+    let primary = primary.map(|label| label.span.source.index());
+    let is_primary = move |(position, _): &(usize, &Source)| Some(*position) == primary;
+    let first = sources.iter().enumerate().filter(is_primary);
+    let others = sources.iter().enumerate();
+    first.chain(others.filter(move |entry| !is_primary(entry)))
+}
+
+/// What a diagnostic says about one of the texts.
+fn snippet<'a>(
+    diagnostic: &'a Diagnostic,
+    position: usize,
+    source: &'a Source,
+) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+    let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
+    let mut is_empty = true;
+    for (index, label) in diagnostic.labels.iter().enumerate() {
+        if label.span.source.index() != position || label.span == Span::nowhere() {
+            continue;
+        }
+        let kind = match index {
+            0 => AnnotationKind::Primary,
+            _ => AnnotationKind::Context,
+        };
+        let annotation = kind.span(range(label.span, &source.text));
+        snippet = snippet.annotation(match label.text.as_str() {
+            "" => annotation,
+            text => annotation.label(text),
+        });
+        is_empty = false;
+    }
+    (!is_empty).then_some(snippet)
+}
+
+/// The span as a range inside the text that cuts no character.
+fn range(span: Span, text: &str) -> std::ops::Range<usize> {
+    let inside = |offset: u32| {
+        let mut offset = (offset as usize).min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        offset
+    };
+    inside(span.start)..inside(span.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::SourceId;
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(diagnostic: &Diagnostic, expected: Expect) {
+        let source = |name: &str, text: &str| Source {
+            name: name.into(),
+            text: text.into(),
+        };
+        let sources = [
+            source("m.fair", "var ä : 0..3\nvar x\n"),
+            source("<--ltl>", "<> y"),
+        ];
+        expected.assert_eq(&render(diagnostic, &sources, Style::Plain));
+    }
+
+    #[test]
+    fn every_text_is_shown_with_its_labels_and_help() {
+        let in_formula = Span::new(SourceId(1), 3, 4);
+        let in_model = Span::new(SourceId(0), 18, 19);
+        let diagnostic = Diagnostic::error("unknown-name", in_formula, "there is no `y`")
+            .at("not found")
+            .label(in_model, "this is similar")
+            .help("did you mean `x`?");
+        check(
+            &diagnostic,
+            expect![[r#"
+                error[unknown-name]: there is no `y`
+                 --> <--ltl>:1:4
+                  |
+                1 | <> y
+                  |    ^ not found
+                  |
+                 ::: m.fair:2:5
+                  |
+                2 | var x
+                  |     - this is similar
+                  |
+                  = help: did you mean `x`?
+
+            "#]],
+        );
+    }
+
+    #[test]
+    fn spans_outside_the_text_do_no_harm() {
+        let cut = Span::new(SourceId(0), 5, 900);
+        check(
+            &Diagnostic::warning("odd", cut, "odd"),
+            expect![[r#"
+            warning[odd]: odd
+             --> m.fair:1:5
+              |
+            1 |   var ä : 0..3
+              |  _____^
+            2 | | var x
+              | |______^
+
+        "#]],
+        );
+        let nowhere = Diagnostic::error("bad-define", Span::nowhere(), "no constant `N`");
+        check(
+            &nowhere,
+            expect![[r#"
+            error[bad-define]: no constant `N`
+
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! What can be written on the command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use base::{Fairness, closest_name};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::output::Color;
+use crate::progress::ProgressMode;
+use crate::quantity::{parse_duration, parse_size};
+
+/// Decides properties of concurrent systems under fairness, and explains the answers.
+#[derive(Parser, Debug)]
+#[command(name = "fair", version, after_help = EXIT_STATUS, disable_help_subcommand = true)]
+pub struct Cli {
+    /// When to use colours; NO_COLOR is obeyed.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 every property holds; 1 some property is violated; \
+    2 the model, formula or call is wrong; 3 none violated but some undecided; 101 a bug in the tool.";
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Decide the properties of a model.
+    Check(Box<CheckOptions>),
+    /// Walk through a model step by step, or at random.
+    Simulate(SimulateOptions),
+    /// Print a stored trace.
+    Explain(ExplainOptions),
+    /// Replay a stored trace on a model.
+    Replay(ReplayOptions),
+    /// Print the state graph of a model in DOT.
+    Graph(GraphOptions),
+    /// Print the automaton of an LTL formula.
+    Ltl(LtlOptions),
+    /// Print a completion script for a shell.
+    Completions(CompletionsOptions),
+    /// Print the manual page.
+    Man(ManOptions),
+}
+
+/// Options of all commands that read a model.
+#[derive(Args, Debug)]
+pub struct ModelOptions {
+    /// The model (`.fair`).
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Give a constant or parameter of the model another value. Repeatable.
+    #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
+    pub defines: Vec<(String, String)>,
+}
+
+impl ModelOptions {
+    /// What the front end has to know.
+    pub fn for_front_end(&self) -> lang::Options {
+        lang::Options {
+            defines: self.defines.clone(),
+            ..lang::Options::default()
+        }
+    }
+}
+
+/// Options of `fair check`.
+#[derive(Args, Debug)]
+pub struct CheckOptions {
+    /// Which model.
+    #[command(flatten)]
+    pub model: ModelOptions,
+    /// Check this property only. Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub property: Vec<String>,
+    /// Check this LTL formula, and no property of the file that is not named. Repeatable.
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub ltl: Vec<String>,
+    /// Which runs are fair: none, weak-process, strong-process, weak, strong, strong-global,
+    /// annotated, or one of them with `+annotated`. Default: what the property or the model says,
+    /// else `annotated` if the model has annotations, else `none`.
+    #[arg(long, value_name = "KIND", value_parser = parse_fairness)]
+    pub fairness: Option<Fairness>,
+    /// Consider only runs that satisfy this Boolean combination of `[]<> p` and `<>[] p`. Repeatable.
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub assume: Vec<String>,
+    /// Stop a search that stores more states than this.
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
+    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`).
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// How the results are printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output_format: OutputFormat,
+    /// How the properties are decided.
+    #[arg(long, value_name = "ROUTE")]
+    pub route: Option<Route>,
+    /// Where progress is shown.
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub progress: ProgressMode,
+    /// Print verdicts only: no traces, no warnings, no progress line.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print what each verdict cost.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum OutputFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+    /// One JSON object a line, each as soon as its property is decided.
+    JsonLines,
+    /// JUnit XML.
+    Junit,
+    /// SARIF 2.1.0.
+    Sarif,
+}
+
+/// How properties are decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Route {
+    /// By visiting every reachable state.
+    Explicit,
+}
+
+/// Options of `fair simulate`.
+#[derive(Args, Debug)]
+pub struct SimulateOptions {
+    /// Which model.
+    #[command(flatten)]
+    pub model: ModelOptions,
+    /// Choose every step at random instead of asking.
+    #[arg(long)]
+    pub random: bool,
+    /// How many random steps.
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "random")]
+    pub steps: usize,
+    /// The same seed gives the same choices.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Whose obligations are shown; as for `check`.
+    #[arg(long, value_name = "KIND", value_parser = parse_fairness)]
+    pub fairness: Option<Fairness>,
+    /// Write the run to this ITF file at the end.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+}
+
+/// Options of `fair explain`.
+#[derive(Args, Debug)]
+pub struct ExplainOptions {
+    /// The trace (`.itf.json`).
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// Draw a message sequence chart instead.
+    #[arg(long)]
+    pub msc: bool,
+}
+
+/// Options of `fair replay`.
+#[derive(Args, Debug)]
+pub struct ReplayOptions {
+    /// Which model.
+    #[command(flatten)]
+    pub model: ModelOptions,
+    /// The trace (`.itf.json`).
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// An assumption that the check was given. Repeatable.
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub assume: Vec<String>,
+}
+
+/// Options of `fair graph`.
+#[derive(Args, Debug)]
+pub struct GraphOptions {
+    /// Which model.
+    #[command(flatten)]
+    pub model: ModelOptions,
+    /// Draw strongly connected components instead of states.
+    #[arg(long)]
+    pub condense: bool,
+    /// Give up beyond this many states.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub max_states: u64,
+}
+
+/// Options of `fair ltl`.
+#[derive(Args, Debug)]
+pub struct LtlOptions {
+    /// The formula.
+    #[arg(value_name = "FORMULA", allow_hyphen_values = true)]
+    pub formula: String,
+    /// How the automaton is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "hoa")]
+    pub format: AutomatonFormat,
+}
+
+/// How automata are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum AutomatonFormat {
+    /// The Hanoi Omega-Automata format.
+    Hoa,
+    /// A drawing for Graphviz.
+    Dot,
+}
+
+/// Options of `fair completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsOptions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `fair man`.
+#[derive(Args, Debug)]
+pub struct ManOptions {
+    /// Print the page of this command.
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}
+
+/// All names that [`Fairness::parse`] reads as a notion for the whole system, without synonyms.
+const FAIRNESS_NAMES: [&str; 7] = [
+    "none",
+    "weak-process",
+    "strong-process",
+    "weak",
+    "strong",
+    "strong-global",
+    "annotated",
+];
+
+fn parse_fairness(text: &str) -> Result<Fairness, String> {
+    Fairness::parse(text).ok_or_else(|| {
+        let allowed = FAIRNESS_NAMES.join(", ");
+        let meant = match closest_name(text, FAIRNESS_NAMES) {
+            Some(name) => format!("; did you mean `{name}`?"),
+            None => String::new(),
+        };
+        format!("allowed are {allowed}, and KIND+annotated{meant}")
+    })
+}
+
+fn parse_define(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("write NAME=VALUE, such as -D N=4".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn all_listed_fairness_names_are_read() {
+        for name in FAIRNESS_NAMES {
+            let fairness = parse_fairness(name).expect("listed");
+            assert_eq!(fairness.name(), name);
+        }
+        assert!(parse_fairness("weak+strong").is_err());
+    }
+}

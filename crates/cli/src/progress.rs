@@ -1,0 +1,144 @@
+//! What a search says about itself while it runs, on standard error.
+
+use std::time::{Duration, Instant};
+
+use base::{Progress, Snapshot};
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::output;
+use crate::quantity::show_size;
+
+/// Where progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ProgressMode {
+    /// One line that changes, if standard error is a terminal.
+    Auto,
+    /// One JSON object a line.
+    Json,
+    /// Not at all.
+    Never,
+}
+
+/// Shows the progress of the search for one property.
+pub struct Meter<'a> {
+    form: Form,
+    property: &'a str,
+    start: Instant,
+    last: Option<Instant>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Line,
+    Json,
+    Nothing,
+}
+
+impl<'a> Meter<'a> {
+    /// A meter that starts now.
+    pub fn new(mode: ProgressMode, quiet: bool, property: &'a str) -> Self {
+        let form = match mode {
+            ProgressMode::Json => Form::Json,
+            ProgressMode::Auto if !quiet && output::stderr_is_terminal() => Form::Line,
+            ProgressMode::Auto | ProgressMode::Never => Form::Nothing,
+        };
+        Self {
+            form,
+            property,
+            start: Instant::now(),
+            last: None,
+        }
+    }
+
+    /// The time since the start.
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Leaves the terminal as if nothing had been shown.
+    pub fn finish(&self) {
+        if self.form == Form::Line && self.last.is_some() {
+            output::print_error("\r\u{1b}[K");
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        let pause = match self.form {
+            Form::Line => Duration::from_millis(100),
+            Form::Json => Duration::from_millis(500),
+            Form::Nothing => return false,
+        };
+        self.last.is_none_or(|last| last.elapsed() >= pause)
+    }
+}
+
+impl Progress for Meter<'_> {
+    fn report(&mut self, snapshot: &Snapshot) {
+        if !self.is_due() {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let seconds = self.seconds();
+        output::print_error(&match self.form {
+            Form::Line => format!("\r{}\u{1b}[K", line(self.property, snapshot, seconds)),
+            Form::Json => format!("{}\n", object(self.property, snapshot, seconds)),
+            Form::Nothing => return,
+        });
+    }
+}
+
+/// States per second, rounded.
+fn rate(snapshot: &Snapshot, seconds: f64) -> u64 {
+    match seconds > 0.0 {
+        true => (snapshot.n_states as f64 / seconds) as u64,
+        false => 0,
+    }
+}
+
+fn line(property: &str, snapshot: &Snapshot, seconds: f64) -> String {
+    format!(
+        "{property}: {}, {} states, {} states/s, {}",
+        snapshot.phase,
+        snapshot.n_states,
+        rate(snapshot, seconds),
+        show_size(snapshot.memory_bytes)
+    )
+}
+
+fn object(property: &str, snapshot: &Snapshot, seconds: f64) -> serde_json::Value {
+    json!({
+        "property": property,
+        "phase": snapshot.phase,
+        "states": snapshot.n_states,
+        "transitions": snapshot.n_transitions,
+        "depth": snapshot.depth,
+        "states_per_second": rate(snapshot, seconds),
+        "memory_bytes": snapshot.memory_bytes,
+        "seconds": seconds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_say_the_same() {
+        let snapshot = Snapshot {
+            phase: "exploring",
+            n_states: 3000,
+            n_transitions: 9000,
+            memory_bytes: 2048,
+            depth: 7,
+        };
+        assert_eq!(
+            line("p", &snapshot, 2.0),
+            "p: exploring, 3000 states, 1500 states/s, 2.0 KiB"
+        );
+        let object = object("p", &snapshot, 2.0);
+        assert_eq!(object["states_per_second"], 1500);
+        assert_eq!(object["phase"], "exploring");
+        assert_eq!(rate(&snapshot, 0.0), 0);
+    }
+}

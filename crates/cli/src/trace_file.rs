@@ -1,0 +1,74 @@
+//! Traces in files.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use base::{Fairness, Source, Span};
+use evidence::{Trace, Verdict};
+use logic::{NamedProperty, Property};
+use model::Model;
+use report::{Cost, Question, StoredTrace};
+
+use crate::loading;
+
+/// Reads an ITF file.
+///
+/// # Errors
+/// It cannot be read, or it is none.
+pub fn read(path: &Path) -> anyhow::Result<StoredTrace> {
+    let text = loading::read_text(path)?;
+    report::read_itf(&text).with_context(|| format!("`{}`", path.display()))
+}
+
+/// Writes an ITF file.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(path: &Path, trace: &StoredTrace) -> anyhow::Result<()> {
+    let cannot = || format!("`{}` cannot be written", path.display());
+    fs::write(path, report::write_itf(trace)).with_context(cannot)
+}
+
+/// Refuses, before a long search, a path that certainly cannot be written to.
+///
+/// # Errors
+/// Why not.
+pub fn check_writable(path: &Path) -> anyhow::Result<()> {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    match parent {
+        _ if path.is_dir() => bail!("`{}` is a directory, not a file", path.display()),
+        Some(parent) if !parent.is_dir() => {
+            bail!("there is no directory `{}` for a trace", parent.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A run that shows nothing in particular, ready to be written.
+pub fn store_run(model: &Model, sources: &[Source], trace: Trace) -> StoredTrace {
+    let property = NamedProperty {
+        name: String::new(),
+        text: String::new(),
+        property: Property::DeadlockFree,
+        fairness: None,
+        span: Span::nowhere(),
+    };
+    let question = Question {
+        model,
+        sources,
+        property: &property,
+        fairness: Fairness::default(),
+        assumptions: &[],
+    };
+    let witness = Some(trace);
+    let result = question.result(&Verdict::Holds { witness }, Cost::default());
+    let mut stored = result.trace.expect("a witness is stored");
+    stored.meta.property = None;
+    stored.meta.formula = None;
+    stored.meta.fairness = None;
+    stored.meta.kind = None;
+    stored
+}

@@ -1,0 +1,12 @@
+//! The binary, from outside: what it prints and how it ends.
+
+mod formats;
+mod graph;
+mod limits;
+mod models;
+mod scene;
+mod shell;
+mod simulate;
+mod traces;
+mod verdicts;
+mod wrong_calls;

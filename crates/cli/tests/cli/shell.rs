@@ -1,0 +1,85 @@
+//! Help, version, completions, manual.
+
+use expect_test::expect;
+
+use crate::scene::Scene;
+
+#[test]
+fn help_and_version() {
+    let scene = Scene::new("help");
+    scene.check(
+        &["--version"],
+        expect![[r#"
+        fair 0.1.0
+        --- exit status 0
+    "#]],
+    );
+    scene.check(&["--help"], expect![[r#"
+        Decides properties of concurrent systems under fairness, and explains the answers
+
+        Usage: fair [OPTIONS] <COMMAND>
+
+        Commands:
+          check        Decide the properties of a model
+          simulate     Walk through a model step by step, or at random
+          explain      Print a stored trace
+          replay       Replay a stored trace on a model
+          graph        Print the state graph of a model in DOT
+          ltl          Print the automaton of an LTL formula
+          completions  Print a completion script for a shell
+          man          Print the manual page
+
+        Options:
+              --color <WHEN>
+                  When to use colours; NO_COLOR is obeyed
+
+                  Possible values:
+                  - auto:   On a terminal, unless NO_COLOR is set
+                  - always: Always
+                  - never:  Never
+          
+                  [default: auto]
+
+          -h, --help
+                  Print help (see a summary with '-h')
+
+          -V, --version
+                  Print version
+
+        Exit status: 0 every property holds; 1 some property is violated; 2 the model, formula or call is
+        wrong; 3 none violated but some undecided; 101 a bug in the tool.
+        --- exit status 0
+    "#]]);
+    let called = scene.call(&["check", "--help"]);
+    assert_eq!(called.status, 0);
+    for option in ["--fairness", "--assume", "--max-memory", "--output-format"] {
+        assert!(called.stdout.contains(option), "{}", called.stdout);
+    }
+}
+
+#[test]
+fn completions_for_all_shells() {
+    let scene = Scene::new("completions");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let called = scene.call(&["completions", shell]);
+        assert_eq!(called.status, 0);
+        assert!(called.stdout.contains("simulate"), "{shell}");
+    }
+    assert_eq!(scene.call(&["completions", "tcsh"]).status, 2);
+}
+
+#[test]
+fn manual_pages() {
+    let scene = Scene::new("man");
+    let page = |arguments: &[&str]| scene.call(arguments).stdout;
+    assert!(page(&["man"]).contains(".TH fair 1"));
+    assert!(page(&["man", "check"]).contains("\\-\\-fairness"));
+    scene.check(
+        &["man", "chekc"],
+        expect![[r#"
+        --- stderr
+        error: there is no command `chekc`
+        --- exit status 2
+    "#]],
+    );
+}

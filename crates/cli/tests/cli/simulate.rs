@@ -1,0 +1,273 @@
+//! `fair simulate`.
+
+use expect_test::expect;
+
+use crate::models::{ANYWHERE, COUNTER, OVERFLOW, TOGGLE};
+use crate::scene::Scene;
+
+#[test]
+fn random_walks_repeat() {
+    let scene = Scene::with("random", "m.fair", TOGGLE);
+    let walk = |seed: &str| {
+        let arguments = [
+            "simulate", "m.fair", "--random", "--steps", "6", "--seed", seed,
+        ];
+        scene.call(&arguments).transcript()
+    };
+    expect![[r#"
+        start: x = 0
+          0  Q.toggle: x = 1
+          1  Q.toggle: x = 0
+          2  P.a: no change
+          3  P.a: no change
+          4  Q.toggle: x = 1
+          5  Q.toggle: x = 0
+        --- exit status 0
+    "#]]
+    .assert_eq(&walk("1"));
+    assert_eq!(walk("1"), walk("1"));
+    assert_ne!(walk("1"), walk("2"));
+}
+
+#[test]
+fn random_walks_end_in_deadlocks_and_errors() {
+    let scene = Scene::with("random_end", "m.fair", COUNTER);
+    scene.check(
+        &["simulate", "m.fair", "--random"],
+        expect![[r#"
+        start: x = 0
+          0  P.up: x = 1
+          1  P.up: x = 2
+          2  P.up: x = 3
+        deadlock: no step is possible
+        --- exit status 0
+    "#]],
+    );
+    scene.write("m.fair", OVERFLOW.as_bytes());
+    scene.check(
+        &["simulate", "m.fair", "--random"],
+        expect![[r#"
+        start: x = 0
+          0  P.up: x = 1
+          1  P.up: x = 2
+        run-time error: the value 3 is outside the type of `x`, at m.fair:3:10
+        --- exit status 1
+    "#]],
+    );
+}
+
+#[test]
+fn random_walks_are_stored() {
+    let scene = Scene::with("random_stored", "m.fair", ANYWHERE);
+    let arguments = ["simulate", "m.fair", "--random", "--trace", "t.itf.json"];
+    let walked = scene.call(&arguments);
+    assert_eq!(walked.status, 0, "{}", walked.stderr);
+    scene.check(
+        &["explain", "t.itf.json"],
+        expect![[r#"
+        trace: 1 step
+        start: x = 2
+          0  P.up  x = 3
+        --- exit status 0
+    "#]],
+    );
+    scene.check(
+        &["replay", "m.fair", "t.itf.json"],
+        expect![[r#"
+        valid: a run of the model with 2 states
+        --- exit status 0
+    "#]],
+    );
+}
+
+fn dialogue(test: &str, model: &str, arguments: &[&str], lines: &[&str]) -> String {
+    let scene = Scene::with(test, "m.fair", model);
+    let arguments = [&["simulate", "m.fair"], arguments].concat();
+    let called = scene.call_with_input(&arguments, &(lines.join("\n") + "\n"));
+    called.transcript()
+}
+
+#[test]
+fn every_command_of_the_dialogue() {
+    let lines = ["?", "2", "f", "s", "b", "b", "r", "9", "what", "", "q"];
+    let text = dialogue(
+        "dialogue",
+        TOGGLE,
+        &["--fairness", "strong", "--seed", "4"],
+        &lines,
+    );
+    expect![[r#"
+        start: x = 0
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          (pending fairness: 2; f shows them)
+        >   NUMBER  take this step      r  take a random step
+          b       one step back       s  show the whole state
+          f       pending fairness    ?  this help
+          q       quit
+        > step 1: Q.toggle: x = 1
+          1  P.b: no change
+          2  Q.toggle: x = 0
+          (pending fairness: 3; f shows them)
+        > fairness strong
+          sf(P.a): enabled once, not taken for 1 step
+          sf(P.b): enabled once, now too, not taken for 1 step
+          sf(Q.toggle): enabled once, now too, not taken for 0 steps
+        > x = 1
+        > back to: x = 0
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          (pending fairness: 2; f shows them)
+        > this is the start
+        > step 1: P.a: no change
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          (pending fairness: 2; f shows them)
+        > there are 2 steps
+        > `what` is no command; ? lists them
+        > > --- exit status 0
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn weak_obligations_are_counted_from_where_they_became_enabled() {
+    let lines = ["f", "1", "1", "f", "2", "f"];
+    let text = dialogue("weak", TOGGLE, &["--fairness", "weak"], &lines);
+    expect![[r#"
+        start: x = 0
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          (pending fairness: 2; f shows them)
+        > fairness weak
+          wf(P.a): enabled, not taken for 0 steps
+          wf(Q.toggle): enabled, not taken for 0 steps
+        > step 1: P.a: no change
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          (pending fairness: 2; f shows them)
+        > step 2: P.a: no change
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          (pending fairness: 2; f shows them)
+        > fairness weak
+          wf(P.a): enabled, not taken for 0 steps
+          wf(Q.toggle): enabled, not taken for 2 steps
+        > step 3: Q.toggle: x = 1
+          1  P.b: no change
+          2  Q.toggle: x = 0
+          (pending fairness: 2; f shows them)
+        > fairness weak
+          wf(P.b): enabled, not taken for 0 steps
+          wf(Q.toggle): enabled, not taken for 0 steps
+        > 
+        --- exit status 0
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn strong_global_obligations_are_steps_of_the_state() {
+    let lines = ["f", "1", "f"];
+    let text = dialogue("global", TOGGLE, &["--fairness", "strong-global"], &lines);
+    expect![[r#"
+        start: x = 0
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          (pending fairness: 2; f shows them)
+        > fairness strong-global
+          P.a: never taken here in 1 visit
+          Q.toggle: never taken here in 1 visit
+        > step 1: P.a: no change
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          (pending fairness: 1; f shows them)
+        > fairness strong-global
+          Q.toggle: never taken here in 2 visits
+        > 
+        --- exit status 0
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn unconditional_obligations_and_assumptions_are_listed() {
+    let model = "\
+var x : 0..1 = 0
+process P {
+    fair set when x == 0 { x := 1 }
+    clear when x == 1 { x := 0 }
+}
+assume []<> x == 0
+";
+    let text = dialogue("unconditional", model, &[], &["f", "1", "f"]);
+    expect![[r#"
+        start: x = 0
+          1  P.set: x = 1
+          (pending fairness: 1; f shows them)
+        > fairness annotated
+          f(P.set): not taken for 0 steps
+          assumed of every run: []<> (x == 0)
+        > step 1: P.set: x = 1
+          1  P.clear: x = 0
+          (pending fairness: 1; f shows them)
+        > fairness annotated
+          f(P.set): not taken for 0 steps
+          assumed of every run: []<> (x == 0)
+        > 
+        --- exit status 0
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn an_initial_state_is_chosen() {
+    let text = dialogue(
+        "choose_start",
+        ANYWHERE,
+        &[],
+        &["7", "x", "3", "1", "r", "q"],
+    );
+    expect![[r#"
+        3 initial states
+          1  x = 0
+          2  x = 1
+          3  x = 2
+        which one? (a number, r for any, q to quit)
+        > a number from 1 to 3
+        > a number from 1 to 3
+        > start: x = 2
+          1  P.up: x = 3
+        > step 1: P.up: x = 3
+        deadlock: no step is possible
+        > no step is possible
+        > --- exit status 0
+    "#]]
+    .assert_eq(&text);
+    let text = dialogue("choose_none", ANYWHERE, &[], &["q"]);
+    assert!(text.ends_with("--- exit status 0\n"));
+}
+
+#[test]
+fn a_dialogue_is_stored() {
+    let scene = Scene::with("dialogue_stored", "m.fair", TOGGLE);
+    let arguments = ["simulate", "m.fair", "--trace", "t.itf.json"];
+    assert_eq!(scene.call_with_input(&arguments, "2\n1\nq\n").status, 0);
+    scene.check(
+        &["replay", "m.fair", "t.itf.json"],
+        expect![[r#"
+        valid: a run of the model with 3 states
+        --- exit status 0
+    "#]],
+    );
+    scene.check(
+        &["explain", "t.itf.json"],
+        expect![[r#"
+        trace: 2 steps
+        start: x = 0
+          0  Q.toggle  x = 1
+          1  P.b       (no change)
+        --- exit status 0
+    "#]],
+    );
+}
