@@ -321,12 +321,16 @@ impl Row {
         if question.kind != Kind::Safety || !holds {
             return problems;
         }
+        let Some(states) = fair.and_then(|fair| fair.report.states) else {
+            return problems;
+        };
         for answer in [&self.spin, &self.collapse].into_iter().flatten().flatten() {
-            let states = fair.and_then(|fair| fair.report.states);
-            let expected = states.map(|states| states + model.extra_states);
-            if expected.is_some_and(|expected| expected != answer.report.stored) {
-                let stored = answer.report.stored;
-                complain(format!("we have {states:?} states, Spin stores {stored}"));
+            let stored = answer.report.stored;
+            if stored != states + model.extra_states {
+                let extra = model.extra_states;
+                complain(format!(
+                    "we have {states} states, Spin stores {stored}, not {extra} more"
+                ));
             }
         }
         problems
@@ -357,4 +361,114 @@ fn bytes_ratio(row: &Row, spin: &Option<Answer<SpinResult>>) -> Option<f64> {
     let ours = row.fair.as_ref().ok()?.bytes_per_state?;
     let theirs = spin.as_ref()?.as_ref().ok()?.bytes_per_state;
     (ours > 0.0).then(|| theirs / ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::fair::FairReport;
+    use crate::bench::pan::PanReport;
+
+    fn fair(verdict: &str, states: u64, seconds: f64) -> FairResult {
+        FairResult {
+            command: String::new(),
+            report: FairReport {
+                verdict: verdict.to_owned(),
+                reason: None,
+                states: Some(states),
+                transitions: None,
+                product_states: None,
+            },
+            seconds,
+            all_seconds: vec![seconds],
+            wall_seconds: seconds,
+            peak_rss_bytes: 0,
+            bytes_per_state: Some(20.0),
+        }
+    }
+
+    fn spin(stored: u64, errors: u64, seconds: f64) -> SpinResult {
+        SpinResult {
+            commands: Vec::new(),
+            report: PanReport {
+                stored,
+                visited: None,
+                transitions: 0,
+                errors,
+                depth: 0,
+                vector_bytes: 0,
+                states_mb: 0.0,
+                table_mb: 0.0,
+                stack_mb: 0.0,
+                total_mb: 0.0,
+                complete: true,
+            },
+            seconds,
+            all_seconds: vec![seconds],
+            compile_seconds: 1.0,
+            peak_rss_bytes: 0,
+            bytes_per_state: 60.0,
+        }
+    }
+
+    fn row(fair: FairResult, spin: SpinResult) -> Row {
+        Row {
+            model: "m".to_owned(),
+            size: 4,
+            question: "safety".to_owned(),
+            n_processes: 4,
+            fair: Ok(fair),
+            spin: Some(Ok(spin)),
+            collapse: None,
+            reduced: None,
+            time_ratio: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The problems of a row of a model whose twin has one state more.
+    fn problems(row: &Row, kind: &str) -> Vec<String> {
+        let model: Model = toml::from_str(&format!(
+            "name = 'm'\nnative = 'm.fair'\nextra_states = 1\nprocesses = [4]\n\
+             [[question]]\nkind = '{kind}'\nproperty = 'p'\nverdict = 'holds'\nsizes = [4]"
+        ))
+        .unwrap();
+        row.find_problems(&model, &model.question[0])
+    }
+
+    #[test]
+    fn equal_counts_and_verdicts_are_no_problem() {
+        let row = row(fair("holds", 10, 1.0), spin(11, 0, 4.0));
+        assert!(problems(&row, "safety").is_empty());
+    }
+
+    #[test]
+    fn different_counts_are_a_problem_of_safety_only() {
+        let row = row(fair("holds", 10, 1.0), spin(10, 0, 4.0));
+        let found = problems(&row, "safety");
+        let expected = ["m 4, safety: we have 10 states, Spin stores 10, not 1 more"];
+        assert_eq!(found, expected);
+        assert!(problems(&row, "liveness").is_empty());
+    }
+
+    #[test]
+    fn wrong_verdicts_and_incomplete_searches_are_problems() {
+        let mut row = row(fair("violated", 10, 1.0), spin(11, 1, 4.0));
+        assert_eq!(problems(&row, "liveness").len(), 2);
+        if let Some(Ok(spin)) = &mut row.spin {
+            spin.report.complete = false;
+        }
+        assert_eq!(problems(&row, "liveness").len(), 3);
+    }
+
+    #[test]
+    fn ratios_need_a_measurable_time_and_two_answers() {
+        let mut row = row(fair("holds", 10, 0.01), spin(10, 0, 0.04));
+        assert_eq!(row.ratio(0.05), None);
+        assert_eq!(row.ratio(0.02), Some(4.0));
+        assert_eq!(bytes_ratio(&row, &row.spin), Some(3.0));
+        row.spin = Some(Err("> 120 s".to_owned()));
+        assert_eq!(row.ratio(0.02), None);
+        assert_eq!(bytes_ratio(&row, &row.spin), None);
+    }
 }
