@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Options;
 use super::fair::{Fair, FairResult};
 use super::record::Record;
-use super::spin::{Answer, Spin, SpinResult, Task, Variant};
+use super::spin::{Answer, Spin, SpinResult, Task, Variant, Verifier};
 use super::statistics::geometric_mean;
 use super::suite::{Kind, Model, Question, Suite};
 use super::table::{Table, count, figure, or_dash};
@@ -115,9 +115,15 @@ impl Bench<'_> {
         let asked = model.promela.is_some() && question.is_for_spin(size);
         let spin = self.spin.as_ref().filter(|_| asked);
         let (fair, plain) = self.side_by_side(task(Variant::Plain), spin)?;
-        let once = |variant, wanted: bool| match spin.filter(|_| wanted && !self.options.quick) {
-            Some(spin) => once(spin, task(variant)).map(Some),
-            None => Ok(None),
+        let others = question.kind == Kind::Safety && !self.options.quick;
+        let once = |variant| match (spin, &plain) {
+            (Some(spin), Some(Ok(plain))) if others => spin.once(task(variant), plain).map(Some),
+            _ => Ok(None),
+        };
+        let (collapse, reduced) = (once(Variant::Collapse)?, once(Variant::Reduced)?);
+        let result = |verifier: Answer<Verifier>| match verifier {
+            Ok(verifier) => verifier.result().map(Ok),
+            Err(reason) => Ok(Err(reason)),
         };
         let mut row = Row {
             model: model.name.clone(),
@@ -125,9 +131,9 @@ impl Bench<'_> {
             question: question.title(),
             n_processes: model.n_processes(size),
             fair,
-            spin: plain,
-            collapse: once(Variant::Collapse, question.kind == Kind::Safety)?,
-            reduced: once(Variant::Reduced, question.kind == Kind::Safety)?,
+            spin: plain.map(result).transpose()?,
+            collapse,
+            reduced,
             time_ratio: None,
             problems: Vec::new(),
         };
@@ -141,7 +147,7 @@ impl Bench<'_> {
         &self,
         task: Task<'_>,
         spin: Option<&Spin>,
-    ) -> Result<(Answer<FairResult>, Option<Answer<SpinResult>>)> {
+    ) -> Result<(Answer<FairResult>, Option<Answer<Verifier>>)> {
         let defines = [("N", task.size)];
         let flags = task.question.fair_flags();
         let mut series = self.fair.series(&task.model.native, &defines, &flags);
@@ -161,11 +167,7 @@ impl Bench<'_> {
             Ok(()) => Ok(series.result()?),
             Err(reason) => Err(reason),
         };
-        let spin = verifier.map(|verifier| match verifier {
-            Ok(verifier) => verifier.result().map(Ok),
-            Err(reason) => Ok(Err(reason)),
-        });
-        Ok((fair, spin.transpose()?))
+        Ok((fair, verifier))
     }
 
     fn print(&self, rows: &[Row]) {
@@ -334,17 +336,6 @@ impl Row {
             }
         }
         problems
-    }
-}
-
-fn once(spin: &Spin, task: Task<'_>) -> Result<Answer<SpinResult>> {
-    let mut verifier = match spin.verifier(task)? {
-        Ok(verifier) => verifier,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    match verifier.run()? {
-        Ok(()) => verifier.result().map(Ok),
-        Err(reason) => Ok(Err(reason)),
     }
 }
 

@@ -77,6 +77,8 @@ pub(super) struct Verifier {
     commands: Vec<String>,
     compile_seconds: f64,
     flags: Vec<String>,
+    /// The hash table, as a logarithm, and the stack.
+    sizes: (u32, u64),
     limits: Limits,
     runs: Vec<(Run, PanReport)>,
 }
@@ -119,15 +121,40 @@ impl Spin {
     /// Generates, compiles and fits a verifier. The inner error says why it gives no answer.
     pub(super) fn verifier(&self, task: Task<'_>) -> Result<Answer<Verifier>> {
         let mut verifier = self.compile(task)?;
+        Ok(self.fit(&mut verifier)?.map(|()| verifier))
+    }
+
+    /// Runs another variant of a question once. It is tried with the sizes that fit the first
+    /// variant, and fitted itself only if they do not serve.
+    pub(super) fn once(&self, task: Task<'_>, like: &Verifier) -> Result<Answer<SpinResult>> {
+        let mut verifier = self.compile(task)?;
+        verifier.sizes = like.sizes;
+        let mut answer = verifier.run()?;
+        let complete = |(_, report): &(Run, PanReport)| report.complete;
+        if answer.is_ok() && !verifier.runs.iter().all(complete) {
+            verifier.runs.clear();
+            answer = self.fit(&mut verifier)?;
+            if answer.is_ok() {
+                answer = verifier.run()?;
+            }
+        }
+        match answer {
+            Ok(()) => verifier.result().map(Ok),
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
+    fn fit(&self, verifier: &mut Verifier) -> Result<Answer<()>> {
         let mut depth = self.depth;
         loop {
-            let report = match verifier.try_run(FIRST_LOG_SLOTS, depth)? {
+            verifier.sizes = (FIRST_LOG_SLOTS, depth);
+            let report = match verifier.start()? {
                 Ok((_, report)) => report,
                 Err(reason) => return Ok(Err(reason)),
             };
             if report.complete || depth >= MAX_DEPTH {
-                verifier.fit(&report);
-                return Ok(Ok(verifier));
+                verifier.sizes = fitting_sizes(report.stored, report.depth);
+                return Ok(Ok(()));
             }
             depth *= 10;
         }
@@ -169,6 +196,7 @@ impl Spin {
             ],
             compile_seconds: seconds,
             flags: run_flags(task),
+            sizes: (FIRST_LOG_SLOTS, self.depth),
             limits: self.limits,
             runs: Vec::new(),
         })
@@ -178,8 +206,7 @@ impl Spin {
 impl Verifier {
     /// Runs once more.
     pub(super) fn run(&mut self) -> Result<Answer<()>> {
-        let flags = self.flags.clone();
-        let ended = self.start(&flags)?;
+        let ended = self.start()?;
         Ok(ended.map(|run| self.runs.push(run)))
     }
 
@@ -189,7 +216,7 @@ impl Verifier {
         let all_seconds: Vec<f64> = self.runs.iter().map(|(run, _)| run.cpu_seconds).collect();
         let peak = self.runs.iter().map(|(run, _)| run.peak_rss_bytes).max();
         let mut commands = self.commands.clone();
-        commands.push(format!("./pan {}", self.flags.join(" ")));
+        commands.push(format!("./pan {}", self.flags().join(" ")));
         Ok(SpinResult {
             commands,
             bytes_per_state: report.bytes_per_state(),
@@ -201,15 +228,9 @@ impl Verifier {
         })
     }
 
-    fn try_run(&self, log_slots: u32, depth: u64) -> Result<Answer<(Run, PanReport)>> {
-        let sizes = [format!("-w{log_slots}"), format!("-m{depth}")];
-        let flags: Vec<String> = self.flags.iter().cloned().chain(sizes).collect();
-        self.start(&flags)
-    }
-
-    fn start(&self, flags: &[String]) -> Result<Answer<(Run, PanReport)>> {
+    fn start(&self) -> Result<Answer<(Run, PanReport)>> {
         let mut command = Command::new("./pan");
-        command.args(flags).current_dir(&self.directory);
+        command.args(self.flags()).current_dir(&self.directory);
         let run = run(&mut command, self.limits)?;
         Ok(match (run.end, pan::parse(&run.stdout)) {
             (End::OutOfTime, _) => Err(format!("> {} s", self.limits.cpu_seconds)),
@@ -218,10 +239,10 @@ impl Verifier {
         })
     }
 
-    fn fit(&mut self, report: &PanReport) {
-        let (log_slots, depth) = fitting_sizes(report.stored, report.depth);
+    fn flags(&self) -> Vec<String> {
+        let (log_slots, depth) = self.sizes;
         let sizes = [format!("-w{log_slots}"), format!("-m{depth}")];
-        self.flags.extend(sizes);
+        self.flags.iter().cloned().chain(sizes).collect()
     }
 }
 
