@@ -259,10 +259,16 @@ fn unknown_commands_and_options() {
     "#]],
     );
     scene.check(
-        &["check", "m.fair", "--threads", "4"],
+        &["check", "m.fair", "--cores", "4"],
         expect![[r#"
             --- stderr
-            error: `m.fair` cannot be read: No such file or directory (os error 2)
+            error: unexpected argument '--cores' found
+
+              tip: to pass '--cores' as a value, use '-- --cores'
+
+            Usage: fair check <FILE>
+
+            For more information, try '--help'.
             --- exit status 2
         "#]],
     );
