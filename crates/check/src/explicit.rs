@@ -1,20 +1,23 @@
 //! The explicit route: every reachable state is visited. Exact in both directions.
 
 use base::{AtomId, Budget, Fairness, FairnessKind, NoProgress, Progress};
-use engine::{CompileError, Explored, Found, Goal, Query, Stats, System};
+use engine::{CompileError, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Trace, UnknownReason, Verdict, Violation, ViolationKind};
-use logic::{Ltl, NamedProperty, Property};
+use logic::{Ltl, NamedProperty, Op, Property};
 use model::{Assumption, Model, RunTimeError};
 use omega::{Automaton, Prop};
 
-use crate::Outcome;
 use crate::fairness::{assuming, is_machine_closed};
+use crate::{Outcome, Plan};
 
 /// What is common to all checks of one property.
 struct Check<'a, 'm> {
     model: &'m Model,
     system: System<'m>,
     fairness: Fairness,
+    /// May steps be left out? The engine refuses where its own conditions for that are not met;
+    /// that the property does not count steps is seen to here.
+    reduce: bool,
     budget: &'a Budget,
     progress: &'a mut dyn Progress,
 }
@@ -38,7 +41,7 @@ pub(crate) fn check(
     model: &Model,
     property: &NamedProperty,
     fairness: Fairness,
-    budget: &Budget,
+    plan: &Plan,
     progress: &mut dyn Progress,
 ) -> Outcome {
     let decided = System::new(model)
@@ -48,7 +51,8 @@ pub(crate) fn check(
                 model,
                 system,
                 fairness,
-                budget,
+                reduce: plan.reduce && !counts_steps(&property.property),
+                budget: &plan.budget,
                 progress,
             };
             check.decide(&property.property)
@@ -75,6 +79,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, budget: &Budget) -
         model,
         system: System::new(model).ok()?,
         fairness,
+        reduce: false,
         budget,
         progress: &mut NoProgress,
     };
@@ -92,13 +97,12 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, budget: &Budget) -
 pub(crate) fn is_reachable(model: &Model, goal: &Ltl, budget: &Budget) -> Option<bool> {
     let mut system = System::new(model).ok()?;
     let goal_prop = Goal::Satisfies(logic::propositional(goal)?);
-    let explored = engine::explore(
-        &mut system,
-        &goal.atoms(),
-        &goal_prop,
-        budget,
-        &mut NoProgress,
-    );
+    let exploration = Exploration {
+        atoms: &goal.atoms(),
+        goal: &goal_prop,
+        reduce: false,
+    };
+    let explored = engine::explore(&mut system, &exploration, budget, &mut NoProgress);
     match explored.ok()?.found {
         Found::Goal(_) => Some(true),
         Found::Nothing => Some(false),
@@ -126,8 +130,18 @@ impl Check<'_, '_> {
     }
 
     fn explore(&mut self, atoms: &[AtomId], goal: &Goal) -> Result<Explored, Obstacle> {
-        let explored = engine::explore(&mut self.system, atoms, goal, self.budget, self.progress);
-        Ok(explored?)
+        let exploration = Exploration {
+            atoms,
+            goal,
+            reduce: self.reduce,
+        };
+        let Self {
+            system,
+            budget,
+            progress,
+            ..
+        } = self;
+        Ok(engine::explore(system, &exploration, budget, *progress)?)
     }
 
     fn decide_by_exploring(
@@ -204,6 +218,7 @@ impl Check<'_, '_> {
             conditions: &self.model.fairness_conditions(self.fairness),
             strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
             atoms: &atoms,
+            reduce: self.reduce,
         };
         Ok(engine::find_run(
             &mut self.system,
@@ -239,6 +254,20 @@ impl Check<'_, '_> {
         };
         violated(ViolationKind::RunTimeError(error), trace)
     }
+}
+
+/// Can the property tell a run from one that stutters? Without `X` it cannot.
+fn counts_steps(property: &Property) -> bool {
+    let formula = match property {
+        Property::Ltl(formula) | Property::Invariant(formula) | Property::Reachable(formula) => {
+            formula
+        }
+        Property::DeadlockFree => return false,
+    };
+    formula
+        .subformulas()
+        .iter()
+        .any(|part| matches!(part.op(), Op::Next(_)))
 }
 
 fn violated(kind: ViolationKind, trace: Option<Trace>) -> Verdict {

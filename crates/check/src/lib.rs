@@ -25,6 +25,9 @@ pub use warnings::needless_annotations;
 pub struct Plan {
     /// The fairness that the user asks for; without it, what the property or the model says.
     pub fairness: Option<Fairness>,
+    /// May steps be left out where that cannot change the verdict (partial-order reduction)? Counts
+    /// are then those of the reduced system and runs are not always shortest.
+    pub reduce: bool,
     /// What the check may spend.
     pub budget: Budget,
 }
@@ -76,7 +79,7 @@ pub fn check(
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Bug> {
     let fairness = effective_fairness(model, property, plan.fairness);
-    let mut outcome = explicit::check(model, property, fairness, &plan.budget, progress);
+    let mut outcome = explicit::check(model, property, fairness, plan, progress);
     confirm(model, property, fairness, &outcome.verdict)?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) {
         let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);

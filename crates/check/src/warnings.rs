@@ -229,7 +229,9 @@ pub fn needless_annotations(
 ) -> Vec<Diagnostic> {
     let holds = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Holds { .. });
     let complete = |(property, outcome): &&(&NamedProperty, &Outcome)| {
-        holds(outcome) && !matches!(property.property, Property::Reachable(_))
+        holds(outcome)
+            && !outcome.stats.reduced
+            && !matches!(property.property, Property::Reachable(_))
     };
     let Some((_, explored)) = checked.iter().find(complete) else {
         return Vec::new();
@@ -309,7 +311,7 @@ fn holds_without(model: &Model, position: usize, relevant: &[&NamedProperty], pl
     };
     relevant.iter().all(|property| {
         let fairness = crate::effective_fairness(model, property, plan.fairness);
-        let outcome = explicit::check(&weaker, property, fairness, &plan.budget, &mut NoProgress);
+        let outcome = explicit::check(&weaker, property, fairness, plan, &mut NoProgress);
         matches!(outcome.verdict, Verdict::Holds { .. })
     })
 }
