@@ -70,7 +70,10 @@ fn premise_never_true(
     let formula = match &property.property {
         Property::Ltl(formula) => formula.clone(),
         Property::Invariant(formula) => Ltl::always(formula.clone()),
-        Property::Reachable(_) | Property::DeadlockFree => return Vec::new(),
+        Property::Reachable(_)
+        | Property::DeadlockFree
+        | Property::CtlStar(_)
+        | Property::MayMust(_) => return Vec::new(),
     };
     let name = |atom: base::AtomId| model.parts().atoms[atom.index()].name.clone();
     let never_true = |premise: &Ltl| match premise.op() {
@@ -175,7 +178,7 @@ fn needless(span: Span, message: &str) -> Diagnostic {
 }
 
 fn is_temporal(property: &NamedProperty) -> bool {
-    matches!(property.property, Property::Ltl(_))
+    matches!(property.property, Property::Ltl(_) | Property::CtlStar(_))
 }
 
 fn never_enabled(model: &Model, annotation: &Annotation, stats: &Stats) -> bool {

@@ -38,6 +38,7 @@ fn verdict(model: &Model, property: Property, fairness: Fairness) -> Verdict {
     let plan = Plan {
         fairness: Some(fairness),
         budget: Budget::unlimited(),
+        ..Plan::default()
     };
     let outcome = check(model, &named(property), &plan, &mut NoProgress);
     outcome.unwrap_or_else(|bug| panic!("{bug}")).verdict

@@ -143,6 +143,7 @@ impl Case {
             let plan = Plan {
                 fairness: Some(fairness),
                 budget: Budget::unlimited(),
+                ..Plan::default()
             };
             let outcome = check(model, property, &plan, &mut NoProgress);
             let outcome = outcome.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));

@@ -79,6 +79,13 @@ pub struct CheckOptions {
     /// Check this LTL formula, and no property of the file that is not named. Repeatable.
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub ltl: Vec<String>,
+    /// Check this formula with path quantifiers, such as `A(G(req -> F ack))` or `AG EF reset`, and no
+    /// property of the file that is not named. Repeatable.
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub ctl: Vec<String>,
+    /// How fairness is read on may/must systems. Anything but the default is unsound.
+    #[arg(long, value_name = "READING", default_value = "annotated")]
+    pub semantics: Semantics,
     /// Which runs are fair: none, weak-process, strong-process, weak, strong, strong-global,
     /// annotated, or one of them with `+annotated`. Default: what the property or the model says,
     /// else `annotated` if the model has annotations, else `none`.
@@ -136,6 +143,15 @@ pub enum OutputFormat {
 pub enum Route {
     /// By visiting every reachable state.
     Explicit,
+}
+
+/// How fairness is read on may/must systems.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Semantics {
+    /// What is possible and what is certain are told apart. Sound.
+    Annotated,
+    /// As if nothing were unknown. Unsound; it exists to show the difference.
+    Naive,
 }
 
 /// Options of `fair simulate`.

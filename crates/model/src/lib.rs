@@ -46,6 +46,7 @@ mod eval;
 mod execute;
 mod expr;
 mod fairness;
+mod may_must;
 mod parts;
 mod state;
 mod steps;
@@ -58,6 +59,7 @@ pub use elaborate::{
 pub use eval::{Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
 pub use fairness::{Annotation, Assumption, Condition, ConditionKind, Subject, Target};
+pub use may_must::{MayMust, MayMustParts, Proposition};
 pub use parts::{
     Atom, AtomMeaning, Channel, ChannelId, Composition, Event, EventId, IndexRange, Initial,
     LocationId, ModelParts, Parameter, Pattern, Process, ProcessId, Step, StepPattern, Stmt,

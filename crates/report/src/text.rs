@@ -26,12 +26,26 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
     for warning in &result.warnings {
         out += &warning_line(warning, style, "  ");
     }
+    for remark in &result.remarks {
+        let _ = writeln!(out, "  {remark}");
+    }
     match &result.trace {
         Some(trace) => out += &trace_text_indented(trace, style, "  "),
-        None if result.verdict == Outcome::Violated && result.warnings.is_empty() => {
+        None if result.verdict == Outcome::Violated
+            && result.warnings.is_empty()
+            && result.remarks.is_empty() =>
+        {
             out += "  no reachable state is as the property demands\n";
         }
         None => {}
+    }
+    for branch in &result.branches {
+        let _ = writeln!(
+            out,
+            "  on the way, this fair run satisfies {}",
+            branch.shows
+        );
+        out += &trace_text_indented(&branch.trace, style, "    ");
     }
     out
 }

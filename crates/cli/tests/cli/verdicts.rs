@@ -237,11 +237,14 @@ fn warnings_are_part_of_the_text() {
 fn annotations_are_called_needless_only_if_everything_was_checked() {
     let scene = Scene::with("needless", "m.fair", SUSPICIOUS);
     let arguments = ["check", "m.fair", "--property", "flips"];
-    scene.check(&arguments, expect![[r#"
+    scene.check(
+        &arguments,
+        expect![[r#"
         flips  holds  (fairness annotated, 2 states, T s)
         warning: m.fair:4:5: `P.never` is never taken [never-taken]
         --- exit status 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
