@@ -26,12 +26,8 @@ struct Disjunct {
 }
 
 /// A small system whose CTL* formulas are decided by definition.
-pub struct BranchingOracle<'m> {
-    model: &'m Model,
-    graph: &'m ReferenceGraph,
-    /// The step that led to each position, by state and number; the initial positions come first.
-    entry: Vec<Option<(usize, usize)>>,
-    state: Vec<usize>,
+pub struct BranchingOracle {
+    n_initial: usize,
     predecessors: Vec<Vec<usize>>,
     letters: Vec<Vec<bool>>,
     /// Predicates on positions that fairness mentions.
@@ -39,16 +35,17 @@ pub struct BranchingOracle<'m> {
     disjuncts: Vec<Disjunct>,
 }
 
-impl<'m> BranchingOracle<'m> {
-    /// Prepares a system; nothing if its fairness is too complicated.
-    ///
-    /// # Errors
-    /// A run-time error in an atom.
-    pub fn new(
-        model: &'m Model,
-        graph: &'m ReferenceGraph,
-        fairness: Fairness,
-    ) -> Result<Option<Self>, RunTimeError> {
+/// A model with the positions of its runs: the initial states, then one for each step.
+struct Positions<'m> {
+    model: &'m Model,
+    graph: &'m ReferenceGraph,
+    /// The step that led to each position, by state and number.
+    entry: Vec<Option<(usize, usize)>>,
+    state: Vec<usize>,
+}
+
+impl<'m> Positions<'m> {
+    fn new(model: &'m Model, graph: &'m ReferenceGraph) -> Self {
         let mut entry: Vec<Option<(usize, usize)>> = vec![None; graph.n_initial];
         let mut state: Vec<usize> = (0..graph.n_initial).collect();
         for (source, steps) in graph.steps.iter().enumerate() {
@@ -57,31 +54,98 @@ impl<'m> BranchingOracle<'m> {
                 state.push(*target);
             }
         }
-        let from = |entry: &Option<(usize, usize)>| match entry {
-            None => Vec::new(),
-            Some((source, _)) => (0..state.len()).filter(|&p| state[p] == *source).collect(),
-        };
-        let predecessors = entry.iter().map(from).collect();
-        let mut oracle = Self {
+        Self {
             model,
             graph,
-            predecessors,
-            letters: Vec::new(),
-            predicates: Vec::new(),
-            disjuncts: vec![Disjunct::default()],
             entry,
             state,
-        };
-        for position in 0..oracle.state.len() {
-            let letter = oracle.letter(position)?;
-            oracle.letters.push(letter);
         }
-        Ok(oracle.add_fairness(fairness).then_some(oracle))
+    }
+
+    fn predecessors(&self) -> Vec<Vec<usize>> {
+        let from = |entry: &Option<(usize, usize)>| match entry {
+            None => Vec::new(),
+            Some((source, _)) => {
+                let here = |p: &usize| self.state[*p] == *source;
+                (0..self.state.len()).filter(here).collect()
+            }
+        };
+        self.entry.iter().map(from).collect()
+    }
+
+    fn successor(&self, position: usize) -> Option<&Successor> {
+        self.entry[position].map(|(source, number)| &self.graph.steps[source][number].0)
+    }
+
+    fn letter(&self, position: usize) -> Result<Vec<bool>, RunTimeError> {
+        let commands = self.successor(position).map_or(&[][..], |s| &s.commands);
+        let state = &self.graph.states[self.state[position]];
+        let n_atoms = self.model.parts().atoms.len();
+        let holds = |atom| self.model.atom_holds(AtomId::new(atom), state, commands);
+        (0..n_atoms).map(holds).collect()
+    }
+}
+
+impl BranchingOracle {
+    /// Prepares a model; nothing if its fairness is too complicated.
+    ///
+    /// # Errors
+    /// A run-time error in an atom.
+    pub fn new(
+        model: &Model,
+        graph: &ReferenceGraph,
+        fairness: Fairness,
+    ) -> Result<Option<Self>, RunTimeError> {
+        let positions = Positions::new(model, graph);
+        let letters: Result<Vec<_>, _> = (0..positions.state.len())
+            .map(|position| positions.letter(position))
+            .collect();
+        let mut oracle = Self {
+            n_initial: graph.n_initial,
+            predecessors: positions.predecessors(),
+            letters: letters?,
+            predicates: Vec::new(),
+            disjuncts: vec![Disjunct::default()],
+        };
+        let fits = oracle.add_conditions(&positions, fairness)
+            && oracle.assume(&model.parts().assumptions)
+            && (fairness.kind != FairnessKind::StrongGlobal
+                || oracle.add_strong_global(&positions));
+        Ok(fits.then_some(oracle))
+    }
+
+    /// A graph written down: where the steps of each node lead, and which atoms hold there. All
+    /// nodes are initial. Nothing if the assumptions are too complicated.
+    #[must_use]
+    pub fn of_graph(
+        steps: &[Vec<usize>],
+        letters: Vec<Vec<bool>>,
+        assumptions: &[Assumption],
+    ) -> Option<Self> {
+        let leads = |to: usize| (0..steps.len()).filter(move |&n| steps[n].contains(&to));
+        let mut oracle = Self {
+            n_initial: steps.len(),
+            predecessors: (0..steps.len()).map(|n| leads(n).collect()).collect(),
+            letters,
+            predicates: Vec::new(),
+            disjuncts: vec![Disjunct::default()],
+        };
+        oracle.assume(assumptions).then_some(oracle)
     }
 
     /// Does the formula hold in all initial states? Nothing if it is too large.
     #[must_use]
     pub fn holds(&self, formula: &CtlStar) -> Option<bool> {
+        Some(
+            self.truth(formula)?[..self.n_initial]
+                .iter()
+                .all(|&holds| holds),
+        )
+    }
+
+    /// Where the formula holds. Nothing if it is too large.
+    #[must_use]
+    pub fn truth(&self, formula: &CtlStar) -> Option<Vec<bool>> {
         let mut values: Vec<Vec<bool>> = Vec::new();
         for quantified in formula.quantified() {
             let value = match quantified.quantifier {
@@ -97,19 +161,20 @@ impl<'m> BranchingOracle<'m> {
             let letter = |_: usize, atom: AtomId| self.value(atom, position, &values);
             logic::holds_on_lasso(formula.root(), 1, 0, &letter)
         };
-        Some((0..self.graph.n_initial).all(now))
+        Some((0..self.letters.len()).map(now).collect())
     }
 
-    fn successor(&self, position: usize) -> Option<&Successor> {
-        self.entry[position].map(|(source, number)| &self.graph.steps[source][number].0)
-    }
-
-    fn letter(&self, position: usize) -> Result<Vec<bool>, RunTimeError> {
-        let commands = self.successor(position).map_or(&[][..], |s| &s.commands);
-        let state = &self.graph.states[self.state[position]];
-        let n_atoms = self.model.parts().atoms.len();
-        let holds = |atom| self.model.atom_holds(AtomId::new(atom), state, commands);
-        (0..n_atoms).map(holds).collect()
+    /// The positions that start a fair run satisfying `path`, given where the quantified formulas
+    /// that it mentions hold. Nothing if it is too large.
+    #[must_use]
+    pub fn exists(&self, path: &Ltl, values: &[Vec<bool>]) -> Option<Vec<bool>> {
+        let tableau = Tableau::new(self, path, values)?;
+        let fair = tableau.fair_nodes();
+        let starts = |position: usize| {
+            let mut nodes = tableau.nodes_at(position);
+            nodes.any(|node| tableau.truth[tableau.root][node] && fair[node])
+        };
+        Some((0..self.letters.len()).map(starts).collect())
     }
 
     fn value(&self, atom: AtomId, position: usize, values: &[Vec<bool>]) -> bool {
@@ -119,22 +184,23 @@ impl<'m> BranchingOracle<'m> {
         }
     }
 
-    /// Turns fairness into disjuncts; false if there are too many.
-    fn add_fairness(&mut self, fairness: Fairness) -> bool {
-        for condition in self.model.fairness_conditions(fairness) {
+    /// Turns conditions into disjuncts; false if there are too many.
+    fn add_conditions(&mut self, positions: &Positions<'_>, fairness: Fairness) -> bool {
+        for condition in positions.model.fairness_conditions(fairness) {
             let involves = |step: &Successor| match &condition.subject {
                 Subject::Process(instance) => step.movers.contains(instance),
                 Subject::Action(action) => step.actions.contains(action),
                 Subject::Choice(command) => step.commands.contains(command),
             };
-            let taken: Vec<bool> = (0..self.state.len())
-                .map(|p| self.successor(p).is_some_and(involves))
+            let can = |source: usize| {
+                let mut steps = positions.graph.steps[source].iter();
+                steps.any(|(step, _)| involves(step))
+            };
+            let taken: Vec<bool> = (0..self.letters.len())
+                .map(|p| positions.successor(p).is_some_and(involves))
                 .collect();
-            let enabled: Vec<bool> = (0..self.state.len())
-                .map(|p| {
-                    let source = self.entry[p].map(|(source, _)| source);
-                    source.is_some_and(|s| self.graph.steps[s].iter().any(|(s, _)| involves(s)))
-                })
+            let enabled: Vec<bool> = (0..self.letters.len())
+                .map(|p| positions.entry[p].is_some_and(|(source, _)| can(source)))
                 .collect();
             let options = match condition.kind {
                 ConditionKind::Unconditional => vec![self.again(taken)],
@@ -148,24 +214,25 @@ impl<'m> BranchingOracle<'m> {
                 return false;
             }
         }
-        for assumption in &self.model.parts().assumptions {
+        true
+    }
+
+    fn assume(&mut self, assumptions: &[Assumption]) -> bool {
+        assumptions.iter().all(|assumption| {
             let options = self.assumed(assumption);
-            if !self.conjoin(&options) {
-                return false;
-            }
-        }
-        fairness.kind != FairnessKind::StrongGlobal || self.add_strong_global()
+            self.conjoin(&options)
+        })
     }
 
     /// A run is strong-global fair iff it ends in a component that no step leaves and takes all of
     /// its steps again and again.
-    fn add_strong_global(&mut self) -> bool {
-        let n_states = self.graph.states.len();
+    fn add_strong_global(&mut self, positions: &Positions<'_>) -> bool {
+        let n_states = positions.graph.states.len();
         let reaches = |from: usize| {
             let mut reached = vec![from];
             let mut next = 0;
             while next < reached.len() {
-                for (_, target) in &self.graph.steps[reached[next]] {
+                for (_, target) in &positions.graph.steps[reached[next]] {
                     if !reached.contains(target) {
                         reached.push(*target);
                     }
@@ -181,12 +248,12 @@ impl<'m> BranchingOracle<'m> {
             if !is_bottom || reached.iter().any(|&other| other < state) {
                 continue;
             }
-            let inside = |p: usize| self.entry[p].is_some_and(|(s, _)| reached.contains(&s));
-            let outside: Vec<bool> = (0..self.state.len()).map(|p| !inside(p)).collect();
-            let steps: Vec<usize> = (0..self.state.len()).filter(|&p| inside(p)).collect();
+            let inside = |p: usize| positions.entry[p].is_some_and(|(s, _)| reached.contains(&s));
+            let outside: Vec<bool> = (0..self.letters.len()).map(|p| !inside(p)).collect();
+            let steps: Vec<usize> = (0..self.letters.len()).filter(|&p| inside(p)).collect();
             let mut option = self.never(outside);
             for step in steps {
-                let only = (0..self.state.len()).map(|p| p == step).collect();
+                let only = (0..self.letters.len()).map(|p| p == step).collect();
                 option.required.extend(self.again(only).required);
             }
             options.push(option);
@@ -241,17 +308,6 @@ impl<'m> BranchingOracle<'m> {
         self.disjuncts = product(&self.disjuncts, options);
         self.disjuncts.len() <= MAX_DISJUNCTS
     }
-
-    /// The positions that start a fair run satisfying `path`.
-    fn exists(&self, path: &Ltl, values: &[Vec<bool>]) -> Option<Vec<bool>> {
-        let tableau = Tableau::new(self, path, values)?;
-        let fair = tableau.fair_nodes();
-        let starts = |position: usize| {
-            let mut nodes = tableau.nodes_at(position);
-            nodes.any(|node| tableau.truth[tableau.root][node] && fair[node])
-        };
-        Some((0..self.state.len()).map(starts).collect())
-    }
 }
 
 fn product(left: &[Disjunct], right: &[Disjunct]) -> Vec<Disjunct> {
@@ -278,7 +334,7 @@ enum Simple {
 
 /// The tableau of a path formula over the positions of a system.
 struct Tableau<'o> {
-    oracle: &'o BranchingOracle<'o>,
+    oracle: &'o BranchingOracle,
     formulas: Vec<Simple>,
     root: usize,
     /// The formulas about the next position that are guessed.
@@ -288,7 +344,7 @@ struct Tableau<'o> {
 }
 
 impl<'o> Tableau<'o> {
-    fn new(oracle: &'o BranchingOracle<'o>, path: &Ltl, values: &[Vec<bool>]) -> Option<Self> {
+    fn new(oracle: &'o BranchingOracle, path: &Ltl, values: &[Vec<bool>]) -> Option<Self> {
         let mut tableau = Self {
             oracle,
             formulas: Vec::new(),
@@ -377,7 +433,7 @@ impl<'o> Tableau<'o> {
     }
 
     fn n_nodes(&self) -> usize {
-        self.oracle.state.len() << self.elementary.len()
+        self.oracle.letters.len() << self.elementary.len()
     }
 
     fn nodes_at(&self, position: usize) -> std::ops::Range<usize> {
