@@ -38,15 +38,27 @@ const TIMEOUT: u8 = 1;
 const INTERRUPTED: u8 = 2;
 
 /// What a search may spend. Cloning shares the stop switch.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Budget {
     max_states: Option<u64>,
     max_memory: Option<u64>,
+    n_threads: usize,
     stop: Arc<AtomicU8>,
 }
 
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            max_states: None,
+            max_memory: None,
+            n_threads: 1,
+            stop: Arc::default(),
+        }
+    }
+}
+
 impl Budget {
-    /// No limit; it can still be stopped by its [`Stopper`].
+    /// One thread, no limit; it can still be stopped by its [`Stopper`].
     #[must_use]
     pub fn unlimited() -> Self {
         Self::default()
@@ -64,6 +76,19 @@ impl Budget {
     pub fn with_max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = Some(bytes);
         self
+    }
+
+    /// Up to this many threads; at least one.
+    #[must_use]
+    pub fn with_threads(mut self, n_threads: usize) -> Self {
+        self.n_threads = n_threads.max(1);
+        self
+    }
+
+    /// How many threads a search may use.
+    #[must_use]
+    pub fn n_threads(&self) -> usize {
+        self.n_threads
     }
 
     /// The switch that ends every search spending this budget.

@@ -6,7 +6,9 @@ use base::{Budget, Diagnostic, Fairness, NoProgress, Span};
 use engine::Stats;
 use evidence::Verdict;
 use logic::{Ltl, NamedProperty, Op, Property};
-use model::{Annotation, CommandId, Model, ModelParts, ProcessId, Subject};
+use model::{
+    Annotation, Atom, AtomMeaning, BinaryOp, CommandId, Expr, Model, ModelParts, ProcessId, Subject,
+};
 
 use crate::explicit;
 use crate::fairness::is_machine_closed;
@@ -75,39 +77,121 @@ fn premise_never_true(
         | Property::CtlStar(_)
         | Property::MayMust(_) => return Vec::new(),
     };
-    let name = |atom: base::AtomId| model.parts().atoms[atom.index()].name.clone();
-    let never_true = |premise: &Ltl| match premise.op() {
-        Op::Atom(atom) => stats.atoms_seen.get(atom.index()) == Some(&false),
-        _ => explicit::is_reachable(model, premise, budget) == Some(false),
-    };
-    let warn = |premise: Ltl| {
-        let message = format!(
-            "the left side of the implication, `{}`, is never true",
-            premise.display(&name)
-        );
+    let mut premises = Vec::new();
+    collect_premises(model, &formula, &mut premises);
+    let warn = |premise: Premise| {
+        let name = premise.name;
+        let message = format!("the left side of the implication, `{name}`, is never true");
         Diagnostic::warning("premise-never-true", property.span, message)
     };
-    let mut premises = Vec::new();
-    collect_premises(&formula, &mut premises);
-    premises.into_iter().filter(never_true).map(warn).collect()
+    premises
+        .into_iter()
+        .filter(|premise| premise.is_never_true(model, stats, budget))
+        .map(warn)
+        .collect()
 }
 
-/// The propositional left sides of implications under a conjunction of `[]`.
-fn collect_premises(formula: &Ltl, premises: &mut Vec<Ltl>) {
+/// The left side of an implication.
+struct Premise {
+    /// How reports call it.
+    name: String,
+    kind: PremiseKind,
+}
+
+enum PremiseKind {
+    /// A part of the formula.
+    Formula(Ltl),
+    /// A part of a state proposition.
+    Part(Expr),
+}
+
+/// Larger systems are not explored once more for a warning.
+const MAX_STATES_FOR_PREMISE: u64 = 1_000_000;
+
+impl Premise {
+    fn is_never_true(&self, model: &Model, stats: &Stats, budget: &Budget) -> bool {
+        if let PremiseKind::Formula(formula) = &self.kind
+            && let Op::Atom(atom) = formula.op()
+        {
+            return stats.atoms_seen.get(atom.index()) == Some(&false);
+        }
+        if stats.n_states > MAX_STATES_FOR_PREMISE {
+            return false;
+        }
+        match &self.kind {
+            PremiseKind::Formula(formula) => {
+                explicit::is_reachable(model, formula, budget) == Some(false)
+            }
+            PremiseKind::Part(part) => {
+                let mut parts = model.parts().clone();
+                let atom = base::AtomId::new(parts.atoms.len());
+                parts.atoms.push(Atom {
+                    name: self.name.clone(),
+                    meaning: AtomMeaning::State(part.clone()),
+                    span: Span::nowhere(),
+                });
+                parts.finish().is_ok_and(|model| {
+                    explicit::is_reachable(&model, &Ltl::atom(atom), budget) == Some(false)
+                })
+            }
+        }
+    }
+}
+
+/// The left sides of implications under a conjunction of `[]`.
+fn collect_premises(model: &Model, formula: &Ltl, premises: &mut Vec<Premise>) {
     match formula.op() {
-        Op::And(parts) => parts
-            .iter()
-            .for_each(|part| collect_premises(part, premises)),
+        Op::And(parts) => {
+            parts
+                .iter()
+                .for_each(|part| collect_premises(model, part, premises));
+        }
         Op::Always(inner) => match inner.op() {
-            Op::Implies(premise, _) if premise.is_propositional() => premises.push(premise.clone()),
+            Op::Implies(premise, _) if premise.is_propositional() => {
+                let name = |atom: base::AtomId| model.parts().atoms[atom.index()].name.clone();
+                premises.push(Premise {
+                    name: premise.display(&name).to_string(),
+                    kind: PremiseKind::Formula(premise.clone()),
+                });
+            }
             Op::And(parts) => {
                 let boxed = parts.iter().map(|part| Ltl::always(part.clone()));
-                boxed.for_each(|part| collect_premises(&part, premises));
+                boxed.for_each(|part| collect_premises(model, &part, premises));
             }
+            Op::Atom(atom) => premises.extend(premise_of_atom(model, *atom)),
             _ => {}
         },
         _ => {}
     }
+}
+
+/// A state proposition that is itself an implication is one atom, because its right side may have
+/// a value only where its left side is true.
+fn premise_of_atom(model: &Model, atom: base::AtomId) -> Option<Premise> {
+    let Atom { name, meaning, .. } = &model.parts().atoms[atom.index()];
+    let AtomMeaning::State(Expr::Binary(BinaryOp::Implies, premise, _)) = meaning else {
+        return None;
+    };
+    Some(Premise {
+        name: text_of_premise(name).to_owned(),
+        kind: PremiseKind::Part((**premise).clone()),
+    })
+}
+
+/// What stands left of the first `->` outside all parentheses; else the whole text.
+fn text_of_premise(text: &str) -> &str {
+    let mut depth = 0;
+    for (position, letter) in text.char_indices() {
+        match letter {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            '-' if depth == 0 && text[position..].starts_with("->") => {
+                return text[..position].trim_end();
+            }
+            _ => {}
+        }
+    }
+    text
 }
 
 /// Steps that no reachable state can take, one warning for each step as it is written.

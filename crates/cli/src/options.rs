@@ -100,6 +100,11 @@ pub struct CheckOptions {
     /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
+
+    /// Use up to this many threads for reachability, invariants and deadlocks. With one thread the
+    /// same call always prints the same
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: u16,
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
@@ -300,5 +305,17 @@ mod tests {
             assert_eq!(fairness.name(), name);
         }
         assert!(parse_fairness("weak+strong").is_err());
+    }
+
+    #[test]
+    fn the_reference_lists_every_command_and_option() {
+        let reference = include_str!("../../../docs/reference/cli.md");
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            assert!(reference.contains(&format!("`fair {name}")), "{name}");
+            for option in command.get_arguments().filter_map(|a| a.get_long()) {
+                assert!(reference.contains(&format!("--{option}")), "{option}");
+            }
+        }
     }
 }

@@ -1,15 +1,24 @@
 //! Breadth-first exploration: reachability, invariants, deadlocks, and exact counts.
 //!
-//! The first goal met is nearest to the initial states, so the run that leads to it is shortest.
+//! Level by level: the states of a level are shared among the threads, and the next level starts
+//! when all of them are expanded. So the first goal met is nearest to the initial states, and the
+//! run that leads to it is shortest, whatever the number of threads. With one thread everything is
+//! deterministic.
 
-use base::{AtomId, Budget, Progress, Snapshot, StopReason, bits};
+use std::sync::Mutex;
+use std::sync::RwLockReadGuard;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use base::{AtomId, Budget, NoProgress, Progress, Snapshot, StopReason, bits};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
+use crate::chunked::Chunked;
 use crate::compile::CompileError;
-use crate::label::{Label, LabelId};
+use crate::initial::{Interrupted, initial_states};
+use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::{StateIndex, StateStore};
+use crate::store::{Inserted, Spare, StateIndex, StateStore, Table};
 use crate::system::{Failed, Steps, System};
 
 /// What an exploration looks for.
@@ -63,8 +72,8 @@ pub struct Explored {
     pub stats: Stats,
 }
 
-/// Explores breadth first until the goal is met. Every atom in `atoms` (among them those of the
-/// goal) is evaluated everywhere.
+/// Explores breadth first until the goal is met, on as many threads as the budget grants. Every atom in `atoms`
+/// (among them those of the goal) is evaluated everywhere.
 ///
 /// # Errors
 /// A proposition is too large to be compiled.
@@ -76,177 +85,160 @@ pub fn explore(
     progress: &mut dyn Progress,
 ) -> Result<Explored, CompileError> {
     let letters = Letters::new(system, atoms)?;
-    let mut search = BreadthFirst {
+    let shared = Shared {
         store: StateStore::new(system.n_words()),
-        parents: Vec::new(),
-        letter: vec![0; letters.n_words],
-        state_letters: Vec::new(),
-        seen: vec![0; letters.n_words],
-        commands_taken: vec![false; system.model().commands().len()],
-        hashes: Vec::new(),
-        n_transitions: 0,
-        next: 0,
-        system,
-        letters,
+        parents: Chunked::new(1),
+        n_unused: AtomicU32::new(0),
+        cursor: AtomicU32::new(0),
+        is_over: AtomicBool::new(false),
+        end: Mutex::new(None),
         goal,
+        budget,
     };
-    let found = match search.run(budget, progress) {
-        Ok(()) => Found::Nothing,
-        Err(End::Stopped(reason)) => Found::Stopped(reason),
-        Err(End::Goal(state, last)) => Found::Goal(search.trace(state, last)),
-        Err(End::Failure(state)) => Found::Failure(state.map(|state| search.trace(state, None))),
+    let new_worker = |_| Worker::new(system.clone(), letters.clone());
+    let mut workers: Vec<Worker<'_>> = (0..budget.n_threads()).map(new_worker).collect();
+    shared.run(&mut workers, progress);
+    let end = shared.end.lock().expect(NO_PANIC).take();
+    let found = match end {
+        None => Found::Nothing,
+        Some(End::Stopped(reason)) => Found::Stopped(reason),
+        Some(End::Goal(state, last)) => Found::Goal(shared.trace(system, state, last)),
+        Some(End::Failure(None)) => Found::Failure(None),
+        Some(End::Failure(Some(state))) => Found::Failure(Some(shared.trace(system, state, None))),
     };
-    let stats = search.stats(atoms);
+    let stats = shared.stats(&workers, atoms);
     Ok(Explored { found, stats })
 }
+
+const NO_PANIC: &str = "no thread panics while it holds the result";
 
 /// Why a breadth-first search ends early.
 enum End {
     Stopped(StopReason),
-    /// At this state, reached by this step from its parent (if it matters which).
-    Goal(StateIndex, Option<(StateIndex, LabelId)>),
+    /// At this state, reached by this step from that state (if it matters which).
+    Goal(StateIndex, Option<(StateIndex, Label)>),
     Failure(Option<StateIndex>),
 }
 
-const NO_PARENT: StateIndex = StateIndex::MAX;
+/// The parent of a name that two threads took for the same state.
+const UNUSED: u32 = u32::MAX;
 
-struct BreadthFirst<'a, 'm> {
-    system: &'a mut System<'m>,
-    letters: Letters,
-    goal: &'a Goal,
+/// How many states a thread takes from a level at a time.
+const BATCH: u32 = 64;
+
+/// Smaller levels are expanded by one thread; starting another would take longer.
+const MIN_SHARED_LEVEL: u32 = 1024;
+
+/// What the threads have in common.
+struct Shared<'a> {
     store: StateStore,
-    /// The state from which each state was reached first.
-    parents: Vec<StateIndex>,
-    letter: Vec<u64>,
-    /// The letters of all states; kept only if steps matter to atoms, for then the same state is
-    /// judged again after every step that leads to it.
-    state_letters: Vec<u64>,
-    seen: Vec<u64>,
-    commands_taken: Vec<bool>,
-    hashes: Vec<u64>,
-    n_transitions: u64,
-    next: StateIndex,
+    /// One more than the state from which each state was reached first; 0 for initial states,
+    /// `UNUSED` for names without a state.
+    parents: Chunked<AtomicU32>,
+    n_unused: AtomicU32,
+    /// The next state of the level to be expanded.
+    cursor: AtomicU32,
+    is_over: AtomicBool,
+    end: Mutex<Option<End>>,
+    goal: &'a Goal,
+    budget: &'a Budget,
 }
 
-impl BreadthFirst<'_, '_> {
-    fn run(&mut self, budget: &Budget, progress: &mut dyn Progress) -> Result<(), End> {
-        self.add_initial_states(budget)?;
-        let mut steps = Steps::default();
-        let mut state = vec![0; self.system.n_words()];
-        while (self.next as usize) < self.store.len() {
-            let source = self.next;
-            if source.is_multiple_of(1024) {
-                let snapshot = self.snapshot();
-                progress.report(&snapshot);
-            }
-            let (n_states, memory) = (self.store.len() as u64, self.memory());
-            budget.check(n_states, memory).map_err(End::Stopped)?;
-            state.copy_from_slice(self.store.get(source));
-            let failed = |Failed| End::Failure(Some(source));
-            self.system.steps(&state, &mut steps).map_err(failed)?;
-            self.next += 1;
-            self.n_transitions += steps.len().max(1) as u64;
-            if steps.is_empty() && matches!(self.goal, Goal::Deadlock) {
-                return Err(End::Goal(source, None));
-            }
-            steps.hash_targets(&mut self.hashes, &self.store);
-            for position in 0..steps.len() {
-                let label = steps.labels[position];
-                for command in &self.system.labels.get(label).commands {
-                    self.commands_taken[command.index()] = true;
+/// What each thread has for itself.
+struct Worker<'m> {
+    system: System<'m>,
+    letters: Letters,
+    spare: Spare,
+    /// Bytes in the structures of the search, a little while ago.
+    memory: u64,
+    steps: Steps,
+    state: Vec<u64>,
+    hashes: Vec<u64>,
+    letter: Vec<u64>,
+    seen: Vec<u64>,
+    commands_taken: Vec<bool>,
+    labels_seen: Vec<bool>,
+    n_transitions: u64,
+}
+
+/// The table, while a thread inserts.
+type Guard<'s> = Option<RwLockReadGuard<'s, Table>>;
+
+impl<'a> Shared<'a> {
+    fn run(&self, workers: &mut [Worker<'_>], progress: &mut dyn Progress) {
+        if let Err(end) = workers[0].add_initial_states(self) {
+            self.finish(end);
+            return;
+        }
+        let mut level = (0, self.store.len() as StateIndex);
+        let mut depth = 0;
+        while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
+            self.cursor.store(level.0, Ordering::Relaxed);
+            let (first, others) = workers.split_at_mut(1);
+            let others = match level.1 - level.0 < MIN_SHARED_LEVEL {
+                true => &mut [],
+                false => others,
+            };
+            std::thread::scope(|scope| {
+                for worker in others {
+                    scope.spawn(move || worker.expand_level(self, level.1, 0, &mut NoProgress));
                 }
-                let target = steps.target(position, state.len());
-                self.reach(target, self.hashes[position], Some((source, label)))?;
+                first[0].expand_level(self, level.1, depth, progress);
+            });
+            // A name left over belongs to this level, which is done: it stays without a state.
+            for name in workers.iter_mut().filter_map(|worker| worker.spare.take()) {
+                self.parents.row(name)[0].store(UNUSED, Ordering::Relaxed);
+                self.n_unused.fetch_add(1, Ordering::Relaxed);
             }
-            if steps.is_empty() && self.letters.has_step_atoms() {
-                let hash = StateStore::hash(&state);
-                self.reach(&state, hash, Some((source, crate::label::LabelTable::IDLE)))?;
-            }
+            level = (level.1, self.store.len() as StateIndex);
+            depth += 1;
         }
-        Ok(())
     }
 
-    fn add_initial_states(&mut self, budget: &Budget) -> Result<(), End> {
-        // The callback needs the system, which the search owns; initial states are few words each.
-        let mut initial = StateStore::new(self.system.n_words());
-        let mut n_checked = 0_u64;
-        self.system.for_each_initial(&mut |_, words, result| {
-            n_checked += 1;
-            if n_checked.is_multiple_of(1024) {
-                budget.check(0, initial.memory()).map_err(End::Stopped)?;
-            }
-            result.map_err(|Failed| End::Failure(None))?;
-            initial
-                .insert(words)
-                .ok_or(End::Stopped(StopReason::StateLimit))?;
-            Ok(())
-        })?;
-        for index in 0..initial.len() as StateIndex {
-            let words = initial.get(index);
-            self.reach(words, StateStore::hash(words), None)?;
-        }
-        Ok(())
+    /// The first reason to end is the one that counts.
+    fn finish(&self, end: End) {
+        self.end.lock().expect(NO_PANIC).get_or_insert(end);
+        self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// A state is reached: by a step, or as an initial state.
-    fn reach(
-        &mut self,
-        words: &[u64],
-        hash: u64,
-        from: Option<(StateIndex, LabelId)>,
-    ) -> Result<(), End> {
-        let full = End::Stopped(StopReason::StateLimit);
-        let (index, is_new) = self.store.insert_hashed(words, hash).ok_or(full)?;
-        let n_words = self.letters.n_words;
-        let keep = self.letters.has_step_atoms();
-        if is_new {
-            self.parents
-                .push(from.map_or(NO_PARENT, |(parent, _)| parent));
-            self.letter.fill(0);
-            let failed = |Failed| End::Failure(Some(index));
-            self.letters
-                .of_state(self.system, words, &mut self.letter)
-                .map_err(failed)?;
-            if keep {
-                self.state_letters.extend_from_slice(&self.letter);
-            }
-        } else if keep {
-            let stored = &self.state_letters[index as usize * n_words..][..n_words];
-            self.letter.copy_from_slice(stored);
-        } else {
-            return Ok(());
-        }
-        if let (true, Some((_, label))) = (keep, from) {
-            let more = self.letters.of_label(self.system, label);
-            bits::union_into(&mut self.letter, more);
-        }
-        bits::union_into(&mut self.seen, &self.letter);
-        let holds = |atom: AtomId| bits::get(&self.letter, self.letters.bit(atom));
-        match self.goal {
-            Goal::Satisfies(goal) if goal.holds(&holds) => Err(End::Goal(index, from)),
-            _ => Ok(()),
-        }
+    fn n_states(&self) -> u64 {
+        (self.store.len() - self.n_unused.load(Ordering::Relaxed) as usize) as u64
+    }
+
+    fn memory(&self) -> u64 {
+        self.store.memory() + self.parents.memory(self.store.len())
     }
 
     /// The shortest run to a state. `last` names the step that must end it.
-    fn trace(&mut self, state: StateIndex, last: Option<(StateIndex, LabelId)>) -> Trace {
+    fn trace(
+        &self,
+        system: &mut System<'_>,
+        state: StateIndex,
+        last: Option<(StateIndex, Label)>,
+    ) -> Trace {
+        let parent_of = |state: StateIndex| {
+            let stored = self.parents.row(state)[0].load(Ordering::Relaxed);
+            stored.checked_sub(1)
+        };
         let mut path = vec![state];
-        let mut parent = last.map_or(self.parents[state as usize], |(source, _)| source);
-        while parent != NO_PARENT {
-            path.push(parent);
-            parent = self.parents[parent as usize];
+        let mut parent = match &last {
+            Some((source, _)) => Some(*source),
+            None => parent_of(state),
+        };
+        while let Some(source) = parent {
+            path.push(source);
+            parent = parent_of(source);
         }
         path.reverse();
         let mut steps = Vec::new();
         for pair in path.windows(2) {
-            let wanted = last
-                .filter(|_| steps.len() + 2 == path.len())
-                .map(|(_, label)| label);
-            steps.push(self.step_between(pair[0], pair[1], wanted));
+            let is_last = steps.len() + 2 == path.len();
+            let label = last.as_ref().filter(|_| is_last).map(|(_, label)| label);
+            steps.push(self.step_between(system, pair[0], pair[1], label));
         }
         let states = path
             .iter()
-            .map(|&index| self.system.unpack(self.store.get(index)));
+            .map(|&index| system.unpack(&self.store.get(index)));
         Trace {
             states: states.collect(),
             steps,
@@ -255,54 +247,221 @@ impl BreadthFirst<'_, '_> {
     }
 
     fn step_between(
-        &mut self,
+        &self,
+        system: &mut System<'_>,
         source: StateIndex,
         target: StateIndex,
-        label: Option<LabelId>,
+        label: Option<&Label>,
     ) -> TraceStep {
+        if let Some(label) = label {
+            return trace_step(label);
+        }
         let mut steps = Steps::default();
-        let state = self.store.get(source).to_vec();
-        self.system
-            .steps(&state, &mut steps)
-            .expect("the state was expanded before");
+        let expanded = system.steps(&self.store.get(source), &mut steps);
+        expanded.expect("the state was expanded before");
         let target = self.store.get(target);
-        let fits = |&position: &usize| {
-            steps.target(position, target.len()) == target
-                && label.is_none_or(|label| steps.labels[position] == label)
-        };
-        let position = (0..steps.len()).find(fits);
-        let label = position.map_or(crate::label::LabelTable::IDLE, |p| steps.labels[p]);
-        trace_step(self.system.label(label))
+        let fits = |&position: &usize| steps.target(position, target.len()) == target;
+        let position = (0..steps.len()).find(fits).expect("the parent leads here");
+        trace_step(system.label(steps.labels[position]))
     }
 
-    fn memory(&self) -> u64 {
-        self.store.memory()
-            + self.parents.capacity() as u64 * 4
-            + self.state_letters.capacity() as u64 * 8
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            phase: "exploring",
-            n_states: self.store.len() as u64,
-            n_transitions: self.n_transitions,
-            memory_bytes: self.memory(),
-            depth: 0,
-        }
-    }
-
-    fn stats(&self, atoms: &[AtomId]) -> Stats {
-        let mut atoms_seen = vec![false; self.system.model().parts().atoms.len()];
-        for atom in atoms {
-            atoms_seen[atom.index()] = bits::get(&self.seen, self.letters.bit(*atom));
-        }
-        Stats {
-            n_states: self.store.len() as u64,
-            n_transitions: self.n_transitions,
+    fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
+        let model = workers[0].system.model();
+        let mut stats = Stats {
+            n_states: self.n_states(),
+            n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
             memory_bytes: self.memory(),
-            commands_taken: self.commands_taken.clone(),
-            atoms_seen,
+            commands_taken: vec![false; model.commands().len()],
+            atoms_seen: vec![false; model.parts().atoms.len()],
+        };
+        for worker in workers {
+            for (all, taken) in stats.commands_taken.iter_mut().zip(&worker.commands_taken) {
+                *all |= taken;
+            }
+            for atom in atoms {
+                stats.atoms_seen[atom.index()] |=
+                    bits::get(&worker.seen, worker.letters.bit(*atom));
+            }
+        }
+        stats
+    }
+}
+
+impl<'m> Worker<'m> {
+    fn new(system: System<'m>, letters: Letters) -> Self {
+        Self {
+            spare: None,
+            memory: 0,
+            steps: Steps::default(),
+            state: vec![0; system.n_words()],
+            hashes: Vec::new(),
+            letter: vec![0; letters.n_words],
+            seen: vec![0; letters.n_words],
+            commands_taken: vec![false; system.model().commands().len()],
+            labels_seen: Vec::new(),
+            n_transitions: 0,
+            system,
+            letters,
+        }
+    }
+
+    fn add_initial_states(&mut self, shared: &Shared<'_>) -> Result<(), End> {
+        let initial = initial_states(&mut self.system, shared.budget);
+        let initial = initial.map_err(|interrupted| match interrupted {
+            Interrupted::Stopped(reason) => End::Stopped(reason),
+            Interrupted::Failed => End::Failure(None),
+        })?;
+        let mut guard = Some(shared.store.table());
+        for words in initial.chunks_exact(self.system.n_words()) {
+            self.reach(shared, &mut guard, words, StateStore::hash(words), None)?;
+        }
+        Ok(())
+    }
+
+    /// Expands states of the level, which ends before `end`, until none is left.
+    fn expand_level(
+        &mut self,
+        shared: &Shared<'_>,
+        end: StateIndex,
+        depth: u64,
+        progress: &mut dyn Progress,
+    ) {
+        while !shared.is_over.load(Ordering::Relaxed) {
+            // The cursor never overflows: it passes `end` by at most one batch for each thread.
+            let first = shared.cursor.fetch_add(BATCH, Ordering::Relaxed);
+            if first >= end {
+                return;
+            }
+            self.memory = shared.memory();
+            progress.report(&Snapshot {
+                phase: "exploring",
+                n_states: shared.n_states(),
+                n_transitions: self.n_transitions,
+                memory_bytes: self.memory,
+                depth,
+            });
+            let mut guard = Some(shared.store.table());
+            for source in first..end.min(first.saturating_add(BATCH)) {
+                if let Err(end) = self.expand(shared, &mut guard, source) {
+                    shared.finish(end);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn expand<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        source: StateIndex,
+    ) -> Result<(), End> {
+        if shared.parents.row(source)[0].load(Ordering::Relaxed) == UNUSED {
+            return Ok(());
+        }
+        let spent = shared.budget.check(shared.n_states(), self.memory);
+        spent.map_err(End::Stopped)?;
+        shared.store.read(source, &mut self.state);
+        let mut steps = std::mem::take(&mut self.steps);
+        let expanded = self.system.steps(&self.state, &mut steps);
+        expanded.map_err(|Failed| End::Failure(Some(source)))?;
+        self.n_transitions += steps.len().max(1) as u64;
+        if steps.is_empty() && matches!(shared.goal, Goal::Deadlock) {
+            return Err(End::Goal(source, None));
+        }
+        let table = guard.get_or_insert_with(|| shared.store.table());
+        steps.hash_targets(&mut self.hashes, table);
+        for position in 0..steps.len() {
+            let label = steps.labels[position];
+            self.note_label(label);
+            let (target, hash) = (
+                steps.target(position, self.state.len()),
+                self.hashes[position],
+            );
+            self.reach(shared, guard, target, hash, Some((source, label)))?;
+        }
+        if steps.is_empty() && self.letters.has_step_atoms() {
+            // The idle step leads to a position at which no step proposition holds.
+            let state = std::mem::take(&mut self.state);
+            let idle = Some((source, LabelTable::IDLE));
+            self.reach(shared, guard, &state, StateStore::hash(&state), idle)?;
+            self.state = state;
+        }
+        self.steps = steps;
+        Ok(())
+    }
+
+    fn note_label(&mut self, label: LabelId) {
+        if self.labels_seen.len() <= label.index() {
+            self.labels_seen.resize(label.index() + 1, false);
+        }
+        if !std::mem::replace(&mut self.labels_seen[label.index()], true) {
+            for command in &self.system.label(label).commands {
+                self.commands_taken[command.index()] = true;
+            }
+        }
+    }
+
+    /// A state is reached: by a step, or as an initial state.
+    fn reach<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        words: &[u64],
+        hash: u64,
+        from: Option<(StateIndex, LabelId)>,
+    ) -> Result<(), End> {
+        let (index, is_new) = self.insert(shared, guard, words, hash)?;
+        if is_new {
+            let parent = from.map_or(0, |(parent, _)| parent + 1);
+            shared.parents.row(index)[0].store(parent, Ordering::Relaxed);
+        } else if !self.letters.has_step_atoms() {
+            return Ok(());
+        }
+        self.letter.fill(0);
+        let failed = |Failed| End::Failure(Some(index));
+        self.letters
+            .of_state(&mut self.system, words, &mut self.letter)
+            .map_err(failed)?;
+        if let (true, Some((_, label))) = (self.letters.has_step_atoms(), from) {
+            let more = self.letters.of_label(&self.system, label);
+            bits::union_into(&mut self.letter, more);
+        }
+        bits::union_into(&mut self.seen, &self.letter);
+        let holds = |atom: AtomId| bits::get(&self.letter, self.letters.bit(atom));
+        match shared.goal {
+            Goal::Satisfies(goal) if goal.holds(&holds) => {
+                let label = |(source, label)| (source, self.system.label(label).clone());
+                Err(End::Goal(index, from.map(label)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn insert<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        words: &[u64],
+        hash: u64,
+    ) -> Result<(StateIndex, bool), End> {
+        loop {
+            let table = guard.get_or_insert_with(|| shared.store.table());
+            match shared
+                .store
+                .states
+                .insert(table, words, hash, &mut self.spare)
+            {
+                Inserted::New(index) => return Ok((index, true)),
+                Inserted::Old(index) => return Ok((index, false)),
+                Inserted::Full => {
+                    // Growing needs the table for itself.
+                    *guard = None;
+                    let full = End::Stopped(StopReason::StateLimit);
+                    shared.store.grow().ok_or(full)?;
+                }
+            }
         }
     }
 }

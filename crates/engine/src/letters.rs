@@ -8,7 +8,7 @@ use crate::label::LabelId;
 use crate::system::{Failed, Steps, System};
 
 /// Which atoms hold at a position, as a bit set over the atoms of interest.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Letters {
     pub(crate) n_words: usize,
     bit_by_atom: Vec<Option<usize>>,

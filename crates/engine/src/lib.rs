@@ -9,13 +9,16 @@
 //! which ones a property needs is decided in crate `check`. Everything here is tested against the
 //! reference semantics of crate `model`.
 
+mod chunked;
 mod code;
 mod compile;
 mod explore;
+mod initial;
 mod label;
 mod layout;
 mod letters;
 mod product;
+mod program;
 mod search;
 mod sharing;
 mod state_graph;

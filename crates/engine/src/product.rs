@@ -25,6 +25,7 @@ use omega::{Acceptance, Automaton, EdgeBuffer, Graph, MarkId, NodeId, Prop};
 
 use crate::compile::CompileError;
 use crate::explore::Stats;
+use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::store::{StateIndex, StateStore};
@@ -36,6 +37,15 @@ pub(crate) enum Halt {
     Stopped(StopReason),
     /// A run-time error of the model.
     Failed,
+}
+
+impl From<Interrupted> for Halt {
+    fn from(interrupted: Interrupted) -> Self {
+        match interrupted {
+            Interrupted::Stopped(reason) => Self::Stopped(reason),
+            Interrupted::Failed => Self::Failed,
+        }
+    }
 }
 
 impl From<Failed> for Halt {
@@ -111,7 +121,7 @@ const UNEXPANDED: u32 = u32::MAX;
 /// state no table is needed: the name of the state is the name of the node.
 enum Nodes {
     Identity,
-    Pairs(StateStore),
+    Pairs(Box<StateStore>),
 }
 
 impl<'a, 'm> Product<'a, 'm> {
@@ -149,7 +159,7 @@ impl<'a, 'm> Product<'a, 'm> {
             nodes: if automaton.n_states() == 1 {
                 Nodes::Identity
             } else {
-                Nodes::Pairs(StateStore::new(1))
+                Nodes::Pairs(Box::new(StateStore::new(1)))
             },
             label_subjects: Vec::new(),
             n_labels: 0,
@@ -184,7 +194,7 @@ impl<'a, 'm> Product<'a, 'm> {
     }
 
     /// The state of the system that a node stands for.
-    pub(crate) fn words(&self, node: NodeId) -> &[u64] {
+    pub(crate) fn words(&self, node: NodeId) -> Vec<u64> {
         self.store.get(self.pair(node).0)
     }
 
@@ -202,8 +212,9 @@ impl<'a, 'm> Product<'a, 'm> {
         match &self.nodes {
             Nodes::Identity => (node.0, 0),
             Nodes::Pairs(pairs) => {
-                let pair = pairs.get(node.0)[0];
-                (pair as u32, (pair >> 32) as u32)
+                let mut pair = [0];
+                pairs.read(node.0, &mut pair);
+                (pair[0] as u32, (pair[0] >> 32) as u32)
             }
         }
     }
@@ -212,9 +223,10 @@ impl<'a, 'm> Product<'a, 'm> {
         match &mut self.nodes {
             Nodes::Identity => Ok(NodeId(state)),
             Nodes::Pairs(pairs) => {
-                let pair = u64::from(automaton_state) << 32 | u64::from(state);
+                let pair = [u64::from(automaton_state) << 32 | u64::from(state)];
                 let full = Halt::Stopped(StopReason::StateLimit);
-                Ok(NodeId(pairs.insert(&[pair]).ok_or(full)?.0))
+                let (node, _) = pairs.insert(&pair, StateStore::hash(&pair)).ok_or(full)?;
+                Ok(NodeId(node))
             }
         }
     }
@@ -238,7 +250,7 @@ impl<'a, 'm> Product<'a, 'm> {
     /// Stores a state and works out which atoms hold in it.
     fn intern(&mut self, words: &[u64], hash: u64) -> Result<StateIndex, Halt> {
         let full = Halt::Stopped(StopReason::StateLimit);
-        let (index, is_new) = self.store.insert_hashed(words, hash).ok_or(full)?;
+        let (index, is_new) = self.store.insert(words, hash).ok_or(full)?;
         if is_new {
             let start = self.state_letters.len();
             self.state_letters.resize(start + self.letters.n_words, 0);
@@ -266,7 +278,7 @@ impl<'a, 'm> Product<'a, 'm> {
                 depth: 0,
             });
         }
-        self.state.copy_from_slice(self.store.get(state));
+        self.store.read(state, &mut self.state);
         self.system.steps(&self.state, &mut self.steps)?;
         let n_steps = self.steps.len().max(1) as u32;
         if self.n_steps[state as usize] == UNEXPANDED {
@@ -418,22 +430,9 @@ impl Graph for Product<'_, '_> {
     }
 
     fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), Halt> {
-        let mut initial = StateStore::new(self.system.n_words());
-        let budget = self.budget;
-        let mut n_checked = 0_u64;
-        self.system.for_each_initial(&mut |_, words, result| {
-            n_checked += 1;
-            if n_checked.is_multiple_of(1024) {
-                budget.check(0, initial.memory()).map_err(Halt::Stopped)?;
-            }
-            result?;
-            initial
-                .insert(words)
-                .ok_or(Halt::Stopped(StopReason::StateLimit))?;
-            Ok::<(), Halt>(())
-        })?;
-        for index in 0..initial.len() as StateIndex {
-            let words = initial.get(index);
+        let n_words = self.system.n_words();
+        let initial = initial_states(self.system, self.budget)?;
+        for words in initial.chunks_exact(n_words) {
             let state = self.intern(words, StateStore::hash(words))?;
             self.compute_letter(state, LabelTable::IDLE);
             for position in 0..self.initial.len() {
@@ -453,7 +452,7 @@ impl Graph for Product<'_, '_> {
         let (state, automaton_state) = self.pair(node);
         self.expand(state)?;
         let steps = std::mem::take(&mut self.steps);
-        steps.hash_targets(&mut self.hashes, &self.store);
+        steps.hash_targets(&mut self.hashes, self.store.table_mut());
         self.compute_enabled(&steps.labels);
         for position in 0..steps.len().max(1) {
             // A deadlocked state idles: no action, no mover, the same state.

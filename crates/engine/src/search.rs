@@ -152,5 +152,5 @@ fn to_trace(product: &mut Product<'_, '_>, lasso: &Lasso) -> Result<Trace, Halt>
 }
 
 fn unpack(product: &Product<'_, '_>, node: NodeId) -> model::State {
-    product.system.unpack(product.words(node))
+    product.system.unpack(&product.words(node))
 }

@@ -169,9 +169,9 @@ impl<'a, 'm> Builder<'a, 'm> {
             if state.is_multiple_of(1024) {
                 progress.report(&self.snapshot());
             }
-            words.copy_from_slice(self.graph.store.get(state));
+            self.graph.store.read(state, &mut words);
             self.system.steps(&words, &mut steps)?;
-            steps.hash_targets(&mut hashes, &self.graph.store);
+            steps.hash_targets(&mut hashes, self.graph.store.table_mut());
             for (position, &hash) in hashes.iter().enumerate() {
                 let target = steps.target(position, words.len());
                 let target = self.intern(target, hash)?;
@@ -195,13 +195,16 @@ impl<'a, 'm> Builder<'a, 'm> {
             if n_checked.is_multiple_of(1024) {
                 budget.check(0, initial.memory()).map_err(Halt::Stopped)?;
             }
-            result?;
+            if !result? {
+                return Ok(());
+            }
             let full = Halt::Stopped(StopReason::StateLimit);
-            initial.insert(words).ok_or(full).map(|_| ())
+            let inserted = initial.insert(words, StateStore::hash(words));
+            inserted.ok_or(full).map(|_| ())
         })?;
         for index in 0..initial.len() as StateIndex {
             let words = initial.get(index);
-            let state = self.intern(words, StateStore::hash(words))?;
+            let state = self.intern(&words, StateStore::hash(&words))?;
             self.node(state, LabelTable::IDLE)?;
         }
         self.graph.n_initial = self.graph.n_nodes();
@@ -210,7 +213,7 @@ impl<'a, 'm> Builder<'a, 'm> {
 
     fn intern(&mut self, words: &[u64], hash: u64) -> Result<StateIndex, Halt> {
         let full = Halt::Stopped(StopReason::StateLimit);
-        let (index, is_new) = self.graph.store.insert_hashed(words, hash).ok_or(full)?;
+        let (index, is_new) = self.graph.store.insert(words, hash).ok_or(full)?;
         if is_new {
             let letters = match self.evaluation.has_step_atoms() {
                 true => &mut self.state_letters,
@@ -356,7 +359,7 @@ impl StateGraph {
     /// The state that a node stands for.
     #[must_use]
     pub fn state(&self, system: &System<'_>, node: u32) -> State {
-        system.unpack(self.store.get(self.state_number(node)))
+        system.unpack(&self.store.get(self.state_number(node)))
     }
 
     /// Does an atom of interest hold at a node?

@@ -1,23 +1,18 @@
 //! A model compiled for exploration: initial states and steps over packed words.
 
-use base::AtomId;
-use model::{
-    ActionId, Command, CommandId, Composition, InstanceId, Model, Pattern, Scalar, State, Step,
-    StepSet, Stmt, StmtKind, Sync,
-};
+use model::{ActionId, Composition, Model, State, StepSet};
 
-use crate::code::{End, Indexing, Machine, Op, Reg, Tables};
-use crate::compile::{CompileError, Compiler, Operand};
+use crate::code::{End, Machine, Tables};
+use crate::compile::CompileError;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
-use crate::sharing::Sharing;
-use crate::store::StateStore;
+use crate::store::{StateStore, Table};
 
 /// A model compiled for exploration.
 ///
 /// Invariant: its initial states and steps are exactly those of the model's reference semantics.
 /// It fails on a state iff the reference semantics does.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct System<'m> {
     pub(crate) model: &'m Model,
     pub(crate) layout: Layout,
@@ -107,7 +102,7 @@ impl Steps {
     }
 
     /// Hashes all targets and prefetches their slots.
-    pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, store: &StateStore) {
+    pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Table) {
         hashes.clear();
         if self.labels.is_empty() {
             return;
@@ -117,7 +112,7 @@ impl Steps {
             .chunks_exact(self.words.len() / self.labels.len())
         {
             let hash = StateStore::hash(target);
-            store.prefetch(hash);
+            table.prefetch(hash);
             hashes.push(hash);
         }
     }
@@ -220,298 +215,6 @@ impl<'m> System<'m> {
             .any(|command| set.contains(*command))
     }
 
-    fn compile_commands(&mut self) -> Result<(), CompileError> {
-        let model = self.model;
-        let sharing = Sharing::new(model);
-        self.tables.n_shared = sharing.n_slots();
-        for (position, command) in model.commands().iter().enumerate() {
-            let id = CommandId::new(position);
-            let step = model.step_of(id);
-            let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
-            let guard = self.compile_guard(command, step, &sharing)?;
-            let effect = self.compile_effect(command, step, alone, None)?;
-            let label = alone.then(|| {
-                self.labels
-                    .of_team(model, vec![model.action_of(id)], vec![id])
-            });
-            self.commands.push(CompiledCommand {
-                guard,
-                effect,
-                has_choice: chooses(&step.effect),
-                alone: label,
-                leads: Vec::new(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Lists the commands that start at each location. A sender or receiver that nobody can ever
-    /// meet is left out, as it is in the reference semantics: not even its guard is evaluated.
-    fn index_by_location(&mut self) {
-        let model = self.model;
-        let mut in_team = vec![false; self.commands.len()];
-        for member in self
-            .teams
-            .iter()
-            .flat_map(|team| team.members.iter().flatten())
-        {
-            in_team[member.command as usize] = true;
-        }
-        let mut lists = Vec::new();
-        for instance in 0..model.instances().len() {
-            let n_locations = model.process_of(InstanceId::new(instance)).locations.len();
-            self.first_row.push(lists.len() as u32);
-            lists.resize(lists.len() + n_locations, Vec::new());
-        }
-        for (position, command) in model.commands().iter().enumerate() {
-            if in_team[position] || self.commands[position].alone.is_some() {
-                let source = model.step_of(CommandId::new(position)).source;
-                let row = self.first_row[command.instance.index()] as usize + source.index();
-                lists[row].push(position as u32);
-            }
-        }
-        for list in lists {
-            self.rows.push(self.by_location.len() as u32);
-            self.by_location.extend(list);
-        }
-        self.rows.push(self.by_location.len() as u32);
-    }
-
-    fn compiler(&mut self) -> Compiler<'_> {
-        Compiler::new(self.model, &self.layout, &mut self.tables)
-    }
-
-    /// Guard and, for a buffered channel, room or a matching message.
-    fn compile_guard(
-        &mut self,
-        command: &Command,
-        step: &Step,
-        sharing: &Sharing,
-    ) -> Result<u32, CompileError> {
-        let model = self.model;
-        let mut compiler = Compiler::new(model, &self.layout, &mut self.tables);
-        compiler.sharing = Some(sharing);
-        let start = compiler.begin(Some(command.instance), &command.bindings);
-        let reject = compiler.label();
-        compiler.jump_if(&step.guard, false, reject);
-        match &step.sync {
-            Sync::Send { channel, .. } if !is_rendezvous(model, step) => {
-                let capacity = model.parts().channels[channel.channel.index()].capacity;
-                let (first, index) = compiler.channel(channel);
-                let dst = compiler.register();
-                compiler.emit(Op::Length { dst, first, index });
-                let room = compiler.label();
-                compiler.jump_unless_equal(dst, Operand::Const(capacity as i64), room);
-                compiler.emit(Op::Reject);
-                compiler.place_label(room);
-            }
-            Sync::Receive { channel, patterns } if !is_rendezvous(model, step) => {
-                let (first, index) = compiler.channel(channel);
-                let length = compiler.register();
-                compiler.emit(Op::Length {
-                    dst: length,
-                    first,
-                    index,
-                });
-                let message = compiler.label();
-                compiler.jump_unless_equal(length, Operand::Const(0), message);
-                compiler.emit(Op::Reject);
-                compiler.place_label(message);
-                for (component, pattern) in patterns.iter().enumerate() {
-                    if let Pattern::Match(expected) = pattern {
-                        let dst = compiler.register();
-                        let component = component as u16;
-                        compiler.emit(Op::Head {
-                            dst,
-                            first,
-                            index,
-                            component,
-                        });
-                        let expected = compiler.value(expected);
-                        compiler.jump_unless_equal(dst, expected, reject);
-                    }
-                }
-            }
-            _ => {}
-        }
-        compiler.emit(Op::Accept);
-        compiler.place_label(reject);
-        compiler.emit(Op::Reject);
-        compiler.end()?;
-        Ok(start)
-    }
-
-    /// Communication, effect, new location. In a rendezvous `sender` is set for the receiver.
-    fn compile_effect(
-        &mut self,
-        command: &Command,
-        step: &Step,
-        buffered: bool,
-        sender: Option<CommandId>,
-    ) -> Result<u32, CompileError> {
-        let model = self.model;
-        let mut compiler = self.compiler();
-        let start = compiler.begin(Some(command.instance), &command.bindings);
-        match (&step.sync, sender) {
-            (Sync::Receive { patterns, .. }, Some(sender)) => {
-                let sending = &model.commands()[sender.index()];
-                compiler.enter(Some(sending.instance), &sending.bindings);
-                let message = compile_message(&mut compiler, model, sender);
-                compiler.enter(Some(command.instance), &command.bindings);
-                store_message(&mut compiler, patterns, message);
-            }
-            (Sync::Send { channel, .. }, None) if buffered => {
-                let id = command_id(model, command);
-                let src = compile_message(&mut compiler, model, id);
-                let (first, index) = compiler.channel(channel);
-                compiler.emit(Op::Append { first, index, src });
-            }
-            (Sync::Receive { channel, patterns }, None) if buffered => {
-                let (first, index) = compiler.channel(channel);
-                let message = compiler.registers(patterns.len().max(1));
-                for component in 0..patterns.len() as u16 {
-                    let dst = message + component;
-                    compiler.emit(Op::Head {
-                        dst,
-                        first,
-                        index,
-                        component,
-                    });
-                }
-                compiler.emit(Op::Drop { first, index });
-                store_message(&mut compiler, patterns, message);
-            }
-            _ => {}
-        }
-        compiler.statements(&step.effect);
-        compiler.store_location(command.instance, step.target);
-        compiler.emit(Op::Accept);
-        compiler.end()?;
-        Ok(start)
-    }
-
-    fn compile_teams(&mut self) -> Result<(), CompileError> {
-        let model = self.model;
-        for transition in model.transitions() {
-            if transition.participants.len() == 1
-                && self.commands[transition.participants[0].alternatives[0].index()]
-                    .alone
-                    .is_some()
-            {
-                continue;
-            }
-            let mut team = Team {
-                action: transition.action,
-                members: Vec::new(),
-                agreement: None,
-            };
-            for participant in &transition.participants {
-                let member = |id: &CommandId| Member {
-                    command: id.0,
-                    effect: self.commands[id.index()].effect,
-                };
-                team.members
-                    .push(participant.alternatives.iter().map(member).collect());
-            }
-            let first = transition.participants[0].alternatives[0];
-            if model.is_handshake(first) {
-                let receiver = transition.participants[1].alternatives[0];
-                let (command, step) =
-                    (&model.commands()[receiver.index()], model.step_of(receiver));
-                team.agreement = Some(self.compile_agreement(first, receiver)?);
-                team.members[1][0].effect =
-                    self.compile_effect(command, step, false, Some(first))?;
-            }
-            for leader in &transition.participants[0].alternatives {
-                self.commands[leader.index()]
-                    .leads
-                    .push(self.teams.len() as u32);
-            }
-            self.teams.push(team);
-        }
-        Ok(())
-    }
-
-    /// Do the channels of sender and receiver agree, and does the message match?
-    fn compile_agreement(
-        &mut self,
-        sender: CommandId,
-        receiver: CommandId,
-    ) -> Result<u32, CompileError> {
-        let model = self.model;
-        let (
-            Sync::Send {
-                channel: sent_on, ..
-            },
-            Sync::Receive { channel, patterns },
-        ) = (&model.step_of(sender).sync, &model.step_of(receiver).sync)
-        else {
-            unreachable!("a rendezvous pairs a sender with a receiver");
-        };
-        let (sending, receiving) = (
-            &model.commands()[sender.index()],
-            &model.commands()[receiver.index()],
-        );
-        let mut compiler = self.compiler();
-        let start = compiler.begin(Some(sending.instance), &sending.bindings);
-        let reject = compiler.label();
-        let (_, from) = compiler.channel(sent_on);
-        compiler.enter(Some(receiving.instance), &receiving.bindings);
-        let (_, to) = compiler.channel(channel);
-        compiler.jump_unless_equal(from, Operand::Reg(to), reject);
-        compiler.enter(Some(sending.instance), &sending.bindings);
-        let message = compile_message(&mut compiler, model, sender);
-        compiler.enter(Some(receiving.instance), &receiving.bindings);
-        for (component, pattern) in patterns.iter().enumerate() {
-            if let Pattern::Match(expected) = pattern {
-                let expected = compiler.value(expected);
-                compiler.jump_unless_equal(message + component as Reg, expected, reject);
-            }
-        }
-        compiler.emit(Op::Accept);
-        compiler.place_label(reject);
-        compiler.emit(Op::Reject);
-        compiler.end()?;
-        Ok(start)
-    }
-
-    fn compile_init(&mut self) -> Result<(), CompileError> {
-        let constraints = &self.model.parts().init;
-        if constraints.is_empty() {
-            return Ok(());
-        }
-        let mut compiler = self.compiler();
-        let start = compiler.begin(None, &[]);
-        let reject = compiler.label();
-        for constraint in constraints {
-            compiler.jump_if(constraint, false, reject);
-        }
-        compiler.emit(Op::Accept);
-        compiler.place_label(reject);
-        compiler.emit(Op::Reject);
-        compiler.end()?;
-        self.init = Some(start);
-        Ok(())
-    }
-
-    /// Compiles a state proposition; [`System::holds`] evaluates it.
-    pub(crate) fn compile_atom(&mut self, atom: AtomId) -> Result<Option<u32>, CompileError> {
-        let model = self.model;
-        let model::AtomMeaning::State(expr) = &model.parts().atoms[atom.index()].meaning else {
-            return Ok(None);
-        };
-        let mut compiler = self.compiler();
-        let start = compiler.begin(None, &[]);
-        let reject = compiler.label();
-        compiler.jump_if(expr, false, reject);
-        compiler.emit(Op::Accept);
-        compiler.place_label(reject);
-        compiler.emit(Op::Reject);
-        compiler.end()?;
-        self.machine.registers.resize(self.tables.n_registers, 0);
-        Ok(Some(start))
-    }
-
     /// Evaluates a compiled proposition.
     pub(crate) fn holds(&mut self, code: u32, words: &[u64]) -> Result<bool, Failed> {
         let Scratch {
@@ -551,14 +254,15 @@ impl<'m> System<'m> {
         };
     }
 
-    /// Calls `visit` with every initial state, in a fixed order, until it returns an error.
+    /// Calls `visit` with every combination of initial values, in a fixed order, and whether it
+    /// satisfies the initial constraints, until it returns an error.
     ///
     /// # Errors
     /// The error of `visit`; a constraint or value that fails is handed to it as [`Failed`] with
     /// the words of the state.
     pub fn for_each_initial<E>(
         &mut self,
-        visit: &mut impl FnMut(&mut Self, &[u64], Result<(), Failed>) -> Result<(), E>,
+        visit: &mut impl FnMut(&mut Self, &[u64], Result<bool, Failed>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut words = vec![0; self.layout.n_words];
         // Every component with its choices; an odometer runs through all combinations.
@@ -600,11 +304,8 @@ impl<'m> System<'m> {
             put(self, &mut words, wheel, position);
         }
         loop {
-            match self.init.map_or(Ok(true), |init| self.holds(init, &words)) {
-                Ok(true) => visit(self, &words, Ok(()))?,
-                Ok(false) => {}
-                Err(failed) => visit(self, &words, Err(failed))?,
-            }
+            let satisfied = self.init.map_or(Ok(true), |init| self.holds(init, &words));
+            visit(self, &words, satisfied)?;
             let mut turning = wheels.len();
             loop {
                 if turning == 0 {
@@ -622,69 +323,4 @@ impl<'m> System<'m> {
             }
         }
     }
-}
-
-/// Emits the components of a sender's message into registers that follow each other, checked
-/// against the types of the channel.
-fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId) -> Reg {
-    let Sync::Send { channel, payload } = &model.step_of(sender).sync else {
-        unreachable!("the sender sends");
-    };
-    let types = &model.parts().channels[channel.channel.index()].payload;
-    let first = compiler.registers(payload.len().max(1));
-    for (position, (expr, ty)) in payload.iter().zip(types).enumerate() {
-        let value = compiler.value(expr);
-        let dst = first + position as Reg;
-        compiler.copy_to(dst, value);
-        if *ty != Scalar::Int {
-            let (lo, hi) = ty.bounds();
-            let range = Indexing {
-                lo,
-                len: (hi - lo) as u64 + 1,
-                stride: 0,
-            };
-            let indexing = compiler.indexing(range);
-            let unused = compiler.register();
-            compiler.emit(Op::Index {
-                dst: unused,
-                src: dst,
-                indexing,
-            });
-        }
-    }
-    first
-}
-
-fn store_message(compiler: &mut Compiler<'_>, patterns: &[Pattern], message: Reg) {
-    for (component, pattern) in patterns.iter().enumerate() {
-        if let Pattern::Store(place) = pattern {
-            compiler.store(place, Operand::Reg(message + component as Reg));
-        }
-    }
-}
-
-fn command_id(model: &Model, command: &Command) -> CommandId {
-    let position = model
-        .commands()
-        .iter()
-        .position(|other| std::ptr::eq(other, command));
-    CommandId::new(position.expect("commands come from the model"))
-}
-
-fn is_rendezvous(model: &Model, step: &Step) -> bool {
-    match &step.sync {
-        Sync::Send { channel, .. } | Sync::Receive { channel, .. } => {
-            model.parts().channels[channel.channel.index()].capacity == 0
-        }
-        Sync::Internal | Sync::Event { .. } => false,
-    }
-}
-
-fn chooses(statements: &[Stmt]) -> bool {
-    statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Choose(..) => true,
-        StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),
-        StmtKind::For(_, _, _, body) => chooses(body),
-        StmtKind::Assign(..) | StmtKind::Assert(_) => false,
-    })
 }

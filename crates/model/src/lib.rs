@@ -47,19 +47,20 @@ mod execute;
 mod expr;
 mod fairness;
 mod may_must;
+mod model;
 mod parts;
 mod state;
 mod steps;
 mod types;
 
-pub use elaborate::{
-    Action, ActionId, Cell, Command, CommandId, Instance, InstanceId, Model, ModelError,
-    Participant, StepSet, Transition,
-};
 pub use eval::{Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
 pub use fairness::{Annotation, Assumption, Condition, ConditionKind, Subject, Target};
 pub use may_must::{MayMust, MayMustParts, Proposition};
+pub use model::{
+    Action, ActionId, Cell, Command, CommandId, Instance, InstanceId, Model, ModelError,
+    Participant, StepSet, Transition,
+};
 pub use parts::{
     Atom, AtomMeaning, Channel, ChannelId, Composition, Event, EventId, IndexRange, Initial,
     LocationId, ModelParts, Parameter, Pattern, Process, ProcessId, Step, StepPattern, Stmt,

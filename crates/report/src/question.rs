@@ -63,6 +63,7 @@ impl Question<'_> {
             seconds: cost.seconds,
             peak_memory_bytes: cost.peak_memory_bytes,
             warnings: Vec::new(),
+            remark: None,
             trace: None,
             branches: Vec::new(),
             remarks: Vec::new(),
@@ -75,6 +76,10 @@ impl Question<'_> {
             Verdict::Violated(violation) => {
                 result.verdict = Outcome::Violated;
                 result.trace = self.store_violation(violation);
+                if violation.kind == ViolationKind::Unreachable {
+                    result.remark =
+                        Some("no reachable state is as the property demands".to_owned());
+                }
                 result.warnings.extend(self.error_without_trace(violation));
                 match &violation.kind {
                     ViolationKind::Branching(shown) => self.show_branching(shown, &mut result),

@@ -84,6 +84,8 @@ pub struct PropertyResult {
     pub peak_memory_bytes: Option<u64>,
     /// What the user should know about this result.
     pub warnings: Vec<Warning>,
+    /// What is said in place of a counterexample where there can be none.
+    pub remark: Option<String>,
     /// The counterexample, or the witness of a property that asks for one.
     pub trace: Option<StoredTrace>,
     /// For a formula with path quantifiers: further runs that show its parts.

@@ -26,18 +26,11 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
     for warning in &result.warnings {
         out += &warning_line(warning, style, "  ");
     }
-    for remark in &result.remarks {
+    for remark in result.remark.iter().chain(&result.remarks) {
         let _ = writeln!(out, "  {remark}");
     }
-    match &result.trace {
-        Some(trace) => out += &trace_text_indented(trace, style, "  "),
-        None if result.verdict == Outcome::Violated
-            && result.warnings.is_empty()
-            && result.remarks.is_empty() =>
-        {
-            out += "  no reachable state is as the property demands\n";
-        }
-        None => {}
+    if let Some(trace) = &result.trace {
+        out += &trace_text_indented(trace, style, "  ");
     }
     for branch in &result.branches {
         let _ = writeln!(

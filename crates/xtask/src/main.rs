@@ -1,13 +1,39 @@
-//! Chores of the workspace: `cargo xtask architecture` compares the crates' dependencies with the
-//! table in `ARCHITECTURE.md`.
+//! Chores of the workspace.
+//!
+//! `cargo xtask architecture` compares the crates' dependencies with the table in
+//! `ARCHITECTURE.md`; `cargo xtask bench engine` and `cargo xtask bench growth` measure the checker
+//! (see `docs/explanation/benchmarks.md`).
 
 mod architecture;
+#[cfg(unix)]
+mod bench;
 
 use anyhow::{Result, bail};
 
+const USAGE: &str = "usage: cargo xtask architecture
+       cargo xtask bench engine|growth [--quick] [--runs N] [--only MODEL] [--record NAME]
+                                       [--suite FILE] [--fair PROGRAM]";
+
 fn main() -> Result<()> {
-    match std::env::args().nth(1).as_deref() {
-        Some("architecture") => architecture::check(&architecture::root()),
-        _ => bail!("usage: cargo xtask architecture"),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["architecture"] => architecture::check(&architecture::root()),
+        ["bench", what, options @ ..] => benchmark(what, options),
+        _ => bail!("{USAGE}"),
     }
+}
+
+#[cfg(unix)]
+fn benchmark(what: &str, options: &[&str]) -> Result<()> {
+    match (what, bench::Options::parse(options)?) {
+        ("engine", options) => bench::engine(&options),
+        ("growth", options) => bench::growth(&options),
+        _ => bail!("{USAGE}"),
+    }
+}
+
+#[cfg(not(unix))]
+fn benchmark(_: &str, _: &[&str]) -> Result<()> {
+    bail!("the benchmarks need Unix: they read the resource usage of child processes");
 }

@@ -20,14 +20,15 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;
     }
-    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
-    let chosen = choose(&loaded.properties, options)?;
     let plan = Plan {
         fairness: options.fairness,
         budget: budget(options),
         naive: options.semantics == Semantics::Naive,
     };
+    // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
+    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
+    let chosen = choose(&loaded.properties, options)?;
     let checking = Checking {
         options,
         loaded: &loaded,
@@ -75,6 +76,7 @@ fn budget(options: &CheckOptions) -> Budget {
     if let Some(max_states) = options.max_states {
         budget = budget.with_max_states(max_states);
     }
+    budget = budget.with_threads(options.threads.into());
     if let Some(max_memory) = options.max_memory {
         budget = budget.with_max_memory(max_memory);
     }
@@ -224,6 +226,7 @@ impl Checking<'_> {
                 result.trace = None;
                 result.branches.clear();
                 result.remarks.clear();
+                result.remark = None;
                 result.warnings.clear();
             }
         }

@@ -161,7 +161,6 @@ fn junit() {
                     <testcase name="recurs" classname="m.fair" time="T">
                         <failure message="recurs ([]&lt;&gt;(P.a || P.b)) is violated under fairness none by a run with a loop of 2 steps" type="violated">recurs  violated  (fairness none, 2 states, T s)
               formula: []&lt;&gt;(P.a || P.b)
-              fairness: none
               counterexample: a loop of 2 steps for ever
               start: x = 0
               loop:

@@ -1,5 +1,7 @@
 //! The binary, from outside: what it prints and how it ends.
 
+#[cfg(unix)]
+mod documents;
 mod formats;
 mod graph;
 mod limits;

@@ -47,7 +47,7 @@ impl Scene {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fair"));
         command.current_dir(&self.directory).args(arguments);
-        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
             command.env_remove(name);
         }
         command
@@ -110,7 +110,10 @@ impl Called {
             text += &stable(&self.stderr);
         }
         text += &format!("--- exit status {}\n", self.status);
-        text
+        // Editors and formatters do not keep spaces at the ends of lines.
+        text.lines()
+            .map(|line| format!("{}\n", line.trim_end()))
+            .collect()
     }
 }
 

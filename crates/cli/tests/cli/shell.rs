@@ -37,7 +37,7 @@ fn help_and_version() {
                   - auto:   On a terminal, unless NO_COLOR is set
                   - always: Always
                   - never:  Never
-          
+
                   [default: auto]
 
           -h, --help

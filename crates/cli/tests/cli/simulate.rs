@@ -101,31 +101,42 @@ fn every_command_of_the_dialogue() {
           1  P.a: no change
           2  Q.toggle: x = 1
           (pending fairness: 2; f shows them)
-        >   NUMBER  take this step      r  take a random step
+        > ?
+          NUMBER  take this step      r  take a random step
           b       one step back       s  show the whole state
           f       pending fairness    ?  this help
           q       quit
-        > step 1: Q.toggle: x = 1
+        > 2
+        step 1: Q.toggle: x = 1
           1  P.b: no change
           2  Q.toggle: x = 0
           (pending fairness: 3; f shows them)
-        > fairness strong
+        > f
+        fairness strong
           sf(P.a): enabled once, not taken for 1 step
           sf(P.b): enabled once, now too, not taken for 1 step
           sf(Q.toggle): enabled once, now too, not taken for 0 steps
-        > x = 1
-        > back to: x = 0
+        > s
+        x = 1
+        > b
+        back to: x = 0
           1  P.a: no change
           2  Q.toggle: x = 1
           (pending fairness: 2; f shows them)
-        > this is the start
-        > step 1: P.a: no change
+        > b
+        this is the start
+        > r
+        step 1: P.a: no change
           1  P.a: no change
           2  Q.toggle: x = 1
           (pending fairness: 2; f shows them)
-        > there are 2 steps
-        > `what` is no command; ? lists them
-        > > --- exit status 0
+        > 9
+        there are 2 steps
+        > what
+        `what` is no command; ? lists them
+        >
+        > q
+        --- exit status 0
     "#]]
     .assert_eq(&text);
 }
@@ -139,28 +150,34 @@ fn weak_obligations_are_counted_from_where_they_became_enabled() {
           1  P.a: no change
           2  Q.toggle: x = 1
           (pending fairness: 2; f shows them)
-        > fairness weak
+        > f
+        fairness weak
           wf(P.a): enabled, not taken for 0 steps
           wf(Q.toggle): enabled, not taken for 0 steps
-        > step 1: P.a: no change
+        > 1
+        step 1: P.a: no change
           1  P.a: no change
           2  Q.toggle: x = 1
           (pending fairness: 2; f shows them)
-        > step 2: P.a: no change
+        > 1
+        step 2: P.a: no change
           1  P.a: no change
           2  Q.toggle: x = 1
           (pending fairness: 2; f shows them)
-        > fairness weak
+        > f
+        fairness weak
           wf(P.a): enabled, not taken for 0 steps
           wf(Q.toggle): enabled, not taken for 2 steps
-        > step 3: Q.toggle: x = 1
+        > 2
+        step 3: Q.toggle: x = 1
           1  P.b: no change
           2  Q.toggle: x = 0
           (pending fairness: 2; f shows them)
-        > fairness weak
+        > f
+        fairness weak
           wf(P.b): enabled, not taken for 0 steps
           wf(Q.toggle): enabled, not taken for 0 steps
-        > 
+        >
         --- exit status 0
     "#]]
     .assert_eq(&text);
@@ -175,16 +192,19 @@ fn strong_global_obligations_are_steps_of_the_state() {
           1  P.a: no change
           2  Q.toggle: x = 1
           (pending fairness: 2; f shows them)
-        > fairness strong-global
+        > f
+        fairness strong-global
           P.a: never taken here in 1 visit
           Q.toggle: never taken here in 1 visit
-        > step 1: P.a: no change
+        > 1
+        step 1: P.a: no change
           1  P.a: no change
           2  Q.toggle: x = 1
           (pending fairness: 1; f shows them)
-        > fairness strong-global
+        > f
+        fairness strong-global
           Q.toggle: never taken here in 2 visits
-        > 
+        >
         --- exit status 0
     "#]]
     .assert_eq(&text);
@@ -205,16 +225,19 @@ assume []<> x == 0
         start: x = 0
           1  P.set: x = 1
           (pending fairness: 1; f shows them)
-        > fairness annotated
+        > f
+        fairness annotated
           f(P.set): not taken for 0 steps
           assumed of every run: []<> (x == 0)
-        > step 1: P.set: x = 1
+        > 1
+        step 1: P.set: x = 1
           1  P.clear: x = 0
           (pending fairness: 1; f shows them)
-        > fairness annotated
+        > f
+        fairness annotated
           f(P.set): not taken for 0 steps
           assumed of every run: []<> (x == 0)
-        > 
+        >
         --- exit status 0
     "#]]
     .assert_eq(&text);
@@ -234,14 +257,20 @@ fn an_initial_state_is_chosen() {
           2  x = 1
           3  x = 2
         which one? (a number, r for any, q to quit)
-        > a number from 1 to 3
-        > a number from 1 to 3
-        > start: x = 2
+        > 7
+        a number from 1 to 3
+        > x
+        a number from 1 to 3
+        > 3
+        start: x = 2
           1  P.up: x = 3
-        > step 1: P.up: x = 3
+        > 1
+        step 1: P.up: x = 3
         deadlock: no step is possible
-        > no step is possible
-        > --- exit status 0
+        > r
+        no step is possible
+        > q
+        --- exit status 0
     "#]]
     .assert_eq(&text);
     let text = dialogue("choose_none", ANYWHERE, &[], &["q"]);

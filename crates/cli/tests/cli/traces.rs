@@ -19,25 +19,25 @@ fn a_loop_is_stored_explained_and_replayed() {
     scene.check(
         &["explain", "t.itf.json"],
         expect![[r#"
-        recurs
-          formula: []<>(P.a || P.b)
-          fairness: weak
-          counterexample: a loop of 2 steps for ever
-          start: x = 0
-          loop:
-            0  Q.toggle  x = 1
-            1  Q.toggle  x = 0
-          and back to the start of the loop
-          why this loop is fair:
-            wf(P.a)  disabled at step 1
-            wf(P.b)  disabled at step 0
-            wf(Q.toggle)  taken at step 0
-          what would exclude this loop (there may be others):
-            weak-process   P is always enabled and never moves
-            strong         P.a is enabled at step 0 and never taken (and 1 more)
-            strong-global  a step P.a is possible at step 0 and never taken
-        --- exit status 0
-    "#]],
+            recurs
+              fairness: weak
+              formula: []<>(P.a || P.b)
+              counterexample: a loop of 2 steps for ever
+              start: x = 0
+              loop:
+                0  Q.toggle  x = 1
+                1  Q.toggle  x = 0
+              and back to the start of the loop
+              why this loop is fair:
+                wf(P.a)       disabled at step 1
+                wf(P.b)       disabled at step 0
+                wf(Q.toggle)  taken at step 0
+              what would exclude this loop (there may be others):
+                weak-process   P is always enabled and never moves
+                strong         P.a is enabled at step 0 and never taken (and 1 more)
+                strong-global  a step P.a is possible at step 0 and never taken
+            --- exit status 0
+        "#]],
     );
     scene.check(
         &["explain", "--msc", "t.itf.json"],
@@ -293,19 +293,18 @@ fn strong_global_loops_are_judged_in_part() {
     scene.check(
         &arguments,
         expect![[r#"
-        ltl-1  violated  (fairness strong-global, 2 states, T s)
-          formula: <>[] x == 0
-          fairness: strong-global
-          counterexample: a loop of 2 steps for ever
-          start: x = 0
-          loop:
-            0  Q.toggle  x = 1
-            1  Q.toggle  x = 0
-          and back to the start of the loop
-          why this loop is fair: it lies in a closed component of 2 states and 4 steps,
-            and a run that takes all of them for ever violates the property too
-        --- exit status 1
-    "#]],
+            ltl-1  violated  (fairness strong-global, 2 states, T s)
+              formula: <>[] x == 0
+              counterexample: a loop of 2 steps for ever
+              start: x = 0
+              loop:
+                0  Q.toggle  x = 1
+                1  Q.toggle  x = 0
+              and back to the start of the loop
+              why fairness does not exclude it: the loop lies in a closed component of 2 states and 4 steps,
+                and a run that takes all of them for ever violates the property too
+            --- exit status 1
+        "#]],
     );
     scene.check(&["replay", "m.fair", "t.itf.json"], expect![[r#"
         valid: a run of the model with 2 states

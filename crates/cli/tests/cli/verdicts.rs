@@ -11,33 +11,31 @@ fn every_kind_of_property_is_reported() {
     scene.check(
         &["check", "m.fair"],
         expect![[r#"
-        top  holds  (fairness none, 4 states, T s)
-        small  violated  (fairness none, 4 states, T s)
-          formula: x < 3
-          fairness: none
-          counterexample: 3 steps to a state that must not be
-          start: x = 0
-            0  P.up  x = 1
-            1  P.up  x = 2
-            2  P.up  x = 3
-        two  holds  (fairness none, 3 states, T s)
-          formula: x == 2
-          fairness: none
-          witness: 2 steps
-          start: x = 0
-            0  P.up  x = 1
-            1  P.up  x = 2
-        minus  violated  (fairness none, 4 states, T s)
-        deadlockfree  violated  (fairness none, 4 states, T s)
-          formula: deadlockfree
-          fairness: none
-          counterexample: 3 steps to a state without steps
-          start: x = 0
-            0  P.up  x = 1
-            1  P.up  x = 2
-            2  P.up  x = 3
-        --- exit status 1
-    "#]],
+            top  holds  (fairness none, 4 states, T s)
+            small  violated  (fairness none, 4 states, T s)
+              formula: x < 3
+              counterexample: 3 steps to a state that breaks the property
+              start: x = 0
+                0  P.up  x = 1
+                1  P.up  x = 2
+                2  P.up  x = 3
+            two  holds  (fairness none, 3 states, T s)
+              formula: x == 2
+              witness: 2 steps
+              start: x = 0
+                0  P.up  x = 1
+                1  P.up  x = 2
+            minus  violated  (fairness none, 4 states, T s)
+              no reachable state is as the property demands
+            deadlockfree  violated  (fairness none, 4 states, T s)
+              formula: deadlockfree
+              counterexample: 3 steps to a state without steps
+              start: x = 0
+                0  P.up  x = 1
+                1  P.up  x = 2
+                2  P.up  x = 3
+            --- exit status 1
+        "#]],
     );
 }
 
@@ -71,7 +69,6 @@ fn quiet_prints_verdicts_only_and_verbose_the_cost() {
               cost: route explicit, 4 states, 4 transitions, 4 product states, M KiB, T s
             two  holds  (fairness none, 3 states, T s)
               formula: x == 2
-              fairness: none
               witness: 2 steps
               start: x = 0
                 0  P.up  x = 1
@@ -88,25 +85,24 @@ fn fairness_decides() {
     scene.check(
         &["check", "m.fair", "--fairness", "weak"],
         expect![[r#"
-        recurs  violated  (fairness weak, 2 states, T s)
-          formula: []<>(P.a || P.b)
-          fairness: weak
-          counterexample: a loop of 2 steps for ever
-          start: x = 0
-          loop:
-            0  Q.toggle  x = 1
-            1  Q.toggle  x = 0
-          and back to the start of the loop
-          why this loop is fair:
-            wf(P.a)  disabled at step 1
-            wf(P.b)  disabled at step 0
-            wf(Q.toggle)  taken at step 0
-          what would exclude this loop (there may be others):
-            weak-process   P is always enabled and never moves
-            strong         P.a is enabled at step 0 and never taken (and 1 more)
-            strong-global  a step P.a is possible at step 0 and never taken
-        --- exit status 1
-    "#]],
+            recurs  violated  (fairness weak, 2 states, T s)
+              formula: []<>(P.a || P.b)
+              counterexample: a loop of 2 steps for ever
+              start: x = 0
+              loop:
+                0  Q.toggle  x = 1
+                1  Q.toggle  x = 0
+              and back to the start of the loop
+              why this loop is fair:
+                wf(P.a)       disabled at step 1
+                wf(P.b)       disabled at step 0
+                wf(Q.toggle)  taken at step 0
+              what would exclude this loop (there may be others):
+                weak-process   P is always enabled and never moves
+                strong         P.a is enabled at step 0 and never taken (and 1 more)
+                strong-global  a step P.a is possible at step 0 and never taken
+            --- exit status 1
+        "#]],
     );
     let expected = [
         ("none", 1),
@@ -140,23 +136,22 @@ fn assumptions_exclude_runs() {
     scene.check(
         &arguments,
         expect![[r#"
-        recurs  violated  (fairness none, 2 states, T s)
-          formula: []<>(P.a || P.b)
-          fairness: none
-          counterexample: a loop of 2 steps for ever
-          start: x = 0
-          loop:
-            0  Q.toggle  x = 1
-            1  Q.toggle  x = 0
-          and back to the start of the loop
-          why this loop is fair:
-            []<> (x == 0)  true at step 0
-          what would exclude this loop (there may be others):
-            weak-process   P is always enabled and never moves
-            strong         P.a is enabled at step 0 and never taken (and 1 more)
-            strong-global  a step P.a is possible at step 0 and never taken
-        --- exit status 1
-    "#]],
+            recurs  violated  (fairness none, 2 states, T s)
+              formula: []<>(P.a || P.b)
+              counterexample: a loop of 2 steps for ever
+              start: x = 0
+              loop:
+                0  Q.toggle  x = 1
+                1  Q.toggle  x = 0
+              and back to the start of the loop
+              why this loop is fair:
+                []<> (x == 0)  true at step 0
+              what would exclude this loop (there may be others):
+                weak-process   P is always enabled and never moves
+                strong         P.a is enabled at step 0 and never taken (and 1 more)
+                strong-global  a step P.a is possible at step 0 and never taken
+            --- exit status 1
+        "#]],
     );
 }
 
@@ -253,16 +248,15 @@ fn run_time_errors_are_violations_with_a_trace() {
     scene.check(
         &["check", "m.fair"],
         expect![[r#"
-        forever  violated  (fairness none, 3 states, T s)
-          formula: always eventually P.up
-          fairness: none
-          counterexample: 2 steps to a run-time error
-          start: x = 0
-            0  P.up  x = 1
-            1  P.up  x = 2
-          run-time error: the value 3 is outside the type of `x`, at m.fair:3:10, in P.up
-        --- exit status 1
-    "#]],
+            forever  violated  (fairness none, 3 states, T s)
+              formula: always eventually P.up
+              counterexample: 2 steps to a run-time error
+              start: x = 0
+                0  P.up  x = 1
+                1  P.up  x = 2
+              run-time error: the value 3 is outside the type of `x`, at m.fair:3:10, in P.up
+            --- exit status 1
+        "#]],
     );
 }
 

@@ -259,17 +259,17 @@ fn unknown_commands_and_options() {
     "#]],
     );
     scene.check(
-        &["check", "m.fair", "--threads", "4"],
+        &["check", "m.fair", "--cores", "4"],
         expect![[r#"
-        --- stderr
-        error: unexpected argument '--threads' found
+            --- stderr
+            error: unexpected argument '--cores' found
 
-          tip: a similar argument exists: '--trace'
+              tip: to pass '--cores' as a value, use '-- --cores'
 
-        Usage: fair check --trace <FILE> <FILE>
+            Usage: fair check <FILE>
 
-        For more information, try '--help'.
-        --- exit status 2
-    "#]],
+            For more information, try '--help'.
+            --- exit status 2
+        "#]],
     );
 }

@@ -33,6 +33,8 @@ pub struct Session<'a, R> {
     pub random: Random,
     /// Where the user writes.
     pub input: R,
+    /// Must lines be repeated, because they do not come from the terminal?
+    pub echo: bool,
 }
 
 impl<'a, R: BufRead> Session<'a, R> {
@@ -168,6 +170,9 @@ impl<'a, R: BufRead> Session<'a, R> {
         if n_bytes == 0 {
             output::print("\n")?;
             return Ok(None);
+        }
+        if self.echo {
+            output::print(&format!("{}\n", line.trim()))?;
         }
         Ok(Some(line.trim().to_owned()))
     }

@@ -4,7 +4,7 @@ mod interactive;
 mod obligations;
 mod walk;
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use base::{Fairness, FairnessKind};
 use model::Model;
@@ -45,6 +45,7 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
                 fairness: fairness(&loaded.model, options.fairness),
                 random,
                 input: io::stdin().lock(),
+                echo: !io::stdin().is_terminal(),
             };
             match session.run(initial)? {
                 Some(walk) => (walk, Status::Success),

@@ -1,0 +1,116 @@
+//! Warnings: each kind is given where it should be, at its line, and nowhere else.
+
+use base::{Budget, Diagnostic, NoProgress, Source};
+use check::{Outcome, Plan, check, needless_annotations};
+
+/// All warnings about a model as `code line: message`.
+fn warnings(text: &str) -> Vec<String> {
+    let source = Source {
+        name: "m.fair".into(),
+        text: text.into(),
+    };
+    let loaded = lang::load(source, &lang::Options::default());
+    let model = loaded
+        .model
+        .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let plan = Plan {
+        fairness: None,
+        budget: Budget::unlimited(),
+        ..Plan::default()
+    };
+    let outcomes: Vec<Outcome> = loaded
+        .properties
+        .iter()
+        .map(|property| check(&model, property, &plan, &mut NoProgress).expect("no bug"))
+        .collect();
+    let checked: Vec<_> = loaded.properties.iter().zip(&outcomes).collect();
+    let own = outcomes.iter().flat_map(|outcome| outcome.warnings.clone());
+    let all: Vec<Diagnostic> = own
+        .chain(needless_annotations(&model, &checked, &plan))
+        .collect();
+    let show = |warning: &Diagnostic| {
+        let offset = warning.labels[0].span.start as usize;
+        let (line, _) = loaded.sources[0].line_column(offset);
+        format!("{} {line}: {}", warning.code, warning.message)
+    };
+    all.iter().map(show).collect()
+}
+
+#[test]
+fn a_sound_model_has_none() {
+    let text = "var x : bool = false
+        process P { weak fair toggle { x := !x } }
+        process Q { idle }
+        property p: always (x -> eventually !x)";
+    assert_eq!(warnings(text), [""; 0]);
+}
+
+#[test]
+fn no_fair_run() {
+    let text = "var x : bool = false
+        process P { toggle { x := !x } }
+        assume <>[] x
+        property p: always eventually x";
+    assert_eq!(
+        warnings(text),
+        ["no-fair-run 4: the system has no fair run, so `p` holds vacuously"]
+    );
+}
+
+#[test]
+fn no_initial_state() {
+    let text = "var x : bool = any
+        init x && !x
+        process P { toggle { x := !x } }
+        invariant p: x";
+    let found = warnings(text);
+    assert!(found[0].starts_with("no-initial-state 4:"), "{found:?}");
+}
+
+#[test]
+fn a_step_that_is_never_taken() {
+    let text = "var x : 0..2 = 0
+        process P {
+            flip { x := 1 - x }
+            never when x == 2 { x := 0 }
+        }
+        invariant p: x < 2";
+    assert_eq!(warnings(text), ["never-taken 4: `P.never` is never taken"]);
+}
+
+#[test]
+fn an_implication_whose_left_side_is_never_true() {
+    let text = "var x : 0..2 = 0
+        process P { flip { x := 1 - x } }
+        property p: always (x == 2 -> eventually x == 0)
+        invariant q: (x == 2 -> true) -> x < 2
+        invariant r: x == 2 -> x == 0";
+    assert_eq!(
+        warnings(text),
+        [
+            "premise-never-true 3: the left side of the implication, `x == 2`, is never true",
+            "premise-never-true 5: the left side of the implication, `x == 2`, is never true",
+        ]
+    );
+}
+
+#[test]
+fn an_annotation_that_never_matters() {
+    let text = "var x : 0..2 = 0
+        process P {
+            weak fair flip { x := 1 - x }
+            strong fair never when x == 2 { x := 0 }
+        }
+        process Q {
+            weak fair noise
+        }
+        property p: always eventually x == 1";
+    assert_eq!(
+        warnings(text),
+        [
+            "never-taken 4: `P.never` is never taken",
+            "needless-fairness 4: this fairness never matters: what it is about is never enabled",
+            "needless-fairness 7: this fairness never matters: every property holds without it",
+        ]
+    );
+}

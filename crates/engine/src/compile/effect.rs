@@ -1,0 +1,115 @@
+//! Effects: statements and stores.
+
+use model::{InstanceId, Place, Stmt, StmtKind};
+
+use super::place::Target;
+use super::{Compiler, Operand};
+use crate::code::Op;
+use crate::layout::Field;
+
+impl Compiler<'_> {
+    /// Emits code for a sequence of statements.
+    pub(crate) fn statements(&mut self, statements: &[Stmt]) {
+        for statement in statements {
+            self.statement(&statement.kind);
+        }
+    }
+
+    pub(super) fn statement(&mut self, statement: &StmtKind) {
+        match statement {
+            StmtKind::Assign(place, value) => {
+                let value = self.value(value);
+                self.store(place, value);
+            }
+            StmtKind::If(condition, then, otherwise) => {
+                let (is_false, done) = (self.label(), self.label());
+                self.jump_if(condition, false, is_false);
+                self.scoped(then);
+                self.jump_op(Op::Jump { to: 0 }, done);
+                self.place_label(is_false);
+                self.scoped(otherwise);
+                self.place_label(done);
+            }
+            StmtKind::For(bound, lo, hi, body) => {
+                self.repeat(*bound, lo, hi, |compiler| compiler.scoped(body));
+            }
+            StmtKind::Choose(bound, lo, hi, condition) => {
+                let lo = self.value(lo);
+                let lo = self.in_register(lo);
+                let hi = self.value(hi);
+                let hi = self.in_register(hi);
+                let dst = self.register();
+                self.emit(Op::Choose { dst, lo, hi });
+                self.bindings.push((*bound, Operand::Reg(dst)));
+                let possible = self.label();
+                self.jump_if(condition, true, possible);
+                self.emit(Op::Reject);
+                self.place_label(possible);
+            }
+            StmtKind::Assert(condition) => {
+                let fine = self.label();
+                self.jump_if(condition, true, fine);
+                self.emit(Op::Fail);
+                self.place_label(fine);
+            }
+        }
+    }
+
+    /// Statements whose choices are not known behind them.
+    pub(super) fn scoped(&mut self, statements: &[Stmt]) {
+        let n_bindings = self.bindings.len();
+        self.statements(statements);
+        self.bindings.truncate(n_bindings);
+    }
+
+    pub(crate) fn store(&mut self, place: &Place, value: Operand) {
+        match (self.target(place), value) {
+            (Target::Field(field), Operand::Const(value)) => self.store_constant(field, value),
+            (Target::Field(field), Operand::Reg(src)) => self.emit(Op::Store { field, src }),
+            (Target::At(base, offset), value) => {
+                let src = self.in_register(value);
+                self.emit(Op::StoreAt { base, offset, src });
+            }
+        }
+    }
+
+    pub(super) fn store_constant(&mut self, field: u32, value: i64) {
+        let description = &self.tables.fields[field as usize];
+        if !description.contains(value) {
+            self.emit(Op::Fail);
+            return;
+        }
+        let raw = description.encode(value);
+        self.store_raw(field, raw);
+    }
+
+    /// Stores known bits; stores to the same word without anything but stores between are merged.
+    pub(super) fn store_raw(&mut self, field: u32, raw: u64) {
+        let Field {
+            word, shift, mask, ..
+        } = self.tables.fields[field as usize];
+        let (word, mask, bits) = (word as u16, mask << shift, raw << shift);
+        for position in (self.barrier..self.tables.ops.len()).rev() {
+            match &mut self.tables.ops[position] {
+                Op::StoreMasked {
+                    word: other,
+                    mask: before,
+                    bits: stored,
+                } if *other == word => {
+                    *stored = *stored & !mask | bits;
+                    *before |= mask;
+                    return;
+                }
+                Op::StoreMasked { .. } => {}
+                _ => break,
+            }
+        }
+        self.emit(Op::StoreMasked { word, mask, bits });
+    }
+
+    /// Sets the location of an instance.
+    pub(crate) fn store_location(&mut self, instance: InstanceId, location: model::LocationId) {
+        let field = self.layout.first_location + instance.0;
+        self.store_raw(field, u64::from(location.0));
+    }
+}

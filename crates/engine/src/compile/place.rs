@@ -1,0 +1,218 @@
+//! Where the fields of variables, locations and channels are.
+
+use model::{Access, ChannelRef, Expr, InstanceId, Owner, Place, ProcessId, Type, VarId};
+
+use super::{Compiler, Operand};
+use crate::code::{Arith, Indexing, Op, Reg};
+use crate::layout::Field;
+
+/// A field that is known now, or at a distance in a register.
+pub(super) enum Target {
+    Field(u32),
+    At(u32, Reg),
+}
+
+impl Compiler<'_> {
+    pub(super) fn known_field(&mut self, place: &Place) -> Option<u32> {
+        let indices = place.path.iter().filter_map(|access| match access {
+            Access::Index(index) => Some(index),
+            Access::Field(_) => None,
+        });
+        let owner = place.owner.iter().filter_map(|owner| match owner {
+            Owner::Indexed(index) => Some(&**index),
+            Owner::Own | Owner::Single => None,
+        });
+        if !indices.chain(owner).all(|index| self.fold(index).is_some()) {
+            return None;
+        }
+        match self.target(place) {
+            Target::Field(field) => Some(field),
+            Target::At(..) => None,
+        }
+    }
+
+    pub(super) fn load(&mut self, target: &Target) -> Reg {
+        let dst = self.register();
+        match *target {
+            Target::Field(field) => {
+                let Field {
+                    word,
+                    shift,
+                    mask,
+                    offset,
+                    ..
+                } = self.tables.fields[field as usize];
+                let (word, shift) = (word as u16, shift as u8);
+                self.emit(Op::Load {
+                    dst,
+                    word,
+                    shift,
+                    mask,
+                    offset,
+                });
+            }
+            Target::At(base, offset) => self.emit(Op::LoadAt { dst, base, offset }),
+        }
+        dst
+    }
+
+    /// The field of a place. Constant indices are checked now, the others when the code runs.
+    pub(super) fn target(&mut self, place: &Place) -> Target {
+        let variable = &self.model.parts().vars[place.var.index()];
+        let records = &self.model.parts().records;
+        let mut address = Address::default();
+        if let (Some(owner), Some(process)) = (&place.owner, variable.owner) {
+            let stride = variable.ty.n_cells(records);
+            self.add_owner(&mut address, process, owner, stride);
+        }
+        let first = self.first_copy(place.var, variable.owner);
+        let mut ty = &variable.ty;
+        for access in &place.path {
+            match (access, ty) {
+                (Access::Index(index), Type::Array(array)) => {
+                    let indexing = Indexing {
+                        lo: array.lo,
+                        len: array.len as u64,
+                        stride: array.element.n_cells(records) as i64,
+                    };
+                    self.add_index(&mut address, index, indexing);
+                    ty = &array.element;
+                }
+                (Access::Field(field), Type::Record(record)) => {
+                    let fields = &records[record.index()].fields;
+                    let skipped = fields[..*field].iter();
+                    address.known += skipped
+                        .map(|(_, ty)| ty.n_cells(records) as i64)
+                        .sum::<i64>();
+                    ty = &fields[*field].1;
+                }
+                _ => unreachable!("front ends check that accesses fit the type"),
+            }
+        }
+        address.target(self.layout.first_cell + first)
+    }
+
+    /// The first cell of the first copy of a variable; the copies of all instances follow it.
+    fn first_copy(&self, var: VarId, owner: Option<ProcessId>) -> u32 {
+        let instances = self.model.instances();
+        let first = owner.map(|process| {
+            let position = instances
+                .iter()
+                .position(|instance| instance.process == process);
+            InstanceId::new(position.expect("a process with variables has an instance"))
+        });
+        self.model.first_cell(var, first) as u32
+    }
+
+    pub(super) fn location(&mut self, process: ProcessId, owner: &Owner) -> Target {
+        let instances = self.model.instances();
+        let first = instances
+            .iter()
+            .position(|instance| instance.process == process);
+        let first = first.unwrap_or(0) as u32;
+        let mut address = Address::default();
+        self.add_owner(&mut address, process, owner, 1);
+        address.target(self.layout.first_location + first)
+    }
+
+    fn add_owner(
+        &mut self,
+        address: &mut Address,
+        process: ProcessId,
+        owner: &Owner,
+        stride: usize,
+    ) {
+        let range = self.model.parts().processes[process.index()].index;
+        let (lo, hi) = range.map_or((0, 0), |range| (range.lo, range.hi));
+        let indexing = Indexing {
+            lo,
+            len: (hi - lo + 1).max(0) as u64,
+            stride: stride as i64,
+        };
+        match owner {
+            Owner::Single => {}
+            Owner::Own => {
+                let own = self.instance.expect("only processes have own variables");
+                let index = self.model.instances()[own.index()].index;
+                address.known += index.map_or(0, |index| (index - lo) * indexing.stride);
+            }
+            Owner::Indexed(index) => self.add_index(address, index, indexing),
+        }
+    }
+
+    fn add_index(&mut self, address: &mut Address, index: &Expr, indexing: Indexing) {
+        match self.value(index) {
+            Operand::Const(value) => match value.checked_sub(indexing.lo) {
+                Some(offset) if (offset as u64) < indexing.len => {
+                    address.known += offset * indexing.stride;
+                }
+                _ => self.emit(Op::Fail),
+            },
+            Operand::Reg(src) => {
+                let position = self.indexing(indexing);
+                let dst = self.register();
+                self.emit(Op::Index {
+                    dst,
+                    src,
+                    indexing: position,
+                });
+                address.computed = Some(match address.computed {
+                    None => dst,
+                    Some(other) => {
+                        let sum = self.register();
+                        let op = Arith::Add;
+                        self.emit(Op::Arith {
+                            op,
+                            dst: sum,
+                            a: dst,
+                            b: other,
+                        });
+                        sum
+                    }
+                });
+            }
+        }
+    }
+
+    pub(crate) fn indexing(&mut self, indexing: Indexing) -> u32 {
+        let known = &mut self.tables.indexings;
+        let position = known.iter().position(|other| *other == indexing);
+        position.unwrap_or_else(|| {
+            known.push(indexing);
+            known.len() - 1
+        }) as u32
+    }
+
+    /// The first single channel and the distance to the one that is meant.
+    pub(crate) fn channel(&mut self, reference: &ChannelRef) -> (u32, Reg) {
+        let first = self.model.first_single_channel(reference.channel) as u32;
+        let description = &self.model.parts().channels[reference.channel.index()];
+        let mut address = Address::default();
+        if let (Some(index), Some((lo, _))) = (&reference.index, description.indices) {
+            let len = description.n_single() as u64;
+            self.add_index(&mut address, index, Indexing { lo, len, stride: 1 });
+        }
+        let computed = match address.computed {
+            Some(register) => register,
+            None => self.in_register(Operand::Const(address.known)),
+        };
+        (first, computed)
+    }
+}
+
+/// A distance from the first field: a part known now and a part in a register.
+#[derive(Default)]
+struct Address {
+    known: i64,
+    computed: Option<Reg>,
+}
+
+impl Address {
+    fn target(&self, first: u32) -> Target {
+        let base = first + self.known as u32;
+        match self.computed {
+            None => Target::Field(base),
+            Some(register) => Target::At(base, register),
+        }
+    }
+}

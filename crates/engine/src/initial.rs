@@ -1,0 +1,38 @@
+//! Collecting the initial states.
+
+use base::{Budget, StopReason};
+
+use crate::system::{Failed, System};
+
+/// Why the initial states are not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Interrupted {
+    Stopped(StopReason),
+    /// An initial value or constraint has no value.
+    Failed,
+}
+
+/// The words of all initial states, one state after the other. None occurs twice: every
+/// combination of initial values is visited once.
+pub(crate) fn initial_states(
+    system: &mut System<'_>,
+    budget: &Budget,
+) -> Result<Vec<u64>, Interrupted> {
+    let mut words = Vec::new();
+    let (mut n_states, mut n_tried) = (0, 0_u64);
+    system.for_each_initial(&mut |_, state, result| {
+        n_tried += 1;
+        if n_tried.is_multiple_of(64) {
+            let bytes = words.len() as u64 * 8;
+            budget
+                .check(n_states, bytes)
+                .map_err(Interrupted::Stopped)?;
+        }
+        if result.map_err(|Failed| Interrupted::Failed)? {
+            n_states += 1;
+            words.extend_from_slice(state);
+        }
+        Ok(())
+    })?;
+    Ok(words)
+}

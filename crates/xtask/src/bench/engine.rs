@@ -1,0 +1,465 @@
+//! `fair check` beside Spin: the same systems, the same questions, one machine, one call.
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use serde_json::json;
+
+use super::Options;
+use super::fair::{Fair, FairResult};
+use super::record::Record;
+use super::spin::{Answer, Spin, SpinResult, Task, Variant, Verifier};
+use super::statistics::geometric_mean;
+use super::suite::{Kind, Model, Question, Suite};
+use super::table::{Table, count, figure, or_dash};
+use crate::architecture;
+
+/// Runs the comparison, prints its tables and keeps its record.
+///
+/// # Errors
+/// Something could not be run, or the two disagree about states or verdicts.
+pub fn engine(options: &Options) -> Result<()> {
+    let suite = options.suite()?;
+    let fair = options.fair(&suite)?;
+    let spin = Spin::find(&architecture::root(), &suite);
+    if spin.is_none() {
+        println!("Spin or gcc is missing (Debian: apt-get install spin gcc): only our columns.\n");
+    }
+    let bench = Bench {
+        options,
+        suite: &suite,
+        fair,
+        spin,
+    };
+    let mut record = options.open_record("engine")?;
+    let rows = bench.run(&mut record)?;
+    bench.print(&rows);
+    let problems: Vec<String> = rows.iter().flat_map(|row| row.problems.clone()).collect();
+    if !problems.is_empty() {
+        bail!("MISMATCH\n{}", problems.join("\n"));
+    }
+    Ok(())
+}
+
+struct Bench<'a> {
+    options: &'a Options,
+    suite: &'a Suite,
+    fair: Fair,
+    spin: Option<Spin>,
+}
+
+/// What one question about one model of one size came to.
+#[derive(Debug, Serialize)]
+struct Row {
+    model: String,
+    size: u64,
+    question: String,
+    n_processes: u64,
+    fair: Answer<FairResult>,
+    /// Absent if the question is not put to Spin.
+    spin: Option<Answer<SpinResult>>,
+    /// Spin with `-DCOLLAPSE`, run once.
+    collapse: Option<Answer<SpinResult>>,
+    /// Spin with partial-order reduction, run once.
+    reduced: Option<Answer<SpinResult>>,
+    /// Spin's CPU time in ours.
+    time_ratio: Option<f64>,
+    /// What must not be.
+    problems: Vec<String>,
+}
+
+impl Bench<'_> {
+    fn run(&self, record: &mut Record) -> Result<Vec<Row>> {
+        record.add(&self.heading())?;
+        let mut rows = Vec::new();
+        for model in &self.suite.model {
+            for question in &model.question {
+                let quick = self.options.quick;
+                let sizes = if quick {
+                    &question.quick
+                } else {
+                    &question.sizes
+                };
+                for &size in sizes.iter().filter(|_| self.options.wants(&model.name)) {
+                    eprintln!("{} {size}: {}", model.name, question.title());
+                    let row = self.row(model, question, size)?;
+                    for problem in &row.problems {
+                        eprintln!("MISMATCH: {problem}");
+                    }
+                    record.add(&row)?;
+                    rows.push(row);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn heading(&self) -> serde_json::Value {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        json!({
+            "benchmark": "engine",
+            "versions": self.spin.as_ref().map(|spin| &spin.versions),
+            "cores": cores,
+            "runs": self.options.runs,
+            "cpu_seconds_limit": self.suite.limits.cpu_seconds,
+            "memory_mb_limit": self.suite.limits.memory_mb,
+        })
+    }
+
+    fn row(&self, model: &Model, question: &Question, size: u64) -> Result<Row> {
+        let task = |variant| Task {
+            model,
+            question,
+            size,
+            variant,
+        };
+        let asked = model.promela.is_some() && question.is_for_spin(size);
+        let spin = self.spin.as_ref().filter(|_| asked);
+        let (fair, plain) = self.side_by_side(task(Variant::Plain), spin)?;
+        let others = question.kind == Kind::Safety && !self.options.quick;
+        let once = |variant| match (spin, &plain) {
+            (Some(spin), Some(Ok(plain))) if others => spin.once(task(variant), plain).map(Some),
+            _ => Ok(None),
+        };
+        let (collapse, reduced) = (once(Variant::Collapse)?, once(Variant::Reduced)?);
+        let result = |verifier: Answer<Verifier>| match verifier {
+            Ok(verifier) => verifier.result().map(Ok),
+            Err(reason) => Ok(Err(reason)),
+        };
+        let mut row = Row {
+            model: model.name.clone(),
+            size,
+            question: question.title(),
+            n_processes: model.n_processes(size),
+            fair,
+            spin: plain.map(result).transpose()?,
+            collapse,
+            reduced,
+            time_ratio: None,
+            problems: Vec::new(),
+        };
+        row.time_ratio = row.ratio(self.suite.min_seconds_for_ratio);
+        row.problems = row.find_problems(model, question);
+        Ok(row)
+    }
+
+    /// Both checkers in turn, so that a change of the machine's mood hits both.
+    fn side_by_side(
+        &self,
+        task: Task<'_>,
+        spin: Option<&Spin>,
+    ) -> Result<(Answer<FairResult>, Option<Answer<Verifier>>)> {
+        let defines = [("N", task.size)];
+        let flags = task.question.fair_flags();
+        let mut series = self.fair.series(&task.model.native, &defines, &flags);
+        let mut verifier = spin.map(|spin| spin.verifier(task)).transpose()?;
+        let mut answer = Ok(());
+        for _ in 0..self.options.runs {
+            if answer.is_ok() {
+                answer = series.run()?;
+            }
+            if let Some(Ok(running)) = &mut verifier
+                && let Err(reason) = running.run()?
+            {
+                verifier = Some(Err(reason));
+            }
+        }
+        let fair = match answer {
+            Ok(()) => Ok(series.result()?),
+            Err(reason) => Err(reason),
+        };
+        Ok((fair, verifier))
+    }
+
+    fn print(&self, rows: &[Row]) {
+        println!("{}", self.table(rows));
+        for (name, ratios) in self.summary(rows) {
+            let mean = or_dash(geometric_mean(&ratios), figure);
+            let least = ratios.iter().copied().reduce(f64::min);
+            let least = or_dash(least, figure);
+            println!(
+                "{name}: geometric mean {mean}, least {least}, {} rows",
+                ratios.len()
+            );
+        }
+    }
+
+    fn table(&self, rows: &[Row]) -> Table {
+        let mut table = Table::new(&[
+            "model",
+            "N",
+            "question",
+            "verdict",
+            "states",
+            "Spin's",
+            "s",
+            "Spin's",
+            "ratio",
+            "states/s",
+            "Spin's",
+            "B/state",
+            "Spin's",
+            "COLLAPSE",
+            "POR states",
+            "compile s",
+        ]);
+        for row in rows {
+            table.add(self.cells(row));
+        }
+        table
+    }
+
+    fn cells(&self, row: &Row) -> Vec<String> {
+        let fair = row.fair.as_ref();
+        let spin = row.spin.as_ref().and_then(|spin| spin.as_ref().ok());
+        let why_not = row.spin.as_ref().and_then(|spin| spin.as_ref().err());
+        let shown = |answer: &Option<Answer<SpinResult>>, show: fn(&SpinResult) -> String| {
+            or_dash(
+                answer.as_ref().and_then(|answer| answer.as_ref().ok()),
+                show,
+            )
+        };
+        let bytes = |result: &SpinResult| figure(result.bytes_per_state);
+        let seconds = match (spin, why_not) {
+            (None, Some(reason)) => reason.clone(),
+            _ => or_dash(spin, |spin| figure(spin.seconds)),
+        };
+        let enough = self.has_enough_states(row);
+        let when = |enough: bool, cell: String| if enough { cell } else { "–".to_owned() };
+        vec![
+            row.model.clone(),
+            row.size.to_string(),
+            row.question.clone(),
+            fair.map_or_else(Clone::clone, |fair| fair.report.verdict.clone()),
+            or_dash(fair.ok().and_then(states), |states| states.to_string()),
+            or_dash(spin, |spin| spin.report.stored.to_string()),
+            or_dash(fair.ok(), |fair| figure(fair.seconds)),
+            seconds,
+            or_dash(row.time_ratio, figure),
+            or_dash(fair.ok().and_then(rate), count),
+            or_dash(spin, |spin| count(spin.report.stored as f64 / spin.seconds)),
+            when(
+                enough,
+                or_dash(fair.ok().and_then(|fair| fair.bytes_per_state), figure),
+            ),
+            when(enough, or_dash(spin, bytes)),
+            when(enough, shown(&row.collapse, bytes)),
+            shown(&row.reduced, |reduced| reduced.report.stored.to_string()),
+            or_dash(spin, |spin| figure(spin.compile_seconds)),
+        ]
+    }
+
+    fn has_enough_states(&self, row: &Row) -> bool {
+        let stored = row.fair.as_ref().ok().and_then(|fair| fair.report.states);
+        stored.is_some_and(|states| states >= self.suite.min_states_for_bytes)
+    }
+
+    /// Ratios by what they are ratios of; larger is better for us.
+    fn summary(&self, rows: &[Row]) -> Vec<(&'static str, Vec<f64>)> {
+        let times = |wanted: &dyn Fn(&Row) -> bool| {
+            let wanted = rows.iter().filter(|row| wanted(row));
+            wanted
+                .filter_map(|row| row.time_ratio)
+                .collect::<Vec<f64>>()
+        };
+        let bytes = |of: fn(&Row) -> &Option<Answer<SpinResult>>| {
+            let large = rows.iter().filter(|row| self.has_enough_states(row));
+            let safety = large.filter(|row| row.question == "safety");
+            safety
+                .filter_map(|row| bytes_ratio(row, of(row)))
+                .collect::<Vec<f64>>()
+        };
+        vec![
+            ("CPU time, safety", times(&|row| row.question == "safety")),
+            (
+                "CPU time, liveness without fairness",
+                times(&|row| row.question == "liveness"),
+            ),
+            (
+                "CPU time, weak process fairness, 5 and more processes",
+                times(&|row| row.question == "liveness, weak-process" && row.n_processes >= 5),
+            ),
+            (
+                "bytes per state, Spin's default in ours, safety",
+                bytes(|row| &row.spin),
+            ),
+            (
+                "bytes per state, Spin's -DCOLLAPSE in ours, safety",
+                bytes(|row| &row.collapse),
+            ),
+        ]
+    }
+}
+
+impl Row {
+    fn ratio(&self, min_seconds: f64) -> Option<f64> {
+        let ours = self.fair.as_ref().ok()?.seconds;
+        let theirs = self.spin.as_ref()?.as_ref().ok()?.seconds;
+        let measurable = ours > 0.0 && ours.max(theirs) >= min_seconds;
+        measurable.then(|| theirs / ours)
+    }
+
+    fn find_problems(&self, model: &Model, question: &Question) -> Vec<String> {
+        let place = format!("{} {}, {}", self.model, self.size, self.question);
+        let mut problems = Vec::new();
+        let mut complain = |what: String| problems.push(format!("{place}: {what}"));
+        let holds = question.verdict == "holds";
+        let fair = self.fair.as_ref().ok();
+        if let Some(fair) = fair.filter(|fair| fair.report.verdict != question.verdict) {
+            complain(format!(
+                "we say {}, not {}",
+                fair.report.verdict, question.verdict
+            ));
+        }
+        let variants = [&self.spin, &self.collapse, &self.reduced];
+        for answer in variants.into_iter().flatten().flatten() {
+            let report = &answer.report;
+            if !report.complete {
+                complain("Spin's search was not complete".to_owned());
+            }
+            if (report.errors == 0) != holds {
+                complain(format!("Spin finds {} errors", report.errors));
+            }
+        }
+        if question.kind != Kind::Safety || !holds {
+            return problems;
+        }
+        let Some(states) = fair.and_then(|fair| fair.report.states) else {
+            return problems;
+        };
+        for answer in [&self.spin, &self.collapse].into_iter().flatten().flatten() {
+            let stored = answer.report.stored;
+            if stored != states + model.extra_states {
+                let extra = model.extra_states;
+                complain(format!(
+                    "we have {states} states, Spin stores {stored}, not {extra} more"
+                ));
+            }
+        }
+        problems
+    }
+}
+
+/// States of the product if there is one, else of the system.
+fn states(fair: &FairResult) -> Option<u64> {
+    fair.report.product_states.or(fair.report.states)
+}
+
+fn rate(fair: &FairResult) -> Option<f64> {
+    states(fair).map(|states| states as f64 / fair.seconds)
+}
+
+fn bytes_ratio(row: &Row, spin: &Option<Answer<SpinResult>>) -> Option<f64> {
+    let ours = row.fair.as_ref().ok()?.bytes_per_state?;
+    let theirs = spin.as_ref()?.as_ref().ok()?.bytes_per_state;
+    (ours > 0.0).then(|| theirs / ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::fair::FairReport;
+    use crate::bench::pan::PanReport;
+
+    fn fair(verdict: &str, states: u64, seconds: f64) -> FairResult {
+        FairResult {
+            command: String::new(),
+            report: FairReport {
+                verdict: verdict.to_owned(),
+                reason: None,
+                states: Some(states),
+                transitions: None,
+                product_states: None,
+            },
+            seconds,
+            all_seconds: vec![seconds],
+            wall_seconds: seconds,
+            peak_rss_bytes: 0,
+            bytes_per_state: Some(20.0),
+        }
+    }
+
+    fn spin(stored: u64, errors: u64, seconds: f64) -> SpinResult {
+        SpinResult {
+            commands: Vec::new(),
+            report: PanReport {
+                stored,
+                visited: None,
+                transitions: 0,
+                errors,
+                depth: 0,
+                vector_bytes: 0,
+                states_mb: 0.0,
+                table_mb: 0.0,
+                stack_mb: 0.0,
+                total_mb: 0.0,
+                complete: true,
+            },
+            seconds,
+            all_seconds: vec![seconds],
+            compile_seconds: 1.0,
+            peak_rss_bytes: 0,
+            bytes_per_state: 60.0,
+        }
+    }
+
+    fn row(fair: FairResult, spin: SpinResult) -> Row {
+        Row {
+            model: "m".to_owned(),
+            size: 4,
+            question: "safety".to_owned(),
+            n_processes: 4,
+            fair: Ok(fair),
+            spin: Some(Ok(spin)),
+            collapse: None,
+            reduced: None,
+            time_ratio: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The problems of a row of a model whose twin has one state more.
+    fn problems(row: &Row, kind: &str) -> Vec<String> {
+        let model: Model = toml::from_str(&format!(
+            "name = 'm'\nnative = 'm.fair'\nextra_states = 1\nprocesses = [4]\n\
+             [[question]]\nkind = '{kind}'\nproperty = 'p'\nverdict = 'holds'\nsizes = [4]"
+        ))
+        .unwrap();
+        row.find_problems(&model, &model.question[0])
+    }
+
+    #[test]
+    fn equal_counts_and_verdicts_are_no_problem() {
+        let row = row(fair("holds", 10, 1.0), spin(11, 0, 4.0));
+        assert!(problems(&row, "safety").is_empty());
+    }
+
+    #[test]
+    fn different_counts_are_a_problem_of_safety_only() {
+        let row = row(fair("holds", 10, 1.0), spin(10, 0, 4.0));
+        let found = problems(&row, "safety");
+        let expected = ["m 4, safety: we have 10 states, Spin stores 10, not 1 more"];
+        assert_eq!(found, expected);
+        assert!(problems(&row, "liveness").is_empty());
+    }
+
+    #[test]
+    fn wrong_verdicts_and_incomplete_searches_are_problems() {
+        let mut row = row(fair("violated", 10, 1.0), spin(11, 1, 4.0));
+        assert_eq!(problems(&row, "liveness").len(), 2);
+        if let Some(Ok(spin)) = &mut row.spin {
+            spin.report.complete = false;
+        }
+        assert_eq!(problems(&row, "liveness").len(), 3);
+    }
+
+    #[test]
+    fn ratios_need_a_measurable_time_and_two_answers() {
+        let mut row = row(fair("holds", 10, 0.01), spin(10, 0, 0.04));
+        assert_eq!(row.ratio(0.05), None);
+        assert_eq!(row.ratio(0.02), Some(4.0));
+        assert_eq!(bytes_ratio(&row, &row.spin), Some(3.0));
+        row.spin = Some(Err("> 120 s".to_owned()));
+        assert_eq!(row.ratio(0.02), None);
+        assert_eq!(bytes_ratio(&row, &row.spin), None);
+    }
+}

@@ -1,0 +1,247 @@
+//! What is measured: `bench/suite.toml`.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::measure::Limits;
+
+/// The whole list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Suite {
+    /// For each run of either checker.
+    pub(super) limits: Limits,
+    /// Further flags of `fair check`.
+    pub(super) fair_flags: Vec<String>,
+    /// A model so small that its run costs what starting the checker costs.
+    pub(super) trivial: String,
+    /// The depth that Spin's verifier is given before its need is known.
+    pub(super) spin_depth: u64,
+    /// Below this number of states, bytes per state say nothing.
+    pub(super) min_states_for_bytes: u64,
+    /// Ratios of rows where both checkers need less CPU time than this say nothing.
+    pub(super) min_seconds_for_ratio: f64,
+    /// What is compared with Spin.
+    pub(super) model: Vec<Model>,
+    /// What is measured in many sizes.
+    pub(super) growth: Vec<Growth>,
+}
+
+/// A system in two languages.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Model {
+    pub(super) name: String,
+    /// The native file.
+    pub(super) native: String,
+    /// Its twin.
+    pub(super) promela: Option<String>,
+    /// How many states the twin has besides those of the native file.
+    #[serde(default)]
+    pub(super) extra_states: u64,
+    /// The number of processes: coefficients of a polynomial in the size, the constant first.
+    pub(super) processes: Vec<i64>,
+    /// Further flags for compiling the verifier.
+    #[serde(default)]
+    pub(super) compile_flags: Vec<String>,
+    /// Further flags for running it.
+    #[serde(default)]
+    pub(super) run_flags: Vec<String>,
+    pub(super) question: Vec<Question>,
+}
+
+impl Model {
+    /// The number of processes at a size.
+    pub(super) fn n_processes(&self, size: u64) -> u64 {
+        let size = size.cast_signed();
+        let horner = |value: i64, coefficient: &i64| value * size + coefficient;
+        let value = self.processes.iter().rev().fold(0, horner);
+        u64::try_from(value).expect("a number of processes is not negative")
+    }
+}
+
+/// What kind of answer is asked for; it decides how Spin's verifier is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    /// All states.
+    Safety,
+    /// Fair cycles.
+    Liveness,
+}
+
+/// A question about a model in several sizes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Question {
+    pub(super) kind: Kind,
+    /// As for `--fairness`.
+    #[serde(default = "no_fairness")]
+    pub(super) fairness: String,
+    /// The native property, if it is in the file.
+    pub(super) property: Option<String>,
+    /// The native formula, if it is not.
+    pub(super) ltl: Option<String>,
+    /// `holds` or `violated`.
+    pub(super) verdict: String,
+    /// All sizes.
+    pub(super) sizes: Vec<u64>,
+    /// The sizes of a quick call.
+    #[serde(default)]
+    pub(super) quick: Vec<u64>,
+    /// The sizes at which Spin runs too; all if it can express the question.
+    pub(super) spin_sizes: Option<Vec<u64>>,
+}
+
+fn no_fairness() -> String {
+    "none".to_owned()
+}
+
+impl Question {
+    /// What the tables call it.
+    pub(super) fn title(&self) -> String {
+        match self.kind {
+            Kind::Safety => "safety".to_owned(),
+            Kind::Liveness if self.fairness == "none" => "liveness".to_owned(),
+            Kind::Liveness => format!("liveness, {}", self.fairness),
+        }
+    }
+
+    /// The flags of `fair check` that ask it.
+    pub(super) fn fair_flags(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        let named = [("--property", &self.property), ("--ltl", &self.ltl)];
+        for (flag, value) in named {
+            if let Some(value) = value {
+                flags.extend([flag.to_owned(), value.clone()]);
+            }
+        }
+        flags.extend(["--fairness".to_owned(), self.fairness.clone()]);
+        flags
+    }
+
+    /// Is it put to Spin at this size? Spin knows no fairness but weak fairness of processes.
+    pub(super) fn is_for_spin(&self, size: u64) -> bool {
+        let expressible = ["none", "weak-process"].contains(&self.fairness.as_str());
+        let wanted = self.spin_sizes.as_ref();
+        expressible && wanted.is_none_or(|sizes| sizes.contains(&size))
+    }
+}
+
+/// A model whose cost is measured against its size.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Growth {
+    pub(super) name: String,
+    pub(super) native: String,
+    /// What the numbers below are: `states` if the model grows with them, `conditions` if only the
+    /// number of fairness conditions does.
+    pub(super) grows: Grows,
+    /// The constant that takes the values.
+    pub(super) parameter: String,
+    pub(super) values: Vec<u64>,
+    #[serde(default)]
+    pub(super) quick: Vec<u64>,
+    pub(super) property: String,
+    pub(super) fairness: String,
+}
+
+/// What grows with the parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Grows {
+    /// The number of states.
+    States,
+    /// The number of fairness conditions; the system stays the same.
+    Conditions,
+}
+
+impl Suite {
+    /// Reads the list.
+    pub(super) fn read(file: &Path) -> Result<Self> {
+        let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        toml::from_str(&text).with_context(|| file.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::architecture;
+
+    fn suite() -> Suite {
+        Suite::read(&architecture::root().join("bench/suite.toml")).unwrap()
+    }
+
+    #[test]
+    fn the_list_names_files_that_exist() {
+        let suite = suite();
+        let root = architecture::root();
+        let native = suite.model.iter().map(|model| &model.native);
+        let twins = suite
+            .model
+            .iter()
+            .filter_map(|model| model.promela.as_ref());
+        let grown = suite.growth.iter().map(|growth| &growth.native);
+        let files = native.chain(twins).chain(grown).chain([&suite.trivial]);
+        for file in files {
+            assert!(root.join(file).is_file(), "{file}");
+        }
+    }
+
+    #[test]
+    fn every_question_names_one_formula_and_known_sizes() {
+        for model in suite().model {
+            for question in &model.question {
+                let title = format!("{}, {}", model.name, question.title());
+                let formulas = [&question.property, &question.ltl];
+                assert_eq!(
+                    formulas.iter().filter(|f| f.is_some()).count(),
+                    1,
+                    "{title}"
+                );
+                let quick = question.quick.iter();
+                let known = quick.chain(question.spin_sizes.iter().flatten());
+                let mut sizes = known.map(|size| question.sizes.contains(size));
+                assert!(sizes.all(|known| known), "{title}");
+                assert!(
+                    ["holds", "violated"].contains(&question.verdict.as_str()),
+                    "{title}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_processes_are_polynomials() {
+        let suite = suite();
+        let of = |name: &str| {
+            let mut models = suite.model.iter();
+            models.find(|model| model.name == name).expect("listed")
+        };
+        assert_eq!(of("peterson").n_processes(5), 5);
+        assert_eq!(of("le_c_actions").n_processes(9), 147);
+    }
+
+    #[test]
+    fn spin_is_asked_only_what_it_knows() {
+        let question = |fairness: &str| Question {
+            kind: Kind::Liveness,
+            fairness: fairness.to_owned(),
+            property: Some("p".to_owned()),
+            ltl: None,
+            verdict: "holds".to_owned(),
+            sizes: vec![3, 4],
+            quick: Vec::new(),
+            spin_sizes: Some(vec![3]),
+        };
+        assert!(question("weak-process").is_for_spin(3));
+        assert!(!question("weak-process").is_for_spin(4));
+        assert!(!question("strong").is_for_spin(3));
+        let flags = question("strong").fair_flags().join(" ");
+        assert_eq!(flags, "--property p --fairness strong");
+    }
+}
