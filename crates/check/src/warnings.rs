@@ -5,7 +5,7 @@
 use base::{Budget, Diagnostic, Fairness, NoProgress, Span};
 use engine::Stats;
 use evidence::Verdict;
-use logic::{Ltl, NamedProperty, Op, Property};
+use logic::{CtlStar, Ltl, NamedProperty, Op, PathQuantifier, Property};
 use model::{
     Annotation, Atom, AtomMeaning, BinaryOp, CommandId, Expr, Model, ModelParts, ProcessId, Subject,
 };
@@ -69,16 +69,19 @@ fn premise_never_true(
     stats: &Stats,
     budget: &Budget,
 ) -> Vec<Diagnostic> {
-    let formula = match &property.property {
-        Property::Ltl(formula) => formula.clone(),
-        Property::Invariant(formula) => Ltl::always(formula.clone()),
-        Property::Reachable(_)
-        | Property::DeadlockFree
-        | Property::CtlStar(_)
-        | Property::MayMust(_) => return Vec::new(),
-    };
     let mut premises = Vec::new();
-    collect_premises(model, &formula, &mut premises);
+    match &property.property {
+        Property::Ltl(formula) => collect_premises(model, formula, &mut premises),
+        Property::Invariant(formula) => {
+            collect_premises(model, &Ltl::always(formula.clone()), &mut premises);
+        }
+        Property::CtlStar(formula) => {
+            let quantified = formula.quantified().iter();
+            let for_all = quantified.filter(|q| q.quantifier == PathQuantifier::All);
+            for_all.for_each(|q| collect_premises(model, &q.path, &mut premises));
+        }
+        Property::Reachable(_) | Property::DeadlockFree | Property::MayMust(_) => {}
+    }
     let warn = |premise: Premise| {
         let name = premise.name;
         let message = format!("the left side of the implication, `{name}`, is never true");
@@ -147,7 +150,7 @@ fn collect_premises(model: &Model, formula: &Ltl, premises: &mut Vec<Premise>) {
                 .for_each(|part| collect_premises(model, part, premises));
         }
         Op::Always(inner) => match inner.op() {
-            Op::Implies(premise, _) if premise.is_propositional() => {
+            Op::Implies(premise, _) if premise.is_propositional() && is_plain(premise) => {
                 let name = |atom: base::AtomId| model.parts().atoms[atom.index()].name.clone();
                 premises.push(Premise {
                     name: premise.display(&name).to_string(),
@@ -158,11 +161,19 @@ fn collect_premises(model: &Model, formula: &Ltl, premises: &mut Vec<Premise>) {
                 let boxed = parts.iter().map(|part| Ltl::always(part.clone()));
                 boxed.for_each(|part| collect_premises(model, &part, premises));
             }
-            Op::Atom(atom) => premises.extend(premise_of_atom(model, *atom)),
+            Op::Atom(atom) if is_plain(inner) => {
+                premises.extend(premise_of_atom(model, *atom));
+            }
             _ => {}
         },
         _ => {}
     }
+}
+
+/// Does the formula mention no path quantifier, so that it has a value at a single position?
+fn is_plain(formula: &Ltl) -> bool {
+    let mut atoms = formula.atoms().into_iter();
+    atoms.all(|atom| CtlStar::as_quantified(atom).is_none())
 }
 
 /// A state proposition that is itself an implication is one atom, because its right side may have
@@ -232,7 +243,11 @@ pub fn needless_annotations(
 ) -> Vec<Diagnostic> {
     let holds = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Holds { .. });
     let complete = |(property, outcome): &&(&NamedProperty, &Outcome)| {
-        holds(outcome) && !matches!(property.property, Property::Reachable(_))
+        holds(outcome)
+            && !matches!(
+                property.property,
+                Property::Reachable(_) | Property::MayMust(_)
+            )
     };
     let Some((_, explored)) = checked.iter().find(complete) else {
         return Vec::new();

@@ -18,6 +18,10 @@ const FIRST_QUANTIFIED: u32 = 1 << 30;
 /// How many quantified formulas a formula may have.
 const MAX_QUANTIFIED: usize = 10_000;
 
+/// How deep a formula may be, quantified formulas included. Each path formula has its own limit when
+/// it is translated.
+const MAX_TOTAL_DEPTH: usize = 4 * crate::MAX_DEPTH;
+
 /// Over which fair runs a path formula is quantified.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PathQuantifier {
@@ -90,13 +94,12 @@ impl CtlStarBuilder {
     /// # Errors
     /// Why it is none.
     pub fn finish(self, root: Ltl) -> Result<CtlStar, NoStateFormula> {
-        let depth = self
-            .quantified
-            .iter()
-            .map(|q| q.path.depth())
-            .sum::<usize>()
-            + root.depth();
-        if self.quantified.len() > MAX_QUANTIFIED || depth > 4 * crate::MAX_DEPTH {
+        let mut depths: Vec<usize> = Vec::new();
+        for quantified in &self.quantified {
+            depths.push(depth_with(&quantified.path, &depths));
+        }
+        let depth = depth_with(&root, &depths);
+        if self.quantified.len() > MAX_QUANTIFIED || depth > MAX_TOTAL_DEPTH {
             return Err(NoStateFormula::TooLarge);
         }
         if !root.is_propositional() {
@@ -250,6 +253,15 @@ fn text_with(formula: &Ltl, texts: &[String], name: &dyn Fn(AtomId) -> String) -
     formula.display(&name).to_string()
 }
 
+/// How deep a formula is, quantified formulas included.
+fn depth_with(formula: &Ltl, depths: &[usize]) -> usize {
+    let mentioned = formula
+        .atoms()
+        .into_iter()
+        .filter_map(CtlStar::as_quantified);
+    formula.depth() + mentioned.map(|number| depths[number]).max().unwrap_or(0)
+}
+
 fn note_used(formula: &Ltl, used: &mut [bool]) {
     for number in formula
         .atoms()
@@ -326,6 +338,20 @@ mod tests {
         assert!(!formula.is_ctl());
         assert_eq!(formula.as_ltl(), Some(Ltl::and([recurs, Ltl::next(p(1))])));
         assert_eq!(formula.negated().as_ltl(), None);
+    }
+
+    #[test]
+    fn many_formulas_are_fine_and_deep_ones_are_not() {
+        let mut wide = CtlStarBuilder::default();
+        let mut deep = CtlStarBuilder::default();
+        let mut inner = p(0);
+        let mut parts = Vec::new();
+        for n in 0..3000 {
+            parts.push(wide.quantify(PathQuantifier::Exists, Ltl::eventually(p(n))));
+            inner = deep.quantify(PathQuantifier::Exists, Ltl::next(inner));
+        }
+        assert!(wide.finish(Ltl::and(parts)).is_ok());
+        assert_eq!(deep.finish(inner), Err(NoStateFormula::TooLarge));
     }
 
     #[test]
