@@ -1,0 +1,99 @@
+//! Where to quantify: quantifiers are pushed in as far as they go.
+//!
+//! For `∃x₁…xₙ (c₁ ∧ … ∧ cₘ)` this is bucket elimination (Dechter, *Bucket elimination: a unifying
+//! framework for reasoning*, doi:10.1016/S0004-3702(99)00059-4, section 3), known for decision
+//! diagrams as early quantification (Burch, Clarke and Long, VLSI 1991): take the variable whose
+//! conjuncts have the fewest variables together, conjoin just these, project it (with all other
+//! bound variables that occur nowhere else), and put the result back. Over a disjunction of
+//! classical formulas the quantifier is distributed.
+//!
+//! Sound for the three-valued reading: `∃x (φ ∧ ψ) = (∃x φ) ∧ ψ` for `x` not in ψ, because ∧ is
+//! strict and ∃ is the maximum for undefined < false < true.
+
+use crate::formula::{Formula, Formulas, Shape, Var};
+
+impl Formulas {
+    /// Existential quantification over all of `bound`. The universal one is its dual.
+    pub fn exists(&mut self, bound: &[Var], formula: &Formula) -> Formula {
+        let bound: Vec<Var> = formula
+            .vars
+            .iter()
+            .copied()
+            .filter(|var| bound.contains(var))
+            .collect();
+        if bound.is_empty() {
+            return formula.clone();
+        }
+        if let Some(disjuncts) = self.classical_disjuncts(formula) {
+            let parts: Vec<Formula> = disjuncts.iter().map(|f| self.exists(&bound, f)).collect();
+            return self.or(&parts);
+        }
+        let conjuncts = self.conjuncts(formula);
+        if conjuncts.len() == 1 {
+            return self.project(&bound, formula);
+        }
+        self.eliminate(conjuncts, bound)
+    }
+
+    /// Universal quantification over all of `bound`.
+    pub fn forall(&mut self, bound: &[Var], formula: &Formula) -> Formula {
+        let negation = self.not(formula);
+        let exists = self.exists(bound, &negation);
+        self.not(&exists)
+    }
+
+    fn classical_disjuncts(&self, formula: &Formula) -> Option<Vec<Formula>> {
+        let is_disjunction =
+            formula.negated && matches!(self.info(formula.shape).shape, Shape::And(_));
+        if !is_disjunction || !self.is_classical(formula) {
+            return None;
+        }
+        let negations = self.conjuncts(&self.not(formula));
+        Some(negations.iter().map(|f| self.not(f)).collect())
+    }
+
+    fn eliminate(&mut self, mut conjuncts: Vec<Formula>, mut bound: Vec<Var>) -> Formula {
+        while let Some(var) = cheapest(&conjuncts, &bound) {
+            let (bucket, rest): (Vec<_>, Vec<_>) = conjuncts
+                .into_iter()
+                .partition(|conjunct| conjunct.vars.binary_search(&var).is_ok());
+            let local = |var: &Var| {
+                let occurs = |f: &Formula| f.vars.binary_search(var).is_ok();
+                bucket.iter().any(occurs) && !rest.iter().any(occurs)
+            };
+            let block: Vec<Var> = bound.iter().copied().filter(local).collect();
+            bound.retain(|other| *other != var && !block.contains(other));
+            let projected = match bucket.as_slice() {
+                [single] => self.exists(&block, single),
+                _ => {
+                    let conjunction = self.and(&bucket);
+                    self.project(&block, &conjunction)
+                }
+            };
+            conjuncts = rest;
+            conjuncts.extend(self.conjuncts(&projected));
+        }
+        self.and(&conjuncts)
+    }
+}
+
+/// The bound variable whose elimination involves the fewest variables.
+fn cheapest(conjuncts: &[Formula], bound: &[Var]) -> Option<Var> {
+    let cost = |var: &Var| {
+        let mut vars = Vec::new();
+        let mut n_conjuncts = 0;
+        for conjunct in conjuncts {
+            if conjunct.vars.binary_search(var).is_ok() {
+                vars.extend_from_slice(&conjunct.vars);
+                n_conjuncts += 1;
+            }
+        }
+        vars.sort_unstable();
+        vars.dedup();
+        (vars.len(), n_conjuncts)
+    };
+    bound
+        .iter()
+        .copied()
+        .min_by_key(|var| (cost(var), std::cmp::Reverse(*var)))
+}
