@@ -149,10 +149,8 @@ impl Random {
         if depth > 0 && choice == 0 {
             return Term::Plus(Box::new(self.term(depth - 1)), 1 + self.next(2) as u32);
         }
-        if depth > 0 && choice == 1 {
-            if let Some(var) = self.var(Sort::First) {
-                return Term::Minus(Box::new(Term::Var(var)), 1 + self.next(2) as u32);
-            }
+        if let Some(var) = self.var(Sort::First).filter(|_| depth > 0 && choice == 1) {
+            return Term::Minus(Box::new(Term::Var(var)), 1 + self.next(2) as u32);
         }
         if self.rich && depth > 0 && choice < 4 {
             let set = Box::new(self.set(0));
