@@ -20,14 +20,17 @@
 mod ast;
 mod atoms;
 mod automaton;
+mod dot;
 mod elaborate;
 #[cfg(test)]
 mod exhaustive;
 mod formula;
+mod lazy;
 mod lexer;
 mod machine;
 mod meter;
 mod minimise;
+mod models;
 mod mtbdd;
 mod parser;
 mod print;
@@ -39,13 +42,16 @@ mod schedule;
 mod solver;
 mod table;
 mod text;
+mod vector;
 mod words;
 
 pub use automaton::Automaton;
 pub use formula::{Formula, Formulas, Kind, Var};
 pub use machine::{FALSE, TRUE, UNDEFINED};
 pub use meter::{MAX_TRACKS, Statistics, Unknown};
+pub use models::Models;
 pub use parser::{Loader, MAX_DEPTH};
 pub use print::{print_answers, print_statistics};
 pub use run::{Answer, Options, Report, Verdict, run};
+pub use vector::{VectorMachine, reachable_vectors};
 pub use words::{Value, Word};

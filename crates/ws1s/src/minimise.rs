@@ -153,7 +153,7 @@ impl<'m> Refinement<'m> {
             outputs,
             n_tracks,
             parents,
-            values: Arena::new(),
+            values: Arena::with_capacity(nodes.len()),
             value_of_node: Vec::with_capacity(nodes.len()),
             value_of_state: Vec::new(),
             class_of: vec![0; n_states],

@@ -68,9 +68,14 @@ pub(crate) struct Arena {
 
 impl Arena {
     pub(crate) fn new() -> Self {
+        Self::with_capacity(32)
+    }
+
+    /// An arena with room for so many nodes.
+    pub(crate) fn with_capacity(n_nodes: usize) -> Self {
         Self {
-            nodes: Vec::new(),
-            slots: vec![u32::MAX; 64],
+            nodes: Vec::with_capacity(n_nodes),
+            slots: vec![u32::MAX; (n_nodes.max(8) * 2).next_power_of_two()],
         }
     }
 
@@ -133,7 +138,8 @@ impl Arena {
 }
 
 fn hash(node: Node) -> u64 {
-    spread((u64::from(node.low.0) << 32 | u64::from(node.high.0)) ^ (u64::from(node.track) << 20))
+    let children = u64::from(node.low.0) << 32 | u64::from(node.high.0);
+    spread(spread(children) ^ u64::from(node.track))
 }
 
 /// Panics unless the arena invariant holds for `nodes`.

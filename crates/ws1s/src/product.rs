@@ -84,12 +84,13 @@ pub(crate) fn product(
     meter: &mut Meter<'_>,
 ) -> Result<Product, Unknown> {
     meter.statistics.n_products += 1;
+    let n_nodes = 32 + left.machine.nodes.len().max(right.machine.nodes.len());
     let mut search = Search {
         connective,
         left,
         right,
-        arena: Arena::new(),
-        cache: PairTable::new(),
+        arena: Arena::with_capacity(n_nodes),
+        cache: PairTable::with_capacity(n_nodes),
         states: PairTable::new(),
         pairs: Vec::new(),
         outputs: Vec::new(),

@@ -112,6 +112,49 @@ fn normalise(set: &mut Vec<NodeRef>) {
     set.dedup();
 }
 
+/// Leaves out states that cannot change the output of the set or of any of its successors.
+pub(crate) fn reduce(machine: &Machine, negated: bool, set: &mut Vec<NodeRef>) {
+    if set.len() < 2 {
+        return;
+    }
+    let state = |at: &NodeRef| at.value().expect("a set of states");
+    let sink = |at: &NodeRef| match machine.sink_output(state(at))? {
+        UNDEFINED => Some(UNDEFINED),
+        output if negated => Some(TRUE + FALSE - output),
+        output => Some(output),
+    };
+    if let Some(&winner) = set.iter().find(|at| sink(at) == Some(TRUE)) {
+        set.clear();
+        set.push(winner);
+        return;
+    }
+    if set.iter().any(|at| sink(at) != Some(UNDEFINED)) {
+        set.retain(|at| sink(at) != Some(UNDEFINED));
+    }
+    let defined = |at: &NodeRef| sink(at).is_none() && !machine.may_be_undefined[state(at)];
+    if set.iter().any(defined) {
+        set.retain(|at| sink(at) != Some(FALSE));
+    }
+}
+
+/// Replaces nodes that read an erased track by both their children, until there are none.
+pub(crate) fn close_erased(machine: &Machine, erased: &[bool], set: &mut Vec<NodeRef>) {
+    let mut index = 0;
+    while index < set.len() {
+        let at = set[index];
+        if !at.is_terminal() {
+            let node = machine.nodes[at.index()];
+            if erased[node.track as usize] {
+                set[index] = node.low;
+                set.push(node.high);
+                continue;
+            }
+        }
+        index += 1;
+    }
+    normalise(set);
+}
+
 struct Subsets<'m, 'b, 'c> {
     machine: &'m Machine,
     outputs: &'m [u32],
@@ -141,7 +184,7 @@ impl Subsets<'_, '_, '_> {
 
     /// The state that stands for a set of terminals.
     fn state(&mut self, mut set: Vec<NodeRef>) -> usize {
-        self.reduce(&mut set);
+        reduce(self.machine, self.negated, &mut set);
         let index = self.intern(&set);
         if let Some(state) = self.state_of_set[index as usize] {
             return state as usize;
@@ -150,37 +193,6 @@ impl Subsets<'_, '_, '_> {
         self.state_of_set[index as usize] = Some(state as u32);
         self.set_of_state.push(index);
         state
-    }
-
-    /// Leaves out members that cannot change the output of the set or of any of its successors.
-    fn reduce(&self, set: &mut Vec<NodeRef>) {
-        if set.len() < 2 {
-            return;
-        }
-        let sink = |at: &NodeRef| {
-            let state = at.value().expect("a set of states");
-            let sink = self.machine.sink_output(state)?;
-            Some(match sink {
-                UNDEFINED => UNDEFINED,
-                output if self.negated => TRUE + FALSE - output,
-                output => output,
-            })
-        };
-        if let Some(&winner) = set.iter().find(|at| sink(at) == Some(TRUE)) {
-            set.clear();
-            set.push(winner);
-            return;
-        }
-        if set.iter().any(|at| sink(at) != Some(UNDEFINED)) {
-            set.retain(|at| sink(at) != Some(UNDEFINED));
-        }
-        let defined = |at: &NodeRef| {
-            let state = at.value().expect("a set of states");
-            sink(at).is_none() && !self.machine.may_be_undefined[state]
-        };
-        if set.iter().any(defined) {
-            set.retain(|at| sink(at) != Some(FALSE));
-        }
     }
 
     fn output(&self, state: usize) -> u32 {
@@ -250,7 +262,7 @@ impl Subsets<'_, '_, '_> {
 }
 
 /// Interned sets of references.
-struct Sets {
+pub(crate) struct Sets {
     elements: Vec<NodeRef>,
     /// Set `i` is `elements[bounds[i]..bounds[i + 1]]`.
     bounds: Vec<usize>,
@@ -259,7 +271,7 @@ struct Sets {
 }
 
 impl Sets {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             elements: Vec::new(),
             bounds: vec![0],
@@ -267,19 +279,24 @@ impl Sets {
         }
     }
 
-    fn get(&self, index: u32) -> &[NodeRef] {
+    pub(crate) fn get(&self, index: u32) -> &[NodeRef] {
         &self.elements[self.bounds[index as usize]..self.bounds[index as usize + 1]]
+    }
+
+    /// How many sets there are.
+    pub(crate) fn len(&self) -> usize {
+        self.bounds.len() - 1
     }
 
     fn n_elements(&self) -> usize {
         self.elements.len()
     }
 
-    fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.elements.len() as u64 * 4 + self.bounds.len() as u64 * 32
     }
 
-    fn intern(&mut self, set: &[NodeRef]) -> u32 {
+    pub(crate) fn intern(&mut self, set: &[NodeRef]) -> u32 {
         let slot = self.find(set);
         if self.slots[slot] != u32::MAX {
             return self.slots[slot];
@@ -304,7 +321,7 @@ impl Sets {
         let mask = self.slots.len() - 1;
         let hash = set
             .iter()
-            .fold(0, |hash, at| spread(hash ^ u64::from(at.0)).rotate_left(5));
+            .fold(0, |hash, at| spread(hash ^ u64::from(at.0)));
         let mut slot = hash as usize & mask;
         while self.slots[slot] != u32::MAX && self.get(self.slots[slot]) != set {
             slot = (slot + 1) & mask;

@@ -8,6 +8,7 @@ use base::{Budget, Diagnostic, Severity, Source};
 use crate::automaton::Automaton;
 use crate::elaborate::{Elaborated, Meaning, elaborate};
 use crate::formula::{Formula, Kind, Var};
+use crate::lazy::Found;
 use crate::machine::{FALSE, Machine, TRUE};
 use crate::meter::{Statistics, Unknown};
 use crate::parser::{Loader, parse};
@@ -212,33 +213,19 @@ fn answer(
     options: &Options<'_>,
     variables: &[(Var, String)],
 ) -> Result<Answer, Unknown> {
-    let parts = solver.parts(&elaborated.formulas, formula)?;
-    let [left, right] = solver.reduce(parts)?;
-    let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
-    let product = product(Connective::And, left, right, None, &mut solver.meter)?;
-    let nodes = product.nodes.into_nodes();
-    let track_of = |var: Option<Var>| {
-        let track = var.and_then(|var| formula.vars.binary_search(&var).ok());
-        track.map(|track| track as u32)
+    let all_positions = elaborated.all_positions;
+    let track = all_positions.and_then(|var| formula.vars.binary_search(&var).ok());
+    let full_track = track.map(|track| track as u32);
+    let lazy = match options.automata {
+        true => None,
+        false => solver.shortest_words(&elaborated.formulas, formula, full_track)?,
     };
-    let graph = Graph {
-        nodes: &nodes,
-        roots: &product.roots,
-        outputs: &product.outputs,
-        n_tracks: formula.vars.len(),
-        full_track: track_of(elaborated.all_positions),
+    let (found, automaton) = match lazy {
+        Some(found) => (found, None),
+        None => eager(elaborated, formula, solver, options, full_track)?,
     };
-    let find =
-        |goal| shortest_word(&graph, goal).map(|word| spread_word(&word, formula, variables));
-    let (example, counterexample) = (find(TRUE), find(FALSE));
-    let automaton = match options.automata {
-        true => Some(Automaton::from_graph(
-            &graph,
-            formula.vars.to_vec(),
-            &mut solver.meter,
-        )?),
-        false => None,
-    };
+    let spread = |word: Option<Word>| word.map(|word| spread_word(&word, formula, variables));
+    let (example, counterexample) = (spread(found.example), spread(found.counterexample));
     Ok(Answer {
         title: None,
         verdict: match (&example, &counterexample) {
@@ -250,6 +237,40 @@ fn answer(
         counterexample,
         automaton,
     })
+}
+
+/// The answer by way of automata: all conjuncts are multiplied, the last product is searched.
+fn eager(
+    elaborated: &Elaborated,
+    formula: &Formula,
+    solver: &mut Solver<'_>,
+    options: &Options<'_>,
+    full_track: Option<u32>,
+) -> Result<(Found, Option<Automaton>), Unknown> {
+    let parts = solver.parts(&elaborated.formulas, formula)?;
+    let [left, right] = solver.reduce(parts)?;
+    let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
+    let product = product(Connective::And, left, right, None, &mut solver.meter)?;
+    let nodes = product.nodes.into_nodes();
+    let graph = Graph {
+        nodes: &nodes,
+        roots: &product.roots,
+        outputs: &product.outputs,
+        n_tracks: formula.vars.len(),
+        full_track,
+    };
+    let found = Found {
+        example: shortest_word(&graph, TRUE),
+        counterexample: shortest_word(&graph, FALSE),
+    };
+    let automaton = match options.automata {
+        true => {
+            let vars = formula.vars.to_vec();
+            Some(Automaton::from_graph(&graph, vars, &mut solver.meter)?)
+        }
+        false => None,
+    };
+    Ok((found, automaton))
 }
 
 /// A word over the tracks of a formula as a word over all global variables.

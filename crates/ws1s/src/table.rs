@@ -3,11 +3,10 @@
 //! Products and subset constructions spend most of their time in such look-ups; nothing is ever
 //! removed. Linear probing over one flat array beats a general map by a factor of two here.
 
-/// Mixes the bits of a key (the finaliser of MurmurHash3).
+/// Mixes the bits of a key: one multiplication, then the well-mixed high half is folded down.
 pub(crate) fn spread(key: u64) -> u64 {
-    let key = (key ^ (key >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    let key = (key ^ (key >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    key ^ (key >> 33)
+    let key = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    key ^ (key >> 32)
 }
 
 /// Marks a free slot. The pair of two `u32::MAX` is therefore no key.
@@ -21,8 +20,13 @@ pub(crate) struct PairTable {
 
 impl PairTable {
     pub(crate) fn new() -> Self {
+        Self::with_capacity(32)
+    }
+
+    /// A table with room for so many pairs.
+    pub(crate) fn with_capacity(n_pairs: usize) -> Self {
         Self {
-            slots: vec![(FREE, 0); 64],
+            slots: vec![(FREE, 0); (n_pairs * 2).next_power_of_two()],
             n_taken: 0,
         }
     }

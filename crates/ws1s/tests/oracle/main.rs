@@ -12,21 +12,33 @@ use ws1s::{FALSE, Options, TRUE, Verdict};
 const N_BOUNDED: u64 = 12_000;
 const N_TEXTBOOK: u64 = 9_000;
 
-/// The automaton and verdict that the crate finds.
-fn decide(text: &str) -> (ws1s::Automaton, Verdict) {
+fn answer(text: &str, automata: bool) -> ws1s::Answer {
     let source = Source {
         name: "random.mona".into(),
         text: text.to_owned(),
     };
     let options = Options {
-        automata: true,
+        automata,
         clock: None,
     };
     let mut no_files = |path: &str| Err(format!("no file {path}"));
     let mut report = ws1s::run(source, &mut no_files, &options, &Budget::unlimited());
     assert!(!report.has_errors(), "{text}\n{:?}", report.diagnostics);
-    let answer = report.answers.swap_remove(0);
-    (answer.automaton.expect("asked for"), answer.verdict)
+    report.answers.swap_remove(0)
+}
+
+/// The automaton and verdict that the crate finds; it must find the same lazily and eagerly.
+fn decide(text: &str) -> (ws1s::Automaton, Verdict) {
+    let (eager, lazy) = (answer(text, true), answer(text, false));
+    assert_eq!(eager.verdict, lazy.verdict, "{text}");
+    let length = |word: &Option<ws1s::Word>| word.as_ref().map(|word| word.letters.len());
+    assert_eq!(length(&eager.example), length(&lazy.example), "{text}");
+    assert_eq!(
+        length(&eager.counterexample),
+        length(&lazy.counterexample),
+        "{text}"
+    );
+    (eager.automaton.expect("asked for"), eager.verdict)
 }
 
 /// One bit per free variable and letter, as the automaton wants it. It may have dropped variables
@@ -130,8 +142,10 @@ fn ws1s_formulas_agree_with_the_textbook_construction() {
         compare(&text, &sorts, 1..=4, &|values, length| {
             oracle.accepts(values, length)
         });
-        let (_, verdict) = decide(&text);
-        let expected = oracle.verdict(&sorts);
-        assert_eq!(verdict, expected, "{text}");
+        assert_eq!(
+            answer(&text, false).verdict,
+            oracle.verdict(&sorts),
+            "{text}"
+        );
     }
 }
