@@ -24,6 +24,7 @@ use crate::parser::Loader;
 mod expressions;
 mod globals;
 mod predicates;
+mod sets;
 mod terms;
 
 /// A formula and the restrictions under which it has a value.

@@ -199,8 +199,6 @@ pub(crate) struct Found {
 
 /// What to look for, and how far.
 pub(crate) struct Goal {
-    /// Stop at the first true state, rather than when both kinds are found.
-    pub(crate) only_true: bool,
     /// Give up after so many tuples.
     pub(crate) max_tuples: usize,
     pub(crate) n_tracks: usize,
@@ -233,15 +231,18 @@ pub(crate) fn search(
     search.expand(&initial, u32::MAX);
     let mut next = 0;
     while next < search.arrivals.len() && !search.is_done() {
-        if search.parents.len() > goal.max_tuples {
-            return Ok(None);
-        }
         if next % 256 == 0 {
             meter.check(search.arrivals.len(), search.bytes())?;
+        }
+        if search.parents.len() > goal.max_tuples {
+            break;
         }
         let state = search.states.get(next as u32).to_vec();
         search.expand(&state, next as u32);
         next += 1;
+    }
+    if search.parents.len() > goal.max_tuples && !search.is_done() {
+        return Ok(None);
     }
     let [counterexample, example] = search.found.map(|state| Some(search.word(state?)));
     Ok(Some(Found {
@@ -277,8 +278,7 @@ struct Search<'m, 's> {
 
 impl Search<'_, '_> {
     fn is_done(&self) -> bool {
-        let [false_state, true_state] = self.found;
-        true_state.is_some() && (self.goal.only_true || false_state.is_some())
+        self.found.iter().all(Option::is_some)
     }
 
     fn bytes(&self) -> u64 {
@@ -293,6 +293,10 @@ impl Search<'_, '_> {
         let mut stack = Vec::new();
         self.meet(&roots, Parent::State(number), &mut stack);
         while let Some(tuple) = stack.pop() {
+            // All states found here are equally far, so there is nothing better to wait for.
+            if self.is_done() || self.parents.len() > self.goal.max_tuples {
+                return;
+            }
             let places = self.tuples.get(tuple).to_vec();
             let tops: Vec<u32> = self
                 .components

@@ -32,6 +32,7 @@ mod meter;
 mod minimise;
 mod models;
 mod mtbdd;
+mod outermost;
 mod parser;
 mod print;
 mod product;

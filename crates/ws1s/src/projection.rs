@@ -15,7 +15,7 @@
 
 use crate::machine::{FALSE, Machine, TRUE, UNDEFINED};
 use crate::meter::{Meter, Unknown};
-use crate::mtbdd::{Arena, NodeRef};
+use crate::mtbdd::{Arena, Node, NodeRef};
 use crate::table::spread;
 
 /// What a projection yields; not minimised.
@@ -209,6 +209,13 @@ impl Subsets<'_, '_, '_> {
         if let Some(known) = self.diagrams[index as usize] {
             return Ok(known);
         }
+        if let &[at] = self.sets.get(index)
+            && !at.is_terminal()
+        {
+            let diagram = self.single(at)?;
+            self.diagrams[index as usize] = Some(diagram);
+            return Ok(diagram);
+        }
         let set = self.sets.get(index).to_vec();
         let track = |at: &NodeRef| match at.is_terminal() {
             true => u32::MAX,
@@ -241,6 +248,20 @@ impl Subsets<'_, '_, '_> {
         Ok(diagram)
     }
 
+    /// The diagram of a single node that decides: the commonest set by far.
+    fn single(&mut self, at: NodeRef) -> Result<NodeRef, Unknown> {
+        let Node { track, low, high } = self.machine.nodes[at.index()];
+        if self.erased[track as usize] {
+            let mut both = [low, high];
+            both.sort_unstable();
+            let both = self.intern(&both);
+            return self.diagram(both);
+        }
+        let (low, high) = (self.intern(&[low]), self.intern(&[high]));
+        let (low, high) = (self.diagram(low)?, self.diagram(high)?);
+        Ok(self.arena.node(self.new_track[track as usize], low, high))
+    }
+
     fn branch(
         &mut self,
         track: usize,
@@ -266,6 +287,8 @@ pub(crate) struct Sets {
     elements: Vec<NodeRef>,
     /// Set `i` is `elements[bounds[i]..bounds[i + 1]]`.
     bounds: Vec<usize>,
+    /// The hash of each set.
+    hashes: Vec<u32>,
     /// Open addressing; `u32::MAX` is free. Invariant: at most half of the slots are taken.
     slots: Vec<u32>,
 }
@@ -275,6 +298,7 @@ impl Sets {
         Self {
             elements: Vec::new(),
             bounds: vec![0],
+            hashes: Vec::new(),
             slots: vec![u32::MAX; 64],
         }
     }
@@ -297,35 +321,40 @@ impl Sets {
     }
 
     pub(crate) fn intern(&mut self, set: &[NodeRef]) -> u32 {
-        let slot = self.find(set);
-        if self.slots[slot] != u32::MAX {
-            return self.slots[slot];
+        let hash = set
+            .iter()
+            .fold(0, |hash, at| spread(hash ^ u64::from(at.0)));
+        let hash = hash as u32;
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        while self.slots[slot] != u32::MAX {
+            let known = self.slots[slot];
+            if self.hashes[known as usize] == hash && self.get(known) == set {
+                return known;
+            }
+            slot = (slot + 1) & mask;
         }
-        let index = (self.bounds.len() - 1) as u32;
+        let index = self.len() as u32;
         self.slots[slot] = index;
+        self.hashes.push(hash);
         self.elements.extend_from_slice(set);
         self.bounds.push(self.elements.len());
         if self.bounds.len() * 2 > self.slots.len() {
-            let n_slots = self.slots.len() * 2;
-            self.slots.clear();
-            self.slots.resize(n_slots, u32::MAX);
-            for index in 0..self.bounds.len() as u32 - 1 {
-                let slot = self.find(self.get(index));
-                self.slots[slot] = index;
-            }
+            self.grow();
         }
         index
     }
 
-    fn find(&self, set: &[NodeRef]) -> usize {
-        let mask = self.slots.len() - 1;
-        let hash = set
-            .iter()
-            .fold(0, |hash, at| spread(hash ^ u64::from(at.0)));
-        let mut slot = hash as usize & mask;
-        while self.slots[slot] != u32::MAX && self.get(self.slots[slot]) != set {
-            slot = (slot + 1) & mask;
+    fn grow(&mut self) {
+        let mask = self.slots.len() * 4 - 1;
+        self.slots.clear();
+        self.slots.resize(mask + 1, u32::MAX);
+        for (index, &hash) in self.hashes.iter().enumerate() {
+            let mut slot = hash as usize & mask;
+            while self.slots[slot] != u32::MAX {
+                slot = (slot + 1) & mask;
+            }
+            self.slots[slot] = index as u32;
         }
-        slot
     }
 }

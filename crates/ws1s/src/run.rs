@@ -247,7 +247,8 @@ fn eager(
     options: &Options<'_>,
     full_track: Option<u32>,
 ) -> Result<(Found, Option<Automaton>), Unknown> {
-    let parts = solver.parts(&elaborated.formulas, formula)?;
+    let store = &elaborated.formulas;
+    let parts = solver.parts(store, &store.conjuncts(formula), &formula.vars)?;
     let [left, right] = solver.reduce(parts)?;
     let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
     let product = product(Connective::And, left, right, None, &mut solver.meter)?;

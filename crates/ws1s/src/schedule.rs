@@ -65,17 +65,45 @@ impl Formulas {
             bound.retain(|other| *other != var && !block.contains(other));
             let projected = match bucket.as_slice() {
                 [single] => self.exists(&block, single),
-                _ => {
-                    let conjunction = self.and(&bucket);
-                    self.project(&block, &conjunction)
-                }
+                _ => self.project_bucket(&block, &bucket),
             };
             conjuncts = rest;
             conjuncts.extend(self.conjuncts(&projected));
         }
         self.and(&conjuncts)
     }
+
+    /// Projects a conjunction that cannot be taken apart further. With a single disjunction among
+    /// classical conjuncts, the quantifier still goes in: `∃x (φ ∧ (ψ ∨ χ))` becomes
+    /// `∃x (φ ∧ ψ) ∨ ∃x (φ ∧ χ)`. (With several, the formula would multiply.)
+    fn project_bucket(&mut self, block: &[Var], bucket: &[Formula]) -> Formula {
+        let is_disjunction = |f: &Formula| self.classical_disjuncts(f).is_some();
+        let n_disjunctions = bucket.iter().filter(|f| is_disjunction(f)).count();
+        let is_classical = bucket.iter().all(|f| self.is_classical(f));
+        let choice = bucket.iter().position(is_disjunction);
+        let choice = choice.filter(|_| n_disjunctions == 1 && is_classical);
+        let disjuncts = choice.and_then(|index| self.classical_disjuncts(&bucket[index]));
+        match (choice, disjuncts) {
+            (Some(index), Some(disjuncts)) if disjuncts.len() <= MAX_DISJUNCTS => {
+                let mut parts = Vec::new();
+                for disjunct in disjuncts {
+                    let mut conjuncts = bucket.to_vec();
+                    conjuncts[index] = disjunct;
+                    let conjunction = self.and(&conjuncts);
+                    parts.push(self.exists(block, &conjunction));
+                }
+                self.or(&parts)
+            }
+            _ => {
+                let conjunction = self.and(bucket);
+                self.project(block, &conjunction)
+            }
+        }
+    }
 }
+
+/// How many disjuncts a quantifier is distributed over inside a conjunction.
+const MAX_DISJUNCTS: usize = 12;
 
 /// The bound variable whose elimination involves the fewest variables.
 fn cheapest(conjuncts: &[Formula], bound: &[Var]) -> Option<Var> {

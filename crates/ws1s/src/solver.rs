@@ -9,7 +9,6 @@ use std::rc::Rc;
 use base::Budget;
 
 use crate::formula::{Child, Formula, Formulas, Shape, ShapeId, Var};
-use crate::lazy::{Combination, Component, Found, Goal, search};
 use crate::machine::{Machine, TRUE, UNDEFINED, complement_output};
 use crate::meter::{MAX_TRACKS, Meter, Statistics, Unknown};
 use crate::minimise::minimise;
@@ -64,16 +63,16 @@ impl<'b> Solver<'b> {
         Ok(self.get(root))
     }
 
-    /// The conjuncts of a formula as automata over its tracks, none of them multiplied yet.
+    /// Formulas as automata over the tracks of `vars`, none of them multiplied yet.
     pub(crate) fn parts(
         &mut self,
         formulas: &Formulas,
-        formula: &Formula,
+        conjuncts: &[Formula],
+        vars: &[Var],
     ) -> Result<Vec<Part>, Unknown> {
-        let conjuncts = formulas.conjuncts(formula);
         let shapes: Vec<ShapeId> = conjuncts.iter().map(|f| f.shape).collect();
         self.prepare(formulas, &shapes)?;
-        let track = |var| formula.vars.binary_search(var).expect("its variable") as u32;
+        let track = |var| vars.binary_search(var).expect("a variable of the whole") as u32;
         Ok(conjuncts
             .iter()
             .map(|conjunct| Part {
@@ -84,44 +83,17 @@ impl<'b> Solver<'b> {
             .collect())
     }
 
-    /// Searches for shortest words without building the automaton; `None` if that does not pay.
-    pub(crate) fn shortest_words(
-        &mut self,
-        formulas: &Formulas,
-        formula: &Formula,
-        full_track: Option<u32>,
-    ) -> Result<Option<Found>, Unknown> {
-        let mut leaves = Vec::new();
-        let Some(combination) = expand(formulas, formula, &mut leaves) else {
-            return Ok(None);
-        };
-        let shapes: Vec<ShapeId> = leaves
-            .iter()
-            .map(|leaf| leaf.machine_shape(formulas))
-            .collect();
-        self.prepare(formulas, &shapes)?;
-        let machines: Vec<Rc<Machine>> = shapes.iter().map(|&shape| self.get(shape)).collect();
-        let parts = leaves.iter().zip(&machines);
-        let components: Vec<Component<'_>> = parts
-            .map(|(leaf, machine)| component(formulas, leaf, machine, &formula.vars))
-            .collect();
-        let size: usize = machines.iter().map(|m| m.nodes.len() + m.n_states()).sum();
-        let goal = Goal {
-            only_true: false,
-            max_tuples: MIN_TUPLES + TUPLES_PER_NODE * size,
-            n_tracks: formula.vars.len(),
-            full_track,
-        };
-        search(components, &combination, &goal, &mut self.meter)
-    }
-
-    fn get(&self, shape: ShapeId) -> Rc<Machine> {
+    pub(crate) fn get(&self, shape: ShapeId) -> Rc<Machine> {
         let machine = self.machines[shape.index()].as_ref();
         Rc::clone(machine.expect("shapes are translated in order"))
     }
 
     /// Translates everything below `roots`.
-    fn prepare(&mut self, formulas: &Formulas, roots: &[ShapeId]) -> Result<(), Unknown> {
+    pub(crate) fn prepare(
+        &mut self,
+        formulas: &Formulas,
+        roots: &[ShapeId],
+    ) -> Result<(), Unknown> {
         self.machines.resize(formulas.shapes.len(), None);
         self.n_uses.resize(formulas.shapes.len(), 0);
         let mut needed = Vec::new();
@@ -270,7 +242,7 @@ impl<'b> Solver<'b> {
             .unwrap_or_else(|_| unreachable!("two parts")))
     }
 
-    fn multiply(&mut self, left: Part, right: Part) -> Result<Part, Unknown> {
+    pub(crate) fn multiply(&mut self, left: Part, right: Part) -> Result<Part, Unknown> {
         let tracks = union(&left.tracks, &right.tracks);
         let map = |part: &Part| -> Vec<u32> {
             let position = |track| tracks.binary_search(track).expect("in the union") as u32;
@@ -334,85 +306,6 @@ impl<'b> Solver<'b> {
     }
 }
 
-/// How many tuples a lazy search may meet: so many, and so many for each node of its components.
-const MIN_TUPLES: usize = 2_000;
-const TUPLES_PER_NODE: usize = 1;
-
-/// With more components than this, a lazy search is not tried.
-const MAX_COMPONENTS: usize = 24;
-
-/// Splits a formula into a combination of leaves, which are not conjunctions and
-/// not negated. `None` if there are too many.
-fn expand(
-    formulas: &Formulas,
-    formula: &Formula,
-    leaves: &mut Vec<Formula>,
-) -> Option<Combination> {
-    let positive = Formula {
-        negated: false,
-        ..formula.clone()
-    };
-    let combination = match &formulas.info(formula.shape).shape {
-        Shape::And(_) => {
-            let conjuncts = formulas.conjuncts(&positive);
-            let all = conjuncts.iter().map(|f| expand(formulas, f, leaves));
-            Combination::And(all.collect::<Option<Vec<_>>>()?)
-        }
-        _ => {
-            let known = leaves.iter().position(|leaf| *leaf == positive);
-            let index = known.unwrap_or(leaves.len());
-            if known.is_none() {
-                leaves.push(positive);
-            }
-            Combination::Component(index)
-        }
-    };
-    if leaves.len() > MAX_COMPONENTS {
-        return None;
-    }
-    Some(match formula.negated {
-        true => Combination::Not(Box::new(combination)),
-        false => combination,
-    })
-}
-
-impl Formula {
-    /// The shape whose automaton a lazy search needs: below a projection, that of its body.
-    fn machine_shape(&self, formulas: &Formulas) -> ShapeId {
-        match &formulas.info(self.shape).shape {
-            Shape::Exists { child, .. } if !self.vars.is_empty() => child.shape,
-            _ => self.shape,
-        }
-    }
-}
-
-fn component<'m>(
-    formulas: &Formulas,
-    leaf: &Formula,
-    machine: &'m Machine,
-    vars: &[Var],
-) -> Component<'m> {
-    let track = |var: &Var| vars.binary_search(var).expect("a variable of the whole") as u32;
-    let own: Vec<u32> = leaf.vars.iter().map(track).collect();
-    let Shape::Exists { child, bound } = &formulas.info(leaf.shape).shape else {
-        return Component::explicit(machine, own);
-    };
-    if leaf.vars.is_empty() {
-        return Component::explicit(machine, own);
-    }
-    let mut erased = vec![false; machine.n_tracks];
-    for &track in bound {
-        erased[track as usize] = true;
-    }
-    let mut own = own.into_iter();
-    let mut next = |&erased: &bool| match erased {
-        true => u32::MAX,
-        false => own.next().expect("one variable per track"),
-    };
-    let tracks = erased.iter().map(&mut next).collect();
-    Component::projected(machine, child.negated, erased, tracks)
-}
-
 /// The shapes whose automata the translation of a shape reads.
 fn dependencies(formulas: &Formulas, shape: ShapeId) -> &[Child] {
     match &formulas.info(shape).shape {
@@ -448,7 +341,7 @@ fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
 }
 
 /// The pair whose product promises to be smallest: few states, few tracks that only one has.
-fn best_pair(parts: &[Part]) -> (usize, usize) {
+pub(crate) fn best_pair(parts: &[Part]) -> (usize, usize) {
     let mut best = (0, 1);
     let mut best_cost = u128::MAX;
     for j in 1..parts.len() {
