@@ -10,6 +10,8 @@
 //! Sound for the three-valued reading: `∃x (φ ∧ ψ) = (∃x φ) ∧ ψ` for `x` not in ψ, because ∧ is
 //! strict and ∃ is the maximum for undefined < false < true.
 
+use std::cmp::Reverse;
+
 use crate::formula::{Formula, Formulas, Shape, Var};
 
 impl Formulas {
@@ -52,23 +54,34 @@ impl Formulas {
         Some(negations.iter().map(|f| self.not(f)).collect())
     }
 
-    fn eliminate(&mut self, mut conjuncts: Vec<Formula>, mut bound: Vec<Var>) -> Formula {
-        while let Some(var) = cheapest(&conjuncts, &bound) {
+    fn eliminate(&mut self, mut conjuncts: Vec<Formula>, bound: Vec<Var>) -> Formula {
+        let price = |conjuncts: &[Formula], var| (cost(conjuncts, &var), Reverse(var));
+        let mut left: Vec<_> = bound.iter().map(|&var| price(&conjuncts, var)).collect();
+        while let Some(&(_, Reverse(var))) = left.iter().min() {
             let (bucket, rest): (Vec<_>, Vec<_>) = conjuncts
                 .into_iter()
                 .partition(|conjunct| conjunct.vars.binary_search(&var).is_ok());
-            let local = |var: &Var| {
-                let occurs = |f: &Formula| f.vars.binary_search(var).is_ok();
-                bucket.iter().any(occurs) && !rest.iter().any(occurs)
+            let touched = vars_of(&bucket);
+            let occurs = |var: &Var, f: &Formula| f.vars.binary_search(var).is_ok();
+            let is_local = |var: &Var| {
+                touched.binary_search(var).is_ok() && !rest.iter().any(|f| occurs(var, f))
             };
-            let block: Vec<Var> = bound.iter().copied().filter(local).collect();
-            bound.retain(|other| *other != var && !block.contains(other));
+            let candidates = left.iter().map(|&(_, Reverse(var))| var);
+            let block: Vec<Var> = candidates.filter(is_local).collect();
+            left.retain(|(_, Reverse(other))| *other != var && !block.contains(other));
             let projected = match bucket.as_slice() {
                 [single] => self.exists(&block, single),
                 _ => self.project_bucket(&block, &bucket),
             };
             conjuncts = rest;
             conjuncts.extend(self.conjuncts(&projected));
+            // Only the variables of the bucket have other conjuncts than before.
+            for entry in &mut left {
+                let Reverse(var) = entry.1;
+                if touched.binary_search(&var).is_ok() {
+                    *entry = price(&conjuncts, var);
+                }
+            }
         }
         self.and(&conjuncts)
     }
@@ -105,23 +118,17 @@ impl Formulas {
 /// How many disjuncts a quantifier is distributed over inside a conjunction.
 const MAX_DISJUNCTS: usize = 12;
 
-/// The bound variable whose elimination involves the fewest variables.
-fn cheapest(conjuncts: &[Formula], bound: &[Var]) -> Option<Var> {
-    let cost = |var: &Var| {
-        let mut vars = Vec::new();
-        let mut n_conjuncts = 0;
-        for conjunct in conjuncts {
-            if conjunct.vars.binary_search(var).is_ok() {
-                vars.extend_from_slice(&conjunct.vars);
-                n_conjuncts += 1;
-            }
-        }
-        vars.sort_unstable();
-        vars.dedup();
-        (vars.len(), n_conjuncts)
-    };
-    bound
-        .iter()
-        .copied()
-        .min_by_key(|var| (cost(var), std::cmp::Reverse(*var)))
+/// How many variables, and how many conjuncts, the elimination of a variable involves.
+fn cost(conjuncts: &[Formula], var: &Var) -> (usize, usize) {
+    let occurs = |f: &&Formula| f.vars.binary_search(var).is_ok();
+    let bucket: Vec<Formula> = conjuncts.iter().filter(occurs).cloned().collect();
+    (vars_of(&bucket).len(), bucket.len())
+}
+
+/// The variables of some formulas, in ascending order.
+fn vars_of(formulas: &[Formula]) -> Vec<Var> {
+    let mut vars: Vec<Var> = formulas.iter().flat_map(|f| f.vars.to_vec()).collect();
+    vars.sort_unstable();
+    vars.dedup();
+    vars
 }

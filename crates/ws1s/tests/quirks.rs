@@ -183,6 +183,7 @@ fn errors_are_located() {
         [(1, 18, "unknown-name")]
     );
     assert_eq!(errors("var1 x; x = 0 - 1;"), [(1, 9, "number")]);
+    assert_eq!(errors("var2 X; X + 100000 = X;"), [(1, 9, "number")]);
     assert_eq!(errors("var1 x; var2 x; true;"), [(1, 14, "duplicate")]);
     assert_eq!(errors("include \"other.mona\"; true;"), [(1, 9, "include")]);
     assert_eq!(errors("var1 x; x + x = 2;"), [(1, 13, "type")]);
@@ -268,6 +269,17 @@ fn limits_end_in_unknown() {
     let report = run_with("var2 X; ex1 x: x in X & x > 3;", &budget);
     let expected = Verdict::Unknown(Unknown::Stopped(StopReason::Interrupted));
     assert_eq!(report.answers[0].verdict, expected);
+}
+
+#[test]
+fn long_chains_of_quantifiers_take_no_time() {
+    let n = 600;
+    let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
+    let parts: Vec<String> = (1..n).map(|i| format!("x{} <= x{i}", i - 1)).collect();
+    let text = format!("ex1 {}: {};", names.join(","), parts.join(" & "));
+    let report = run(&text);
+    assert_eq!(report.answers[0].verdict, VALID);
+    assert!(report.statistics.largest_states < 10);
 }
 
 #[test]

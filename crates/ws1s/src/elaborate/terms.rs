@@ -66,6 +66,9 @@ impl Typed {
     }
 }
 
+/// How far a set, or a position modulo another, may be shifted at once.
+const MAX_STEPS: i64 = 10_000;
+
 impl Elaborator<'_, '_, '_> {
     /// Conjoins the definitions of a context and quantifies its fresh variables.
     pub(super) fn close(&mut self, context: Context, body: Meaning) -> Meaning {
@@ -242,6 +245,9 @@ impl Elaborator<'_, '_, '_> {
     ) -> Checked<Typed> {
         let left = self.typed(left, context)?;
         let amount = self.number(right)?;
+        if matches!(left, Typed::Set(_)) {
+            self.check_steps(amount, span)?;
+        }
         match (operator, left) {
             (ArithmeticOperator::Plus, Typed::Term(term)) => {
                 Ok(Typed::Term(self.shift_term(term, amount, span, context)?))
@@ -272,6 +278,15 @@ impl Elaborator<'_, '_, '_> {
                 self.error("type", span, message)
             }
         }
+    }
+
+    /// Sets and residues are shifted one by one; that should end.
+    fn check_steps(&mut self, amount: i64, span: Span) -> Checked<()> {
+        if amount.abs() > MAX_STEPS {
+            let message = format!("a shift by more than {MAX_STEPS} is not supported here");
+            return self.error("number", span, message);
+        }
+        Ok(())
     }
 
     fn shift_term(
@@ -334,6 +349,7 @@ impl Elaborator<'_, '_, '_> {
         let modulus = self.term(modulus, context)?;
         let modulus = self.term_variable(modulus, span, context)?;
         let mut var = self.term_variable(term, span, context)?;
+        self.check_steps(amount, span)?;
         let minus = minus != (amount < 0);
         for _ in 0..amount.unsigned_abs() {
             let next = self.fresh(Kind::First, context);
