@@ -1,20 +1,23 @@
 //! The explicit route: every reachable state is visited. Exact in both directions.
 
 use base::{AtomId, Budget, Fairness, FairnessKind, NoProgress, Progress};
-use engine::{CompileError, Explored, Found, Goal, Query, Stats, System};
+use engine::{CompileError, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
-use logic::{Ltl, NamedProperty, Property};
+use logic::{Ltl, NamedProperty, Op, Property};
 use model::{Assumption, Model, RunTimeError};
 use omega::{Automaton, Prop};
 
-use crate::Outcome;
 use crate::fairness::{assuming, is_machine_closed};
+use crate::{Outcome, Plan};
 
 /// What is common to all checks of one property.
 pub(crate) struct Check<'a, 'm> {
     pub(crate) model: &'m Model,
     pub(crate) system: System<'m>,
     pub(crate) fairness: Fairness,
+    /// May steps be left out? The engine refuses where its own conditions for that are not met;
+    /// that the property does not count steps is seen to here.
+    reduce: bool,
     pub(crate) budget: &'a Budget,
     pub(crate) progress: &'a mut dyn Progress,
     /// Runs that show why a formula of CTL* holds.
@@ -40,7 +43,7 @@ pub(crate) fn check(
     model: &Model,
     property: &NamedProperty,
     fairness: Fairness,
-    budget: &Budget,
+    plan: &Plan,
     progress: &mut dyn Progress,
 ) -> Outcome {
     let decided = System::new(model)
@@ -50,7 +53,8 @@ pub(crate) fn check(
                 model,
                 system,
                 fairness,
-                budget,
+                reduce: plan.reduce && !counts_steps(&property.property),
+                budget: &plan.budget,
                 progress,
                 branching: None,
             };
@@ -81,6 +85,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, budget: &Budget) -
         model,
         system: System::new(model).ok()?,
         fairness,
+        reduce: false,
         budget,
         progress: &mut NoProgress,
         branching: None,
@@ -99,13 +104,12 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, budget: &Budget) -
 pub(crate) fn is_reachable(model: &Model, goal: &Ltl, budget: &Budget) -> Option<bool> {
     let mut system = System::new(model).ok()?;
     let goal_prop = Goal::Satisfies(logic::propositional(goal)?);
-    let explored = engine::explore(
-        &mut system,
-        &goal.atoms(),
-        &goal_prop,
-        budget,
-        &mut NoProgress,
-    );
+    let exploration = Exploration {
+        atoms: &goal.atoms(),
+        goal: &goal_prop,
+        reduce: false,
+    };
+    let explored = engine::explore(&mut system, &exploration, budget, &mut NoProgress);
     match explored.ok()?.found {
         Found::Goal(_) => Some(true),
         Found::Nothing => Some(false),
@@ -137,8 +141,18 @@ impl Check<'_, '_> {
     }
 
     fn explore(&mut self, atoms: &[AtomId], goal: &Goal) -> Result<Explored, Obstacle> {
-        let explored = engine::explore(&mut self.system, atoms, goal, self.budget, self.progress);
-        Ok(explored?)
+        let exploration = Exploration {
+            atoms,
+            goal,
+            reduce: self.reduce,
+        };
+        let Self {
+            system,
+            budget,
+            progress,
+            ..
+        } = self;
+        Ok(engine::explore(system, &exploration, budget, *progress)?)
     }
 
     fn decide_by_exploring(
@@ -208,6 +222,7 @@ impl Check<'_, '_> {
             conditions: &self.model.fairness_conditions(self.fairness),
             strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
             atoms: &atoms,
+            reduce: self.reduce,
         };
         Ok(engine::find_run(
             &mut self.system,
@@ -236,6 +251,22 @@ impl Check<'_, '_> {
         };
         violated(ViolationKind::RunTimeError(error), trace)
     }
+}
+
+/// Can the property tell a run from one that stutters? Without `X` it cannot.
+fn counts_steps(property: &Property) -> bool {
+    let formula = match property {
+        Property::Ltl(formula) | Property::Invariant(formula) | Property::Reachable(formula) => {
+            formula
+        }
+        Property::DeadlockFree => return false,
+        // Path quantifiers see where runs branch.
+        Property::CtlStar(_) | Property::MayMust(_) => return true,
+    };
+    formula
+        .subformulas()
+        .iter()
+        .any(|part| matches!(part.op(), Op::Next(_)))
 }
 
 /// The atoms and those of the assumptions, sorted.

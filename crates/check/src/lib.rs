@@ -26,6 +26,9 @@ pub use warnings::needless_annotations;
 pub struct Plan {
     /// The fairness that the user asks for; without it, what the property or the model says.
     pub fairness: Option<Fairness>,
+    /// May steps be left out where that cannot change the verdict (partial-order reduction)? Counts
+    /// are then those of the reduced system and runs are not always shortest.
+    pub reduce: bool,
     /// What the check may spend.
     pub budget: Budget,
     /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.
@@ -84,7 +87,7 @@ pub fn check(
     if let Property::MayMust(question) = &property.property {
         return Ok(branching::check_may_must(model, property, question, plan));
     }
-    let mut outcome = explicit::check(model, property, fairness, &plan.budget, progress);
+    let mut outcome = explicit::check(model, property, fairness, plan, progress);
     confirm(model, property, &outcome)?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) {
         let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);

@@ -244,6 +244,7 @@ pub fn needless_annotations(
     let holds = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Holds { .. });
     let complete = |(property, outcome): &&(&NamedProperty, &Outcome)| {
         holds(outcome)
+            && !outcome.stats.reduced
             && !matches!(
                 property.property,
                 Property::Reachable(_) | Property::MayMust(_)
@@ -327,7 +328,7 @@ fn holds_without(model: &Model, position: usize, relevant: &[&NamedProperty], pl
     };
     relevant.iter().all(|property| {
         let fairness = crate::effective_fairness(model, property, plan.fairness);
-        let outcome = explicit::check(&weaker, property, fairness, &plan.budget, &mut NoProgress);
+        let outcome = explicit::check(&weaker, property, fairness, plan, &mut NoProgress);
         matches!(outcome.verdict, Verdict::Holds { .. })
     })
 }

@@ -37,6 +37,7 @@ fn named(property: Property) -> NamedProperty {
 fn verdict(model: &Model, property: Property, fairness: Fairness) -> Verdict {
     let plan = Plan {
         fairness: Some(fairness),
+        reduce: false,
         budget: Budget::unlimited(),
         ..Plan::default()
     };
@@ -112,4 +113,71 @@ fn a_formula_and_its_negation_never_both_hold() {
             assert_ne!(both, [true, true], "seed {seed}, fairness {kind}");
         }
     }
+}
+
+/// The verdict and how many states were needed for it.
+fn reduced(model: &Model, property: Property, fairness: Fairness, reduce: bool) -> (String, u64) {
+    let plan = Plan {
+        fairness: Some(fairness),
+        reduce,
+        budget: Budget::unlimited().with_max_states(20_000),
+        ..Plan::default()
+    };
+    let outcome = check(model, &named(property), &plan, &mut NoProgress);
+    let outcome = outcome.unwrap_or_else(|bug| panic!("{bug}"));
+    let verdict = match &outcome.verdict {
+        // Which of several run-time errors is met first may differ.
+        Verdict::Violated(violation) => match violation.kind {
+            evidence::ViolationKind::RunTimeError(_) => "error".to_owned(),
+            _ => "violated".to_owned(),
+        },
+        other => other.name().to_owned(),
+    };
+    (verdict, outcome.stats.n_states)
+}
+
+#[test]
+fn reduction_changes_no_verdict() {
+    let (mut n_smaller, mut n_cases) = (0, 0);
+    for seed in 0..40_000 {
+        let mut random = Random::new(seed);
+        let shape = [ModelShape::Tiny, ModelShape::Rich][random.below(2)];
+        let model = random_model(&mut random, shape);
+        let size = random.below(4);
+        // Mostly state propositions, for others prevent reduction.
+        let n_atoms = if random.chance(80) { 4 } else { 8 };
+        let formula = random_formula(&mut random, n_atoms, size);
+        let property = match random.below(5) {
+            0 => Property::DeadlockFree,
+            1 | 2 => classify(Ltl::always(random_formula(&mut random, n_atoms, 0))),
+            _ => classify(formula),
+        };
+        let fairness =
+            Fairness::parse(KINDS[random.below(KINDS.len())]).expect("the names are right");
+        let fairness = if random.chance(70) {
+            Fairness::default()
+        } else {
+            fairness
+        };
+        let full = reduced(&model, property.clone(), fairness, false);
+        let less = reduced(&model, property.clone(), fairness, true);
+        // A run-time error may hide a violation and the other way round, depending on the order.
+        if full.0 != "error" && less.0 != "error" {
+            assert_eq!(
+                full.0,
+                less.0,
+                "seed {seed}, {property:?}, {}",
+                fairness.name()
+            );
+        } else {
+            assert_ne!(full.0, "holds", "seed {seed}");
+            assert_ne!(less.0, "holds", "seed {seed}");
+        }
+        n_cases += 1;
+        n_smaller += usize::from(full.0 == "holds" && less.1 < full.1);
+    }
+    assert!(
+        n_cases == 40_000 && n_smaller > 150,
+        "{n_smaller} of {n_cases} were reduced"
+    );
 }

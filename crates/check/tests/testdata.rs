@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use base::{Budget, Fairness, NoProgress, Source};
 use check::{Plan, check};
-use engine::{Found, Goal, System, explore};
+use engine::{Exploration, Found, Goal, System, explore};
 use serde::Deserialize;
 
 const KINDS: [&str; 6] = [
@@ -119,10 +119,14 @@ impl Case {
         }
         let mut system = System::new(model).expect("the model is not too large");
         let goal = Goal::Nothing;
+        let everything = Exploration {
+            atoms: &[],
+            goal: &goal,
+            reduce: false,
+        };
         let explored = explore(
             &mut system,
-            &[],
-            &goal,
+            &everything,
             &Budget::unlimited(),
             &mut NoProgress,
         );
@@ -142,6 +146,7 @@ impl Case {
         for (fairness, expected) in self.expectations() {
             let plan = Plan {
                 fairness: Some(fairness),
+                reduce: false,
                 budget: Budget::unlimited(),
                 ..Plan::default()
             };

@@ -15,6 +15,7 @@ fn warnings(text: &str) -> Vec<String> {
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let plan = Plan {
         fairness: None,
+        reduce: false,
         budget: Budget::unlimited(),
         ..Plan::default()
     };

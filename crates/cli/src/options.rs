@@ -101,6 +101,10 @@ pub struct CheckOptions {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
 
+    /// Leave out steps that cannot change the verdict (partial-order reduction), where that is
+    /// sound. Counts are then those of the reduced system, and traces are not always shortest.
+    #[arg(long)]
+    pub reduce: bool,
     /// Use up to this many threads for reachability, invariants and deadlocks. With one thread the
     /// same call always prints the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]

@@ -19,6 +19,7 @@ use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::store::{Inserted, Spare, StateIndex, StateStore, Table};
+use crate::stubborn::Stubborn;
 use crate::system::{Failed, Steps, System};
 
 /// What an exploration looks for.
@@ -30,6 +31,18 @@ pub enum Goal {
     Satisfies(Prop),
     /// A state without steps.
     Deadlock,
+}
+
+/// What is explored, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Exploration<'a> {
+    /// Atoms to be evaluated everywhere; among them those of the goal.
+    pub atoms: &'a [AtomId],
+    /// What to look for.
+    pub goal: &'a Goal,
+    /// May steps be left out that cannot change the answer? Then counts are those of the reduced
+    /// system, and runs are not always shortest. Ignored where it would be unsound.
+    pub reduce: bool,
 }
 
 /// How an exploration ended.
@@ -55,6 +68,9 @@ pub struct Stats {
     pub n_transitions: u64,
     /// Distinct states of the product with the automaton, if there is one.
     pub n_product_states: Option<u64>,
+    /// Were steps left out that could not change the answer? Then everything here is about what is
+    /// left.
+    pub reduced: bool,
     /// Bytes in the structures of the search.
     pub memory_bytes: u64,
     /// Which commands were executed, by command.
@@ -72,19 +88,28 @@ pub struct Explored {
     pub stats: Stats,
 }
 
-/// Explores breadth first until the goal is met, on as many threads as the budget grants. Every atom in `atoms`
-/// (among them those of the goal) is evaluated everywhere.
+/// Explores breadth first until the goal is met, on as many threads as the budget grants.
 ///
 /// # Errors
 /// A proposition is too large to be compiled.
 pub fn explore(
     system: &mut System<'_>,
-    atoms: &[AtomId],
-    goal: &Goal,
+    exploration: &Exploration<'_>,
     budget: &Budget,
     progress: &mut dyn Progress,
 ) -> Result<Explored, CompileError> {
+    let &Exploration {
+        atoms,
+        goal,
+        reduce,
+    } = exploration;
     let letters = Letters::new(system, atoms)?;
+    let stubborn = match goal {
+        Goal::Deadlock | Goal::Satisfies(_) if reduce && letters.is_about_states() => {
+            Stubborn::new(system, &letters.footprint)
+        }
+        _ => None,
+    };
     let shared = Shared {
         store: StateStore::new(system.n_words()),
         parents: Chunked::new(1),
@@ -95,7 +120,7 @@ pub fn explore(
         goal,
         budget,
     };
-    let new_worker = |_| Worker::new(system.clone(), letters.clone());
+    let new_worker = |_| Worker::new(system.clone(), letters.clone(), stubborn.clone());
     let mut workers: Vec<Worker<'_>> = (0..budget.n_threads()).map(new_worker).collect();
     shared.run(&mut workers, progress);
     let end = shared.end.lock().expect(NO_PANIC).take();
@@ -148,6 +173,7 @@ struct Shared<'a> {
 struct Worker<'m> {
     system: System<'m>,
     letters: Letters,
+    stubborn: Option<Stubborn>,
     spare: Spare,
     /// Bytes in the structures of the search, a little while ago.
     memory: u64,
@@ -271,6 +297,7 @@ impl<'a> Shared<'a> {
             n_states: self.n_states(),
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
+            reduced: workers[0].stubborn.is_some(),
             memory_bytes: self.memory(),
             commands_taken: vec![false; model.commands().len()],
             atoms_seen: vec![false; model.parts().atoms.len()],
@@ -289,8 +316,9 @@ impl<'a> Shared<'a> {
 }
 
 impl<'m> Worker<'m> {
-    fn new(system: System<'m>, letters: Letters) -> Self {
+    fn new(system: System<'m>, letters: Letters, stubborn: Option<Stubborn>) -> Self {
         Self {
+            stubborn,
             spare: None,
             memory: 0,
             steps: Steps::default(),
@@ -366,6 +394,9 @@ impl<'m> Worker<'m> {
         let mut steps = std::mem::take(&mut self.steps);
         let expanded = self.system.steps(&self.state, &mut steps);
         expanded.map_err(|Failed| End::Failure(Some(source)))?;
+        if let Some(stubborn) = &mut self.stubborn {
+            stubborn.reduce(&self.system, &self.state, &mut steps);
+        }
         self.n_transitions += steps.len().max(1) as u64;
         if steps.is_empty() && matches!(shared.goal, Goal::Deadlock) {
             return Err(End::Goal(source, None));

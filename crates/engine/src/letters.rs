@@ -4,6 +4,7 @@ use base::{AtomId, bits};
 use model::{AtomMeaning, StepSet};
 
 use crate::compile::CompileError;
+use crate::footprint::Footprint;
 use crate::label::LabelId;
 use crate::system::{Failed, Steps, System};
 
@@ -13,6 +14,8 @@ pub(crate) struct Letters {
     pub(crate) n_words: usize,
     bit_by_atom: Vec<Option<usize>>,
     state_code: Vec<(usize, u32)>,
+    /// What the state propositions read.
+    pub(crate) footprint: Footprint,
     taken: Vec<(usize, StepSet)>,
     enabled: Vec<(usize, StepSet)>,
     deadlock: Vec<usize>,
@@ -29,6 +32,7 @@ impl Letters {
             n_words: bits::words_for(atoms.len()).max(1),
             bit_by_atom: vec![None; system.model().parts().atoms.len()],
             state_code: Vec::new(),
+            footprint: Footprint::new(system.n_words()),
             taken: Vec::new(),
             enabled: Vec::new(),
             deadlock: Vec::new(),
@@ -42,7 +46,10 @@ impl Letters {
             match &model.parts().atoms[atom.index()].meaning {
                 AtomMeaning::State(_) => {
                     let code = system.compile_atom(*atom)?;
-                    letters.state_code.extend(code.map(|code| (bit, code)));
+                    if let Some(code) = code {
+                        letters.state_code.push((bit, code.start));
+                        letters.footprint.union(&code.footprint);
+                    }
                 }
                 AtomMeaning::Taken(pattern) => letters.taken.push((bit, model.step_set(pattern))),
                 AtomMeaning::Enabled(pattern) => {
@@ -57,6 +64,11 @@ impl Letters {
     /// The position of an atom in the bit sets.
     pub(crate) fn bit(&self, atom: AtomId) -> usize {
         self.bit_by_atom[atom.index()].expect("the atom is of interest")
+    }
+
+    /// Do all atoms speak of the values in a state only, not of steps?
+    pub(crate) fn is_about_states(&self) -> bool {
+        self.taken.is_empty() && self.enabled.is_empty() && self.deadlock.is_empty()
     }
 
     /// Do steps matter to any atom?

@@ -28,7 +28,9 @@ use crate::explore::Stats;
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
+use crate::search::Query;
 use crate::store::{StateIndex, StateStore};
+use crate::stubborn::Stubborn;
 use crate::system::{Failed, Steps, System};
 
 /// Why the exploration of a product ends early.
@@ -102,6 +104,7 @@ pub(crate) struct Product<'a, 'm> {
     marks: Vec<u64>,
     edge_marks: Vec<u64>,
     enabled: Vec<u64>,
+    stubborn: Option<Stubborn>,
     hashes: Vec<u64>,
     gauge: &'a Gauge,
     n_expansions: u64,
@@ -127,13 +130,24 @@ enum Nodes {
 impl<'a, 'm> Product<'a, 'm> {
     pub(crate) fn new(
         system: &'a mut System<'m>,
-        automaton: &Automaton,
-        conditions: &[Condition],
-        atoms: &[AtomId],
+        query: &Query<'_>,
         budget: &'a Budget,
         gauge: &'a Gauge,
     ) -> Result<Self, CompileError> {
-        let letters = Letters::new(system, atoms)?;
+        let &Query {
+            automaton,
+            conditions,
+            ..
+        } = query;
+        let letters = Letters::new(system, query.atoms)?;
+        let reduce = query.reduce
+            && conditions.is_empty()
+            && !query.strong_global
+            && letters.is_about_states();
+        let stubborn = match reduce {
+            true => Stubborn::new(system, &letters.footprint),
+            false => None,
+        };
         let of_kind = |kind| {
             let fits = |condition: &&Condition| condition.kind == kind;
             conditions.iter().filter(fits).cloned().collect::<Vec<_>>()
@@ -173,6 +187,7 @@ impl<'a, 'm> Product<'a, 'm> {
             marks: vec![0; sections.end],
             edge_marks: vec![0; sections.end],
             enabled: vec![0; n_subject_words],
+            stubborn,
             hashes: Vec::new(),
             gauge,
             n_expansions: 0,
@@ -191,6 +206,11 @@ impl<'a, 'm> Product<'a, 'm> {
             })
             .collect();
         Ok(product)
+    }
+
+    /// Are steps left out?
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.stubborn.is_some()
     }
 
     /// The state of the system that a node stands for.
@@ -280,6 +300,9 @@ impl<'a, 'm> Product<'a, 'm> {
         }
         self.store.read(state, &mut self.state);
         self.system.steps(&self.state, &mut self.steps)?;
+        if let Some(stubborn) = &mut self.stubborn {
+            stubborn.reduce(self.system, &self.state, &mut self.steps);
+        }
         let n_steps = self.steps.len().max(1) as u32;
         if self.n_steps[state as usize] == UNEXPANDED {
             self.n_steps[state as usize] = n_steps;
@@ -397,6 +420,7 @@ impl<'a, 'm> Product<'a, 'm> {
             n_states: self.store.len() as u64,
             n_transitions: self.n_transitions,
             n_product_states: Some(self.n_nodes() as u64),
+            reduced: self.is_reduced(),
             memory_bytes: self.memory(),
             commands_taken: self.commands_taken.clone(),
             atoms_seen,

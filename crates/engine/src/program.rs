@@ -4,7 +4,8 @@ use base::AtomId;
 use model::{Command, CommandId, InstanceId, Model, Pattern, Scalar, Step, Stmt, StmtKind, Sync};
 
 use crate::code::{Indexing, Op, Reg};
-use crate::compile::{CompileError, Compiler, Operand};
+use crate::compile::{Code, CompileError, Compiler, Operand};
+use crate::footprint::Footprint;
 use crate::sharing::Sharing;
 use crate::system::{CompiledCommand, Member, System, Team};
 
@@ -19,13 +20,16 @@ impl System<'_> {
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
             let guard = self.compile_guard(command, step, &sharing)?;
             let effect = self.compile_effect(command, step, alone, None)?;
+            let mut footprint = guard.footprint;
+            footprint.union(&effect.footprint);
             let label = alone.then(|| {
                 self.labels
                     .of_team(model, vec![model.action_of(id)], vec![id])
             });
             self.commands.push(CompiledCommand {
-                guard,
-                effect,
+                guard: guard.start,
+                effect: effect.start,
+                footprint,
                 has_choice: chooses(&step.effect),
                 alone: label,
                 leads: Vec::new(),
@@ -76,11 +80,12 @@ impl System<'_> {
         command: &Command,
         step: &Step,
         sharing: &Sharing,
-    ) -> Result<u32, CompileError> {
+    ) -> Result<Code, CompileError> {
         let model = self.model;
         let mut compiler = Compiler::new(model, &self.layout, &mut self.tables);
         compiler.sharing = Some(sharing);
         let start = compiler.begin(Some(command.instance), &command.bindings);
+        compiler.read_location(command.instance);
         let reject = compiler.label();
         compiler.jump_if(&step.guard, false, reject);
         match &step.sync {
@@ -126,8 +131,7 @@ impl System<'_> {
         compiler.emit(Op::Accept);
         compiler.place_label(reject);
         compiler.emit(Op::Reject);
-        compiler.end()?;
-        Ok(start)
+        compiler.finish(start)
     }
 
     /// Communication, effect, new location. In a rendezvous `sender` is set for the receiver.
@@ -137,7 +141,7 @@ impl System<'_> {
         step: &Step,
         buffered: bool,
         sender: Option<CommandId>,
-    ) -> Result<u32, CompileError> {
+    ) -> Result<Code, CompileError> {
         let model = self.model;
         let mut compiler = self.compiler();
         let start = compiler.begin(Some(command.instance), &command.bindings);
@@ -175,8 +179,7 @@ impl System<'_> {
         compiler.statements(&step.effect);
         compiler.store_location(command.instance, step.target);
         compiler.emit(Op::Accept);
-        compiler.end()?;
-        Ok(start)
+        compiler.finish(start)
     }
 
     pub(crate) fn compile_teams(&mut self) -> Result<(), CompileError> {
@@ -193,6 +196,7 @@ impl System<'_> {
                 action: transition.action,
                 members: Vec::new(),
                 agreement: None,
+                footprint: Footprint::new(self.layout.n_words),
             };
             for participant in &transition.participants {
                 let member = |id: &CommandId| Member {
@@ -207,9 +211,12 @@ impl System<'_> {
                 let receiver = transition.participants[1].alternatives[0];
                 let (command, step) =
                     (&model.commands()[receiver.index()], model.step_of(receiver));
-                team.agreement = Some(self.compile_agreement(first, receiver)?);
-                team.members[1][0].effect =
-                    self.compile_effect(command, step, false, Some(first))?;
+                let agreement = self.compile_agreement(first, receiver)?;
+                let effect = self.compile_effect(command, step, false, Some(first))?;
+                team.agreement = Some(agreement.start);
+                team.footprint.union(&agreement.footprint);
+                team.footprint.union(&effect.footprint);
+                team.members[1][0].effect = effect.start;
             }
             for leader in &transition.participants[0].alternatives {
                 self.commands[leader.index()]
@@ -226,7 +233,7 @@ impl System<'_> {
         &mut self,
         sender: CommandId,
         receiver: CommandId,
-    ) -> Result<u32, CompileError> {
+    ) -> Result<Code, CompileError> {
         let model = self.model;
         let (
             Sync::Send {
@@ -260,8 +267,7 @@ impl System<'_> {
         compiler.emit(Op::Accept);
         compiler.place_label(reject);
         compiler.emit(Op::Reject);
-        compiler.end()?;
-        Ok(start)
+        compiler.finish(start)
     }
 
     pub(crate) fn compile_init(&mut self) -> Result<(), CompileError> {
@@ -284,7 +290,7 @@ impl System<'_> {
     }
 
     /// Compiles a state proposition; [`System::holds`] evaluates it.
-    pub(crate) fn compile_atom(&mut self, atom: AtomId) -> Result<Option<u32>, CompileError> {
+    pub(crate) fn compile_atom(&mut self, atom: AtomId) -> Result<Option<Code>, CompileError> {
         let model = self.model;
         let model::AtomMeaning::State(expr) = &model.parts().atoms[atom.index()].meaning else {
             return Ok(None);
@@ -296,9 +302,9 @@ impl System<'_> {
         compiler.emit(Op::Accept);
         compiler.place_label(reject);
         compiler.emit(Op::Reject);
-        compiler.end()?;
+        let code = compiler.finish(start)?;
         self.machine.registers.resize(self.tables.n_registers, 0);
-        Ok(Some(start))
+        Ok(Some(code))
     }
 }
 

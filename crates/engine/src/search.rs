@@ -22,6 +22,10 @@ pub struct Query<'a> {
     pub strong_global: bool,
     /// The atoms that the automaton mentions, and any others to be evaluated everywhere.
     pub atoms: &'a [AtomId],
+    /// May steps be left out that make no difference to the automaton? It must not be able to count
+    /// steps: its language must be closed under stuttering. Ignored under any fairness and where
+    /// atoms speak of steps. Counts are then those of the reduced system.
+    pub reduce: bool,
 }
 
 /// What the search came to.
@@ -56,13 +60,8 @@ pub fn find_run(
     progress: &mut dyn Progress,
 ) -> Result<(Outcome, Stats), CompileError> {
     let gauge = Gauge::default();
-    let Query {
-        automaton,
-        conditions,
-        atoms,
-        ..
-    } = query;
-    let mut product = Product::new(system, automaton, conditions, atoms, budget, &gauge)?;
+    let atoms = query.atoms;
+    let mut product = Product::new(system, query, budget, &gauge)?;
     let outcome = match search(&mut product, query, &gauge, progress) {
         Ok(outcome) => outcome,
         Err(Halt::Stopped(reason)) => Outcome::Stopped(reason),

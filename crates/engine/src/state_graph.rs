@@ -325,6 +325,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             memory_bytes: self.memory(),
             commands_taken: self.commands_taken.clone(),
             atoms_seen,
+            reduced: false,
         }
     }
 }

@@ -103,7 +103,10 @@ impl System<'_> {
                 .machine
                 .run::<false>(&self.tables, effect, target, written)
             {
-                End::Accept => steps.labels.push(label),
+                End::Accept => {
+                    steps.labels.push(label);
+                    steps.units.push(command);
+                }
                 End::Reject => steps.words.truncate(start),
                 End::Fail => return Err(Failed),
             }
@@ -143,7 +146,8 @@ impl System<'_> {
                     End::Fail => return Err(Failed),
                 }
             }
-            self.execute_teams(&members, Some(action), steps)?;
+            let unit = self.team_unit(team);
+            self.execute_teams(&members, Some(action), unit, steps)?;
         }
         Ok(())
     }
@@ -168,7 +172,7 @@ impl System<'_> {
         if members.is_empty() {
             return Ok(());
         }
-        self.execute_teams(&members, None, steps)
+        self.execute_teams(&members, None, 0, steps)
     }
 
     /// Executes every team with one member of each list. Without an action, each member takes its
@@ -177,6 +181,7 @@ impl System<'_> {
         &mut self,
         members: &[Vec<Member>],
         action: Option<ActionId>,
+        unit: u32,
         steps: &mut Steps,
     ) -> Result<(), Failed> {
         let mut picks = vec![0; members.len()];
@@ -186,7 +191,7 @@ impl System<'_> {
                 .zip(&picks)
                 .map(|(m, &pick)| m[pick])
                 .collect();
-            self.execute_team(&team, action, steps)?;
+            self.execute_team(&team, action, unit, steps)?;
             if !advance(&mut picks, |position| members[position].len()) {
                 return Ok(());
             }
@@ -197,6 +202,7 @@ impl System<'_> {
         &mut self,
         team: &[Member],
         action: Option<ActionId>,
+        unit: u32,
         steps: &mut Steps,
     ) -> Result<(), Failed> {
         self.scratch
@@ -227,7 +233,7 @@ impl System<'_> {
         let mut picks = vec![0; team.len()];
         loop {
             self.merge_outcomes(&picks)?;
-            steps.push(&self.scratch.merged, label);
+            steps.push(&self.scratch.merged, label, unit);
             let outcomes = &self.scratch.outcomes;
             if !advance(&mut picks, |position| outcomes[position].len() / size) {
                 return Ok(());
@@ -308,16 +314,12 @@ impl System<'_> {
                     steps.labels[other] = self.labels.union(self.model, steps.labels[other], label);
                 }
                 None => {
-                    steps.labels[kept] = label;
-                    steps
-                        .words
-                        .copy_within(position * n_words..(position + 1) * n_words, kept * n_words);
+                    steps.move_step(position, kept, n_words);
                     kept += 1;
                 }
             }
         }
-        steps.labels.truncate(kept);
-        steps.words.truncate(kept * n_words);
+        steps.truncate(kept, n_words);
     }
 }
 

@@ -4,6 +4,7 @@ use model::{ActionId, Composition, Model, State, StepSet};
 
 use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
+use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
 use crate::store::{StateStore, Table};
@@ -42,6 +43,8 @@ pub(crate) struct CompiledCommand {
     pub(crate) alone: Option<LabelId>,
     /// The teams in which this command belongs to the first participant.
     pub(crate) leads: Vec<u32>,
+    /// What its guard and its effect touch, its own location included.
+    pub(crate) footprint: Footprint,
 }
 
 /// Commands that move together.
@@ -51,6 +54,8 @@ pub(crate) struct Team {
     pub(crate) members: Vec<Vec<Member>>,
     /// Whether a sender and a receiver fit together.
     pub(crate) agreement: Option<u32>,
+    /// What the team touches beyond its members' own code.
+    pub(crate) footprint: Footprint,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +82,8 @@ pub(crate) struct Scratch {
 pub struct Steps {
     pub(crate) words: Vec<u64>,
     pub(crate) labels: Vec<LabelId>,
+    /// Which command or team takes each step; see [`crate::stubborn`].
+    pub(crate) units: Vec<u32>,
 }
 
 impl Steps {
@@ -95,6 +102,7 @@ impl Steps {
     pub(crate) fn clear(&mut self) {
         self.words.clear();
         self.labels.clear();
+        self.units.clear();
     }
 
     pub(crate) fn target(&self, position: usize, n_words: usize) -> &[u64] {
@@ -117,9 +125,38 @@ impl Steps {
         }
     }
 
-    pub(crate) fn push(&mut self, words: &[u64], label: LabelId) {
+    pub(crate) fn push(&mut self, words: &[u64], label: LabelId, unit: u32) {
         self.words.extend_from_slice(words);
         self.labels.push(label);
+        self.units.push(unit);
+    }
+
+    /// Moves the step at `from` to the earlier position `to`.
+    pub(crate) fn move_step(&mut self, from: usize, to: usize, n_words: usize) {
+        self.labels[to] = self.labels[from];
+        self.units[to] = self.units[from];
+        self.words
+            .copy_within(from * n_words..(from + 1) * n_words, to * n_words);
+    }
+
+    /// Forgets all steps from position `len` on.
+    pub(crate) fn truncate(&mut self, len: usize, n_words: usize) {
+        self.labels.truncate(len);
+        self.units.truncate(len);
+        self.words.truncate(len * n_words);
+    }
+
+    /// Keeps only the steps of some units.
+    pub(crate) fn retain_units(&mut self, mut keep: impl FnMut(u32) -> bool) {
+        let n_words = self.words.len() / self.len().max(1);
+        let mut kept = 0;
+        for position in 0..self.len() {
+            if keep(self.units[position]) {
+                self.move_step(position, kept, n_words);
+                kept += 1;
+            }
+        }
+        self.truncate(kept, n_words);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use base::{Budget, NoProgress};
-use engine::{Failed, Found, Goal, Steps, System, explore};
+use engine::{Exploration, Failed, Found, Goal, Steps, System, explore};
 use model::{Model, State, Successor};
 use testkit::{ModelShape, Random, ReferenceGraph, random_model};
 
@@ -43,6 +43,14 @@ fn engine_initial(system: &mut System<'_>) -> Option<BTreeSet<State>> {
         Ok(())
     });
     result.ok().map(|()| found)
+}
+
+fn exploration<'a>(atoms: &'a [base::AtomId], goal: &'a Goal) -> Exploration<'a> {
+    Exploration {
+        atoms,
+        goal,
+        reduce: false,
+    }
 }
 
 #[test]
@@ -90,7 +98,12 @@ fn exploration_counts_what_the_reference_semantics_counts() {
         let model = random_model(&mut Random::new(seed), ModelShape::Rich);
         let mut system = System::new(&model).expect("random models are small");
         let budget = Budget::unlimited().with_max_states(10_000);
-        let explored = explore(&mut system, &[], &Goal::Nothing, &budget, &mut NoProgress);
+        let explored = explore(
+            &mut system,
+            &exploration(&[], &Goal::Nothing),
+            &budget,
+            &mut NoProgress,
+        );
         let explored = explored.expect("random models are small");
         match ReferenceGraph::explore(&model, 300) {
             Err(_) => assert!(matches!(explored.found, Found::Failure(_)), "seed {seed}"),
@@ -133,7 +146,12 @@ fn threads_find_the_same() {
     for n_threads in [1, 2, 3] {
         let budget = Budget::unlimited().with_threads(n_threads);
         let mut system = System::new(&model).expect("the model is small");
-        let all = explore(&mut system, &[], &Goal::Nothing, &budget, &mut NoProgress);
+        let all = explore(
+            &mut system,
+            &exploration(&[], &Goal::Nothing),
+            &budget,
+            &mut NoProgress,
+        );
         let all = all.expect("nothing to compile");
         assert_eq!(
             (all.stats.n_states, all.stats.n_transitions),
@@ -142,8 +160,7 @@ fn threads_find_the_same() {
         assert!(all.stats.commands_taken.iter().all(|taken| *taken));
         let found = explore(
             &mut system,
-            &[base::AtomId(0)],
-            &goal,
+            &exploration(&[base::AtomId(0)], &goal),
             &budget,
             &mut NoProgress,
         );

@@ -22,6 +22,7 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     }
     let plan = Plan {
         fairness: options.fairness,
+        reduce: options.reduce,
         budget: budget(options),
         naive: options.semantics == Semantics::Naive,
     };

@@ -185,6 +185,8 @@ impl Compiler<'_> {
 
     /// Jumps iff (the bits of the field equal `raw`) is `sense`.
     pub(super) fn jump_if_field(&mut self, field: u32, raw: u64, sense: bool, to: Label) {
+        self.footprint
+            .read_fields(&self.tables.fields, field..field + 1);
         let Field {
             word, shift, mask, ..
         } = self.tables.fields[field as usize];
@@ -268,7 +270,7 @@ impl Compiler<'_> {
                     self.jump_if_field(field, u64::from(location.0), true, to);
                 }
             }
-            Target::At(..) => {
+            Target::At { .. } => {
                 let a = self.load(target);
                 for location in locations {
                     let b = self.in_register(Operand::Const(i64::from(location.0)));

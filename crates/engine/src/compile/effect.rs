@@ -65,8 +65,14 @@ impl Compiler<'_> {
     pub(crate) fn store(&mut self, place: &Place, value: Operand) {
         match (self.target(place), value) {
             (Target::Field(field), Operand::Const(value)) => self.store_constant(field, value),
-            (Target::Field(field), Operand::Reg(src)) => self.emit(Op::Store { field, src }),
-            (Target::At(base, offset), value) => {
+            (Target::Field(field), Operand::Reg(src)) => {
+                self.footprint
+                    .write_fields(&self.tables.fields, field..field + 1);
+                self.emit(Op::Store { field, src });
+            }
+            (Target::At { base, offset, span }, value) => {
+                self.footprint
+                    .write_fields(&self.tables.fields, base..base + span);
                 let src = self.in_register(value);
                 self.emit(Op::StoreAt { base, offset, src });
             }
@@ -85,6 +91,8 @@ impl Compiler<'_> {
 
     /// Stores known bits; stores to the same word without anything but stores between are merged.
     pub(super) fn store_raw(&mut self, field: u32, raw: u64) {
+        self.footprint
+            .write_fields(&self.tables.fields, field..field + 1);
         let Field {
             word, shift, mask, ..
         } = self.tables.fields[field as usize];

@@ -12,6 +12,7 @@ mod value;
 use model::{BinaryOp, BoundId, InstanceId, Model};
 
 use crate::code::{Arith, Op, Reg, Tables};
+use crate::footprint::Footprint;
 use crate::layout::Layout;
 use crate::sharing::Sharing;
 
@@ -39,6 +40,13 @@ pub enum CompileError {
     TooManyRegisters,
 }
 
+/// A piece of code: where it begins and what it touches.
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    pub(crate) start: u32,
+    pub(crate) footprint: Footprint,
+}
+
 /// Compiles the code of one command, proposition or constraint after another into shared tables.
 pub(crate) struct Compiler<'a> {
     pub(crate) model: &'a Model,
@@ -53,6 +61,8 @@ pub(crate) struct Compiler<'a> {
     /// Code before this position may be jumped into from elsewhere: nothing is merged across it.
     barrier: usize,
     pub(crate) sharing: Option<&'a Sharing>,
+    /// What the code since `begin` reads and writes.
+    pub(crate) footprint: Footprint,
 }
 
 impl<'a> Compiler<'a> {
@@ -69,6 +79,7 @@ impl<'a> Compiler<'a> {
             unfolding: 1,
             barrier: 0,
             sharing: None,
+            footprint: Footprint::new(layout.n_words),
         }
     }
 
@@ -81,6 +92,7 @@ impl<'a> Compiler<'a> {
         self.next_register = 0;
         self.enter(instance, bindings);
         self.barrier = self.tables.ops.len();
+        self.footprint = Footprint::new(self.layout.n_words);
         self.tables.ops.len() as u32
     }
 
@@ -114,6 +126,22 @@ impl<'a> Compiler<'a> {
             return Err(CompileError::TooManyRegisters);
         }
         Ok(())
+    }
+
+    /// Ends a piece of code that began at `start`.
+    pub(crate) fn finish(mut self, start: u32) -> Result<Code, CompileError> {
+        self.end()?;
+        Ok(Code {
+            start,
+            footprint: self.footprint,
+        })
+    }
+
+    /// The code depends on the location of the process, which was looked at to find it.
+    pub(crate) fn read_location(&mut self, instance: InstanceId) {
+        let field = self.layout.first_location + instance.0;
+        self.footprint
+            .read_fields(&self.tables.fields, field..field + 1);
     }
 
     pub(crate) fn emit(&mut self, op: Op) {

@@ -9,7 +9,12 @@ use crate::layout::Field;
 /// A field that is known now, or at a distance in a register.
 pub(super) enum Target {
     Field(u32),
-    At(u32, Reg),
+    /// One of `span` fields from `base` on.
+    At {
+        base: u32,
+        offset: Reg,
+        span: u32,
+    },
 }
 
 impl Compiler<'_> {
@@ -27,7 +32,7 @@ impl Compiler<'_> {
         }
         match self.target(place) {
             Target::Field(field) => Some(field),
-            Target::At(..) => None,
+            Target::At { .. } => None,
         }
     }
 
@@ -35,6 +40,8 @@ impl Compiler<'_> {
         let dst = self.register();
         match *target {
             Target::Field(field) => {
+                self.footprint
+                    .read_fields(&self.tables.fields, field..field + 1);
                 let Field {
                     word,
                     shift,
@@ -51,7 +58,11 @@ impl Compiler<'_> {
                     offset,
                 });
             }
-            Target::At(base, offset) => self.emit(Op::LoadAt { dst, base, offset }),
+            Target::At { base, offset, span } => {
+                self.footprint
+                    .read_fields(&self.tables.fields, base..base + span);
+                self.emit(Op::LoadAt { dst, base, offset });
+            }
         }
         dst
     }
@@ -149,6 +160,7 @@ impl Compiler<'_> {
                 _ => self.emit(Op::Fail),
             },
             Operand::Reg(src) => {
+                address.reach += (indexing.len as i64 - 1).max(0) * indexing.stride;
                 let position = self.indexing(indexing);
                 let dst = self.register();
                 self.emit(Op::Index {
@@ -192,6 +204,14 @@ impl Compiler<'_> {
             let len = description.n_single() as u64;
             self.add_index(&mut address, index, Indexing { lo, len, stride: 1 });
         }
+        // Which of an array of channels is not always known, so all of them count; and whether they
+        // are read or changed makes no difference to others: a length is always looked at.
+        let all = first as usize..first as usize + description.n_single();
+        for channel in &self.tables.channels[all] {
+            let last = channel.first_slot + channel.capacity * channel.n_components;
+            self.footprint
+                .write_fields(&self.tables.fields, channel.length..last);
+        }
         let computed = match address.computed {
             Some(register) => register,
             None => self.in_register(Operand::Const(address.known)),
@@ -205,6 +225,8 @@ impl Compiler<'_> {
 struct Address {
     known: i64,
     computed: Option<Reg>,
+    /// The greatest value of the computed part.
+    reach: i64,
 }
 
 impl Address {
@@ -212,7 +234,11 @@ impl Address {
         let base = first + self.known as u32;
         match self.computed {
             None => Target::Field(base),
-            Some(register) => Target::At(base, register),
+            Some(offset) => Target::At {
+                base,
+                offset,
+                span: self.reach as u32 + 1,
+            },
         }
     }
 }
