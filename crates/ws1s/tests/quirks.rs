@@ -183,6 +183,7 @@ fn errors_are_located() {
         [(1, 18, "unknown-name")]
     );
     assert_eq!(errors("var1 x; x = 0 - 1;"), [(1, 9, "number")]);
+    assert_eq!(errors("var2 X; X = {1,};"), [(1, 16, "syntax")]);
     assert_eq!(errors("var2 X; X + 100000 = X;"), [(1, 9, "number")]);
     assert_eq!(errors("var1 x; var2 x; true;"), [(1, 14, "duplicate")]);
     assert_eq!(errors("include \"other.mona\"; true;"), [(1, 9, "include")]);

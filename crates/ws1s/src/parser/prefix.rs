@@ -133,6 +133,9 @@ impl Parser<'_, '_, '_> {
             if !self.eat(",") {
                 break;
             }
+            if self.at_fixed("}") {
+                return self.expected("an element");
+            }
         }
         self.expect("}")?;
         Ok(ExprKind::Set(elements))

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Options;
-use super::fair::{Fair, FairResult};
+use super::fair::{Fair, FairResult, FairSeries};
 use super::record::Record;
 use super::spin::{Answer, Spin, SpinResult, Task, Variant, Verifier};
 use super::statistics::geometric_mean;
@@ -55,6 +55,10 @@ struct Row {
     question: String,
     n_processes: u64,
     fair: Answer<FairResult>,
+    /// Our partial-order reduction, run once; safety only, as the next.
+    fair_reduced: Option<Answer<FairResult>>,
+    /// We with two threads.
+    two_threads: Option<Answer<FairResult>>,
     /// Absent if the question is not put to Spin.
     spin: Option<Answer<SpinResult>>,
     /// Spin with `-DCOLLAPSE`, run once.
@@ -121,6 +125,17 @@ impl Bench<'_> {
             _ => Ok(None),
         };
         let (collapse, reduced) = (once(Variant::Collapse)?, once(Variant::Reduced)?);
+        let ours = |flags: &[&str], n_runs| match others {
+            true => self
+                .series(task(Variant::Plain), flags)
+                .run_all(n_runs)
+                .map(Some),
+            false => Ok(None),
+        };
+        let (fair_reduced, two_threads) = (
+            ours(&["--reduce"], 1)?,
+            ours(&["--threads", "2"], self.options.runs)?,
+        );
         let result = |verifier: Answer<Verifier>| match verifier {
             Ok(verifier) => verifier.result().map(Ok),
             Err(reason) => Ok(Err(reason)),
@@ -131,6 +146,8 @@ impl Bench<'_> {
             question: question.title(),
             n_processes: model.n_processes(size),
             fair,
+            fair_reduced,
+            two_threads,
             spin: plain.map(result).transpose()?,
             collapse,
             reduced,
@@ -142,15 +159,21 @@ impl Bench<'_> {
         Ok(row)
     }
 
+    /// Our call for a question, with further flags.
+    fn series(&self, task: Task<'_>, flags: &[&str]) -> FairSeries<'_> {
+        let mut all = task.question.fair_flags();
+        all.extend(flags.iter().map(|&flag| flag.to_owned()));
+        let defines = [("N", task.size)];
+        self.fair.series(&task.model.native, &defines, &all)
+    }
+
     /// Both checkers in turn, so that a change of the machine's mood hits both.
     fn side_by_side(
         &self,
         task: Task<'_>,
         spin: Option<&Spin>,
     ) -> Result<(Answer<FairResult>, Option<Answer<Verifier>>)> {
-        let defines = [("N", task.size)];
-        let flags = task.question.fair_flags();
-        let mut series = self.fair.series(&task.model.native, &defines, &flags);
+        let mut series = self.series(task, &[]);
         let mut verifier = spin.map(|spin| spin.verifier(task)).transpose()?;
         let mut answer = Ok(());
         for _ in 0..self.options.runs {
@@ -200,6 +223,8 @@ impl Bench<'_> {
             "Spin's",
             "COLLAPSE",
             "POR states",
+            "Spin's",
+            "2 threads",
             "compile s",
         ]);
         for row in rows {
@@ -210,13 +235,10 @@ impl Bench<'_> {
 
     fn cells(&self, row: &Row) -> Vec<String> {
         let fair = row.fair.as_ref();
-        let spin = row.spin.as_ref().and_then(|spin| spin.as_ref().ok());
+        let spin = answered(&row.spin);
         let why_not = row.spin.as_ref().and_then(|spin| spin.as_ref().err());
         let shown = |answer: &Option<Answer<SpinResult>>, show: fn(&SpinResult) -> String| {
-            or_dash(
-                answer.as_ref().and_then(|answer| answer.as_ref().ok()),
-                show,
-            )
+            or_dash(answered(answer), show)
         };
         let bytes = |result: &SpinResult| figure(result.bytes_per_state);
         let seconds = match (spin, why_not) {
@@ -243,7 +265,11 @@ impl Bench<'_> {
             ),
             when(enough, or_dash(spin, bytes)),
             when(enough, shown(&row.collapse, bytes)),
+            or_dash(answered(&row.fair_reduced).and_then(states), |n| {
+                n.to_string()
+            }),
             shown(&row.reduced, |reduced| reduced.report.stored.to_string()),
+            or_dash(row.speed_up(self.suite.min_seconds_for_ratio), figure),
             or_dash(spin, |spin| figure(spin.compile_seconds)),
         ]
     }
@@ -261,6 +287,9 @@ impl Bench<'_> {
                 .filter_map(|row| row.time_ratio)
                 .collect::<Vec<f64>>()
         };
+        let min_seconds = self.suite.min_seconds_for_ratio;
+        let speed_ups = rows.iter().filter_map(|row| row.speed_up(min_seconds));
+        let speed_ups = speed_ups.collect();
         let bytes = |of: fn(&Row) -> &Option<Answer<SpinResult>>| {
             let large = rows.iter().filter(|row| self.has_enough_states(row));
             let safety = large.filter(|row| row.question == "safety");
@@ -278,6 +307,7 @@ impl Bench<'_> {
                 "CPU time, weak process fairness, 5 and more processes",
                 times(&|row| row.question == "liveness, weak-process" && row.n_processes >= 5),
             ),
+            ("wall time, safety, one thread in two threads", speed_ups),
             (
                 "bytes per state, Spin's default in ours, safety",
                 bytes(|row| &row.spin),
@@ -298,6 +328,13 @@ impl Row {
         measurable.then(|| theirs / ours)
     }
 
+    /// Seconds on the clock with one thread, in those with two.
+    fn speed_up(&self, min_seconds: f64) -> Option<f64> {
+        let one = self.fair.as_ref().ok()?.wall_seconds;
+        let two = answered(&self.two_threads)?.wall_seconds;
+        (one >= min_seconds && two > 0.0).then(|| one / two)
+    }
+
     fn find_problems(&self, model: &Model, question: &Question) -> Vec<String> {
         let place = format!("{} {}, {}", self.model, self.size, self.question);
         let mut problems = Vec::new();
@@ -309,6 +346,12 @@ impl Row {
                 "we say {}, not {}",
                 fair.report.verdict, question.verdict
             ));
+        }
+        for other in [&self.fair_reduced, &self.two_threads] {
+            let other = answered(other).filter(|other| other.report.verdict != question.verdict);
+            if let Some(other) = other {
+                complain(format!("{} says {}", other.command, other.report.verdict));
+            }
         }
         let variants = [&self.spin, &self.collapse, &self.reduced];
         for answer in variants.into_iter().flatten().flatten() {
@@ -326,6 +369,10 @@ impl Row {
         let Some(states) = fair.and_then(|fair| fair.report.states) else {
             return problems;
         };
+        let two = answered(&self.two_threads).and_then(|two| two.report.states);
+        if let Some(two) = two.filter(|&two| two != states) {
+            complain(format!("we have {states} states, {two} with two threads"));
+        }
         for answer in [&self.spin, &self.collapse].into_iter().flatten().flatten() {
             let stored = answer.report.stored;
             if stored != states + model.extra_states {
@@ -337,6 +384,10 @@ impl Row {
         }
         problems
     }
+}
+
+fn answered<T>(answer: &Option<Answer<T>>) -> Option<&T> {
+    answer.as_ref().and_then(|answer| answer.as_ref().ok())
 }
 
 /// States of the product if there is one, else of the system.
@@ -369,6 +420,7 @@ mod tests {
                 states: Some(states),
                 transitions: None,
                 product_states: None,
+                peak_memory_bytes: None,
             },
             seconds,
             all_seconds: vec![seconds],
@@ -409,6 +461,8 @@ mod tests {
             question: "safety".to_owned(),
             n_processes: 4,
             fair: Ok(fair),
+            fair_reduced: None,
+            two_threads: None,
             spin: Some(Ok(spin)),
             collapse: None,
             reduced: None,
@@ -450,6 +504,9 @@ mod tests {
             spin.report.complete = false;
         }
         assert_eq!(problems(&row, "liveness").len(), 3);
+        row.fair_reduced = Some(Ok(fair("unknown", 3, 1.0)));
+        row.two_threads = Some(Ok(fair("holds", 10, 1.0)));
+        assert_eq!(problems(&row, "liveness").len(), 4);
     }
 
     #[test]
@@ -458,6 +515,8 @@ mod tests {
         assert_eq!(row.ratio(0.05), None);
         assert_eq!(row.ratio(0.02), Some(4.0));
         assert_eq!(bytes_ratio(&row, &row.spin), Some(3.0));
+        row.two_threads = Some(Ok(fair("holds", 10, 0.005)));
+        assert_eq!((row.speed_up(0.005), row.speed_up(0.05)), (Some(2.0), None));
         row.spin = Some(Err("> 120 s".to_owned()));
         assert_eq!(row.ratio(0.02), None);
         assert_eq!(bytes_ratio(&row, &row.spin), None);

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Options;
-use super::fair::{Fair, FairResult};
+use super::fair::{Fair, FairResult, FairSeries};
 use super::statistics::growth_exponent;
-use super::suite::{Grows, Growth};
+use super::suite::{Grows, Growth, Suite};
 use super::table::{Table, count, figure, or_dash};
 
 /// Measures time and memory against size, prints tables and keeps the record.
@@ -24,19 +24,11 @@ pub fn growth(options: &Options) -> Result<()> {
         .iter()
         .filter(|growth| options.wants(&growth.name))
     {
-        let mut points = Vec::new();
-        let values = if options.quick {
-            &growth.quick
-        } else {
-            &growth.values
-        };
-        for &value in values {
-            eprintln!("{} {}={value}", growth.name, growth.parameter);
-            let point = measure(&fair, growth, value, options.runs)?;
-            record.add(&point)?;
-            points.push(point);
+        let points = measure(&fair, growth, options)?;
+        for point in &points {
+            record.add(point)?;
         }
-        print(growth, &points, suite.min_states_for_bytes);
+        print(growth, &points, &suite);
     }
     Ok(())
 }
@@ -50,38 +42,46 @@ struct Point {
     fair: Result<FairResult, String>,
 }
 
-fn measure(fair: &Fair, growth: &Growth, value: u64, runs: usize) -> Result<Point> {
-    let flags = [
-        "--property",
-        &growth.property,
-        "--fairness",
-        &growth.fairness,
-    ];
-    let flags = flags.map(str::to_owned);
-    let defines = [(growth.parameter.as_str(), value)];
-    let mut series = fair.series(&growth.native, &defines, &flags);
-    let mut answer = Ok(());
-    for _ in 0..runs {
-        if answer.is_ok() {
-            answer = series.run()?;
+/// All sizes in turn, as often as wanted, so that a change of the machine's mood hits all.
+fn measure(fair: &Fair, growth: &Growth, options: &Options) -> Result<Vec<Point>> {
+    let values = if options.quick {
+        &growth.quick
+    } else {
+        &growth.values
+    };
+    let flags = growth.fair_flags();
+    let series = |value: &u64| {
+        let defines = [(growth.parameter.as_str(), *value)];
+        (fair.series(&growth.native, &defines, &flags), Ok(()))
+    };
+    let mut all: Vec<(FairSeries<'_>, Result<(), String>)> = values.iter().map(series).collect();
+    for round in 1..=options.runs {
+        eprintln!("{}, round {round} of {}", growth.name, options.runs);
+        for (series, answer) in all.iter_mut().filter(|(_, answer)| answer.is_ok()) {
+            *answer = series.run()?;
         }
     }
-    let fair = match answer {
-        Ok(()) => Ok(series.result()?),
-        Err(reason) => Err(reason),
+    let point = |(&value, (series, answer)): (&u64, (FairSeries<'_>, Result<(), String>))| {
+        let fair = match answer {
+            Ok(()) => Ok(series.result()?),
+            Err(reason) => Err(reason),
+        };
+        Ok(Point {
+            model: growth.name.clone(),
+            parameter: growth.parameter.clone(),
+            value,
+            fair,
+        })
     };
-    Ok(Point {
-        model: growth.name.clone(),
-        parameter: growth.parameter.clone(),
-        value,
-        fair,
-    })
+    values.iter().zip(all).map(point).collect()
 }
 
-fn print(growth: &Growth, points: &[Point], min_states_for_bytes: u64) {
+fn print(growth: &Growth, points: &[Point], suite: &Suite) {
     println!(
-        "{} ({}, {})\n",
-        growth.name, growth.property, growth.fairness
+        "{}: fair check {} {}\n",
+        growth.name,
+        growth.native,
+        growth.fair_flags().join(" ")
     );
     let mut table = Table::new(&[
         &growth.parameter,
@@ -95,33 +95,34 @@ fn print(growth: &Growth, points: &[Point], min_states_for_bytes: u64) {
         "B/state",
     ]);
     for point in points {
-        table.add(cells(point, min_states_for_bytes));
+        table.add(cells(point, suite.min_states_for_bytes));
     }
     println!("{table}");
-    let results = || {
-        points
-            .iter()
-            .filter_map(|point| Some((point.value, point.fair.as_ref().ok()?)))
-    };
+    println!("{}\n", conclusion(growth, points, suite));
+}
+
+/// The table in one sentence. Sizes whose time is that of starting a process do not count.
+fn conclusion(growth: &Growth, points: &[Point], suite: &Suite) -> String {
+    let results = points.iter().filter_map(|point| {
+        let fair = point.fair.as_ref().ok()?;
+        (fair.seconds >= suite.min_seconds_for_ratio).then_some((point.value, fair))
+    });
     match growth.grows {
         Grows::States => {
-            let by_states =
-                |(_, fair): (u64, &FairResult)| Some((fair.report.states? as f64, fair.seconds));
-            let points: Vec<(f64, f64)> = results().filter_map(by_states).collect();
+            let by_states = |(_, fair): (u64, &FairResult)| {
+                let states = fair.report.states?;
+                Some((states as f64, fair.seconds))
+            };
+            let points: Vec<(f64, f64)> = results.filter_map(by_states).collect();
             let exponent = or_dash(growth_exponent(&points), figure);
-            println!("time grows with states to the power of {exponent}\n");
+            let n_sizes = points.len();
+            format!("time grows with states to the power of {exponent} ({n_sizes} sizes)")
         }
         Grows::Conditions => {
-            let by_value = |(value, fair): (u64, &FairResult)| (value as f64, fair.seconds);
-            let points: Vec<(f64, f64)> = results().map(by_value).collect();
-            let ratio = |(first, last): (&(f64, f64), &(f64, f64))| {
-                format!(
-                    "{} times as many conditions cost {} times the time",
-                    figure(last.0 / first.0),
-                    figure(last.1 / first.1)
-                )
-            };
-            println!("{}\n", or_dash(points.first().zip(points.last()), ratio));
+            let seconds: Vec<f64> = results.map(|(_, fair)| fair.seconds).collect();
+            let least = or_dash(seconds.iter().copied().reduce(f64::min), figure);
+            let most = or_dash(seconds.iter().copied().reduce(f64::max), figure);
+            format!("between {least} and {most} s for all numbers of conditions")
         }
     }
 }

@@ -112,15 +112,7 @@ impl Question {
 
     /// The flags of `fair check` that ask it.
     pub(super) fn fair_flags(&self) -> Vec<String> {
-        let mut flags = Vec::new();
-        let named = [("--property", &self.property), ("--ltl", &self.ltl)];
-        for (flag, value) in named {
-            if let Some(value) = value {
-                flags.extend([flag.to_owned(), value.clone()]);
-            }
-        }
-        flags.extend(["--fairness".to_owned(), self.fairness.clone()]);
-        flags
+        fair_flags(self.property.as_ref(), self.ltl.as_ref(), &self.fairness)
     }
 
     /// Is it put to Spin at this size? Spin knows no fairness but weak fairness of processes.
@@ -129,6 +121,17 @@ impl Question {
         let wanted = self.spin_sizes.as_ref();
         expressible && wanted.is_none_or(|sizes| sizes.contains(&size))
     }
+}
+
+fn fair_flags(property: Option<&String>, ltl: Option<&String>, fairness: &str) -> Vec<String> {
+    let mut flags = Vec::new();
+    for (flag, value) in [("--property", property), ("--ltl", ltl)] {
+        if let Some(value) = value {
+            flags.extend([flag.to_owned(), value.clone()]);
+        }
+    }
+    flags.extend(["--fairness".to_owned(), fairness.to_owned()]);
+    flags
 }
 
 /// A model whose cost is measured against its size.
@@ -145,8 +148,19 @@ pub(super) struct Growth {
     pub(super) values: Vec<u64>,
     #[serde(default)]
     pub(super) quick: Vec<u64>,
-    pub(super) property: String,
+    /// The property, if it is in the file.
+    pub(super) property: Option<String>,
+    /// The formula, if it is not.
+    pub(super) ltl: Option<String>,
+    /// As for `--fairness`.
     pub(super) fairness: String,
+}
+
+impl Growth {
+    /// The flags of `fair check` that ask the question.
+    pub(super) fn fair_flags(&self) -> Vec<String> {
+        fair_flags(self.property.as_ref(), self.ltl.as_ref(), &self.fairness)
+    }
 }
 
 /// What grows with the parameter.
