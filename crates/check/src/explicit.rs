@@ -2,7 +2,7 @@
 
 use base::{AtomId, Budget, Fairness, FairnessKind, NoProgress, Progress};
 use engine::{CompileError, Exploration, Explored, Found, Goal, Query, Stats, System};
-use evidence::{Trace, UnknownReason, Verdict, Violation, ViolationKind};
+use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Op, Property};
 use model::{Assumption, Model, RunTimeError};
 use omega::{Automaton, Prop};
@@ -11,19 +11,21 @@ use crate::fairness::{assuming, is_machine_closed};
 use crate::{Outcome, Plan};
 
 /// What is common to all checks of one property.
-struct Check<'a, 'm> {
-    model: &'m Model,
-    system: System<'m>,
-    fairness: Fairness,
+pub(crate) struct Check<'a, 'm> {
+    pub(crate) model: &'m Model,
+    pub(crate) system: System<'m>,
+    pub(crate) fairness: Fairness,
     /// May steps be left out? The engine refuses where its own conditions for that are not met;
     /// that the property does not count steps is seen to here.
     reduce: bool,
-    budget: &'a Budget,
-    progress: &'a mut dyn Progress,
+    pub(crate) budget: &'a Budget,
+    pub(crate) progress: &'a mut dyn Progress,
+    /// Runs that show why a formula of CTL* holds.
+    pub(crate) branching: Option<Branching>,
 }
 
 /// Why a check has no verdict of its own.
-enum Obstacle {
+pub(crate) enum Obstacle {
     Unsupported(String),
 }
 
@@ -54,14 +56,17 @@ pub(crate) fn check(
                 reduce: plan.reduce && !counts_steps(&property.property),
                 budget: &plan.budget,
                 progress,
+                branching: None,
             };
-            check.decide(&property.property)
+            let (verdict, stats) = check.decide(&property.property)?;
+            Ok((verdict, stats, check.branching))
         });
-    let (verdict, stats) = match decided {
+    let (verdict, stats, branching) = match decided {
         Ok(decided) => decided,
         Err(Obstacle::Unsupported(why)) => (
             Verdict::Unknown(UnknownReason::Unsupported(why)),
             Stats::default(),
+            None,
         ),
     };
     Outcome {
@@ -69,6 +74,7 @@ pub(crate) fn check(
         route: "explicit",
         fairness,
         stats,
+        branching,
         warnings: Vec::new(),
     }
 }
@@ -82,6 +88,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, budget: &Budget) -
         reduce: false,
         budget,
         progress: &mut NoProgress,
+        branching: None,
     };
     let automaton = assuming(Automaton::universal(), &model.parts().assumptions);
     let (outcome, _) = check.find_run(&automaton, &[]).ok()?;
@@ -126,6 +133,10 @@ impl Check<'_, '_> {
                 self.decide_by_exploring(&[], &Goal::Deadlock, ViolationKind::Deadlock)
             }
             Property::Reachable(formula) => self.decide_reachable(formula),
+            Property::CtlStar(formula) => self.decide_ctl_star(formula),
+            Property::MayMust(_) => Err(Obstacle::Unsupported(
+                "a may/must system has no states to be visited".to_owned(),
+            )),
         }
     }
 
@@ -205,14 +216,7 @@ impl Check<'_, '_> {
         automaton: &Automaton,
         atoms: &[AtomId],
     ) -> Result<(engine::Outcome, Stats), Obstacle> {
-        let mut atoms = atoms.to_vec();
-        self.model
-            .parts()
-            .assumptions
-            .iter()
-            .for_each(|a| collect_atoms(a, &mut atoms));
-        atoms.sort_unstable();
-        atoms.dedup();
+        let atoms = with_assumed_atoms(self.model, atoms);
         let query = Query {
             automaton,
             conditions: &self.model.fairness_conditions(self.fairness),
@@ -229,15 +233,8 @@ impl Check<'_, '_> {
     }
 
     /// A depth-first search met a run-time error; the shortest way to one is found breadth first.
-    fn way_to_failure(&mut self, atoms: &[AtomId]) -> Result<Verdict, Obstacle> {
-        let mut atoms = atoms.to_vec();
-        self.model
-            .parts()
-            .assumptions
-            .iter()
-            .for_each(|a| collect_atoms(a, &mut atoms));
-        atoms.sort_unstable();
-        atoms.dedup();
+    pub(crate) fn way_to_failure(&mut self, atoms: &[AtomId]) -> Result<Verdict, Obstacle> {
+        let atoms = with_assumed_atoms(self.model, atoms);
         Ok(match self.explore(&atoms, &Goal::Nothing)?.found {
             Found::Failure(trace) => self.failure(&atoms, trace),
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
@@ -263,6 +260,8 @@ fn counts_steps(property: &Property) -> bool {
             formula
         }
         Property::DeadlockFree => return false,
+        // Path quantifiers see where runs branch.
+        Property::CtlStar(_) | Property::MayMust(_) => return true,
     };
     formula
         .subformulas()
@@ -270,7 +269,17 @@ fn counts_steps(property: &Property) -> bool {
         .any(|part| matches!(part.op(), Op::Next(_)))
 }
 
-fn violated(kind: ViolationKind, trace: Option<Trace>) -> Verdict {
+/// The atoms and those of the assumptions, sorted.
+pub(crate) fn with_assumed_atoms(model: &Model, atoms: &[AtomId]) -> Vec<AtomId> {
+    let mut atoms = atoms.to_vec();
+    let assumptions = model.parts().assumptions.iter();
+    assumptions.for_each(|assumption| collect_atoms(assumption, &mut atoms));
+    atoms.sort_unstable();
+    atoms.dedup();
+    atoms
+}
+
+pub(crate) fn violated(kind: ViolationKind, trace: Option<Trace>) -> Verdict {
     Verdict::Violated(Box::new(Violation {
         kind,
         trace,

@@ -7,14 +7,15 @@
 //!
 //! What to read next: `SOUNDNESS.md` says for every route which properties it decides and why.
 
+mod branching;
 mod explicit;
 mod fairness;
 mod warnings;
 
 use base::{Budget, Diagnostic, Fairness, Progress};
 use engine::Stats;
-use evidence::{Invalid, Verdict};
-use logic::NamedProperty;
+use evidence::{Branching, Invalid, Verdict};
+use logic::{NamedProperty, Property};
 use model::Model;
 
 pub use fairness::effective_fairness;
@@ -30,6 +31,8 @@ pub struct Plan {
     pub reduce: bool,
     /// What the check may spend.
     pub budget: Budget,
+    /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.
+    pub naive: bool,
 }
 
 /// The answer to a property.
@@ -43,6 +46,8 @@ pub struct Outcome {
     pub fairness: Fairness,
     /// What was explored.
     pub stats: Stats,
+    /// Runs that show why a formula of CTL* holds in the first initial state.
+    pub branching: Option<Branching>,
     /// Reasons to distrust the question, not the answer.
     pub warnings: Vec<Diagnostic>,
 }
@@ -79,8 +84,11 @@ pub fn check(
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Bug> {
     let fairness = effective_fairness(model, property, plan.fairness);
+    if let Property::MayMust(question) = &property.property {
+        return Ok(branching::check_may_must(model, property, question, plan));
+    }
     let mut outcome = explicit::check(model, property, fairness, plan, progress);
-    confirm(model, property, fairness, &outcome.verdict)?;
+    confirm(model, property, &outcome)?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) {
         let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);
         outcome.warnings.extend(found);
@@ -88,21 +96,26 @@ pub fn check(
     Ok(outcome)
 }
 
-fn confirm(
-    model: &Model,
-    property: &NamedProperty,
-    fairness: Fairness,
-    verdict: &Verdict,
-) -> Result<(), Bug> {
+fn confirm(model: &Model, property: &NamedProperty, outcome: &Outcome) -> Result<(), Bug> {
     let assumptions = &model.parts().assumptions;
-    let confirmed = match verdict {
-        Verdict::Violated(violation) => {
-            evidence::validate(model, &property.property, fairness, assumptions, violation)
+    let fairness = outcome.fairness;
+    let confirmed = match (&outcome.verdict, &property.property) {
+        (Verdict::Violated(violation), question) => {
+            evidence::validate(model, question, fairness, assumptions, violation)
         }
-        Verdict::Holds {
-            witness: Some(witness),
-        } => evidence::validate_witness(model, &property.property, witness),
-        Verdict::Holds { witness: None } | Verdict::Unknown(_) => Ok(()),
+        (
+            Verdict::Holds {
+                witness: Some(witness),
+            },
+            question,
+        ) => evidence::validate_witness(model, question, witness),
+        (Verdict::Holds { witness: None }, Property::CtlStar(formula)) => {
+            let shown = outcome.branching.as_ref();
+            shown.map_or(Ok(()), |shown| {
+                evidence::validate_branching(model, formula, fairness, assumptions, shown)
+            })
+        }
+        (Verdict::Holds { witness: None } | Verdict::Unknown(_), _) => Ok(()),
     };
     confirmed.map_err(|invalid| Bug {
         property: property.name.clone(),

@@ -5,7 +5,7 @@
 use base::{Budget, Diagnostic, Fairness, NoProgress, Span};
 use engine::Stats;
 use evidence::Verdict;
-use logic::{Ltl, NamedProperty, Op, Property};
+use logic::{CtlStar, Ltl, NamedProperty, Op, PathQuantifier, Property};
 use model::{
     Annotation, Atom, AtomMeaning, BinaryOp, CommandId, Expr, Model, ModelParts, ProcessId, Subject,
 };
@@ -69,13 +69,19 @@ fn premise_never_true(
     stats: &Stats,
     budget: &Budget,
 ) -> Vec<Diagnostic> {
-    let formula = match &property.property {
-        Property::Ltl(formula) => formula.clone(),
-        Property::Invariant(formula) => Ltl::always(formula.clone()),
-        Property::Reachable(_) | Property::DeadlockFree => return Vec::new(),
-    };
     let mut premises = Vec::new();
-    collect_premises(model, &formula, &mut premises);
+    match &property.property {
+        Property::Ltl(formula) => collect_premises(model, formula, &mut premises),
+        Property::Invariant(formula) => {
+            collect_premises(model, &Ltl::always(formula.clone()), &mut premises);
+        }
+        Property::CtlStar(formula) => {
+            let quantified = formula.quantified().iter();
+            let for_all = quantified.filter(|q| q.quantifier == PathQuantifier::All);
+            for_all.for_each(|q| collect_premises(model, &q.path, &mut premises));
+        }
+        Property::Reachable(_) | Property::DeadlockFree | Property::MayMust(_) => {}
+    }
     let warn = |premise: Premise| {
         let name = premise.name;
         let message = format!("the left side of the implication, `{name}`, is never true");
@@ -144,7 +150,7 @@ fn collect_premises(model: &Model, formula: &Ltl, premises: &mut Vec<Premise>) {
                 .for_each(|part| collect_premises(model, part, premises));
         }
         Op::Always(inner) => match inner.op() {
-            Op::Implies(premise, _) if premise.is_propositional() => {
+            Op::Implies(premise, _) if premise.is_propositional() && is_plain(premise) => {
                 let name = |atom: base::AtomId| model.parts().atoms[atom.index()].name.clone();
                 premises.push(Premise {
                     name: premise.display(&name).to_string(),
@@ -155,11 +161,19 @@ fn collect_premises(model: &Model, formula: &Ltl, premises: &mut Vec<Premise>) {
                 let boxed = parts.iter().map(|part| Ltl::always(part.clone()));
                 boxed.for_each(|part| collect_premises(model, &part, premises));
             }
-            Op::Atom(atom) => premises.extend(premise_of_atom(model, *atom)),
+            Op::Atom(atom) if is_plain(inner) => {
+                premises.extend(premise_of_atom(model, *atom));
+            }
             _ => {}
         },
         _ => {}
     }
+}
+
+/// Does the formula mention no path quantifier, so that it has a value at a single position?
+fn is_plain(formula: &Ltl) -> bool {
+    let mut atoms = formula.atoms().into_iter();
+    atoms.all(|atom| CtlStar::as_quantified(atom).is_none())
 }
 
 /// A state proposition that is itself an implication is one atom, because its right side may have
@@ -231,7 +245,10 @@ pub fn needless_annotations(
     let complete = |(property, outcome): &&(&NamedProperty, &Outcome)| {
         holds(outcome)
             && !outcome.stats.reduced
-            && !matches!(property.property, Property::Reachable(_))
+            && !matches!(
+                property.property,
+                Property::Reachable(_) | Property::MayMust(_)
+            )
     };
     let Some((_, explored)) = checked.iter().find(complete) else {
         return Vec::new();
@@ -261,7 +278,7 @@ fn needless(span: Span, message: &str) -> Diagnostic {
 }
 
 fn is_temporal(property: &NamedProperty) -> bool {
-    matches!(property.property, Property::Ltl(_))
+    matches!(property.property, Property::Ltl(_) | Property::CtlStar(_))
 }
 
 fn never_enabled(model: &Model, annotation: &Annotation, stats: &Stats) -> bool {

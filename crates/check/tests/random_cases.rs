@@ -39,6 +39,7 @@ fn verdict(model: &Model, property: Property, fairness: Fairness) -> Verdict {
         fairness: Some(fairness),
         reduce: false,
         budget: Budget::unlimited(),
+        ..Plan::default()
     };
     let outcome = check(model, &named(property), &plan, &mut NoProgress);
     outcome.unwrap_or_else(|bug| panic!("{bug}")).verdict
@@ -120,6 +121,7 @@ fn reduced(model: &Model, property: Property, fairness: Fairness, reduce: bool) 
         fairness: Some(fairness),
         reduce,
         budget: Budget::unlimited().with_max_states(20_000),
+        ..Plan::default()
     };
     let outcome = check(model, &named(property), &plan, &mut NoProgress);
     let outcome = outcome.unwrap_or_else(|bug| panic!("{bug}"));

@@ -148,6 +148,7 @@ impl Case {
                 fairness: Some(fairness),
                 reduce: false,
                 budget: Budget::unlimited(),
+                ..Plan::default()
             };
             let outcome = check(model, property, &plan, &mut NoProgress);
             let outcome = outcome.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));

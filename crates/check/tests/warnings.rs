@@ -17,6 +17,7 @@ fn warnings(text: &str) -> Vec<String> {
         fairness: None,
         reduce: false,
         budget: Budget::unlimited(),
+        ..Plan::default()
     };
     let outcomes: Vec<Outcome> = loaded
         .properties
@@ -113,4 +114,34 @@ fn an_annotation_that_never_matters() {
             "needless-fairness 7: this fairness never matters: every property holds without it",
         ]
     );
+}
+
+#[test]
+fn premises_below_path_quantifiers_are_looked_at() {
+    let text = "
+        var x : 0..2 = 0
+        process P { up when x < 1 { x := x + 1 }  reset { x := 0 } }
+        property p: AG (x == 2 -> EF x == 0)
+        property q: AG (x == 1 -> EF x == 0)
+    ";
+    let source = base::Source {
+        name: "m.fair".into(),
+        text: text.into(),
+    };
+    let loaded = lang::load(source, &lang::Options::default());
+    let model = loaded.model.expect("no errors");
+    let codes = |name: &str| -> Vec<&str> {
+        let property = loaded.properties.iter().find(|p| p.name == name);
+        let plan = Plan::default();
+        let outcome = check(&model, property.expect("it exists"), &plan, &mut NoProgress);
+        let outcome = outcome.expect("the evidence is right");
+        assert_eq!(outcome.verdict.name(), "holds");
+        outcome
+            .warnings
+            .iter()
+            .map(|warning| warning.code)
+            .collect()
+    };
+    assert_eq!(codes("p"), ["premise-never-true"]);
+    assert_eq!(codes("q"), Vec::<&str>::new());
 }

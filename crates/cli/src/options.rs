@@ -40,6 +40,8 @@ pub enum Command {
     Graph(GraphOptions),
     /// Print the automaton of an LTL formula.
     Ltl(LtlOptions),
+    /// Decide formulas of WS1S or M2L-Str in MONA's language.
+    Ws1s(Ws1sOptions),
     /// Print a completion script for a shell.
     Completions(CompletionsOptions),
     /// Print the manual page.
@@ -79,6 +81,13 @@ pub struct CheckOptions {
     /// Check this LTL formula, and no property of the file that is not named. Repeatable.
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub ltl: Vec<String>,
+    /// Check this formula with path quantifiers, such as `A(G(req -> F ack))` or `AG EF reset`, and no
+    /// property of the file that is not named. Repeatable.
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub ctl: Vec<String>,
+    /// How fairness is read on may/must systems. Anything but the default is unsound.
+    #[arg(long, value_name = "READING", default_value = "annotated")]
+    pub semantics: Semantics,
     /// Which runs are fair: none, weak-process, strong-process, weak, strong, strong-global,
     /// annotated, or one of them with `+annotated`. Default: what the property or the model says,
     /// else `annotated` if the model has annotations, else `none`.
@@ -145,6 +154,15 @@ pub enum OutputFormat {
 pub enum Route {
     /// By visiting every reachable state.
     Explicit,
+}
+
+/// How fairness is read on may/must systems.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Semantics {
+    /// What is possible and what is certain are told apart. Sound.
+    Annotated,
+    /// As if nothing were unknown. Unsound; it exists to show the difference.
+    Naive,
 }
 
 /// Options of `fair simulate`.
@@ -220,10 +238,30 @@ pub struct LtlOptions {
     pub format: AutomatonFormat,
 }
 
+/// Options of `fair ws1s`.
+#[derive(Args, Debug)]
+pub struct Ws1sOptions {
+    /// The formulas (`.mona`).
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Print the minimal automaton of every formula, too.
+    #[arg(long, value_name = "FORMAT")]
+    pub automaton: Option<AutomatonFormat>,
+    /// Print how large the automata became and how long each phase took, too.
+    #[arg(long)]
+    pub statistics: bool,
+    /// Stop if more memory than this is needed, such as 512M or 2GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
+    /// Stop after this time, such as 500ms, 30s, 2m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+}
+
 /// How automata are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum AutomatonFormat {
-    /// The Hanoi Omega-Automata format.
+    /// The Hanoi Omega-Automata format; for finite words, a format like it.
     Hoa,
     /// A drawing for Graphviz.
     Dot,

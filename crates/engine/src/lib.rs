@@ -2,8 +2,8 @@
 //!
 //! A [`System`] is a model compiled for speed: states packed into words, guards and effects as
 //! straight-line code. [`explore`] visits its states breadth first (reachability, invariants,
-//! deadlocks); [`find_run`] searches its product with an automaton for a fair run. Both are exact
-//! or say why they stopped.
+//! deadlocks); [`find_run`] searches its product with an automaton for a fair run; [`state_graph`]
+//! keeps everything, for questions about every state. All are exact or say why they stopped.
 //!
 //! This crate knows no formulas and no fairness notions, only automata and elementary conditions;
 //! which ones a property needs is decided in crate `check`. Everything here is tested against the
@@ -22,6 +22,7 @@ mod product;
 mod program;
 mod search;
 mod sharing;
+mod state_graph;
 mod stepping;
 mod store;
 mod stubborn;
@@ -31,4 +32,5 @@ pub use compile::CompileError;
 pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};
 pub use label::{Label, LabelId};
 pub use search::{Outcome, Query, find_run};
+pub use state_graph::{Built, StateGraph, state_graph};
 pub use system::{Failed, Steps, System};

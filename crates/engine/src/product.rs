@@ -589,7 +589,7 @@ fn compile_edges(
         .collect()
 }
 
-fn takes_part(label: &Label, subject: &Subject) -> bool {
+pub(crate) fn takes_part(label: &Label, subject: &Subject) -> bool {
     match subject {
         Subject::Process(instance) => label.movers.contains(instance),
         Subject::Action(action) => label.actions.contains(action),

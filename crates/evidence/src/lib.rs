@@ -22,6 +22,7 @@
 //! assert_eq!(evidence::validate_run(&model, &trace), Ok(()));
 //! ```
 
+mod branching;
 mod diff;
 mod explain;
 mod invalid;
@@ -33,6 +34,7 @@ mod verdict;
 mod view;
 mod word;
 
+pub use branching::{Branch, Branching, Claim, validate_branching};
 pub use diff::{Change, changes};
 pub use explain::{
     Because, Exclusion, Justification, assumption_name, condition_name, explain_fairness,

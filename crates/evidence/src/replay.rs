@@ -36,6 +36,12 @@ impl<'a> Replay<'a> {
         if !model.is_initial(&trace.states[0]).map_err(at_start)? {
             return Err(Invalid::NotInitial);
         }
+        Self::anywhere(model, trace)
+    }
+
+    /// Replays a trace that may start in any state.
+    pub(crate) fn anywhere(model: &'a Model, trace: &'a Trace) -> Result<Self, Invalid> {
+        check_shape(model, trace)?;
         let (node_at, n_nodes) = number_states(&trace.states);
         let mut replay = Self {
             model,

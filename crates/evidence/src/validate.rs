@@ -10,6 +10,7 @@ use logic::{Ltl, Property};
 use model::{Assumption, Model, RunTimeError, State};
 use rustc_hash::FxHashSet;
 
+use crate::branching::validate_branching;
 use crate::explain::{judge_loop, uncovered_step};
 use crate::replay::{Replay, actions_name};
 use crate::word::{Word, assumption_atoms};
@@ -18,7 +19,8 @@ use crate::{Because, ComponentSize, Invalid, Trace, Violation, ViolationKind};
 /// Is the violation real? It is replayed step by step, its loop is checked against every fairness
 /// condition and assumption, and the property is evaluated on it.
 ///
-/// A [`ViolationKind::Unreachable`] has nothing that could be replayed; only its form is checked.
+/// A [`ViolationKind::Unreachable`] or [`ViolationKind::NegationHolds`] has nothing that could be
+/// replayed; only its form is checked.
 ///
 /// # Errors
 /// The first reason why not.
@@ -35,6 +37,17 @@ pub fn validate(
             _ => Err(Invalid::KindDoesNotFit),
         },
         (ViolationKind::Unreachable, Some(_)) => Err(Invalid::KindDoesNotFit),
+        (ViolationKind::Branching(branching), _) => {
+            let Property::CtlStar(formula) = property else {
+                return Err(Invalid::KindDoesNotFit);
+            };
+            validate_branching(model, &formula.negated(), fairness, assumptions, branching)
+        }
+        (ViolationKind::NegationHolds, None) => match property {
+            Property::MayMust(_) => Ok(()),
+            _ => Err(Invalid::KindDoesNotFit),
+        },
+        (ViolationKind::NegationHolds, Some(_)) => Err(Invalid::KindDoesNotFit),
         (ViolationKind::RunTimeError(error), trace) => {
             validate_error(model, property, assumptions, trace, error)
         }
@@ -145,7 +158,8 @@ fn error_in_last_state(
     let commands = entry.map_or(&[][..], |step| &step.commands);
     let mut atoms = match property {
         Property::Ltl(f) | Property::Invariant(f) | Property::Reachable(f) => f.atoms(),
-        Property::DeadlockFree => Vec::new(),
+        Property::CtlStar(formula) => formula.atoms(),
+        Property::DeadlockFree | Property::MayMust(_) => Vec::new(),
     };
     atoms.extend(assumptions.iter().flat_map(assumption_atoms));
     let of_atoms = atoms.into_iter();
@@ -161,7 +175,31 @@ fn violated_formula(property: &Property) -> Result<Ltl, Invalid> {
     match property {
         Property::Ltl(formula) => Ok(formula.clone()),
         Property::Invariant(formula) => Ok(Ltl::always(formula.clone())),
-        Property::Reachable(_) | Property::DeadlockFree => Err(Invalid::KindDoesNotFit),
+        Property::Reachable(_)
+        | Property::DeadlockFree
+        | Property::CtlStar(_)
+        | Property::MayMust(_) => Err(Invalid::KindDoesNotFit),
+    }
+}
+
+/// Is the replayed lasso fair, covering all its steps under strong global fairness?
+pub(crate) fn check_fair_loop(
+    replay: &Replay<'_>,
+    fairness: Fairness,
+    assumptions: &[Assumption],
+) -> Result<(), Invalid> {
+    let judge = LoopJudge {
+        fairness,
+        assumptions,
+        formula: &Ltl::ff(),
+    };
+    judge.check_fairness(replay)?;
+    match uncovered_step(replay) {
+        Some((at, step)) if fairness.kind == FairnessKind::StrongGlobal => {
+            let actions = actions_name(replay.model, &step.actions);
+            Err(Invalid::NotCovered { at, actions })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use base::StopReason;
 use model::RunTimeError;
 
-use crate::Trace;
+use crate::{Branching, Trace};
 
 /// What a check says about a property.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,6 +71,11 @@ pub enum ViolationKind {
     RunTimeError(RunTimeError),
     /// No reachable position is as the property demands. There is no run to show for it.
     Unreachable,
+    /// An initial state does not satisfy a formula of CTL*.
+    Branching(Box<Branching>),
+    /// The negation holds in an initial state of a may/must system, so in every system that it
+    /// describes.
+    NegationHolds,
 }
 
 /// A violated property, and the evidence.
@@ -78,8 +83,9 @@ pub enum ViolationKind {
 pub struct Violation {
     /// In which way.
     pub kind: ViolationKind,
-    /// The run. Invariant: absent only for [`ViolationKind::Unreachable`] and for run-time errors
-    /// in initial values.
+    /// The run. Invariant: absent only for [`ViolationKind::Unreachable`],
+    /// [`ViolationKind::Branching`], [`ViolationKind::NegationHolds`] and for run-time errors in
+    /// initial values.
     pub trace: Option<Trace>,
     /// Under strong global fairness: a lasso whose loop takes every step of every state that it
     /// visits. Without it, `trace` must be such a lasso; with it, `trace` is a shorter lasso that

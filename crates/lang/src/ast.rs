@@ -1,6 +1,7 @@
 //! What the parser reads, before names and types are looked at.
 
 use base::{Fairness, Span};
+use logic::PathQuantifier;
 use model::{ConditionKind, Quantifier};
 
 /// A name and where it is written.
@@ -53,6 +54,40 @@ pub(crate) enum Decl {
     Assume(Expr),
     /// A property of any kind.
     Property(PropertyDecl),
+    /// `system S { … }`.
+    System(SystemDecl),
+}
+
+/// A may/must system, given state by state.
+#[derive(Debug)]
+pub(crate) struct SystemDecl {
+    pub(crate) name: Ident,
+    pub(crate) states: Vec<Ident>,
+    pub(crate) initial: Vec<Ident>,
+    pub(crate) free: Vec<(Ident, Ident)>,
+    pub(crate) constrained: Vec<(Ident, Ident)>,
+    pub(crate) propositions: Vec<(Ident, TruthValues)>,
+    pub(crate) assumptions: Vec<Expr>,
+    pub(crate) properties: Vec<SystemProperty>,
+}
+
+/// What is said of a proposition: values, each with the states in which it has it.
+pub(crate) type TruthValues = Vec<(Truth, Vec<Ident>)>;
+
+/// What is said of a proposition in some states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Truth {
+    True,
+    False,
+    Unknown,
+}
+
+/// A question about a may/must system, for paths that satisfy an assumption.
+#[derive(Debug)]
+pub(crate) struct SystemProperty {
+    pub(crate) name: Ident,
+    pub(crate) assuming: Option<Expr>,
+    pub(crate) formula: Expr,
 }
 
 /// One or several variables of one type.
@@ -286,6 +321,8 @@ pub(crate) enum ExprKind {
     /// `P[i] @ {a, b}`; without a process, the one that it is written in.
     At(Option<Box<Expr>>, Vec<Ident>),
     Unary(UnaryOp, Box<Expr>),
+    /// `A G p`, `E F p`. What is written `A(…)`, `A[…]` is a call or an index until names are known.
+    Path(PathQuantifier, Box<Expr>),
     /// Two operands of an operator that does not associate to the left.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// Operands of operators of one precedence, grouped to the left. Kept flat, so that long
@@ -305,4 +342,45 @@ pub(crate) enum ExprKind {
     Comprehension(Ident, Box<Expr>, Box<Expr>, Box<Expr>),
     /// `any`, as an initial value.
     Any,
+}
+
+impl Expr {
+    /// The path quantifier that the expression is, unless its name is declared as something else:
+    /// the quantifier, the temporal operator that is part of its name, and the operand.
+    pub(crate) fn path_quantifier(
+        &self,
+        is_declared: impl Fn(&str) -> bool,
+    ) -> Option<(PathQuantifier, Option<UnaryOp>, &Self)> {
+        let (function, operand) = match &self.kind {
+            ExprKind::Path(quantifier, inner) => return Some((*quantifier, None, inner)),
+            ExprKind::Call(function, arguments) => match arguments.as_slice() {
+                [operand] => (function, operand),
+                _ => return None,
+            },
+            ExprKind::Index(base, index) => (base, &**index),
+            _ => return None,
+        };
+        let ExprKind::Name(name) = &function.kind else {
+            return None;
+        };
+        let (quantifier, op) = path_word(name)?;
+        let is_index = matches!(self.kind, ExprKind::Index(..));
+        ((op.is_none() || !is_index) && !is_declared(name)).then_some((quantifier, op, operand))
+    }
+}
+
+/// The words for path quantifiers, alone or joined with a temporal operator.
+pub(crate) fn path_word(word: &str) -> Option<(PathQuantifier, Option<UnaryOp>)> {
+    let quantifier = match word.as_bytes().first()? {
+        b'A' => PathQuantifier::All,
+        b'E' => PathQuantifier::Exists,
+        _ => return None,
+    };
+    match &word[1..] {
+        "" => Some((quantifier, None)),
+        "G" => Some((quantifier, Some(UnaryOp::Always))),
+        "F" => Some((quantifier, Some(UnaryOp::Eventually))),
+        "X" => Some((quantifier, Some(UnaryOp::Next))),
+        _ => None,
+    }
 }

@@ -32,6 +32,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Further properties: name and formula (`--ltl`).
     pub ltl: Vec<(String, String)>,
+    /// Further properties with path quantifiers: name and formula (`--ctl`).
+    pub ctl: Vec<(String, String)>,
     /// Further assumptions about runs (`--assume`).
     pub assume: Vec<String>,
 }
@@ -64,9 +66,11 @@ pub fn load(source: Source, options: &Options) -> Loaded {
         text: text.to_owned(),
     };
     let ltl = options.ltl.iter().map(|(_, text)| ("<--ltl>", text));
+    let ctl = options.ctl.iter().map(|(_, text)| ("<--ctl>", text));
     let assume = options.assume.iter().map(|text| ("<--assume>", text));
     sources.extend(
-        ltl.chain(assume)
+        ltl.chain(ctl)
+            .chain(assume)
             .map(|(name, text)| formula_source(name, text)),
     );
     let mut diagnostics = Vec::new();

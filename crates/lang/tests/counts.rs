@@ -140,7 +140,9 @@ fn judge(path: &str) -> Vec<(String, bool)> {
             logic::Property::DeadlockFree => seen
                 .iter()
                 .all(|state| !model.successors(state).expect("steps").is_empty()),
-            logic::Property::Ltl(_) => continue,
+            logic::Property::Ltl(_) | logic::Property::CtlStar(_) | logic::Property::MayMust(_) => {
+                continue;
+            }
         };
         verdicts.push((property.name, verdict));
     }

@@ -841,6 +841,7 @@ fn values_from_the_command_line() {
             .collect(),
         ltl: vec![("f".to_owned(), "[] (x < ".to_owned())],
         assume: vec!["[]<> y".to_owned()],
+        ..Options::default()
     };
     let text = "const SIZE = 3\nconst on = true\nvar x : 0..SIZE";
     let bad = options(&[("SIZ", "4"), ("on", "2"), ("SIZE", "many")]);
@@ -891,6 +892,82 @@ process P {
                 help: close the effect with `}`
                 help: an implication in an effect needs parentheses
             syntax 8:1 this `}` closes nothing that is open
+        "#]],
+    );
+}
+
+#[test]
+fn path_quantifiers_in_wrong_places() {
+    check(
+        "\
+var p : bool
+process P { s }
+property outer: G EF p
+invariant inv: EF p
+assume A([]<> p)
+init EX(p)",
+        &expect![[r#"
+            unknown-name 6:6 `EX` is not declared
+            path-quantifier 5:8 path quantifiers make no sense here
+                help: write `property name: formula` for a formula with path quantifiers
+            no-state-formula 3:17 a temporal operator stands outside the path quantifiers
+                help: write `A(…)` for all fair runs or `E(…)` for some fair run around it
+            path-quantifier 4:16 path quantifiers make no sense here
+                help: write `property name: formula` for a formula with path quantifiers
+        "#]],
+    );
+}
+
+#[test]
+fn wrong_systems() {
+    check(
+        "\
+system S {
+    states a, b
+    init c
+}
+system T {
+    states a, a
+}
+system U {
+    states a
+    p: true in a, false in a
+}
+system V {
+    states a
+    p: true in a
+    property x: A(F r)
+    property y: A(F p == 1)
+    property z: F p
+    property w assuming F p: A(F p)
+}",
+        &expect![[r#"
+            unknown-state 3:10 there is no state `c`
+                help: did you mean `a`?
+            duplicate 6:15 state `a` is declared twice
+            contradiction 10:28 `p` has two values in `a`
+            unknown-name 15:21 `V` has no proposition `r`
+                help: did you mean `p`?
+            system-formula 16:26 this cannot stand in a formula about a may/must system
+                help: it consists of propositions, `@ state`, Boolean and temporal operators and path quantifiers
+            no-state-formula 17:17 a temporal operator stands outside the path quantifiers
+                help: write `A(…)` for all fair runs or `E(…)` for some fair run around it
+            assumption 18:25 an assumption combines `[]<> p` and `<>[] p` by Boolean operators
+        "#]],
+    );
+}
+
+#[test]
+fn wrong_item_of_a_system() {
+    check(
+        "\
+system S {
+    states a
+    frei a -> a
+}",
+        &expect![[r#"
+            syntax 3:5 expected an item of a system, found `frei`
+                help: a system consists of `states`, `init`, `free`, `constrained`, `assume`, `property` and propositions such as `p: true in a, b`
         "#]],
     );
 }

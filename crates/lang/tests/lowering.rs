@@ -42,13 +42,21 @@ fn shown(text: &str) -> String {
     let name = |atom: base::AtomId| format!("`{}`", model.parts().atoms[atom.index()].name);
     let mut shown = diagnostics;
     for property in &loaded.properties {
+        let linear = |formula: &logic::Ltl| formula.display(&name).to_string();
         let (kind, formula) = match &property.property {
-            Property::Ltl(formula) => ("ltl", Some(formula)),
-            Property::Invariant(formula) => ("invariant", Some(formula)),
-            Property::Reachable(formula) => ("reachable", Some(formula)),
-            Property::DeadlockFree => ("deadlock-free", None),
+            Property::Ltl(formula) => ("ltl", linear(formula)),
+            Property::Invariant(formula) => ("invariant", linear(formula)),
+            Property::Reachable(formula) => ("reachable", linear(formula)),
+            Property::DeadlockFree => ("deadlock-free", String::new()),
+            Property::CtlStar(formula) => ("ctl*", formula.text(&name)),
+            Property::MayMust(question) => {
+                let system = &model.parts().systems[question.system];
+                let name = |atom: base::AtomId| system.propositions()[atom.index()].name.clone();
+                let fairness = question.fairness.display(&name).to_string();
+                let formula = question.formula.text(&name);
+                ("may-must", format!("{formula} assuming {fairness}"))
+            }
         };
-        let formula = formula.map_or(String::new(), |f| f.display(&name).to_string());
         let fairness = property
             .fairness
             .map_or(String::new(), |f| format!(" under {}", f.name()));
@@ -396,4 +404,107 @@ fn examples_of_the_manual() {
         assert_eq!(show(&loaded), "", "{text}");
         assert!(!loaded.properties.is_empty(), "{text}");
     }
+}
+
+#[test]
+fn path_quantifiers() {
+    check(
+        "
+        property reset:  A(G(E(F one)))
+        property short:  AG EF one && !EX(near(1)) || E[ one U near(0) ] && A [] E <> !one
+        property linear: A(G(one -> F near(0)))
+        property both:   A(F one) && A G near(1)
+        property steps:  E(G F P[1].enter(2) && [] (Q.tick -> A X !Q.tick))
+        property every:  forall i in 0..1: EF near(i)
+        property state:  one -> AX AX one
+        ",
+        &expect![[r#"
+            reset: ctl* A([]E(<>`one`))
+            short: ctl* A([]E(<>`one`)) && !E(X `near(1)`) || E(`one` U `near(0)`) && A([]E(<>!`one`))
+            linear: ltl [](`one` -> <>`near(0)`)
+            both: ltl <>`one` && []`near(1)`
+            steps: ctl* E([]<>`P[1].enter(2)` && [](`Q.tick` -> A(X !`Q.tick`)))
+            every: ctl* E(<>`near(0)`) && E(<>`near(1)`)
+            state: ctl* `one` -> A(X A(X `one`))
+        "#]],
+    );
+}
+
+#[test]
+fn letters_that_name_something_are_no_quantifiers() {
+    let text = "
+        var A : bool[2] = false
+        def E(i) = A[i]
+        process P { s { A[0] := true } }
+        property p: G(A[0] -> F E(1))
+        property q: A F A[1]
+    ";
+    let loaded = load(text, &Options::default());
+    assert!(loaded.diagnostics.is_empty(), "{}", show(&loaded));
+    let kinds: Vec<bool> = loaded
+        .properties
+        .iter()
+        .map(|p| matches!(p.property, Property::Ltl(_)))
+        .collect();
+    assert_eq!(kinds, [true, true]);
+}
+
+#[test]
+fn may_must_systems() {
+    check(
+        "
+        system S {
+            states a, b, c; init a
+            free a -> b, b -> c
+            constrained b -> b
+            p: true in a, b, false in c
+            q: unknown in a, true in b
+            assume []<> p
+            property one: @ {a, b} -> A(F(p && E X !q))
+            property two assuming <>[] q -> []<> !p: AG p
+        }
+        ",
+        &expect![[r#"
+            S.one: may-must @ a || @ b -> A(<>(p && E(X !q))) assuming []<>p
+            S.two: may-must A([]p) assuming []<>p && (<>[]q -> []<>!p)
+        "#]],
+    );
+    let text = "system S { states a, b; init b; free a -> b; steps a -> a; p: true in a }";
+    let loaded = load(text, &Options::default());
+    let model = loaded.model.expect("no errors");
+    let system = &model.parts().systems[0];
+    assert_eq!(system.free(), [vec![0, 1], vec![1]]);
+    // Without any step a state idles, and that it must.
+    assert_eq!(system.constrained(), [vec![0], vec![1]]);
+    assert_eq!(system.initial(), [1]);
+    assert_eq!(system.propositions()[0].values, [Some(true), None]);
+}
+
+#[test]
+fn formulas_of_the_command_line_with_quantifiers() {
+    let options = Options {
+        ctl: vec![
+            ("ctl-1".into(), "AG EF p".into()),
+            ("ctl-2".into(), "p".into()),
+        ],
+        ..Options::default()
+    };
+    let of_system = load("system S { states a; init a; p: true in a }", &options);
+    assert!(of_system.diagnostics.is_empty(), "{}", show(&of_system));
+    let is_system = |p: &logic::NamedProperty| matches!(p.property, Property::MayMust(_));
+    assert!(of_system.properties.iter().all(is_system));
+    let of_processes = load("var p : bool\nprocess P { s }", &options);
+    assert!(of_processes.diagnostics.is_empty());
+    let is_branching = |p: &logic::NamedProperty| matches!(p.property, Property::CtlStar(_));
+    assert!(of_processes.properties.iter().all(is_branching));
+    let outer = Options {
+        ctl: vec![("ctl-1".into(), "G p".into())],
+        ..Options::default()
+    };
+    let wrong = load("var p : bool\nprocess P { s }", &outer);
+    expect![[r#"
+        no-state-formula <--ctl> 1:1 a temporal operator stands outside the path quantifiers
+            help: write `A(…)` for all fair runs or `E(…)` for some fair run around it
+    "#]]
+    .assert_eq(&show(&wrong));
 }

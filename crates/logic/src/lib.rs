@@ -1,4 +1,4 @@
-//! Linear temporal logic: formulas, what they mean, and their automata.
+//! Temporal logic: formulas of LTL and CTL*, what they mean, and their automata.
 //!
 //! A word is an infinite sequence of letters and a letter is a set of atoms. This crate decides whether a
 //! formula holds on an ultimately periodic word ([`holds_on_lasso`], the definition of truth), and builds
@@ -29,6 +29,7 @@
 
 mod arena;
 mod bdd;
+mod ctl_star;
 mod display;
 mod fairness;
 mod implication;
@@ -44,12 +45,15 @@ mod tableau;
 mod tgba;
 mod translate;
 
+pub use ctl_star::{CtlStar, CtlStarBuilder, NoStateFormula, PathQuantifier, Quantified};
 pub use display::Display;
 pub use lasso::holds_on_lasso;
 pub use lexer::atom_text;
 pub use ltl::{Ltl, Op};
 pub use parse::parse;
-pub use property::{NamedProperty, Property, classify, propositional};
+pub use property::{
+    MayMustProperty, NamedProperty, Property, classify, classify_state_formula, propositional,
+};
 pub use simplify::simplify;
 pub use translate::{TranslateError, translate};
 

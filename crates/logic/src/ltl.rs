@@ -274,6 +274,33 @@ impl Ltl {
         both_by_address[&self.address()].0.clone()
     }
 
+    /// The formula with every atom replaced. Shared subformulas stay shared.
+    #[must_use]
+    pub fn map_atoms(&self, replace: &dyn Fn(AtomId) -> Self) -> Self {
+        let mut by_address: FxHashMap<usize, Self> = FxHashMap::default();
+        for formula in self.subformulas() {
+            let of = |part: &Self| by_address[&part.address()].clone();
+            let replaced = match formula.op() {
+                Op::True | Op::False => formula.clone(),
+                Op::Atom(atom) => replace(*atom),
+                Op::Not(a) => Self::not(of(a)),
+                Op::And(parts) => Self::and(parts.iter().map(of)),
+                Op::Or(parts) => Self::or(parts.iter().map(of)),
+                Op::Implies(a, b) => Self::implies(of(a), of(b)),
+                Op::Iff(a, b) => Self::iff(of(a), of(b)),
+                Op::Next(a) => Self::next(of(a)),
+                Op::Until(a, b) => Self::until(of(a), of(b)),
+                Op::WeakUntil(a, b) => Self::weak_until(of(a), of(b)),
+                Op::Release(a, b) => Self::release(of(a), of(b)),
+                Op::StrongRelease(a, b) => Self::strong_release(of(a), of(b)),
+                Op::Eventually(a) => Self::eventually(of(a)),
+                Op::Always(a) => Self::always(of(a)),
+            };
+            by_address.insert(formula.address(), replaced);
+        }
+        by_address[&self.address()].clone()
+    }
+
     /// Equal addresses mean equal formulas, as long as both are alive.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()

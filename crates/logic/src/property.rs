@@ -4,6 +4,7 @@ use base::{Fairness, Span};
 use omega::Prop;
 use rustc_hash::FxHashMap;
 
+use crate::ctl_star::CtlStar;
 use crate::ltl::{Ltl, Op};
 
 /// A question about a system.
@@ -17,6 +18,21 @@ pub enum Property {
     Reachable(Ltl),
     /// Every reachable state has a step.
     DeadlockFree,
+    /// Every initial state satisfies the formula; path quantifiers range over fair runs.
+    CtlStar(CtlStar),
+    /// Every initial state of a may/must system satisfies the formula.
+    MayMust(MayMustProperty),
+}
+
+/// A question about a may/must system. Its atoms are propositions of that system.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MayMustProperty {
+    /// Which of the systems of the model.
+    pub system: usize,
+    /// Which paths are fair. Invariant: a Boolean combination of `[]<>` and `<>[]` of literals.
+    pub fairness: Ltl,
+    /// The formula.
+    pub formula: CtlStar,
 }
 
 /// A property as an author wrote it.
@@ -45,6 +61,15 @@ pub fn classify(formula: Ltl) -> Property {
             _ => Property::Ltl(formula),
         },
         _ => Property::Ltl(formula),
+    }
+}
+
+/// A state formula as a property: what speaks of all fair runs only is a question of linear time.
+#[must_use]
+pub fn classify_state_formula(formula: CtlStar) -> Property {
+    match formula.as_ltl() {
+        Some(path) => classify(path),
+        None => Property::CtlStar(formula),
     }
 }
 

@@ -46,6 +46,7 @@ mod eval;
 mod execute;
 mod expr;
 mod fairness;
+mod may_must;
 mod model;
 mod parts;
 mod state;
@@ -55,6 +56,7 @@ mod types;
 pub use eval::{Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
 pub use fairness::{Annotation, Assumption, Condition, ConditionKind, Subject, Target};
+pub use may_must::{MayMust, MayMustParts, Proposition};
 pub use model::{
     Action, ActionId, Cell, Command, CommandId, Instance, InstanceId, Model, ModelError,
     Participant, StepSet, Transition,

@@ -3,7 +3,8 @@
 use base::{Fairness, Span};
 
 use crate::{
-    Annotation, Assumption, BoundId, ChannelRef, EnumType, Expr, Place, RecordType, Scalar, Type,
+    Annotation, Assumption, BoundId, ChannelRef, EnumType, Expr, MayMust, Place, RecordType,
+    Scalar, Type,
 };
 
 base::define_index! {
@@ -60,6 +61,8 @@ pub struct ModelParts {
     pub fairness: Option<Fairness>,
     /// The source names of bound variables; a `BoundId` is a position here.
     pub bounds: Vec<String>,
+    /// Abstract systems with may and must steps that stand beside the model.
+    pub systems: Vec<MayMust>,
 }
 
 /// How processes move together.

@@ -4,46 +4,72 @@ use std::fmt::Write;
 
 use base::AtomId;
 
-use crate::hoa::{TooManyLetterAtoms, escape, for_each_plain_edge, marks_text};
-use crate::{Automaton, Cube};
+use crate::hoa::{acceptance_text, escape, marks_text};
+use crate::{Automaton, Cube, Prop};
 
 /// Draws the automaton as a `digraph`. Atom `i` is called `atom_names[i]`; marks stand in braces
-/// behind the guards.
-///
-/// # Errors
-/// The letter marks depend on too many atoms to be drawn as edges.
-pub fn to_dot(
-    automaton: &Automaton,
-    atom_names: &[impl AsRef<str>],
-) -> Result<String, TooManyLetterAtoms> {
+/// behind the guards. Marks that depend on the letter alone are listed below the drawing with the
+/// acceptance condition: every edge that reads such a letter carries them.
+pub fn to_dot(automaton: &Automaton, atom_names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = atom_names.iter().map(AsRef::as_ref).collect();
     let mut text = String::from("digraph automaton {\n  rankdir=LR;\n  node [shape=circle];\n");
+    let mut line = |content: String| writeln!(text, "  {content}").expect("strings can be written");
+    line(format!("label=\"{}\";", legend(automaton, &names)));
     for (number, state) in automaton.initial.iter().enumerate() {
-        let start = format!(
-            "  start{number} [shape=point];\n  start{number} -> {};\n",
-            state.0
-        );
-        text.push_str(&start);
+        line(format!("start{number} [shape=point];"));
+        line(format!("start{number} -> {};", state.0));
     }
     for state in 0..automaton.n_states() {
-        writeln!(text, "  {state};").expect("strings can be written to");
+        line(format!("{state};"));
     }
-    for_each_plain_edge(automaton, |source, guard, marks, target| {
-        let label = format!("{}{}", guard_text(guard, atom_names), marks_text(marks));
-        let (source, target) = (source.0, target.0);
-        writeln!(
-            text,
-            "  {source} -> {target} [label=\"{}\"];",
-            escape(&label)
-        )
-        .expect("strings can be written to");
-    })?;
+    for (source, edges) in automaton.edges.iter().enumerate() {
+        for edge in edges {
+            let label = guard_text(&edge.guard, &names) + &marks_text(&edge.marks);
+            let target = edge.target.0;
+            line(format!(
+                "{source} -> {target} [label=\"{}\"];",
+                escape(&label)
+            ));
+        }
+    }
     text.push_str("}\n");
-    Ok(text)
+    text
 }
 
-fn guard_text(guard: &Cube, atom_names: &[impl AsRef<str>]) -> String {
+/// The acceptance condition, and when letters carry marks; one line each.
+fn legend(automaton: &Automaton, names: &[&str]) -> String {
+    let mut lines = vec![format!(
+        "accepts: {}",
+        acceptance_text(&automaton.acceptance)
+    )];
+    for letter_mark in &automaton.letter_marks {
+        let when = prop_text(&letter_mark.when, names);
+        lines.push(format!(
+            "{} when {when}",
+            marks_text(&[letter_mark.mark]).trim_start()
+        ));
+    }
+    let escaped: Vec<String> = lines.iter().map(|line| escape(line)).collect();
+    escaped.join("\\n")
+}
+
+fn prop_text(prop: &Prop, names: &[&str]) -> String {
+    let all = |parts: &[Prop], operator: &str| {
+        let parts: Vec<String> = parts.iter().map(|part| prop_text(part, names)).collect();
+        format!("({})", parts.join(operator))
+    };
+    match prop {
+        Prop::Const(value) => value.to_string(),
+        Prop::Atom(atom) => names[atom.index()].to_owned(),
+        Prop::Not(inner) => format!("!{}", prop_text(inner, names)),
+        Prop::And(parts) => all(parts, " && "),
+        Prop::Or(parts) => all(parts, " || "),
+    }
+}
+
+fn guard_text(guard: &Cube, atom_names: &[&str]) -> String {
     let literal = |&(atom, value): &(AtomId, bool)| {
-        let name = atom_names[atom.index()].as_ref();
+        let name = atom_names[atom.index()];
         let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
         match (value, is_word) {
             (true, _) => name.to_owned(),

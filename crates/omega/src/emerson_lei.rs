@@ -110,7 +110,7 @@ struct Obligation {
 }
 
 /// What to do about an obligation.
-enum Move {
+pub(crate) enum Move {
     /// No part satisfies it.
     Drop,
     /// Consider each formula by itself.
@@ -297,7 +297,7 @@ enum Judgement {
 }
 
 /// The next move for an obligation; its invariant is the precondition.
-fn next_move(formula: &Acceptance, marks: &[u64]) -> Move {
+pub(crate) fn next_move(formula: &Acceptance, marks: &[u64]) -> Move {
     match formula {
         Acceptance::False => Move::Drop,
         Acceptance::Or(parts) => Move::Split(parts.clone()),

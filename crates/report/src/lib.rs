@@ -36,7 +36,7 @@ pub use itf_value::ItfValue;
 pub use json::{json, json_lines};
 pub use junit::junit;
 pub use question::{Cost, Question, warning};
-pub use result::{Outcome, Position, PropertyResult, Report, Warning};
+pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Warning};
 pub use sarif::sarif;
 pub use stored::{
     Communication, ComponentNote, ConditionNote, ErrorNote, ExclusionNote, StoredState,

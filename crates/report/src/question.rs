@@ -1,15 +1,16 @@
 //! From a verdict and its evidence to a result that needs no model any more.
 
 use base::{Diagnostic, Fairness, FairnessKind, Source, Span};
-use evidence::{Because, Justification, Trace, UnknownReason, Verdict, View, Violation};
+use evidence::{Because, Branching, Justification, Trace, UnknownReason, Verdict, View, Violation};
 use evidence::{ViolationKind, explain_fairness, stronger_fairness};
-use logic::NamedProperty;
+use logic::{NamedProperty, Property};
 use model::{Assumption, Model, RunTimeError};
 
 use crate::communication;
+use crate::trace_text::n_of;
 use crate::{
-    ComponentNote, ConditionNote, ErrorNote, ExclusionNote, Outcome, Position, PropertyResult,
-    StoredState, StoredTrace, TraceMeta, Warning,
+    BranchNote, ComponentNote, ConditionNote, ErrorNote, ExclusionNote, Outcome, Position,
+    PropertyResult, StoredState, StoredTrace, TraceMeta, Warning,
 };
 
 /// What was asked.
@@ -64,6 +65,8 @@ impl Question<'_> {
             warnings: Vec::new(),
             remark: None,
             trace: None,
+            branches: Vec::new(),
+            remarks: Vec::new(),
         };
         match verdict {
             Verdict::Holds { witness } => {
@@ -78,6 +81,14 @@ impl Question<'_> {
                         Some("no reachable state is as the property demands".to_owned());
                 }
                 result.warnings.extend(self.error_without_trace(violation));
+                match &violation.kind {
+                    ViolationKind::Branching(shown) => self.show_branching(shown, &mut result),
+                    ViolationKind::NegationHolds => result.remarks.push(
+                        "the negation holds in an initial state, so in every system that is described"
+                            .to_owned(),
+                    ),
+                    _ => {}
+                }
             }
             Verdict::Unknown(reason) => {
                 result.reason = Some(reason.name().to_owned());
@@ -96,7 +107,9 @@ impl Question<'_> {
             ViolationKind::BadPrefix => "bad-prefix",
             ViolationKind::Deadlock => "deadlock",
             ViolationKind::RunTimeError(_) => "run-time-error",
-            ViolationKind::Unreachable => return None,
+            ViolationKind::Unreachable
+            | ViolationKind::Branching(_)
+            | ViolationKind::NegationHolds => return None,
         };
         let mut stored = self.store(trace, kind);
         if let ViolationKind::RunTimeError(error) = &violation.kind {
@@ -170,6 +183,42 @@ impl Question<'_> {
             vars: view.names().to_vec(),
             states: trace.states.iter().enumerate().map(state).collect(),
             loop_start: trace.loop_start,
+        }
+    }
+
+    /// Adds the runs that show why a formula of CTL* has its value. The first becomes the trace.
+    pub fn show_branching(&self, shown: &Branching, result: &mut PropertyResult) {
+        let Property::CtlStar(formula) = &self.property.property else {
+            return;
+        };
+        let name = |atom: base::AtomId| self.model.parts().atoms[atom.index()].name.clone();
+        for branch in &shown.branches {
+            let (path, _) = formula.quantified()[branch.quantified].as_existential();
+            let mut trace = self.store(&branch.trace, "branch");
+            let as_violation = Violation {
+                kind: ViolationKind::FairLoop,
+                trace: None,
+                covering: None,
+                component: None,
+            };
+            self.justify(&as_violation, &branch.trace, &mut trace.meta);
+            let shows = formula.text_of(&path, &name);
+            if result.trace.is_none() {
+                let remark = format!("this fair run satisfies {shows}");
+                result.remarks.push(remark);
+                result.trace = Some(trace);
+            } else {
+                result.branches.push(BranchNote { shows, trace });
+            }
+        }
+        if shown.branches.is_empty() {
+            let no_run = "no fair run from the initial state is as the formula demands";
+            result.remarks.push(no_run.to_owned());
+        } else if !shown.claims.is_empty() {
+            let n_claims = n_of(shown.claims.len(), "fact");
+            let remark =
+                format!("{n_claims} about its states, not shown, from the complete search");
+            result.remarks.push(remark);
         }
     }
 

@@ -88,12 +88,36 @@ pub struct PropertyResult {
     pub remark: Option<String>,
     /// The counterexample, or the witness of a property that asks for one.
     pub trace: Option<StoredTrace>,
+    /// For a formula with path quantifiers: further runs that show its parts.
+    pub branches: Vec<BranchNote>,
+    /// What else supports the verdict.
+    pub remarks: Vec<String>,
 }
 
-/// The schema of a result: exactly the keys that the manual promises, in its order.
+/// A run that shows a part of a formula.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BranchNote {
+    /// What it shows at its first state.
+    pub shows: String,
+    /// The run.
+    pub trace: StoredTrace,
+}
+
+impl Serialize for BranchNote {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("branch", 2)?;
+        object.serialize_field("shows", &self.shows)?;
+        object.serialize_field("trace", &itf::to_json(&self.trace))?;
+        object.end()
+    }
+}
+
+/// The schema of a result: exactly the keys that the manual promises, in its order; `branches` and
+/// `remarks` only where there are any.
 impl Serialize for PropertyResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("result", 13)?;
+        let n_more = usize::from(!self.branches.is_empty()) + usize::from(!self.remarks.is_empty());
+        let mut object = serializer.serialize_struct("result", 13 + n_more)?;
         object.serialize_field("property", &self.property)?;
         object.serialize_field("formula", &self.formula)?;
         object.serialize_field("route", &self.route)?;
@@ -107,6 +131,12 @@ impl Serialize for PropertyResult {
         object.serialize_field("peak_memory_bytes", &self.peak_memory_bytes)?;
         object.serialize_field("warnings", &self.warnings)?;
         object.serialize_field("trace", &self.trace.as_ref().map(itf::to_json))?;
+        if !self.branches.is_empty() {
+            object.serialize_field("branches", &self.branches)?;
+        }
+        if !self.remarks.is_empty() {
+            object.serialize_field("remarks", &self.remarks)?;
+        }
         object.end()
     }
 }

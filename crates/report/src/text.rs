@@ -26,11 +26,19 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
     for warning in &result.warnings {
         out += &warning_line(warning, style, "  ");
     }
-    if let Some(remark) = &result.remark {
-        out += &format!("  {remark}\n");
+    for remark in result.remark.iter().chain(&result.remarks) {
+        let _ = writeln!(out, "  {remark}");
     }
     if let Some(trace) = &result.trace {
         out += &trace_text_indented(trace, style, "  ");
+    }
+    for branch in &result.branches {
+        let _ = writeln!(
+            out,
+            "  on the way, this fair run satisfies {}",
+            branch.shows
+        );
+        out += &trace_text_indented(&branch.trace, style, "    ");
     }
     out
 }

@@ -4,11 +4,13 @@
 //! enumerates sets of edges, so it is only usable on tiny systems; it shares neither the marks nor
 //! the search with the tool.
 
+mod branching;
 mod formula;
 mod models;
 mod oracle;
 mod random;
 
+pub use branching::{BranchingOracle, random_ctl_star};
 pub use formula::random_formula;
 pub use models::{ModelShape, random_model};
 pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};

@@ -7,7 +7,7 @@ use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, OutputFormat, Route};
+use crate::options::{CheckOptions, OutputFormat, Route, Semantics};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{diagnostics, limits, output, trace_file};
@@ -24,6 +24,7 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         fairness: options.fairness,
         reduce: options.reduce,
         budget: budget(options),
+        naive: options.semantics == Semantics::Naive,
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
@@ -38,22 +39,36 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
 }
 
 fn front_end(options: &CheckOptions) -> lang::Options {
-    let name = |(position, text): (usize, &String)| (ltl_name(position), text.clone());
+    let named = |prefix: &str, formulas: &[String]| {
+        let name =
+            |(position, text): (usize, &String)| (formula_name(prefix, position), text.clone());
+        formulas.iter().enumerate().map(name).collect()
+    };
     lang::Options {
-        ltl: options.ltl.iter().enumerate().map(name).collect(),
+        ltl: named("ltl", &options.ltl),
+        ctl: named("ctl", &options.ctl),
         assume: options.assume.clone(),
         ..options.model.for_front_end()
     }
 }
 
 /// What a formula of the command line is called. No property of a file can have such a name.
-fn ltl_name(position: usize) -> String {
-    format!("ltl-{}", position + 1)
+fn formula_name(prefix: &str, position: usize) -> String {
+    format!("{prefix}-{}", position + 1)
 }
 
-/// Was the property with this name given on the command line?
+/// Was the property with this name given on the command line with `--ltl`?
 pub fn is_ltl_name(name: &str) -> bool {
-    name.strip_prefix("ltl-")
+    is_formula_name(name, "ltl-")
+}
+
+/// Was the property with this name given on the command line with `--ctl`?
+pub fn is_ctl_name(name: &str) -> bool {
+    is_formula_name(name, "ctl-")
+}
+
+fn is_formula_name(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix)
         .is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
@@ -81,16 +96,19 @@ fn choose<'a>(
         }
     }
     let is_chosen = |property: &&NamedProperty| {
-        is_ltl_name(&property.name) || options.property.contains(&property.name)
+        is_ltl_name(&property.name)
+            || is_ctl_name(&property.name)
+            || options.property.contains(&property.name)
     };
-    let everything = options.property.is_empty() && options.ltl.is_empty();
+    let everything =
+        options.property.is_empty() && options.ltl.is_empty() && options.ctl.is_empty();
     let chosen = properties.iter().filter(|p| everything || is_chosen(p));
     let chosen: Vec<&NamedProperty> = chosen.collect();
     match chosen.is_empty() {
         false => Ok(chosen),
         true => Err(Failure::wrong(format!(
             "`{}` has no properties, so there is nothing to check; \
-             add one (`property done: eventually finished`) or give one with `--ltl FORMULA`",
+             add one (`property done: eventually finished`) or give one with `--ltl FORMULA` or `--ctl FORMULA`",
             options.model.file.display()
         ))),
     }
@@ -163,6 +181,9 @@ impl Checking<'_> {
             peak_memory_bytes: Some(outcome.stats.memory_bytes),
         };
         let mut result = question.result(&outcome.verdict, cost);
+        if let Some(shown) = &outcome.branching {
+            question.show_branching(shown, &mut result);
+        }
         let warnings = outcome.warnings.iter();
         result
             .warnings
@@ -204,6 +225,8 @@ impl Checking<'_> {
         if self.options.quiet {
             for result in &mut newest.results {
                 result.trace = None;
+                result.branches.clear();
+                result.remarks.clear();
                 result.remark = None;
                 result.warnings.clear();
             }

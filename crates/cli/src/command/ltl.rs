@@ -24,9 +24,11 @@ pub fn run(options: &LtlOptions) -> Result<Status, Failure> {
     let too_large = |error: logic::TranslateError| Failure::Stopped(error.to_string());
     let automaton = logic::translate(&formula).map_err(too_large)?;
     let text = match options.format {
-        AutomatonFormat::Hoa => omega::to_hoa(&automaton, &atoms),
+        AutomatonFormat::Hoa => omega::to_hoa(&automaton, &atoms).map_err(|error| {
+            Failure::wrong(format!("{error}; a drawing (`--format dot`) lists them"))
+        })?,
         AutomatonFormat::Dot => omega::to_dot(&automaton, &atoms),
     };
-    output::print(&text.map_err(Failure::wrong)?)?;
+    output::print(&text)?;
     Ok(Status::Success)
 }

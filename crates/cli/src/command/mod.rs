@@ -7,6 +7,7 @@ mod ltl;
 mod replay;
 mod shell;
 mod simulate;
+mod ws1s;
 
 use crate::failure::{Failure, Status};
 use crate::options::Command;
@@ -23,6 +24,7 @@ pub fn run(command: &Command) -> Result<Status, Failure> {
         Command::Replay(options) => replay::run(options),
         Command::Graph(options) => graph::run(options),
         Command::Ltl(options) => ltl::run(options),
+        Command::Ws1s(options) => ws1s::run(options),
         Command::Completions(options) => shell::completions(options),
         Command::Man(options) => shell::manual(options),
     }

@@ -5,7 +5,7 @@ use evidence::{Invalid, Trace, Violation, ViolationKind};
 use logic::NamedProperty;
 use report::{StoredTrace, TraceMeta};
 
-use super::check::is_ltl_name;
+use super::check::{is_ctl_name, is_ltl_name};
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
 use crate::options::ReplayOptions;
@@ -18,7 +18,8 @@ use crate::{output, trace_file};
 pub fn run(options: &ReplayOptions) -> Result<Status, Failure> {
     let stored = trace_file::read(&options.trace)?;
     let front_end = lang::Options {
-        ltl: formula_of_call(&stored.meta).into_iter().collect(),
+        ltl: formula_of_call(&stored.meta, is_ltl_name),
+        ctl: formula_of_call(&stored.meta, is_ctl_name),
         assume: options.assume.clone(),
         ..options.model.for_front_end()
     };
@@ -41,9 +42,9 @@ fn invalid(why: &str) -> Result<Status, Failure> {
 }
 
 /// A formula of the command line is not in the file, but the trace knows it.
-fn formula_of_call(meta: &TraceMeta) -> Option<(String, String)> {
-    let name = meta.property.clone().filter(|name| is_ltl_name(name))?;
-    Some((name, meta.formula.clone()?))
+fn formula_of_call(meta: &TraceMeta, is_name: fn(&str) -> bool) -> Vec<(String, String)> {
+    let name = meta.property.clone().filter(|name| is_name(name));
+    name.zip(meta.formula.clone()).into_iter().collect()
 }
 
 /// What became of the claim of a trace.
@@ -114,6 +115,10 @@ impl Claim<'_> {
             Some("bad-prefix") => ViolationKind::BadPrefix,
             Some("deadlock") => ViolationKind::Deadlock,
             Some("run-time-error") => return self.judge_error(trace),
+            Some("branch") => {
+                let why = "the run shows only a part of a formula with path quantifiers";
+                return Judgement::Unjudged(why.to_owned());
+            }
             Some(other) => return Judgement::Unjudged(format!("there is no kind `{other}`")),
             None => return Judgement::Nothing,
         };

@@ -23,6 +23,11 @@ fn the_reference_shows_what_is_printed() {
 }
 
 #[test]
+fn the_walk_through_may_must_systems_shows_what_is_printed() {
+    check_document("docs/explanation/may-must.md");
+}
+
+#[test]
 fn the_how_tos_show_what_is_printed() {
     let directory = fs::read_dir(root().join("docs/how-to")).expect("there are how-tos");
     let mut names: Vec<String> = directory

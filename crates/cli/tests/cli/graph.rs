@@ -120,19 +120,20 @@ fn automata_are_printed() {
     scene.check(
         &["ltl", "--format", "dot", "a U b"],
         expect![[r#"
-        digraph automaton {
-          rankdir=LR;
-          node [shape=circle];
-          start0 [shape=point];
-          start0 -> 0;
-          0;
-          1;
-          0 -> 0 [label="a && !b"];
-          0 -> 1 [label="b"];
-          1 -> 1 [label="true {0}"];
-        }
-        --- exit status 0
-    "#]],
+            digraph automaton {
+              rankdir=LR;
+              node [shape=circle];
+              label="accepts: Inf(0)";
+              start0 [shape=point];
+              start0 -> 0;
+              0;
+              1;
+              0 -> 0 [label="a && !b"];
+              0 -> 1 [label="b"];
+              1 -> 1 [label="true {0}"];
+            }
+            --- exit status 0
+        "#]],
     );
     scene.check(
         &["ltl", "a U (b"],

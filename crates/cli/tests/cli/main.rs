@@ -12,3 +12,4 @@ mod simulate;
 mod traces;
 mod verdicts;
 mod wrong_calls;
+mod ws1s;

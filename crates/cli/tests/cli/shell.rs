@@ -26,6 +26,7 @@ fn help_and_version() {
           replay       Replay a stored trace on a model
           graph        Print the state graph of a model in DOT
           ltl          Print the automaton of an LTL formula
+          ws1s         Decide formulas of WS1S or M2L-Str in MONA's language
           completions  Print a completion script for a shell
           man          Print the manual page
 

@@ -351,3 +351,107 @@ fn deep_expressions_do_not_overflow_the_stack() {
     let called = scene.call(&["check", "m.fair", "--ltl", &absurd]);
     assert_eq!(called.status, 2, "{}", called.stderr);
 }
+
+#[test]
+fn formulas_with_path_quantifiers() {
+    let scene = Scene::with("ctl", "m.fair", TOGGLE);
+    scene.check(
+        &[
+            "check",
+            "m.fair",
+            "--ctl",
+            "AG EF P.a",
+            "--ctl",
+            "A(G(E(X P.a) || E X P.b))",
+        ],
+        expect![[r#"
+            ctl-1  holds  (fairness none, 2 states, T s)
+            ctl-2  holds  (fairness none, 2 states, T s)
+            --- exit status 0
+        "#]],
+    );
+    scene.check(
+        &[
+            "check",
+            "m.fair",
+            "--ctl",
+            "EG !AF P.a",
+            "--fairness",
+            "weak",
+        ],
+        expect![[r#"
+            ctl-1  holds  (fairness weak, 2 states, T s)
+              this fair run satisfies []!A(<>P.a)
+              formula: EG !AF P.a
+              trace: a loop of 2 steps
+              start: x = 0
+              loop:
+                0  Q.toggle  x = 1
+                1  Q.toggle  x = 0
+              and back to the start of the loop
+              why this loop is fair:
+                wf(P.a)       disabled at step 1
+                wf(P.b)       disabled at step 0
+                wf(Q.toggle)  taken at step 0
+              what would exclude this loop (there may be others):
+                weak-process   P is always enabled and never moves
+                strong         P.a is enabled at step 0 and never taken (and 1 more)
+                strong-global  a step P.a is possible at step 0 and never taken
+              on the way, this fair run satisfies []!P.a
+                formula: EG !AF P.a
+                trace: a loop of 2 steps
+                start: x = 0
+                loop:
+                  0  Q.toggle  x = 1
+                  1  Q.toggle  x = 0
+                and back to the start of the loop
+                why this loop is fair:
+                  wf(P.a)       disabled at step 1
+                  wf(P.b)       disabled at step 0
+                  wf(Q.toggle)  taken at step 0
+                what would exclude this loop (there may be others):
+                  weak-process   P is always enabled and never moves
+                  strong         P.a is enabled at step 0 and never taken (and 1 more)
+                  strong-global  a step P.a is possible at step 0 and never taken
+              on the way, this fair run satisfies []!P.a
+                formula: EG !AF P.a
+                trace: a loop of 2 steps
+                start: x = 1
+                loop:
+                  0  Q.toggle  x = 0
+                  1  Q.toggle  x = 1
+                and back to the start of the loop
+            --- exit status 0
+        "#]],
+    );
+    scene.check(
+        &[
+            "check",
+            "m.fair",
+            "--ctl",
+            "E X false",
+            "--assume",
+            "[]<> false",
+        ],
+        expect![[r#"
+            ctl-1  violated  (fairness none, 2 states, T s)
+              no fair run from the initial state is as the formula demands
+            --- exit status 1
+        "#]],
+    );
+    scene.check(
+        &[
+            "check",
+            "m.fair",
+            "--ctl",
+            "AX EX P.a || AG EX P.b",
+            "--assume",
+            "[]<> false",
+        ],
+        expect![[r#"
+            ctl-1  holds  (fairness none, 2 states, T s)
+              warning: <--ctl>:1:1: the system has no fair run, so `ctl-1` holds vacuously [no-fair-run]
+            --- exit status 0
+        "#]],
+    );
+}

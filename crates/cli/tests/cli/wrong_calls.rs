@@ -73,7 +73,7 @@ fn models_that_are_wrong() {
     scene.write("m.fair", b"");
     scene.check(&["check", "m.fair"], expect![[r#"
         --- stderr
-        error: `m.fair` has no properties, so there is nothing to check; add one (`property done: eventually finished`) or give one with `--ltl FORMULA`
+        error: `m.fair` has no properties, so there is nothing to check; add one (`property done: eventually finished`) or give one with `--ltl FORMULA` or `--ctl FORMULA`
         --- exit status 2
     "#]]);
     scene.check(
@@ -95,7 +95,7 @@ fn nothing_to_check() {
     );
     scene.check(&["check", "m.fair"], expect![[r#"
         --- stderr
-        error: `m.fair` has no properties, so there is nothing to check; add one (`property done: eventually finished`) or give one with `--ltl FORMULA`
+        error: `m.fair` has no properties, so there is nothing to check; add one (`property done: eventually finished`) or give one with `--ltl FORMULA` or `--ctl FORMULA`
         --- exit status 2
     "#]]);
 }

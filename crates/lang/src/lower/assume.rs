@@ -10,7 +10,7 @@ use crate::ast;
 impl<'a> Lowerer<'a> {
     /// Adds an assumption.
     pub(super) fn assume(&mut self, expr: &'a ast::Expr) {
-        let Some(formula) = self.formula(expr) else {
+        let Some(formula) = self.linear_formula(expr) else {
             return;
         };
         match recurrence(&formula.negation_normal_form()) {
@@ -32,6 +32,28 @@ impl<'a> Lowerer<'a> {
             }
         }
     }
+}
+
+/// Is the formula a Boolean combination of `[]<> p` and `<>[] p` with propositional `p`?
+pub(super) fn is_recurrence(formula: &Ltl) -> bool {
+    let normal = formula.negation_normal_form();
+    let mut open = vec![&normal];
+    while let Some(part) = open.pop() {
+        match part.op() {
+            Op::True | Op::False => {}
+            Op::And(parts) | Op::Or(parts) => open.extend(parts),
+            Op::Always(inner) => match inner.op() {
+                Op::Eventually(inner) if inner.is_propositional() => {}
+                _ => return false,
+            },
+            Op::Eventually(inner) => match inner.op() {
+                Op::Always(inner) if inner.is_propositional() => {}
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Why a formula is no assumption.

@@ -120,7 +120,7 @@ impl<'a> Lowerer<'a> {
                 let negated = simplify(Expr::Neg(Box::new(inner)), Ty::Int);
                 Some(Value::Scalar(negated, Ty::Int))
             }
-            ExprKind::Unary(..) => self.report_temporal(span),
+            ExprKind::Unary(..) | ExprKind::Path(..) => self.report_temporal(span),
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right, span),
             ExprKind::Chain(first, rest) => self.chain(first, rest),
             ExprKind::If(condition, then, otherwise) => {

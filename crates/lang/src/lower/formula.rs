@@ -4,7 +4,7 @@
 //! anything else are expanded.
 
 use base::{Diagnostic, Span};
-use logic::{Ltl, Op};
+use logic::{Ltl, Op, PathQuantifier};
 use model::{AtomMeaning, BinaryOp, Expr, ProcessId, Quantifier, StepPattern};
 
 use super::expr::names_of;
@@ -41,6 +41,16 @@ impl<'a> Lowerer<'a> {
     }
 
     fn formula_here(&mut self, expr: &'a ast::Expr) -> Option<Ltl> {
+        if let Some((quantifier, op, operand)) = self.path_quantifier(expr) {
+            let inner = self.formula(operand)?;
+            let path = match op {
+                Some(UnaryOp::Always) => Ltl::always(inner),
+                Some(UnaryOp::Eventually) => Ltl::eventually(inner),
+                Some(UnaryOp::Next) => Ltl::next(inner),
+                _ => inner,
+            };
+            return Some(self.state_formulas.quantify(quantifier, path));
+        }
         match &expr.kind {
             ExprKind::Unary(op, inner) => {
                 let build = match op {
@@ -118,6 +128,19 @@ impl<'a> Lowerer<'a> {
             ExprKind::Field(..) | ExprKind::AnyStep(_) => self.step_formula(expr),
             _ => self.not_a_formula(expr),
         }
+    }
+
+    /// `A(…)`, `A[…]`, `AG …` and the like, unless the word is declared as something else.
+    fn path_quantifier(
+        &self,
+        expr: &'a ast::Expr,
+    ) -> Option<(PathQuantifier, Option<UnaryOp>, &'a ast::Expr)> {
+        expr.path_quantifier(|name| {
+            self.binding(name).is_some()
+                || self.local(name).is_some()
+                || self.global(name).is_some()
+                || self.later.contains_key(name)
+        })
     }
 
     fn not_a_formula(&mut self, expr: &ast::Expr) -> Option<Ltl> {
@@ -366,7 +389,11 @@ impl<'a> Lowerer<'a> {
                 .iter()
                 .any(|part| lowerer.is_temporal(part, depth + 1))
         };
+        if self.path_quantifier(expr).is_some() {
+            return true;
+        }
         match &expr.kind {
+            ExprKind::Path(..) => true,
             ExprKind::Int(_)
             | ExprKind::Bool(_)
             | ExprKind::Any

@@ -16,11 +16,12 @@ mod functions;
 mod names;
 mod process;
 mod steps;
+mod system;
 mod text;
 mod types;
 
 use base::{Diagnostic, Source, Span};
-use logic::{NamedProperty, Property};
+use logic::{CtlStar, CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
 use model::{AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -63,6 +64,8 @@ struct Lowerer<'a> {
     atoms_by_meaning: FxHashMap<String, base::AtomId>,
     /// Which definitions (by address) are formulas rather than expressions of the state.
     temporal_definitions: FxHashMap<usize, bool>,
+    /// The quantified formulas of the formula that is being translated.
+    state_formulas: CtlStarBuilder,
 }
 
 /// Translates a file, and the formulas of the options.
@@ -91,11 +94,13 @@ pub(crate) fn lower(
         annotated: FxHashSet::default(),
         atoms_by_meaning: FxHashMap::default(),
         temporal_definitions: FxHashMap::default(),
+        state_formulas: CtlStarBuilder::default(),
     };
     lowerer.declare(file, options);
     lowerer.define(file);
     let mut properties = lowerer.properties(file, sources);
-    let (ltl, assume) = formulas.split_at(options.ltl.len().min(formulas.len()));
+    let (ltl, others) = formulas.split_at(options.ltl.len().min(formulas.len()));
+    let (ctl, assume) = others.split_at(options.ctl.len().min(others.len()));
     for ((name, text), formula) in options.ltl.iter().zip(ltl) {
         let name = Ident {
             text: name.clone(),
@@ -103,6 +108,15 @@ pub(crate) fn lower(
         };
         properties.extend(lowerer.holds(&name, text.trim(), formula));
     }
+    let mut of_systems = lowerer.systems(file, sources);
+    for ((name, text), formula) in options.ctl.iter().zip(ctl) {
+        let name = Ident {
+            text: name.clone(),
+            span: formula.span,
+        };
+        properties.extend(lowerer.state_formula_property(&name, text.trim(), formula, file));
+    }
+    properties.append(&mut of_systems);
     for formula in assume {
         lowerer.assume(formula);
     }
@@ -120,6 +134,14 @@ pub(crate) fn lower(
             (None, properties)
         }
     }
+}
+
+/// What is written at a span, in one line.
+fn text_of(span: Span, sources: &[Source]) -> String {
+    let text = &sources[span.source.index()].text;
+    let range = span.start as usize..span.end as usize;
+    let words: Vec<&str> = text.get(range).unwrap_or("").split_whitespace().collect();
+    words.join(" ")
 }
 
 impl<'a> Lowerer<'a> {
@@ -188,12 +210,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn property(&mut self, decl: &'a PropertyDecl, sources: &[Source]) -> Option<NamedProperty> {
-        let source_text = |expr: &Expr| {
-            let text = &sources[expr.span.source.index()].text;
-            let range = expr.span.start as usize..expr.span.end as usize;
-            let words: Vec<&str> = text.get(range).unwrap_or("").split_whitespace().collect();
-            words.join(" ")
-        };
+        let source_text = |expr: &Expr| text_of(expr.span, sources);
         let (property, text) = match &decl.question {
             Question::Holds(formula) => {
                 let text = source_text(formula);
@@ -221,7 +238,11 @@ impl<'a> Lowerer<'a> {
     }
 
     fn holds(&mut self, name: &Ident, text: &str, formula: &'a Expr) -> Option<NamedProperty> {
-        let lowered = formula::merge_invariants(self.formula(formula)?);
+        let (lowered, quantified) = self.formula_with_paths(formula)?;
+        if quantified.is_used() {
+            return self.state_property(name, text, quantified.finish(lowered), formula.span);
+        }
+        let lowered = formula::merge_invariants(lowered);
         if lowered.depth() > logic::MAX_DEPTH {
             let message = "the formula is nested too deeply";
             self.report(Diagnostic::error("too-deep", formula.span, message));
@@ -236,9 +257,90 @@ impl<'a> Lowerer<'a> {
         })
     }
 
+    /// A formula over atoms and the quantified formulas in it.
+    fn formula_with_paths(&mut self, formula: &'a Expr) -> Option<(Ltl, CtlStarBuilder)> {
+        self.state_formulas = CtlStarBuilder::default();
+        let lowered = self.formula(formula)?;
+        Some((lowered, std::mem::take(&mut self.state_formulas)))
+    }
+
+    /// A property about all initial states.
+    fn state_property(
+        &mut self,
+        name: &Ident,
+        text: &str,
+        formula: Result<CtlStar, NoStateFormula>,
+        span: Span,
+    ) -> Option<NamedProperty> {
+        let formula = self.checked_state_formula(formula, span)?;
+        Some(NamedProperty {
+            name: name.text.clone(),
+            text: text.to_owned(),
+            property: logic::classify_state_formula(formula),
+            fairness: None,
+            span: name.span,
+        })
+    }
+
+    fn checked_state_formula(
+        &mut self,
+        formula: Result<CtlStar, NoStateFormula>,
+        span: Span,
+    ) -> Option<CtlStar> {
+        let diagnostic = match formula {
+            Ok(formula) => return Some(formula),
+            Err(NoStateFormula::OuterTemporalOperator) => {
+                let message = "a temporal operator stands outside the path quantifiers";
+                Diagnostic::error("no-state-formula", span, message)
+                    .help("write `A(…)` for all fair runs or `E(…)` for some fair run around it")
+            }
+            Err(NoStateFormula::TooLarge) => {
+                Diagnostic::error("too-large", span, "the formula is too large")
+            }
+        };
+        self.report(diagnostic);
+        None
+    }
+
+    /// A formula of `--ctl`. It is about the processes or, if there are none, about the first
+    /// may/must system.
+    fn state_formula_property(
+        &mut self,
+        name: &Ident,
+        text: &str,
+        formula: &'a Expr,
+        file: &File,
+    ) -> Option<NamedProperty> {
+        let has_processes = !self.parts.processes.is_empty();
+        let mut decls = file.decls.iter();
+        let system = decls.find_map(|decl| match decl {
+            Decl::System(system) if !has_processes => Some(system),
+            _ => None,
+        });
+        if let Some(system) = system {
+            return self.system_formula(system, 0, name, text, (None, formula));
+        }
+        let (lowered, quantified) = self.formula_with_paths(formula)?;
+        self.state_property(name, text, quantified.finish(lowered), formula.span)
+    }
+
+    /// Reports path quantifiers where only linear formulas can stand.
+    fn linear_formula(&mut self, expr: &'a Expr) -> Option<Ltl> {
+        let (formula, quantified) = self.formula_with_paths(expr)?;
+        if !quantified.is_used() {
+            return Some(formula);
+        }
+        let message = "path quantifiers make no sense here";
+        self.report(
+            Diagnostic::error("path-quantifier", expr.span, message)
+                .help("write `property name: formula` for a formula with path quantifiers"),
+        );
+        None
+    }
+
     /// A formula without temporal operators.
-    fn proposition(&mut self, expr: &'a Expr) -> Option<logic::Ltl> {
-        let formula = self.formula(expr)?;
+    fn proposition(&mut self, expr: &'a Expr) -> Option<Ltl> {
+        let formula = self.linear_formula(expr)?;
         if formula.is_propositional() {
             return Some(formula);
         }

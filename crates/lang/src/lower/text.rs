@@ -1,5 +1,6 @@
 //! Expressions as text, for the names of atoms.
 
+use logic::PathQuantifier;
 use model::Quantifier;
 
 use super::Lowerer;
@@ -121,6 +122,14 @@ impl Writer<'_, '_> {
             }
             ExprKind::At(process, locations) => self.at(process.as_deref(), locations),
             ExprKind::Unary(op, inner) => self.unary(*op, inner),
+            ExprKind::Path(quantifier, inner) => {
+                self.out.push_str(match quantifier {
+                    PathQuantifier::All => "A(",
+                    PathQuantifier::Exists => "E(",
+                });
+                self.expr(inner, 0);
+                self.out.push(')');
+            }
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right, level(expr)),
             ExprKind::Chain(first, rest) => {
                 let level = level(expr);

@@ -48,6 +48,7 @@ impl Parser<'_> {
         let token = self.peek();
         match token.text {
             "fair" | "weak" | "strong" | "process" => return self.process().map(Decl::Process),
+            "system" if self.peek_at(2).text == "{" => return self.system().map(Decl::System),
             "}" => {
                 let diagnostic =
                     Diagnostic::error("syntax", token.span, "this `}` closes nothing that is open");

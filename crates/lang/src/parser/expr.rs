@@ -10,7 +10,7 @@ use model::BinaryOp as Op;
 use model::Quantifier;
 
 use super::{Parsed, Parser};
-use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp, path_word};
 use crate::lexer::TokenKind;
 
 /// Precedences, from loose to tight.
@@ -220,6 +220,9 @@ impl Parser<'_> {
                 kind: ExprKind::Unary(op, Box::new(inner)),
             });
         }
+        if let Some(path) = self.path_prefix() {
+            return path;
+        }
         match token.text {
             "forall" | "exists" | "count" | "sum" => self.quantified(),
             "if" => self.conditional(),
@@ -228,6 +231,75 @@ impl Parser<'_> {
                 self.postfix(primary)
             }
         }
+    }
+
+    /// `A G p`, `AG p`: a path quantifier followed by what cannot follow a name.
+    fn path_prefix(&mut self) -> Option<Parsed<Expr>> {
+        let token = self.peek();
+        if !self.in_formula || token.kind != TokenKind::Word {
+            return None;
+        }
+        let (quantifier, op) = path_word(token.text)?;
+        let next = self.peek_at(1);
+        let prefixes = [
+            "!",
+            "not",
+            "[]",
+            "always",
+            "G",
+            "<>",
+            "eventually",
+            "F",
+            "next",
+            "X",
+        ];
+        let joined = |word: &str| matches!(path_word(word), Some((_, Some(_))));
+        let starts_operand = prefixes.contains(&next.text)
+            || joined(next.text)
+            || (op.is_some()
+                && next.kind == TokenKind::Word
+                && !next.starts_line
+                && self.infix_at(1).is_none());
+        if !starts_operand {
+            return None;
+        }
+        self.advance();
+        Some(self.expr_at(level::COMPARISON).map(|inner| {
+            let span = token.span.to(inner.span);
+            let path = match op {
+                None => inner,
+                Some(op) => Expr {
+                    kind: ExprKind::Unary(op, Box::new(inner)),
+                    span,
+                },
+            };
+            Expr {
+                kind: ExprKind::Path(quantifier, Box::new(path)),
+                span,
+            }
+        }))
+    }
+
+    /// Is the word `n` places ahead an operator between operands?
+    fn infix_at(&self, n: usize) -> Option<&str> {
+        const INFIX: [&str; 15] = [
+            "iff",
+            "implies",
+            "or",
+            "and",
+            "until",
+            "release",
+            "unless",
+            "weakuntil",
+            "U",
+            "R",
+            "V",
+            "W",
+            "M",
+            "mod",
+            "in",
+        ];
+        INFIX.into_iter().find(|word| *word == self.peek_at(n).text)
     }
 
     fn quantified(&mut self) -> Parsed<Expr> {

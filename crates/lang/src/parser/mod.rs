@@ -8,6 +8,7 @@ mod decl;
 mod expr;
 mod process;
 mod stmt;
+mod system;
 
 pub(crate) use stmt::range_bounds;
 

@@ -18,7 +18,7 @@ use std::fmt;
 
 use crate::Automaton;
 
-pub(crate) use writer::{escape, for_each_plain_edge, marks_text};
+pub(crate) use writer::{acceptance_text, escape, marks_text};
 
 pub use reader::from_hoa;
 pub use writer::{TooManyLetterAtoms, to_hoa};

@@ -25,7 +25,7 @@ impl fmt::Display for TooManyLetterAtoms {
         let Self { n_atoms, limit } = self;
         write!(
             f,
-            "the fairness marks depend on {n_atoms} atoms; at most {limit} can be written as edges"
+            "the fairness marks depend on {n_atoms} atoms, and HOA can only write them as edges, at most for {limit}"
         )
     }
 }
@@ -95,7 +95,7 @@ fn line(text: &mut String, content: fmt::Arguments<'_>) {
 
 /// Calls `visit` with source, guard, marks and target of every edge, in order; edges are split so
 /// that letter marks become marks of edges.
-pub(crate) fn for_each_plain_edge(
+fn for_each_plain_edge(
     automaton: &Automaton,
     mut visit: impl FnMut(StateId, &Cube, &[MarkId], StateId),
 ) -> Result<(), TooManyLetterAtoms> {
@@ -161,7 +161,7 @@ fn label_text(guard: &Cube) -> String {
     }
 }
 
-fn acceptance_text(acceptance: &Acceptance) -> String {
+pub(crate) fn acceptance_text(acceptance: &Acceptance) -> String {
     let join = |parts: &[Acceptance], sign: &str, empty: &str| {
         let parts: Vec<_> = parts.iter().map(operand_text).collect();
         if parts.is_empty() {

@@ -1,6 +1,6 @@
 //! Benchmarks of the whole checker.
 //!
-//! [`engine`] runs `fair check` beside Spin's verifier on the same systems, [`growth`] runs
+//! [`mod@engine`] runs `fair check` beside Spin's verifier on the same systems, [`mod@growth`] runs
 //! `fair check` on one system in many sizes. What is run is listed in `bench/suite.toml`; what came
 //! out is kept in `bench/record/`.
 //!

@@ -1,0 +1,134 @@
+//! Where to quantify: quantifiers are pushed in as far as they go.
+//!
+//! For `∃x₁…xₙ (c₁ ∧ … ∧ cₘ)` this is bucket elimination (Dechter, *Bucket elimination: a unifying
+//! framework for reasoning*, doi:10.1016/S0004-3702(99)00059-4, section 3), known for decision
+//! diagrams as early quantification (Burch, Clarke and Long, VLSI 1991): take the variable whose
+//! conjuncts have the fewest variables together, conjoin just these, project it (with all other
+//! bound variables that occur nowhere else), and put the result back. Over a disjunction of
+//! classical formulas the quantifier is distributed.
+//!
+//! Sound for the three-valued reading: `∃x (φ ∧ ψ) = (∃x φ) ∧ ψ` for `x` not in ψ, because ∧ is
+//! strict and ∃ is the maximum for undefined < false < true.
+
+use std::cmp::Reverse;
+
+use crate::formula::{Formula, Formulas, Shape, Var};
+
+impl Formulas {
+    /// Existential quantification over all of `bound`. The universal one is its dual.
+    pub fn exists(&mut self, bound: &[Var], formula: &Formula) -> Formula {
+        let bound: Vec<Var> = formula
+            .vars
+            .iter()
+            .copied()
+            .filter(|var| bound.contains(var))
+            .collect();
+        if bound.is_empty() {
+            return formula.clone();
+        }
+        if let Some(disjuncts) = self.classical_disjuncts(formula) {
+            let parts: Vec<Formula> = disjuncts.iter().map(|f| self.exists(&bound, f)).collect();
+            return self.or(&parts);
+        }
+        let conjuncts = self.conjuncts(formula);
+        if conjuncts.len() == 1 {
+            return self.project(&bound, formula);
+        }
+        self.eliminate(conjuncts, bound)
+    }
+
+    /// Universal quantification over all of `bound`.
+    pub fn forall(&mut self, bound: &[Var], formula: &Formula) -> Formula {
+        let negation = self.not(formula);
+        let exists = self.exists(bound, &negation);
+        self.not(&exists)
+    }
+
+    fn classical_disjuncts(&self, formula: &Formula) -> Option<Vec<Formula>> {
+        let is_disjunction =
+            formula.negated && matches!(self.info(formula.shape).shape, Shape::And(_));
+        if !is_disjunction || !self.is_classical(formula) {
+            return None;
+        }
+        let negations = self.conjuncts(&self.not(formula));
+        Some(negations.iter().map(|f| self.not(f)).collect())
+    }
+
+    fn eliminate(&mut self, mut conjuncts: Vec<Formula>, bound: Vec<Var>) -> Formula {
+        let price = |conjuncts: &[Formula], var| (cost(conjuncts, &var), Reverse(var));
+        let mut left: Vec<_> = bound.iter().map(|&var| price(&conjuncts, var)).collect();
+        while let Some(&(_, Reverse(var))) = left.iter().min() {
+            let (bucket, rest): (Vec<_>, Vec<_>) = conjuncts
+                .into_iter()
+                .partition(|conjunct| conjunct.vars.binary_search(&var).is_ok());
+            let touched = vars_of(&bucket);
+            let occurs = |var: &Var, f: &Formula| f.vars.binary_search(var).is_ok();
+            let is_local = |var: &Var| {
+                touched.binary_search(var).is_ok() && !rest.iter().any(|f| occurs(var, f))
+            };
+            let candidates = left.iter().map(|&(_, Reverse(var))| var);
+            let block: Vec<Var> = candidates.filter(is_local).collect();
+            left.retain(|(_, Reverse(other))| *other != var && !block.contains(other));
+            let projected = match bucket.as_slice() {
+                [single] => self.exists(&block, single),
+                _ => self.project_bucket(&block, &bucket),
+            };
+            conjuncts = rest;
+            conjuncts.extend(self.conjuncts(&projected));
+            // Only the variables of the bucket have other conjuncts than before.
+            for entry in &mut left {
+                let Reverse(var) = entry.1;
+                if touched.binary_search(&var).is_ok() {
+                    *entry = price(&conjuncts, var);
+                }
+            }
+        }
+        self.and(&conjuncts)
+    }
+
+    /// Projects a conjunction that cannot be taken apart further. With a single disjunction among
+    /// classical conjuncts, the quantifier still goes in: `∃x (φ ∧ (ψ ∨ χ))` becomes
+    /// `∃x (φ ∧ ψ) ∨ ∃x (φ ∧ χ)`. (With several, the formula would multiply.)
+    fn project_bucket(&mut self, block: &[Var], bucket: &[Formula]) -> Formula {
+        let is_disjunction = |f: &Formula| self.classical_disjuncts(f).is_some();
+        let n_disjunctions = bucket.iter().filter(|f| is_disjunction(f)).count();
+        let is_classical = bucket.iter().all(|f| self.is_classical(f));
+        let choice = bucket.iter().position(is_disjunction);
+        let choice = choice.filter(|_| n_disjunctions == 1 && is_classical);
+        let disjuncts = choice.and_then(|index| self.classical_disjuncts(&bucket[index]));
+        match (choice, disjuncts) {
+            (Some(index), Some(disjuncts)) if disjuncts.len() <= MAX_DISJUNCTS => {
+                let mut parts = Vec::new();
+                for disjunct in disjuncts {
+                    let mut conjuncts = bucket.to_vec();
+                    conjuncts[index] = disjunct;
+                    let conjunction = self.and(&conjuncts);
+                    parts.push(self.exists(block, &conjunction));
+                }
+                self.or(&parts)
+            }
+            _ => {
+                let conjunction = self.and(bucket);
+                self.project(block, &conjunction)
+            }
+        }
+    }
+}
+
+/// How many disjuncts a quantifier is distributed over inside a conjunction.
+const MAX_DISJUNCTS: usize = 12;
+
+/// How many variables, and how many conjuncts, the elimination of a variable involves.
+fn cost(conjuncts: &[Formula], var: &Var) -> (usize, usize) {
+    let occurs = |f: &&Formula| f.vars.binary_search(var).is_ok();
+    let bucket: Vec<Formula> = conjuncts.iter().filter(occurs).cloned().collect();
+    (vars_of(&bucket).len(), bucket.len())
+}
+
+/// The variables of some formulas, in ascending order.
+fn vars_of(formulas: &[Formula]) -> Vec<Var> {
+    let mut vars: Vec<Var> = formulas.iter().flat_map(|f| f.vars.to_vec()).collect();
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}
