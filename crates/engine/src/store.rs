@@ -9,6 +9,7 @@
 //! are published by compare-and-swap, so a reader that finds a name finds the whole state. Only
 //! growing needs the table for itself.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 
@@ -58,6 +59,9 @@ pub(crate) enum Inserted {
 pub(crate) type Spare = Option<StateIndex>;
 
 const FIRST_SLOTS: usize = 1024;
+
+/// How many states are on their way into a growing table at once.
+const N_AHEAD: usize = 32;
 
 const NO_PANIC: &str = "no thread panics while it holds the table";
 
@@ -138,10 +142,23 @@ impl StateStore {
                 base::bits::set(&mut exists, name as usize - 1);
             }
         }
+        // Slots are asked for a while before they are filled; waiting for each would be most of the
+        // time.
+        let mut ahead = VecDeque::with_capacity(N_AHEAD);
         for index in base::bits::iter(&exists) {
             self.read(index as u32, &mut words);
-            bigger.put_new(index as u32, hash(&words));
+            let hash = hash(&words);
+            bigger.prefetch(hash);
+            if ahead.len() == N_AHEAD
+                && let Some((index, hash)) = ahead.pop_front()
+            {
+                bigger.put_new(index, hash);
+            }
+            ahead.push_back((index as u32, hash));
         }
+        ahead
+            .into_iter()
+            .for_each(|(index, hash)| bigger.put_new(index, hash));
         *table = bigger;
         Some(())
     }
