@@ -32,6 +32,9 @@ pub(crate) enum Obstacle {
 impl From<CompileError> for Obstacle {
     fn from(error: CompileError) -> Self {
         match error {
+            CompileError::StateTooLarge => {
+                Self::Unsupported("a state of the model takes more than 512 KiB".to_owned())
+            }
             CompileError::TooManyRegisters => {
                 Self::Unsupported("an expression of the model is too large".to_owned())
             }

@@ -1,7 +1,7 @@
 //! Compiling the commands of a model, alone and in teams, its initial constraint and its atoms.
 
 use base::AtomId;
-use model::{Command, CommandId, InstanceId, Model, Pattern, Scalar, Step, Stmt, StmtKind, Sync};
+use model::{Command, CommandId, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
 
 use crate::code::{Indexing, Op, Reg};
 use crate::compile::{Code, CompileError, Compiler, Operand};
@@ -163,7 +163,7 @@ impl System<'_> {
                 let (first, index) = compiler.channel(channel);
                 let message = compiler.registers(patterns.len().max(1));
                 for component in 0..patterns.len() as u16 {
-                    let dst = message + component;
+                    let dst = message.wrapping_add(component);
                     compiler.emit(Op::Head {
                         dst,
                         first,
@@ -261,7 +261,11 @@ impl System<'_> {
         for (component, pattern) in patterns.iter().enumerate() {
             if let Pattern::Match(expected) = pattern {
                 let expected = compiler.value(expected);
-                compiler.jump_unless_equal(message + component as Reg, expected, reject);
+                compiler.jump_unless_equal(
+                    message.wrapping_add(component as Reg),
+                    expected,
+                    reject,
+                );
             }
         }
         compiler.emit(Op::Accept);
@@ -318,13 +322,13 @@ fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId
     let first = compiler.registers(payload.len().max(1));
     for (position, (expr, ty)) in payload.iter().zip(types).enumerate() {
         let value = compiler.value(expr);
-        let dst = first + position as Reg;
+        let dst = first.wrapping_add(position as Reg);
         compiler.copy_to(dst, value);
-        if *ty != Scalar::Int {
-            let (lo, hi) = ty.bounds();
+        let (lo, hi) = ty.bounds();
+        if (lo, hi) != (i64::MIN, i64::MAX) {
             let range = Indexing {
                 lo,
-                len: (hi - lo) as u64 + 1,
+                len: hi.wrapping_sub(lo) as u64 + 1,
                 stride: 0,
             };
             let indexing = compiler.indexing(range);
@@ -342,7 +346,7 @@ fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId
 fn store_message(compiler: &mut Compiler<'_>, patterns: &[Pattern], message: Reg) {
     for (component, pattern) in patterns.iter().enumerate() {
         if let Pattern::Store(place) = pattern {
-            compiler.store(place, Operand::Reg(message + component as Reg));
+            compiler.store(place, Operand::Reg(message.wrapping_add(component as Reg)));
         }
     }
 }

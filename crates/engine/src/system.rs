@@ -168,9 +168,12 @@ impl<'m> System<'m> {
     /// Compiles a model.
     ///
     /// # Errors
-    /// The model has a guard or effect that is too large.
+    /// A guard, an effect or the state is too large.
     pub fn new(model: &'m Model) -> Result<Self, CompileError> {
         let layout = Layout::new(model);
+        if layout.n_words > usize::from(u16::MAX) {
+            return Err(CompileError::StateTooLarge);
+        }
         let tables = Tables {
             fields: layout.fields.clone(),
             channels: layout.channels.clone(),

@@ -171,3 +171,32 @@ fn threads_find_the_same() {
         }
     }
 }
+
+#[test]
+fn a_state_that_instructions_cannot_address_is_refused() {
+    let load = |n_cells: usize| {
+        let source = base::Source {
+            name: "large.fair".into(),
+            text: format!(
+                "var a : int[{n_cells}] = 0 process P {{ go {{ a[{}] := 1 }} }}",
+                n_cells - 1
+            ),
+        };
+        lang::load(source, &lang::Options::default())
+            .model
+            .expect("the model is right")
+    };
+    let model = load(65_536);
+    assert_eq!(
+        System::new(&model).err(),
+        Some(engine::CompileError::StateTooLarge)
+    );
+    // The last word that can be addressed is addressed rightly.
+    let model = load(65_534);
+    let mut system = System::new(&model).expect("it just fits");
+    let initial = model.initial_states().expect("no error").remove(0);
+    assert_eq!(
+        engine_steps(&mut system, &initial),
+        reference_steps(&model, &initial)
+    );
+}

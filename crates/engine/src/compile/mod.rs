@@ -38,6 +38,8 @@ pub(crate) struct Label(usize);
 pub enum CompileError {
     /// A guard or effect needs more than 65,000 registers.
     TooManyRegisters,
+    /// A state takes more than 65,535 words, which is what instructions can address.
+    StateTooLarge,
 }
 
 /// A piece of code: where it begins and what it touches.
