@@ -1,0 +1,1 @@
+//! Families of any number of processes, by way of WS1S.

@@ -1,0 +1,1 @@
+//! Predicate abstraction of unbounded data.

@@ -1,0 +1,1 @@
+//! Solvers for satisfiability modulo theories behind one interface.
