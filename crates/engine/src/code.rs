@@ -5,7 +5,7 @@
 //! remains are field tests, field stores and the arithmetic that depends on the state. A run never
 //! allocates.
 
-use crate::layout::{ChannelFields, Field};
+use crate::layout::{ChannelFields, Field, Segment};
 
 /// A register.
 pub(crate) type Reg = u16;
@@ -178,6 +178,7 @@ pub(crate) struct Tables {
     pub(crate) ops: Vec<Op>,
     pub(crate) fields: Vec<Field>,
     pub(crate) channels: Vec<ChannelFields>,
+    pub(crate) segments: Vec<Segment>,
     pub(crate) indexings: Vec<Indexing>,
     pub(crate) n_registers: usize,
     pub(crate) n_shared: usize,
@@ -409,11 +410,32 @@ fn append(tables: &Tables, channel: &ChannelFields, message: &[i64], words: &mut
 
 fn drop_oldest(tables: &Tables, channel: &ChannelFields, words: &mut [u64]) {
     let length = &tables.fields[channel.length as usize];
-    let used = length.raw(words) as usize;
+    let used = length.raw(words);
+    match channel.segments {
+        Some(segments) => move_segments(&tables.segments[segments.range()], words),
+        None => move_slots(tables, channel, used as usize, words),
+    }
+    length.set_raw(words, used - 1);
+}
+
+/// Moves all messages by one. Unused slots are zero, so the slot behind the last message becomes
+/// zero, and equal contents are equal words.
+fn move_segments(segments: &[Segment], words: &mut [u64]) {
+    for (position, segment) in segments.iter().enumerate() {
+        let incoming = segments.get(position + 1).map_or(0, |next| {
+            (words[next.word as usize] >> next.shift) & Segment::ones(next.width)
+        });
+        let word = &mut words[segment.word as usize];
+        let moved = word.checked_shr(segment.width).unwrap_or(0) & segment.moved_mask();
+        *word = *word & !segment.mask() | moved | incoming << segment.last_shift();
+    }
+}
+
+/// The same for messages that are longer than a word.
+fn move_slots(tables: &Tables, channel: &ChannelFields, used: usize, words: &mut [u64]) {
     let width = channel.n_components as usize;
     let slots = &tables.fields[channel.first_slot as usize..][..channel.capacity as usize * width];
     for position in 0..used * width {
-        // The slot behind the last message is cleared, so that equal contents are equal words.
         let next = if position + width < used * width {
             slots[position + width].raw(words)
         } else {
@@ -421,7 +443,6 @@ fn drop_oldest(tables: &Tables, channel: &ChannelFields, words: &mut [u64]) {
         };
         slots[position].set_raw(words, next);
     }
-    length.set_raw(words, used as u64 - 1);
 }
 
 /// The value of an operator, or nothing for a run-time error.

@@ -104,6 +104,7 @@ pub fn explore(
         reduce,
     } = exploration;
     let letters = Letters::new(system, atoms)?;
+    system.translate();
     let stubborn = match goal {
         Goal::Deadlock | Goal::Satisfies(_) if reduce && letters.is_about_states() => {
             Stubborn::new(system, &letters.footprint)

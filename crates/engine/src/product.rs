@@ -140,6 +140,7 @@ impl<'a, 'm> Product<'a, 'm> {
             ..
         } = query;
         let letters = Letters::new(system, query.atoms)?;
+        system.translate();
         let reduce = query.reduce
             && conditions.is_empty()
             && !query.strong_global

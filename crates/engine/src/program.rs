@@ -9,6 +9,9 @@ use crate::footprint::Footprint;
 use crate::sharing::Sharing;
 use crate::system::{CompiledCommand, Member, System, Team};
 
+/// Effects with more combinations of choices keep them for when they are executed.
+const MAX_UNFOLDED_CHOICES: usize = 32;
+
 impl System<'_> {
     pub(crate) fn compile_commands(&mut self) -> Result<(), CompileError> {
         let model = self.model;
@@ -19,9 +22,15 @@ impl System<'_> {
             let step = model.step_of(id);
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
             let guard = self.compile_guard(command, step, &sharing)?;
-            let effect = self.compile_effect(command, step, alone, None)?;
+            let effect = self.compile_effect(command, step, alone, None, None)?;
+            let unfolded = match alone {
+                true => self.unfold_choices(command, step)?,
+                false => Vec::new(),
+            };
             let mut footprint = guard.footprint;
             footprint.union(&effect.footprint);
+            self.effect_footprints
+                .insert(effect.start, effect.footprint);
             let label = alone.then(|| {
                 self.labels
                     .of_team(model, vec![model.action_of(id)], vec![id])
@@ -31,6 +40,7 @@ impl System<'_> {
                 effect: effect.start,
                 footprint,
                 has_choice: chooses(&step.effect),
+                unfolded,
                 alone: label,
                 leads: Vec::new(),
             });
@@ -134,13 +144,32 @@ impl System<'_> {
         compiler.finish(start)
     }
 
-    /// Communication, effect, new location. In a rendezvous `sender` is set for the receiver.
+    /// The effects of a command that moves alone, one for each combination of choices; none if
+    /// there are no choices, or many, or some that are not known now.
+    fn unfold_choices(&mut self, command: &Command, step: &Step) -> Result<Vec<u32>, CompileError> {
+        if !chooses(&step.effect) {
+            return Ok(Vec::new());
+        }
+        let mut compiler = self.compiler();
+        compiler.enter(Some(command.instance), &command.bindings);
+        let combinations = compiler.choices_of(&step.effect, MAX_UNFOLDED_CHOICES);
+        let mut unfolded = Vec::new();
+        for choices in combinations.unwrap_or_default() {
+            let effect = self.compile_effect(command, step, true, None, Some(choices))?;
+            unfolded.push(effect.start);
+        }
+        Ok(unfolded)
+    }
+
+    /// Communication, effect, new location. In a rendezvous `sender` is set for the receiver. With
+    /// `choices`, these are made.
     fn compile_effect(
         &mut self,
         command: &Command,
         step: &Step,
         buffered: bool,
         sender: Option<CommandId>,
+        choices: Option<Vec<i64>>,
     ) -> Result<Code, CompileError> {
         let model = self.model;
         let mut compiler = self.compiler();
@@ -176,6 +205,7 @@ impl System<'_> {
             }
             _ => {}
         }
+        compiler.made_choices = choices.map(Vec::into_iter);
         compiler.statements(&step.effect);
         compiler.store_location(command.instance, step.target);
         compiler.emit(Op::Accept);
@@ -212,11 +242,13 @@ impl System<'_> {
                 let (command, step) =
                     (&model.commands()[receiver.index()], model.step_of(receiver));
                 let agreement = self.compile_agreement(first, receiver)?;
-                let effect = self.compile_effect(command, step, false, Some(first))?;
+                let effect = self.compile_effect(command, step, false, Some(first), None)?;
                 team.agreement = Some(agreement.start);
                 team.footprint.union(&agreement.footprint);
                 team.footprint.union(&effect.footprint);
                 team.members[1][0].effect = effect.start;
+                self.effect_footprints
+                    .insert(effect.start, effect.footprint);
             }
             for leader in &transition.participants[0].alternatives {
                 self.commands[leader.index()]
@@ -308,6 +340,7 @@ impl System<'_> {
         compiler.emit(Op::Reject);
         let code = compiler.finish(start)?;
         self.machine.registers.resize(self.tables.n_registers, 0);
+        self.propositions.push(code.start);
         Ok(Some(code))
     }
 }
@@ -368,7 +401,7 @@ fn is_rendezvous(model: &Model, step: &Step) -> bool {
     }
 }
 
-fn chooses(statements: &[Stmt]) -> bool {
+pub(crate) fn chooses(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StmtKind::Choose(..) => true,
         StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),

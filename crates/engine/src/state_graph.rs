@@ -70,6 +70,7 @@ pub fn state_graph(
     progress: &mut dyn Progress,
 ) -> Result<(Built, Stats), CompileError> {
     let letters = Letters::new(system, atoms)?;
+    system.translate();
     let mut builder = Builder::new(system, letters, conditions, atoms);
     let built = match builder.run(budget, progress) {
         Ok(()) => None,

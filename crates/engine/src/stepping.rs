@@ -6,6 +6,7 @@ use model::{ActionId, CommandId};
 
 use crate::code::End;
 use crate::label::LabelId;
+use crate::native::{Native, Status};
 use crate::system::{CompiledCommand, Failed, Member, Scratch, Steps, System, Team};
 
 impl System<'_> {
@@ -15,17 +16,73 @@ impl System<'_> {
     /// A run-time error of the model.
     pub fn steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
         steps.clear();
-        self.scratch.current.copy_from_slice(state);
-        self.machine.recalled.fill(None);
-        if self.synchronous {
-            self.steps_together(steps)?;
-        } else {
-            self.steps_interleaved(steps)?;
+        match self.native.take() {
+            Some(native) => {
+                let result = self.steps_native(&native, state, steps);
+                self.native = Some(native);
+                result?;
+            }
+            None => self.steps_interpreted(state, steps)?,
         }
         if self.may_repeat {
             self.merge_equal_steps(steps);
         }
         Ok(())
+    }
+
+    fn steps_interpreted(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
+        self.set_current(state);
+        if self.synchronous {
+            return self.steps_together(steps);
+        }
+        self.scratch.enabled.fill(false);
+        for instance in 0..self.first_row.len() {
+            self.steps_alone(instance, steps)?;
+        }
+        if !self.teams.is_empty() {
+            for instance in 0..self.first_row.len() {
+                self.steps_led_by(instance, steps)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn steps_native(
+        &mut self,
+        native: &Native,
+        state: &[u64],
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
+        let n_instances = self.first_row.len();
+        if !self.teams.is_empty() {
+            self.scratch.enabled.fill(false);
+        }
+        native.forget(&mut self.scratch.frame);
+        let (mut stop, mut is_current) = (0, false);
+        while !native.is_end(stop) {
+            let Scratch { frame, enabled, .. } = &mut self.scratch;
+            match native.run(stop, state, frame, enabled, steps) {
+                Status::Done => return Ok(()),
+                Status::Failed => return Err(Failed),
+                Status::Interpret(at) => {
+                    if !std::mem::replace(&mut is_current, true) {
+                        self.set_current(state);
+                    }
+                    match at.checked_sub(n_instances) {
+                        None => self.steps_alone(at, steps)?,
+                        Some(leader) => self.steps_led_by(leader, steps)?,
+                    }
+                    stop = at + 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the interpreter works on.
+    fn set_current(&mut self, state: &[u64]) {
+        self.scratch.current.copy_from_slice(state);
+        self.machine.recalled.fill(None);
     }
 
     fn is_enabled(&mut self, command: u32) -> Result<bool, Failed> {
@@ -51,31 +108,27 @@ impl System<'_> {
         self.rows[row] as usize..self.rows[row + 1] as usize
     }
 
-    fn steps_interleaved(&mut self, steps: &mut Steps) -> Result<(), Failed> {
-        let has_teams = !self.teams.is_empty();
-        if has_teams {
-            self.scratch.enabled.fill(false);
-        }
-        for instance in 0..self.first_row.len() {
-            for position in self.candidates(instance) {
-                let command = self.by_location[position];
-                if !self.is_enabled(command)? {
-                    continue;
-                }
-                match self.commands[command as usize].alone {
-                    Some(label) => self.execute_alone(command, label, steps)?,
-                    None => self.scratch.enabled[command as usize] = true,
-                }
+    /// The steps that a process takes alone. Notes which of its other commands are enabled.
+    fn steps_alone(&mut self, instance: usize, steps: &mut Steps) -> Result<(), Failed> {
+        for position in self.candidates(instance) {
+            let command = self.by_location[position];
+            if !self.is_enabled(command)? {
+                continue;
+            }
+            match self.commands[command as usize].alone {
+                Some(label) => self.execute_alone(command, label, steps)?,
+                None => self.scratch.enabled[command as usize] = true,
             }
         }
-        if has_teams {
-            for instance in 0..self.first_row.len() {
-                for position in self.candidates(instance) {
-                    let leader = self.by_location[position];
-                    if self.scratch.enabled[leader as usize] {
-                        self.execute_led_by(leader, steps)?;
-                    }
-                }
+        Ok(())
+    }
+
+    /// The steps of the teams in which a process is the first participant.
+    fn steps_led_by(&mut self, instance: usize, steps: &mut Steps) -> Result<(), Failed> {
+        for position in self.candidates(instance) {
+            let leader = self.by_location[position];
+            if self.scratch.enabled[leader as usize] {
+                self.execute_led_by(leader, steps)?;
             }
         }
         Ok(())

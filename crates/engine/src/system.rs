@@ -1,12 +1,16 @@
 //! A model compiled for exploration: initial states and steps over packed words.
 
+use std::sync::Arc;
+
 use model::{ActionId, Composition, Model, State, StepSet};
+use rustc_hash::FxHashMap;
 
 use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
 use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
+use crate::native::Native;
 use crate::store::{StateStore, Table};
 
 /// A model compiled for exploration.
@@ -32,6 +36,13 @@ pub struct System<'m> {
     pub(crate) may_repeat: bool,
     pub(crate) init: Option<u32>,
     pub(crate) scratch: Scratch,
+    /// What the code of each effect touches, by its start.
+    pub(crate) effect_footprints: FxHashMap<u32, Footprint>,
+    /// The code of all propositions compiled so far.
+    pub(crate) propositions: Vec<u32>,
+    pub(crate) native: Option<Arc<Native>>,
+    /// Is no machine code wanted?
+    is_interpreted: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -39,12 +50,26 @@ pub(crate) struct CompiledCommand {
     pub(crate) guard: u32,
     pub(crate) effect: u32,
     pub(crate) has_choice: bool,
+    /// For every combination of choices an effect without choices, if they are few and known.
+    pub(crate) unfolded: Vec<u32>,
     /// The label, if the command moves alone.
     pub(crate) alone: Option<LabelId>,
     /// The teams in which this command belongs to the first participant.
     pub(crate) leads: Vec<u32>,
     /// What its guard and its effect touch, its own location included.
     pub(crate) footprint: Footprint,
+}
+
+impl CompiledCommand {
+    /// The effects without choices that the command has, one of which happens; nothing if its
+    /// choices are not known.
+    pub(crate) fn outcomes(&self) -> Option<&[u32]> {
+        match (self.has_choice, self.unfolded.is_empty()) {
+            (false, _) => Some(std::slice::from_ref(&self.effect)),
+            (true, false) => Some(&self.unfolded),
+            (true, true) => None,
+        }
+    }
 }
 
 /// Commands that move together.
@@ -75,6 +100,8 @@ pub(crate) struct Scratch {
     pub(crate) enabled_by_instance: Vec<Vec<Member>>,
     pub(crate) outcomes: Vec<Vec<u64>>,
     pub(crate) merged: Vec<u64>,
+    /// Registers and remembered conditions of machine code.
+    pub(crate) frame: Vec<u64>,
 }
 
 /// The steps that leave a state.
@@ -177,6 +204,7 @@ impl<'m> System<'m> {
         let tables = Tables {
             fields: layout.fields.clone(),
             channels: layout.channels.clone(),
+            segments: layout.segments.clone(),
             ..Tables::default()
         };
         let mut system = Self {
@@ -193,6 +221,10 @@ impl<'m> System<'m> {
             may_repeat: false,
             init: None,
             scratch: Scratch::default(),
+            effect_footprints: FxHashMap::default(),
+            propositions: Vec::new(),
+            native: None,
+            is_interpreted: false,
             layout,
         };
         system.compile_commands()?;
@@ -202,6 +234,27 @@ impl<'m> System<'m> {
         system.may_repeat = system.steps_may_repeat();
         system.prepare_scratch();
         Ok(system)
+    }
+
+    /// The same system, for which no machine code is generated: everything is interpreted.
+    #[must_use]
+    pub fn interpreted(mut self) -> Self {
+        self.is_interpreted = true;
+        self.native = None;
+        self
+    }
+
+    /// Generates machine code for the steps and for all propositions compiled so far. Says whether
+    /// there is any; without it, everything is interpreted, with the same results. The searches
+    /// call this themselves.
+    pub fn translate(&mut self) -> bool {
+        if !self.is_interpreted && !self.synchronous {
+            let propositions = self.propositions.clone();
+            self.native = Native::new(self, &propositions).map(Arc::new);
+            let frame_len = self.native.as_ref().map_or(0, |native| native.frame_len);
+            self.scratch.frame = vec![0; frame_len];
+        }
+        self.native.is_some()
     }
 
     /// The model that was compiled.
@@ -257,6 +310,11 @@ impl<'m> System<'m> {
 
     /// Evaluates a compiled proposition.
     pub(crate) fn holds(&mut self, code: u32, words: &[u64]) -> Result<bool, Failed> {
+        if let Some(native) = &self.native
+            && let Some(result) = native.holds(code, words, &mut self.scratch.frame)
+        {
+            return result;
+        }
         let Scratch {
             current, written, ..
         } = &mut self.scratch;
@@ -291,6 +349,7 @@ impl<'m> System<'m> {
             enabled_by_instance: vec![Vec::new(); self.model.instances().len()],
             outcomes: Vec::new(),
             merged: vec![0; n_words],
+            frame: Vec::new(),
         };
     }
 

@@ -63,6 +63,8 @@ pub(crate) struct Compiler<'a> {
     /// Code before this position may be jumped into from elsewhere: nothing is merged across it.
     barrier: usize,
     pub(crate) sharing: Option<&'a Sharing>,
+    /// The values of the choices to come, if they are made now.
+    pub(crate) made_choices: Option<std::vec::IntoIter<i64>>,
     /// What the code since `begin` reads and writes.
     pub(crate) footprint: Footprint,
 }
@@ -81,6 +83,7 @@ impl<'a> Compiler<'a> {
             unfolding: 1,
             barrier: 0,
             sharing: None,
+            made_choices: None,
             footprint: Footprint::new(layout.n_words),
         }
     }
