@@ -19,6 +19,7 @@ mod label;
 mod layout;
 mod letters;
 mod native;
+mod priority;
 mod product;
 mod program;
 mod search;

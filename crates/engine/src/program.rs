@@ -43,6 +43,8 @@ impl System<'_> {
                 unfolded,
                 alone: label,
                 leads: Vec::new(),
+                priority: step.priority,
+                reach: model.reach(id),
             });
         }
         Ok(())
@@ -405,7 +407,12 @@ pub(crate) fn chooses(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StmtKind::Choose(..) => true,
         StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),
-        StmtKind::For(_, _, _, body) => chooses(body),
-        StmtKind::Assign(..) | StmtKind::Assert(_) => false,
+        StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(body),
+        StmtKind::Assign(..)
+        | StmtKind::Assert(_)
+        | StmtKind::Let(..)
+        | StmtKind::Set(..)
+        | StmtKind::Fail(_)
+        | StmtKind::Exhausted => false,
     })
 }

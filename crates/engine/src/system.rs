@@ -11,6 +11,7 @@ use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
 use crate::native::Native;
+use crate::priority::Ruling;
 use crate::store::{StateStore, Table};
 
 /// A model compiled for exploration.
@@ -35,6 +36,8 @@ pub struct System<'m> {
     /// Can one state have the same step in two ways?
     pub(crate) may_repeat: bool,
     pub(crate) init: Option<u32>,
+    /// What is needed to tell possible steps that exist from others; nothing if all do.
+    pub(crate) ruling: Option<Ruling>,
     pub(crate) scratch: Scratch,
     /// What the code of each effect touches, by its start.
     pub(crate) effect_footprints: FxHashMap<u32, Footprint>,
@@ -56,6 +59,9 @@ pub(crate) struct CompiledCommand {
     pub(crate) alone: Option<LabelId>,
     /// The teams in which this command belongs to the first participant.
     pub(crate) leads: Vec<u32>,
+    pub(crate) priority: i8,
+    /// See [`model::Model::reach`].
+    pub(crate) reach: i8,
     /// What its guard and its effect touch, its own location included.
     pub(crate) footprint: Footprint,
 }
@@ -220,6 +226,7 @@ impl<'m> System<'m> {
             synchronous: model.parts().composition == Composition::Synchronous,
             may_repeat: false,
             init: None,
+            ruling: None,
             scratch: Scratch::default(),
             effect_footprints: FxHashMap::default(),
             propositions: Vec::new(),
@@ -232,6 +239,7 @@ impl<'m> System<'m> {
         system.index_by_location();
         system.compile_init()?;
         system.may_repeat = system.steps_may_repeat();
+        system.ruling = Ruling::new(&system);
         system.prepare_scratch();
         Ok(system)
     }
@@ -248,8 +256,11 @@ impl<'m> System<'m> {
     /// there is any; without it, everything is interpreted, with the same results. The searches
     /// call this themselves.
     pub fn translate(&mut self) -> bool {
-        if !self.is_interpreted && !self.synchronous {
-            let propositions = self.propositions.clone();
+        if !self.is_interpreted {
+            let mut propositions = self.propositions.clone();
+            if self.synchronous || self.ruling.is_some() {
+                propositions.extend(self.commands.iter().map(|command| command.guard));
+            }
             self.native = Native::new(self, &propositions).map(Arc::new);
             let frame_len = self.native.as_ref().map_or(0, |native| native.frame_len);
             self.scratch.frame = vec![0; frame_len];
@@ -354,7 +365,8 @@ impl<'m> System<'m> {
     }
 
     /// Calls `visit` with every combination of initial values, in a fixed order, and whether it
-    /// satisfies the initial constraints, until it returns an error.
+    /// satisfies the initial constraints, until it returns an error. Where a process starts with
+    /// control, a state may be visited twice.
     ///
     /// # Errors
     /// The error of `visit`; a constraint or value that fails is handed to it as [`Failed`] with
@@ -404,7 +416,14 @@ impl<'m> System<'m> {
         }
         loop {
             let satisfied = self.init.map_or(Ok(true), |init| self.holds(init, &words));
-            visit(self, &words, satisfied)?;
+            match &self.ruling {
+                Some(ruling) if ruling.has_control() => {
+                    let mut normalised = words.clone();
+                    self.normalise(&mut normalised);
+                    visit(self, &normalised, satisfied)?;
+                }
+                _ => visit(self, &words, satisfied)?,
+            }
             let mut turning = wheels.len();
             loop {
                 if turning == 0 {

@@ -141,7 +141,10 @@ fn for_each_register(tables: &Tables, op: &Op, visit: &mut impl FnMut(Reg, bool)
     let mut read_all = |registers: &[Reg]| registers.iter().for_each(|r| visit(*r, false));
     match *op {
         Op::Const { dst, .. } | Op::Load { dst, .. } => visit(dst, true),
-        Op::Copy { dst, src } | Op::Neg { dst, src } | Op::Index { dst, src, .. } => {
+        Op::Copy { dst, src }
+        | Op::Neg { dst, src }
+        | Op::Wrap { dst, src, .. }
+        | Op::Index { dst, src, .. } => {
             read_all(&[src]);
             visit(dst, true);
         }

@@ -39,6 +39,7 @@ pub(super) enum Alu {
     Or = 1,
     And = 4,
     Sub = 5,
+    Xor = 6,
     Cmp = 7,
 }
 
@@ -58,6 +59,7 @@ pub(super) enum Unary {
 pub(super) enum Shift {
     Left = 4,
     Right = 5,
+    RightSigned = 7,
 }
 
 /// Conditions of jumps, with their number.

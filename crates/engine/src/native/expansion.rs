@@ -59,7 +59,11 @@ pub(super) fn generate(system: &mut System<'_>, propositions: &[u32]) -> Option<
     let mut labels = std::mem::replace(&mut system.labels, LabelTable::new());
     let mut generator = Generator::new(system, &mut labels, &records);
     generator.enter_and_leave();
-    let (stops, max_steps) = generator.all_steps();
+    let (stops, max_steps) = match generator.system.synchronous || generator.system.ruling.is_some()
+    {
+        true => (Vec::new(), 0),
+        false => generator.all_steps(),
+    };
     let propositions = generator.propositions(propositions);
     let asm = generator.code.asm;
     let stops: Vec<usize> = stops.iter().map(|stop| asm.offset(*stop)).collect();

@@ -68,6 +68,12 @@ impl Native {
         expansion::generate(system, propositions)
     }
 
+    /// Does the code compute steps? Where not every possible step exists, and where all processes
+    /// move together, only guards and propositions are translated.
+    pub(crate) fn has_steps(&self) -> bool {
+        !self.stops.is_empty()
+    }
+
     /// Is this the last stop of all?
     pub(crate) fn is_end(&self, stop: usize) -> bool {
         stop == self.stops.len()

@@ -98,6 +98,7 @@ impl Translator<'_> {
                     && self.tables.channels[first as usize].segments.is_some()
             }
             Op::JumpCompare { op, .. } => condition(op).is_some(),
+            Op::Arith { op, .. } => !matches!(op, Arith::Shl | Arith::Shr),
             _ => true,
         })
     }
@@ -181,6 +182,18 @@ impl Translator<'_> {
                 self.get_into(piece, R::Rax, src);
                 self.asm.unary(Unary::Neg, R::Rax);
                 self.asm.jump_if(Cond::Overflow, piece.exits.fail);
+                self.put(piece, dst);
+            }
+            Op::Wrap {
+                dst,
+                src,
+                unused,
+                signed,
+            } => {
+                self.get_into(piece, R::Rax, src);
+                let back = [Shift::Right, Shift::RightSigned][usize::from(signed)];
+                self.asm.shift(Shift::Left, R::Rax, unused.into());
+                self.asm.shift(back, R::Rax, unused.into());
                 self.put(piece, dst);
             }
             Op::Jump { to } => {
@@ -353,25 +366,31 @@ impl Translator<'_> {
         match op {
             Arith::Add => self.alu(piece, Alu::Add, b),
             Arith::Sub => self.alu(piece, Alu::Sub, b),
+            Arith::BitAnd => self.alu(piece, Alu::And, b),
+            Arith::BitOr => self.alu(piece, Alu::Or, b),
+            Arith::BitXor => self.alu(piece, Alu::Xor, b),
             Arith::Mul => {
                 let b = self.get(piece, R::Rcx, b);
                 self.asm.imul(R::Rax, b);
             }
-            _ => {
+            Arith::Div | Arith::Mod | Arith::Quot | Arith::Rem => {
                 self.get_into(piece, R::Rcx, b);
                 self.divide(piece, op);
-                self.put(piece, dst);
-                return;
+            }
+            Arith::Shl | Arith::Shr | Arith::Eq | Arith::Ne | Arith::Lt | Arith::Le => {
+                unreachable!("{op:?} is not translated, or is a comparison")
             }
         }
-        self.asm.jump_if(Cond::Overflow, piece.exits.fail);
+        if matches!(op, Arith::Add | Arith::Sub | Arith::Mul) {
+            self.asm.jump_if(Cond::Overflow, piece.exits.fail);
+        }
         self.put(piece, dst);
     }
 
-    /// RAX becomes the Euclidean quotient or remainder of RAX by RCX.
+    /// RAX becomes the quotient or remainder of RAX by RCX: Euclidean, or that of C.
     fn divide(&mut self, piece: &Piece, op: Arith) {
-        let is_quotient = op == Arith::Div;
-        let (ordinary, below, done) = (self.asm.label(), self.asm.label(), self.asm.label());
+        let is_quotient = matches!(op, Arith::Div | Arith::Quot);
+        let (ordinary, done) = (self.asm.label(), self.asm.label());
         self.asm.test(R::Rcx, R::Rcx);
         self.asm.jump_if(Cond::Equal, piece.exits.fail);
         // The processor does not survive the quotient of the least number by -1.
@@ -390,7 +409,15 @@ impl Translator<'_> {
         if !is_quotient {
             self.asm.mov(R::Rax, R::Rdx);
         }
-        // A remainder below zero becomes positive; the quotient follows.
+        if matches!(op, Arith::Div | Arith::Mod) {
+            self.make_euclidean(is_quotient, done);
+        }
+        self.asm.bind(done);
+    }
+
+    /// A remainder below zero, in RDX, becomes positive; the quotient follows. RAX has one of them.
+    fn make_euclidean(&mut self, is_quotient: bool, done: Label) {
+        let below = self.asm.label();
         self.asm.test(R::Rdx, R::Rdx);
         self.asm.jump_if(Cond::GreaterOrEqual, done);
         self.asm.test(R::Rcx, R::Rcx);
@@ -405,7 +432,6 @@ impl Translator<'_> {
             true => self.asm.alu_imm(Alu::Add, R::Rax, 1),
             false => self.asm.alu(Alu::Sub, R::Rax, R::Rcx),
         }
-        self.asm.bind(done);
     }
 
     fn index(&mut self, piece: &Piece, dst: Reg, src: Reg, indexing: u32) {
