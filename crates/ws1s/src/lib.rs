@@ -36,6 +36,7 @@ mod models;
 mod mtbdd;
 mod naming;
 mod outermost;
+mod pairs;
 mod parser;
 mod print;
 mod product;
