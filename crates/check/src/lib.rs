@@ -10,6 +10,7 @@
 mod branching;
 mod explicit;
 mod fairness;
+mod silence;
 mod warnings;
 
 use base::{Budget, Diagnostic, Fairness, Progress};
@@ -90,7 +91,7 @@ pub fn check(
     let mut outcome = explicit::check(model, property, fairness, plan, progress);
     confirm(model, property, &outcome)?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) {
-        let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);
+        let found = warnings::warnings(model, property, fairness, &outcome.stats, plan);
         outcome.warnings.extend(found);
     }
     Ok(outcome)

@@ -169,6 +169,39 @@ pub(crate) enum Op {
     Fail,
 }
 
+impl Op {
+    /// May running it be a run-time error?
+    pub(crate) fn can_fail(&self) -> bool {
+        match self {
+            Self::Arith { op, .. } => !matches!(op, Arith::Eq | Arith::Ne | Arith::Lt | Arith::Le),
+            Self::Index { .. }
+            | Self::Neg { .. }
+            | Self::Store { .. }
+            | Self::StoreAt { .. }
+            | Self::Fail => true,
+            Self::Const { .. }
+            | Self::Copy { .. }
+            | Self::Load { .. }
+            | Self::LoadAt { .. }
+            | Self::Wrap { .. }
+            | Self::Jump { .. }
+            | Self::JumpIf { .. }
+            | Self::JumpCompare { .. }
+            | Self::JumpMasked { .. }
+            | Self::Recall { .. }
+            | Self::Remember { .. }
+            | Self::StoreMasked { .. }
+            | Self::Choose { .. }
+            | Self::Length { .. }
+            | Self::Head { .. }
+            | Self::Append { .. }
+            | Self::Drop { .. }
+            | Self::Accept
+            | Self::Reject => false,
+        }
+    }
+}
+
 /// An array or family that is indexed with a computed index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Indexing {

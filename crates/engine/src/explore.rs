@@ -19,7 +19,7 @@ use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::store::{Inserted, Spare, StateIndex, StateStore, Table};
-use crate::stubborn::Stubborn;
+use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 
 /// What an exploration looks for.
@@ -72,6 +72,8 @@ pub struct Stats {
     /// Were steps left out that could not change the answer? Then everything here is about what is
     /// left.
     pub reduced: bool,
+    /// Why no steps were left out although that was asked for.
+    pub refusal: Option<Refusal>,
     /// Bytes in the structures of the search.
     pub memory_bytes: u64,
     /// Which commands were executed, by command.
@@ -106,11 +108,16 @@ pub fn explore(
     } = exploration;
     let letters = Letters::new(system, atoms)?;
     system.translate();
-    let stubborn = match goal {
-        Goal::Deadlock | Goal::Satisfies(_) if reduce && letters.is_about_states() => {
-            Stubborn::new(system, &letters.footprint)
-        }
-        _ => None,
+    let demands = Demands {
+        letters: &letters,
+        conditions: &[],
+        strong_global: false,
+        infinite_runs: false,
+    };
+    let stubborn = reduce.then(|| Stubborn::new(system, &demands));
+    let (stubborn, refusal) = match stubborn.transpose() {
+        Ok(stubborn) => (stubborn, None),
+        Err(refusal) => (None, Some(refusal)),
     };
     let shared = Shared {
         store: StateStore::new(system.n_words()),
@@ -133,7 +140,10 @@ pub fn explore(
         Some(End::Failure(None)) => Found::Failure(None),
         Some(End::Failure(Some(state))) => Found::Failure(Some(shared.trace(system, state, None))),
     };
-    let stats = shared.stats(&workers, atoms);
+    let stats = Stats {
+        refusal,
+        ..shared.stats(&workers, atoms)
+    };
     Ok(Explored { found, stats })
 }
 
@@ -182,6 +192,8 @@ struct Worker<'m> {
     steps: Steps,
     state: Vec<u64>,
     hashes: Vec<u64>,
+    /// Which steps of the current state were taken.
+    taken: Vec<bool>,
     letter: Vec<u64>,
     seen: Vec<u64>,
     commands_taken: Vec<bool>,
@@ -303,6 +315,7 @@ impl<'a> Shared<'a> {
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
             reduced: workers[0].stubborn.is_some(),
+            refusal: None,
             memory_bytes: self.memory(),
             commands_taken: vec![false; model.commands().len()],
             atoms_seen: vec![false; model.parts().atoms.len()],
@@ -329,6 +342,7 @@ impl<'m> Worker<'m> {
             steps: Steps::default(),
             state: vec![0; system.n_words()],
             hashes: Vec::new(),
+            taken: Vec::new(),
             letter: vec![0; letters.n_words],
             seen: vec![0; letters.n_words],
             commands_taken: vec![false; system.model().commands().len()],
@@ -400,24 +414,14 @@ impl<'m> Worker<'m> {
         let mut steps = std::mem::take(&mut self.steps);
         let expanded = self.system.steps(&self.state, &mut steps);
         expanded.map_err(|Failed| End::Failure(Some(source)))?;
-        if let Some(stubborn) = &mut self.stubborn {
-            stubborn.reduce(&self.system, &self.state, &mut steps);
-        }
-        self.n_transitions += steps.len().max(1) as u64;
+        // The idle step of a deadlock.
+        self.n_transitions += u64::from(steps.is_empty());
         if steps.is_empty() && matches!(shared.goal, Goal::Deadlock) {
             return Err(End::Goal(source, None));
         }
         let table = guard.get_or_insert_with(|| shared.store.table());
         steps.hash_targets(&mut self.hashes, table);
-        for position in 0..steps.len() {
-            let label = steps.labels[position];
-            self.note_label(label);
-            let (target, hash) = (
-                steps.target(position, self.state.len()),
-                self.hashes[position],
-            );
-            self.reach(shared, guard, target, hash, Some((source, label)))?;
-        }
+        self.take_steps(shared, guard, source, &steps)?;
         if steps.is_empty() && self.letters.has_step_atoms() {
             // The idle step leads to a position at which no step proposition holds.
             let state = std::mem::take(&mut self.state);
@@ -427,6 +431,66 @@ impl<'m> Worker<'m> {
         }
         self.steps = steps;
         Ok(())
+    }
+
+    /// Takes the steps of a state, or those that cannot wait; see [`crate::stubborn`]. States are
+    /// expanded in the order of their names, whatever the number of threads.
+    fn take_steps<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        source: StateIndex,
+        steps: &Steps,
+    ) -> Result<(), End> {
+        self.taken.clear();
+        self.taken.resize(steps.len(), false);
+        let mut reduced = match &mut self.stubborn {
+            Some(stubborn) => {
+                stubborn.is_worth_trying() && stubborn.choose(&self.system, &self.state, steps)
+            }
+            None => false,
+        };
+        let leads_on = self.take_chosen(shared, guard, source, steps, reduced)?;
+        if let Some(stubborn) = self.stubborn.as_mut().filter(|s| s.needs_attention())
+            && reduced
+            && !leads_on
+        {
+            reduced = stubborn.attend(&self.system, &self.state);
+            self.take_chosen(shared, guard, source, steps, reduced)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the steps of the chosen set, or all. Says whether one that the property does not see
+    /// leads to a state that is expanded later.
+    fn take_chosen<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        source: StateIndex,
+        steps: &Steps,
+        reduced: bool,
+    ) -> Result<bool, End> {
+        let mut leads_on = false;
+        for position in 0..steps.len() {
+            let unit = steps.units[position];
+            let stubborn = self.stubborn.as_ref().filter(|_| reduced);
+            if self.taken[position] || stubborn.is_some_and(|stubborn| !stubborn.keeps(unit)) {
+                continue;
+            }
+            let is_invisible = stubborn.is_some_and(|stubborn| stubborn.is_invisible(unit));
+            self.taken[position] = true;
+            self.n_transitions += 1;
+            let label = steps.labels[position];
+            self.note_label(label);
+            let (target, hash) = (
+                steps.target(position, self.state.len()),
+                self.hashes[position],
+            );
+            let index = self.reach(shared, guard, target, hash, Some((source, label)))?;
+            leads_on |= is_invisible && index > source;
+        }
+        Ok(leads_on)
     }
 
     fn note_label(&mut self, label: LabelId) {
@@ -440,7 +504,7 @@ impl<'m> Worker<'m> {
         }
     }
 
-    /// A state is reached: by a step, or as an initial state.
+    /// A state is reached: by a step, or as an initial state. Returns its name.
     fn reach<'s>(
         &mut self,
         shared: &'s Shared<'_>,
@@ -448,14 +512,14 @@ impl<'m> Worker<'m> {
         words: &[u64],
         hash: u64,
         from: Option<(StateIndex, LabelId)>,
-    ) -> Result<(), End> {
+    ) -> Result<StateIndex, End> {
         let (index, is_new) = self.insert(shared, guard, words, hash)?;
         if is_new {
             self.n_transient += u64::from(self.system.is_transient(words));
             let parent = from.map_or(0, |(parent, _)| parent + 1);
             shared.parents.row(index)[0].store(parent, Ordering::Relaxed);
         } else if !self.letters.has_step_atoms() {
-            return Ok(());
+            return Ok(index);
         }
         self.letter.fill(0);
         let failed = |Failed| End::Failure(Some(index));
@@ -473,7 +537,7 @@ impl<'m> Worker<'m> {
                 let label = |(source, label)| (source, self.system.label(label).clone());
                 Err(End::Goal(index, from.map(label)))
             }
-            _ => Ok(()),
+            _ => Ok(index),
         }
     }
 

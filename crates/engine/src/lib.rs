@@ -35,4 +35,5 @@ pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};
 pub use label::{Label, LabelId};
 pub use search::{Outcome, Query, find_run};
 pub use state_graph::{Built, StateGraph, state_graph};
+pub use stubborn::Refusal;
 pub use system::{Failed, Steps, System};

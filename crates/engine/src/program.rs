@@ -1,6 +1,6 @@
 //! Compiling the commands of a model, alone and in teams, its initial constraint and its atoms.
 
-use base::AtomId;
+use base::{AtomId, bits};
 use model::{Command, CommandId, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
 
 use crate::code::{Indexing, Op, Reg};
@@ -27,10 +27,18 @@ impl System<'_> {
                 true => self.unfold_choices(command, step)?,
                 false => Vec::new(),
             };
+            let has_choice = chooses(&step.effect);
+            let mut condition_reads = guard.footprint.reads.clone();
+            if has_choice {
+                bits::union_into(&mut condition_reads, &effect.footprint.reads);
+            }
+            self.effect_footprints
+                .insert(effect.start, effect.footprint.clone());
             let mut footprint = guard.footprint;
             footprint.union(&effect.footprint);
-            self.effect_footprints
-                .insert(effect.start, effect.footprint);
+            // The location was looked at to find the command.
+            let location = self.layout.first_location + command.instance.0;
+            footprint.read_fields(&self.tables.fields, location..location + 1);
             let label = alone.then(|| {
                 self.labels
                     .of_team(model, vec![model.action_of(id)], vec![id])
@@ -39,7 +47,10 @@ impl System<'_> {
                 guard: guard.start,
                 effect: effect.start,
                 footprint,
-                has_choice: chooses(&step.effect),
+                condition_reads,
+                guard_can_fail: guard.can_fail,
+                effect_can_fail: effect.can_fail,
+                has_choice,
                 unfolded,
                 alone: label,
                 leads: Vec::new(),
@@ -97,7 +108,6 @@ impl System<'_> {
         let mut compiler = Compiler::new(model, &self.layout, &mut self.tables);
         compiler.sharing = Some(sharing);
         let start = compiler.begin(Some(command.instance), &command.bindings);
-        compiler.read_location(command.instance);
         let reject = compiler.label();
         compiler.jump_if(&step.guard, false, reject);
         match &step.sync {
@@ -228,6 +238,7 @@ impl System<'_> {
                 action: transition.action,
                 members: Vec::new(),
                 agreement: None,
+                can_fail: false,
                 footprint: Footprint::new(self.layout.n_words),
             };
             for participant in &transition.participants {
@@ -246,6 +257,7 @@ impl System<'_> {
                 let agreement = self.compile_agreement(first, receiver)?;
                 let effect = self.compile_effect(command, step, false, Some(first), None)?;
                 team.agreement = Some(agreement.start);
+                team.can_fail = agreement.can_fail || effect.can_fail;
                 team.footprint.union(&agreement.footprint);
                 team.footprint.union(&effect.footprint);
                 team.members[1][0].effect = effect.start;

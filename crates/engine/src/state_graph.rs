@@ -331,6 +331,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             commands_taken: self.commands_taken.clone(),
             atoms_seen,
             reduced: false,
+            refusal: None,
         }
     }
 }

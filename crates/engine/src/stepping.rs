@@ -403,6 +403,7 @@ impl System<'_> {
             });
             match same {
                 Some(other) => {
+                    steps.merged_units.push(steps.units[position]);
                     steps.labels[other] = self.labels.union(self.model, steps.labels[other], label);
                 }
                 None => {

@@ -64,6 +64,10 @@ pub(crate) struct CompiledCommand {
     pub(crate) reach: i8,
     /// What its guard and its effect touch, its own location included.
     pub(crate) footprint: Footprint,
+    /// What decides whether it is possible where its process is in place.
+    pub(crate) condition_reads: Vec<u64>,
+    pub(crate) guard_can_fail: bool,
+    pub(crate) effect_can_fail: bool,
 }
 
 impl CompiledCommand {
@@ -87,6 +91,8 @@ pub(crate) struct Team {
     pub(crate) agreement: Option<u32>,
     /// What the team touches beyond its members' own code.
     pub(crate) footprint: Footprint,
+    /// May that code fail?
+    pub(crate) can_fail: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +123,8 @@ pub struct Steps {
     pub(crate) labels: Vec<LabelId>,
     /// Which command or team takes each step; see [`crate::stubborn`].
     pub(crate) units: Vec<u32>,
+    /// Who else takes steps that happen in several ways at once.
+    pub(crate) merged_units: Vec<u32>,
 }
 
 impl Steps {
@@ -136,6 +144,7 @@ impl Steps {
         self.words.clear();
         self.labels.clear();
         self.units.clear();
+        self.merged_units.clear();
     }
 
     pub(crate) fn target(&self, position: usize, n_words: usize) -> &[u64] {
