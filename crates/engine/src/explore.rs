@@ -5,20 +5,21 @@
 //! run that leads to it is shortest, whatever the number of threads. With one thread everything is
 //! deterministic.
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::RwLockReadGuard;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use base::{AtomId, Budget, NoProgress, Progress, Snapshot, StopReason, bits};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
-use crate::chunked::Chunked;
 use crate::compile::CompileError;
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::{Inserted, Spare, StateIndex, StateStore, Table};
+use crate::parents::Parents;
+use crate::store::{Inserted, Names, StateIndex, StateStore, Table};
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, Steps, System};
 
@@ -114,15 +115,22 @@ pub fn explore(
     };
     let shared = Shared {
         store: StateStore::new(system.n_words()),
-        parents: Chunked::new(1),
-        n_unused: AtomicU32::new(0),
+        parents: Parents::new(budget.n_threads() > 1),
+        n_states: AtomicU64::new(0),
         cursor: AtomicU32::new(0),
         is_over: AtomicBool::new(false),
         end: Mutex::new(None),
         goal,
         budget,
     };
-    let new_worker = |_| Worker::new(system.clone(), letters.clone(), stubborn.clone());
+    let names = match budget.n_threads() {
+        1 => Names::one_by_one(),
+        _ => Names::in_blocks(),
+    };
+    let new_worker = |_| {
+        let names = names.clone();
+        Worker::new(system.clone(), letters.clone(), stubborn.clone(), names)
+    };
     let mut workers: Vec<Worker<'_>> = (0..budget.n_threads()).map(new_worker).collect();
     shared.run(&mut workers, progress);
     let end = shared.end.lock().expect(NO_PANIC).take();
@@ -147,11 +155,12 @@ enum End {
     Failure(Option<StateIndex>),
 }
 
-/// The parent of a name that two threads took for the same state.
-const UNUSED: u32 = u32::MAX;
-
 /// How many states a thread takes from a level at a time.
 const BATCH: u32 = 64;
+
+/// How many states are expanded before the first of their successors is looked up: long enough for
+/// what was asked for to arrive from memory.
+const N_AHEAD: u32 = 16;
 
 /// Smaller levels are expanded by one thread; starting another would take longer.
 const MIN_SHARED_LEVEL: u32 = 1024;
@@ -159,10 +168,10 @@ const MIN_SHARED_LEVEL: u32 = 1024;
 /// What the threads have in common.
 struct Shared<'a> {
     store: StateStore,
-    /// One more than the state from which each state was reached first; 0 for initial states,
-    /// `UNUSED` for names without a state.
-    parents: Chunked<AtomicU32>,
-    n_unused: AtomicU32,
+    /// From where each state was reached first.
+    parents: Parents,
+    /// How many states the threads have said they found.
+    n_states: AtomicU64,
     /// The next state of the level to be expanded.
     cursor: AtomicU32,
     is_over: AtomicBool,
@@ -176,12 +185,13 @@ struct Worker<'m> {
     system: System<'m>,
     letters: Letters,
     stubborn: Option<Stubborn>,
-    spare: Spare,
+    names: Names,
+    /// New states that were not counted for all threads yet.
+    n_uncounted: u64,
     /// Bytes in the structures of the search, a little while ago.
     memory: u64,
-    steps: Steps,
-    state: Vec<u64>,
-    hashes: Vec<u64>,
+    /// States that are expanded, and whose steps are not taken yet.
+    ahead: Vec<Ahead>,
     letter: Vec<u64>,
     seen: Vec<u64>,
     commands_taken: Vec<bool>,
@@ -189,6 +199,17 @@ struct Worker<'m> {
     n_transitions: u64,
     /// States met first here in which some process has control.
     n_transient: u64,
+}
+
+/// A state and its steps.
+#[derive(Debug, Default)]
+struct Ahead {
+    source: StateIndex,
+    state: Vec<u64>,
+    steps: Steps,
+    hashes: Vec<u64>,
+    /// Are there no steps because of a run-time error?
+    has_failed: bool,
 }
 
 /// The table, while a thread inserts.
@@ -200,6 +221,7 @@ impl<'a> Shared<'a> {
             self.finish(end);
             return;
         }
+        self.end_level(workers);
         let mut level = (0, self.store.len() as StateIndex);
         let mut depth = 0;
         while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
@@ -215,13 +237,16 @@ impl<'a> Shared<'a> {
                 }
                 first[0].expand_level(self, level.1, depth, progress);
             });
-            // A name left over belongs to this level, which is done: it stays without a state.
-            for name in workers.iter_mut().filter_map(|worker| worker.spare.take()) {
-                self.parents.row(name)[0].store(UNUSED, Ordering::Relaxed);
-                self.n_unused.fetch_add(1, Ordering::Relaxed);
-            }
+            self.end_level(workers);
             level = (level.1, self.store.len() as StateIndex);
             depth += 1;
+        }
+    }
+
+    /// A name left over belongs to this level, which is done: it stays without a state.
+    fn end_level(&self, workers: &mut [Worker<'_>]) {
+        for name in workers.iter_mut().flat_map(|worker| worker.names.give_up()) {
+            self.parents.set_unused(name);
         }
     }
 
@@ -232,7 +257,7 @@ impl<'a> Shared<'a> {
     }
 
     fn n_states(&self) -> u64 {
-        (self.store.len() - self.n_unused.load(Ordering::Relaxed) as usize) as u64
+        self.n_states.load(Ordering::Relaxed)
     }
 
     fn memory(&self) -> u64 {
@@ -246,18 +271,14 @@ impl<'a> Shared<'a> {
         state: StateIndex,
         last: Option<(StateIndex, Label)>,
     ) -> Trace {
-        let parent_of = |state: StateIndex| {
-            let stored = self.parents.row(state)[0].load(Ordering::Relaxed);
-            stored.checked_sub(1)
-        };
         let mut path = vec![state];
         let mut parent = match &last {
             Some((source, _)) => Some(*source),
-            None => parent_of(state),
+            None => self.parent(system, state),
         };
         while let Some(source) = parent {
             path.push(source);
-            parent = parent_of(source);
+            parent = self.parent(system, source);
         }
         path.reverse();
         let mut steps = Vec::new();
@@ -274,6 +295,21 @@ impl<'a> Shared<'a> {
             steps,
             loop_start: None,
         }
+    }
+
+    /// The state from which this one was reached first; nothing for an initial state.
+    fn parent(&self, system: &mut System<'_>, state: StateIndex) -> Option<StateIndex> {
+        let mut candidates = self.parents.candidates(state)?;
+        if candidates.len() == 1 {
+            return candidates.next();
+        }
+        let target = self.store.get(state);
+        let mut steps = Steps::default();
+        candidates.find(|&source| {
+            let expanded = system.steps(&self.store.get(source), &mut steps);
+            let leads = |position| steps.target(position, target.len()) == target;
+            expanded.is_ok() && (0..steps.len()).any(leads)
+        })
     }
 
     fn step_between(
@@ -321,14 +357,17 @@ impl<'a> Shared<'a> {
 }
 
 impl<'m> Worker<'m> {
-    fn new(system: System<'m>, letters: Letters, stubborn: Option<Stubborn>) -> Self {
+    fn new(system: System<'m>, letters: Letters, stubborn: Option<Stubborn>, names: Names) -> Self {
+        let new_ahead = |_| Ahead {
+            state: vec![0; system.n_words()],
+            ..Ahead::default()
+        };
         Self {
             stubborn,
-            spare: None,
+            names,
+            n_uncounted: 0,
             memory: 0,
-            steps: Steps::default(),
-            state: vec![0; system.n_words()],
-            hashes: Vec::new(),
+            ahead: (0..N_AHEAD).map(new_ahead).collect(),
             letter: vec![0; letters.n_words],
             seen: vec![0; letters.n_words],
             commands_taken: vec![false; system.model().commands().len()],
@@ -350,7 +389,14 @@ impl<'m> Worker<'m> {
         for words in initial.chunks_exact(self.system.n_words()) {
             self.reach(shared, &mut guard, words, StateStore::hash(words), None)?;
         }
+        self.count(shared);
         Ok(())
+    }
+
+    /// Tells all threads how many states were found.
+    fn count(&mut self, shared: &Shared<'_>) {
+        let n_new = std::mem::take(&mut self.n_uncounted);
+        shared.n_states.fetch_add(n_new, Ordering::Relaxed);
     }
 
     /// Expands states of the level, which ends before `end`, until none is left.
@@ -376,12 +422,60 @@ impl<'m> Worker<'m> {
                 depth,
             });
             let mut guard = Some(shared.store.table());
-            for source in first..end.min(first.saturating_add(BATCH)) {
-                if let Err(end) = self.expand(shared, &mut guard, source) {
-                    shared.finish(end);
-                    return;
-                }
+            let end = end.min(first.saturating_add(BATCH));
+            let result = self.expand_batch(shared, &mut guard, first..end);
+            self.count(shared);
+            if let Err(end) = result {
+                shared.finish(end);
+                return;
             }
+        }
+    }
+
+    /// Expands some states and takes their steps, in order. What is looked up is asked for as early
+    /// as possible.
+    fn expand_batch<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        sources: Range<StateIndex>,
+    ) -> Result<(), End> {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let mut sources = sources.filter(|&source| !shared.parents.is_unused(source));
+        loop {
+            let mut n_ahead = 0;
+            for (entry, source) in ahead.iter_mut().zip(&mut sources) {
+                self.look_ahead(shared, source, entry);
+                n_ahead += 1;
+            }
+            if n_ahead == 0 {
+                break;
+            }
+            let table = guard.get_or_insert_with(|| shared.store.table());
+            for entry in &mut ahead[..n_ahead] {
+                entry.steps.hash_targets(&mut entry.hashes, table);
+            }
+            for hash in ahead[..n_ahead].iter().flat_map(|entry| &entry.hashes) {
+                shared.store.prefetch_row(table, *hash);
+            }
+            for entry in &ahead[..n_ahead] {
+                self.expand(shared, guard, entry)?;
+            }
+        }
+        self.ahead = ahead;
+        Ok(())
+    }
+
+    /// Computes the steps of a state.
+    fn look_ahead(&mut self, shared: &Shared<'_>, source: StateIndex, entry: &mut Ahead) {
+        entry.source = source;
+        shared.store.read(source, &mut entry.state);
+        let expanded = self.system.steps(&entry.state, &mut entry.steps);
+        entry.has_failed = expanded.is_err();
+        if entry.has_failed {
+            entry.steps.clear();
+        } else if let Some(stubborn) = &mut self.stubborn {
+            stubborn.reduce(&self.system, &entry.state, &mut entry.steps);
         }
     }
 
@@ -389,43 +483,37 @@ impl<'m> Worker<'m> {
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        source: StateIndex,
+        entry: &Ahead,
     ) -> Result<(), End> {
-        if shared.parents.row(source)[0].load(Ordering::Relaxed) == UNUSED {
-            return Ok(());
-        }
-        let spent = shared.budget.check(shared.n_states(), self.memory);
+        let &Ahead {
+            source, ref steps, ..
+        } = entry;
+        let n_states = shared.n_states() + self.n_uncounted;
+        let spent = shared.budget.check(n_states, self.memory);
         spent.map_err(End::Stopped)?;
-        shared.store.read(source, &mut self.state);
-        let mut steps = std::mem::take(&mut self.steps);
-        let expanded = self.system.steps(&self.state, &mut steps);
-        expanded.map_err(|Failed| End::Failure(Some(source)))?;
-        if let Some(stubborn) = &mut self.stubborn {
-            stubborn.reduce(&self.system, &self.state, &mut steps);
+        if entry.has_failed {
+            return Err(End::Failure(Some(source)));
         }
         self.n_transitions += steps.len().max(1) as u64;
         if steps.is_empty() && matches!(shared.goal, Goal::Deadlock) {
             return Err(End::Goal(source, None));
         }
-        let table = guard.get_or_insert_with(|| shared.store.table());
-        steps.hash_targets(&mut self.hashes, table);
+        shared.parents.begin(source, shared.store.len());
         for position in 0..steps.len() {
             let label = steps.labels[position];
             self.note_label(label);
             let (target, hash) = (
-                steps.target(position, self.state.len()),
-                self.hashes[position],
+                steps.target(position, entry.state.len()),
+                entry.hashes[position],
             );
             self.reach(shared, guard, target, hash, Some((source, label)))?;
         }
         if steps.is_empty() && self.letters.has_step_atoms() {
             // The idle step leads to a position at which no step proposition holds.
-            let state = std::mem::take(&mut self.state);
             let idle = Some((source, LabelTable::IDLE));
-            self.reach(shared, guard, &state, StateStore::hash(&state), idle)?;
-            self.state = state;
+            let hash = StateStore::hash(&entry.state);
+            self.reach(shared, guard, &entry.state, hash, idle)?;
         }
-        self.steps = steps;
         Ok(())
     }
 
@@ -452,8 +540,8 @@ impl<'m> Worker<'m> {
         let (index, is_new) = self.insert(shared, guard, words, hash)?;
         if is_new {
             self.n_transient += u64::from(self.system.is_transient(words));
-            let parent = from.map_or(0, |(parent, _)| parent + 1);
-            shared.parents.row(index)[0].store(parent, Ordering::Relaxed);
+            self.n_uncounted += 1;
+            shared.parents.set(index, from.map(|(parent, _)| parent));
         } else if !self.letters.has_step_atoms() {
             return Ok(());
         }
@@ -489,7 +577,7 @@ impl<'m> Worker<'m> {
             match shared
                 .store
                 .states
-                .insert(table, words, hash, &mut self.spare)
+                .insert(table, words, hash, &mut self.names)
             {
                 Inserted::New(index) => return Ok((index, true)),
                 Inserted::Old(index) => return Ok((index, false)),
