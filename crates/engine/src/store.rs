@@ -73,6 +73,15 @@ const BUCKET_LEN: usize = 16;
 /// the bit for states in other buckets, and those that tell the slots of a bucket apart.
 const HASH_BITS: u32 = 32 - 1 - BUCKET_LEN.ilog2();
 
+/// What a look at a bucket shows.
+#[derive(Clone, Copy, Debug)]
+struct Scan {
+    /// The slots with the right tag, as bits.
+    matches: u64,
+    /// Slots from this one on are empty.
+    n_used: usize,
+}
+
 /// How an insertion ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Inserted {
@@ -86,6 +95,9 @@ pub(crate) enum Inserted {
 
 /// The least logarithm of the number of slots.
 const FIRST_NAME_BITS: u32 = 10;
+
+/// Smaller tables and their states stay in the caches anyway.
+const MIN_PREFETCHED_BITS: u32 = 16;
 
 const NO_PANIC: &str = "no thread panics while it holds the table";
 
@@ -136,7 +148,9 @@ impl StateStore {
     /// Asks the processor for the state that will be compared with one of this hash, if any. Its
     /// bucket should have arrived before.
     pub(crate) fn prefetch_row(&self, table: &Table, hash: u64) {
-        if let Some(index) = table.first_candidate(hash) {
+        if table.name_bits >= MIN_PREFETCHED_BITS
+            && let Some(index) = table.first_candidate(hash)
+        {
             prefetch(self.states.rows.row(index).as_ptr());
         }
     }
@@ -235,37 +249,45 @@ impl States {
         let (mut bucket, tag) = table.home(hash);
         let mut displaced = 0;
         loop {
-            for slot in &table.buckets()[bucket].slots {
-                let mut entry = slot.load(Ordering::Acquire);
-                if entry == 0 {
-                    let Some(index) = self.reserve(table, names) else {
-                        return Inserted::Full;
-                    };
-                    for (word, stored) in state.iter().zip(self.rows.row(index)) {
-                        stored.store(*word, Ordering::Relaxed);
-                    }
-                    let new = tag | displaced | (index + 1);
-                    let published =
-                        slot.compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire);
-                    match published {
-                        Ok(_) => {
-                            names.taken.start += 1;
-                            return Inserted::New(index);
-                        }
-                        // Another thread was faster; look at what it has put here.
-                        Err(found) => entry = found,
-                    }
+            let slots = &table.buckets()[bucket].slots;
+            let Scan { matches, n_used } = table.scan(bucket, tag);
+            for position in base::bits::iter(&[matches]) {
+                let entry = slots[position].load(Ordering::Acquire);
+                if let Some(index) = self.found(table, entry, tag, state) {
+                    return Inserted::Old(index);
                 }
-                if (entry ^ tag) & table.tag_mask() == 0 {
-                    let index = (entry & table.name_mask()) - 1;
-                    if self.is_at(index, state) {
-                        return Inserted::Old(index);
+            }
+            for slot in &slots[n_used..] {
+                let Some(index) = self.reserve(table, names) else {
+                    return Inserted::Full;
+                };
+                for (word, stored) in state.iter().zip(self.rows.row(index)) {
+                    stored.store(*word, Ordering::Relaxed);
+                }
+                let new = tag | displaced | (index + 1);
+                match slot.compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        names.taken.start += 1;
+                        return Inserted::New(index);
+                    }
+                    // Another thread was faster; look at what it has put here.
+                    Err(entry) => {
+                        if let Some(index) = self.found(table, entry, tag, state) {
+                            return Inserted::Old(index);
+                        }
                     }
                 }
             }
             bucket = table.next(bucket);
             displaced = table.displaced();
         }
+    }
+
+    /// The name in a slot, if it is that of the state.
+    fn found(&self, table: &Table, entry: u32, tag: u32, state: &[u64]) -> Option<StateIndex> {
+        let index = (entry & table.name_mask()) - 1;
+        let is_same = (entry ^ tag) & table.tag_mask() == 0 && self.is_at(index, state);
+        is_same.then_some(index)
     }
 
     /// The next name; it is not used up yet.
@@ -336,16 +358,77 @@ impl Table {
     /// The name of the first state in its own bucket that may have this hash.
     fn first_candidate(&self, hash: u64) -> Option<StateIndex> {
         let (bucket, tag) = self.home(hash);
+        let Scan { matches, .. } = self.scan(bucket, tag);
+        let slot = self.buckets()[bucket]
+            .slots
+            .get(matches.trailing_zeros() as usize)?;
+        Some((slot.load(Ordering::Relaxed) & self.name_mask()) - 1)
+    }
+
+    /// Looks at a whole bucket at once. Other threads may fill slots meanwhile, so what is found is
+    /// looked at again.
+    #[cfg(target_arch = "x86_64")]
+    fn scan(&self, bucket: usize, tag: u32) -> Scan {
+        use std::arch::asm;
+        use std::arch::x86_64::{
+            __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_packs_epi16,
+            _mm_packs_epi32, _mm_set1_epi32, _mm_setzero_si128,
+        };
+        let bucket: *const Bucket = &raw const self.buckets()[bucket];
+        let load = |quarter: usize| {
+            let value: __m128i;
+            // SAFETY: the quarter lies in the bucket and is aligned. The processor reads each of its
+            // four slots as one; in Rust, slots that others may write must not be read together.
+            unsafe {
+                asm!(
+                    "movdqa {value}, [{place}]",
+                    value = out(xmm_reg) value,
+                    place = in(reg) bucket.cast::<__m128i>().add(quarter),
+                    options(nostack, readonly, preserves_flags)
+                );
+            }
+            value
+        };
+        let quarters = [load(0), load(1), load(2), load(3)];
+        // SAFETY: every processor of this kind has these instructions.
+        unsafe {
+            let (mask, tag) = (
+                _mm_set1_epi32(self.tag_mask() as i32),
+                _mm_set1_epi32(tag as i32),
+            );
+            let gather = |quarters: [__m128i; 4]| {
+                let [a, b, c, d] = quarters;
+                let bytes = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+                _mm_movemask_epi8(bytes) as u32
+            };
+            let matching = quarters.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), tag));
+            let empty = quarters.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()));
+            let empty = gather(empty);
+            Scan {
+                matches: u64::from(gather(matching) & !empty),
+                n_used: (empty | 1 << BUCKET_LEN).trailing_zeros() as usize,
+            }
+        }
+    }
+
+    /// Looks at a whole bucket at once. Other threads may fill slots meanwhile, so what is found is
+    /// looked at again.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn scan(&self, bucket: usize, tag: u32) -> Scan {
+        let mut scan = Scan {
+            matches: 0,
+            n_used: 0,
+        };
         for slot in &self.buckets()[bucket].slots {
             let entry = slot.load(Ordering::Relaxed);
             if entry == 0 {
-                return None;
+                break;
             }
-            if (entry ^ tag) & self.tag_mask() == 0 {
-                return Some((entry & self.name_mask()) - 1);
-            }
+            let matches = (entry ^ tag) & self.tag_mask() == 0;
+            scan.matches |= u64::from(matches) << scan.n_used;
+            scan.n_used += 1;
         }
-        None
+        scan
     }
 
     /// Enters a state that is not in the table, which nobody else uses.

@@ -117,6 +117,8 @@ pub struct Steps {
     pub(crate) labels: Vec<LabelId>,
     /// Which command or team takes each step; see [`crate::stubborn`].
     pub(crate) units: Vec<u32>,
+    /// The length of a target.
+    pub(crate) n_words: usize,
 }
 
 impl Steps {
@@ -145,16 +147,15 @@ impl Steps {
     /// Hashes all targets and prefetches their slots.
     pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Table) {
         hashes.clear();
-        if self.labels.is_empty() {
-            return;
-        }
-        for target in self
-            .words
-            .chunks_exact(self.words.len() / self.labels.len())
-        {
+        let mut add = |target: &[u64]| {
             let hash = StateStore::hash(target);
             table.prefetch(hash);
             hashes.push(hash);
+        };
+        match self.n_words {
+            // A length known here makes a difference.
+            1 => self.words.iter().for_each(|word| add(&[*word])),
+            n_words => self.words.chunks_exact(n_words.max(1)).for_each(add),
         }
     }
 
