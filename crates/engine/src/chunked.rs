@@ -72,13 +72,21 @@ impl<T: Entry> Chunked<T> {
     }
 
     /// The entries of row `index`.
+    #[inline]
     pub(crate) fn row(&self, index: u32) -> &[T] {
         let position = index as usize / FIRST_LEN + 1;
         let chunk = position.ilog2() as usize;
         let offset = index as usize - FIRST_LEN * ((1 << chunk) - 1);
-        let entries =
-            self.chunks[chunk].get_or_init(|| T::zeroed((FIRST_LEN << chunk) * self.width));
+        let entries = match self.chunks[chunk].get() {
+            Some(entries) => entries,
+            None => self.create(chunk),
+        };
         &entries[offset * self.width..][..self.width]
+    }
+
+    #[cold]
+    fn create(&self, chunk: usize) -> &[T] {
+        self.chunks[chunk].get_or_init(|| T::zeroed((FIRST_LEN << chunk) * self.width))
     }
 
     /// The bytes that `len` rows take.

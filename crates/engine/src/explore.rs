@@ -19,7 +19,7 @@ use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::parents::Parents;
-use crate::store::{Inserted, Names, StateIndex, StateStore, Table};
+use crate::store::{Inserted, Names, OwnLine, StateIndex, StateStore, Table};
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, Steps, System};
 
@@ -116,8 +116,8 @@ pub fn explore(
     let shared = Shared {
         store: StateStore::new(system.n_words()),
         parents: Parents::new(budget.n_threads() > 1),
-        n_states: AtomicU64::new(0),
-        cursor: AtomicU32::new(0),
+        n_states: OwnLine::default(),
+        cursor: OwnLine::default(),
         is_over: AtomicBool::new(false),
         end: Mutex::new(None),
         goal,
@@ -171,9 +171,9 @@ struct Shared<'a> {
     /// From where each state was reached first.
     parents: Parents,
     /// How many states the threads have said they found.
-    n_states: AtomicU64,
+    n_states: OwnLine<AtomicU64>,
     /// The next state of the level to be expanded.
-    cursor: AtomicU32,
+    cursor: OwnLine<AtomicU32>,
     is_over: AtomicBool,
     end: Mutex<Option<End>>,
     goal: &'a Goal,
@@ -225,7 +225,7 @@ impl<'a> Shared<'a> {
         let mut level = (0, self.store.len() as StateIndex);
         let mut depth = 0;
         while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
-            self.cursor.store(level.0, Ordering::Relaxed);
+            self.cursor.0.store(level.0, Ordering::Relaxed);
             let (first, others) = workers.split_at_mut(1);
             let others = match level.1 - level.0 < MIN_SHARED_LEVEL {
                 true => &mut [],
@@ -257,7 +257,7 @@ impl<'a> Shared<'a> {
     }
 
     fn n_states(&self) -> u64 {
-        self.n_states.load(Ordering::Relaxed)
+        self.n_states.0.load(Ordering::Relaxed)
     }
 
     fn memory(&self) -> u64 {
@@ -396,7 +396,7 @@ impl<'m> Worker<'m> {
     /// Tells all threads how many states were found.
     fn count(&mut self, shared: &Shared<'_>) {
         let n_new = std::mem::take(&mut self.n_uncounted);
-        shared.n_states.fetch_add(n_new, Ordering::Relaxed);
+        shared.n_states.0.fetch_add(n_new, Ordering::Relaxed);
     }
 
     /// Expands states of the level, which ends before `end`, until none is left.
@@ -409,7 +409,7 @@ impl<'m> Worker<'m> {
     ) {
         while !shared.is_over.load(Ordering::Relaxed) {
             // The cursor never overflows: it passes `end` by at most one batch for each thread.
-            let first = shared.cursor.fetch_add(BATCH, Ordering::Relaxed);
+            let first = shared.cursor.0.fetch_add(BATCH, Ordering::Relaxed);
             if first >= end {
                 return;
             }

@@ -43,8 +43,14 @@ pub(crate) struct States {
     n_words: usize,
     rows: Chunked<AtomicU64>,
     /// How many names are given away.
-    len: AtomicU32,
+    len: OwnLine<AtomicU32>,
 }
+
+/// Something that threads write often, on a cache line of its own: otherwise whoever reads what is
+/// next to it would wait for them.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct OwnLine<T>(pub(crate) T);
 
 /// The slots. Invariant: at least an eighth of them is empty, so probing ends.
 #[derive(Debug)]
@@ -77,7 +83,7 @@ const HASH_BITS: u32 = 32 - 1 - BUCKET_LEN.ilog2();
 #[derive(Clone, Copy, Debug)]
 struct Scan {
     /// The slots with the right tag, as bits.
-    matches: u64,
+    matches: u32,
     /// Slots from this one on are empty.
     n_used: usize,
 }
@@ -107,7 +113,7 @@ impl StateStore {
             states: States {
                 n_words,
                 rows: Chunked::new(n_words),
-                len: AtomicU32::new(0),
+                len: OwnLine(AtomicU32::new(0)),
             },
             table: RwLock::new(Table::new(FIRST_NAME_BITS)),
         }
@@ -229,7 +235,7 @@ impl Names {
 
 impl States {
     fn len(&self) -> usize {
-        self.len.load(Ordering::Acquire) as usize
+        self.len.0.load(Ordering::Acquire) as usize
     }
 
     fn read(&self, index: StateIndex, out: &mut [u64]) {
@@ -250,12 +256,16 @@ impl States {
         let mut displaced = 0;
         loop {
             let slots = &table.buckets()[bucket].slots;
-            let Scan { matches, n_used } = table.scan(bucket, tag);
-            for position in base::bits::iter(&[matches]) {
-                let entry = slots[position].load(Ordering::Acquire);
+            let Scan {
+                mut matches,
+                n_used,
+            } = table.scan(bucket, tag);
+            while matches != 0 {
+                let entry = slots[matches.trailing_zeros() as usize].load(Ordering::Acquire);
                 if let Some(index) = self.found(table, entry, tag, state) {
                     return Inserted::Old(index);
                 }
+                matches &= matches - 1;
             }
             for slot in &slots[n_used..] {
                 let Some(index) = self.reserve(table, names) else {
@@ -293,9 +303,9 @@ impl States {
     /// The next name; it is not used up yet.
     fn reserve(&self, table: &Table, names: &mut Names) -> Option<StateIndex> {
         if names.taken.is_empty() {
-            let next = self.len.fetch_add(names.block, Ordering::AcqRel);
+            let next = self.len.0.fetch_add(names.block, Ordering::AcqRel);
             if next + names.block > table.capacity {
-                self.len.fetch_sub(names.block, Ordering::AcqRel);
+                self.len.0.fetch_sub(names.block, Ordering::AcqRel);
                 return None;
             }
             names.taken = next..next + names.block;
@@ -305,6 +315,9 @@ impl States {
 
     fn is_at(&self, index: StateIndex, state: &[u64]) -> bool {
         let stored = self.rows.row(index);
+        if let ([word], [only]) = (state, stored) {
+            return *word == only.load(Ordering::Relaxed);
+        }
         state
             .iter()
             .zip(stored)
@@ -405,7 +418,7 @@ impl Table {
             let empty = quarters.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()));
             let empty = gather(empty);
             Scan {
-                matches: u64::from(gather(matching) & !empty),
+                matches: gather(matching) & !empty,
                 n_used: (empty | 1 << BUCKET_LEN).trailing_zeros() as usize,
             }
         }
@@ -425,7 +438,7 @@ impl Table {
                 break;
             }
             let matches = (entry ^ tag) & self.tag_mask() == 0;
-            scan.matches |= u64::from(matches) << scan.n_used;
+            scan.matches |= u32::from(matches) << scan.n_used;
             scan.n_used += 1;
         }
         scan

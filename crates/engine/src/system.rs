@@ -147,15 +147,15 @@ impl Steps {
     /// Hashes all targets and prefetches their slots.
     pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Table) {
         hashes.clear();
-        let mut add = |target: &[u64]| {
+        let hash = |target: &[u64]| {
             let hash = StateStore::hash(target);
             table.prefetch(hash);
-            hashes.push(hash);
+            hash
         };
         match self.n_words {
             // A length known here makes a difference.
-            1 => self.words.iter().for_each(|word| add(&[*word])),
-            n_words => self.words.chunks_exact(n_words.max(1)).for_each(add),
+            1 => hashes.extend(self.words.iter().map(|word| hash(&[*word]))),
+            n_words => hashes.extend(self.words.chunks_exact(n_words.max(1)).map(hash)),
         }
     }
 
