@@ -417,7 +417,8 @@ fn is_rendezvous(model: &Model, step: &Step) -> bool {
 
 pub(crate) fn chooses(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Choose(..) => true,
+        // A choice of one value is a name for it.
+        StmtKind::Choose(_, lo, hi, _) => lo != hi,
         StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),
         StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(body),
         StmtKind::Assign(..)

@@ -17,6 +17,7 @@ impl System<'_> {
     /// A run-time error of the model.
     pub fn steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
         steps.clear();
+        steps.n_words = self.layout.n_words;
         match self.native.take() {
             Some(native) if native.has_steps() => {
                 let result = self.steps_native(&native, state, steps);

@@ -125,6 +125,8 @@ pub struct Steps {
     pub(crate) units: Vec<u32>,
     /// Who else takes steps that happen in several ways at once.
     pub(crate) merged_units: Vec<u32>,
+    /// The length of a target.
+    pub(crate) n_words: usize,
 }
 
 impl Steps {
@@ -154,16 +156,15 @@ impl Steps {
     /// Hashes all targets and prefetches their slots.
     pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Table) {
         hashes.clear();
-        if self.labels.is_empty() {
-            return;
-        }
-        for target in self
-            .words
-            .chunks_exact(self.words.len() / self.labels.len())
-        {
+        let hash = |target: &[u64]| {
             let hash = StateStore::hash(target);
             table.prefetch(hash);
-            hashes.push(hash);
+            hash
+        };
+        match self.n_words {
+            // A length known here makes a difference.
+            1 => hashes.extend(self.words.iter().map(|word| hash(&[*word]))),
+            n_words => hashes.extend(self.words.chunks_exact(n_words.max(1)).map(hash)),
         }
     }
 

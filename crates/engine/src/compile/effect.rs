@@ -35,9 +35,11 @@ impl Compiler<'_> {
                 self.repeat(*bound, lo, hi, |compiler| compiler.scoped(body));
             }
             StmtKind::Choose(bound, lo, hi, condition) => {
-                let made = self.made_choices.as_mut().and_then(Iterator::next);
+                let choices = self.made_choices.as_mut().filter(|_| lo != hi);
+                let made = choices.and_then(Iterator::next);
                 let value = match made {
                     Some(value) => Operand::Const(value),
+                    None if lo == hi => self.value_in_new_register(lo),
                     None => self.choose(lo, hi),
                 };
                 self.bindings.push((*bound, value));
@@ -71,6 +73,14 @@ impl Compiler<'_> {
         }
     }
 
+    /// A value that later statements do not change.
+    fn value_in_new_register(&mut self, expr: &Expr) -> Operand {
+        let value = self.value(expr);
+        let dst = self.register();
+        self.copy_to(dst, value);
+        Operand::Reg(dst)
+    }
+
     fn choose(&mut self, lo: &Expr, hi: &Expr) -> Operand {
         let lo = self.value(lo);
         let lo = self.in_register(lo);
@@ -92,7 +102,12 @@ impl Compiler<'_> {
         let mut names: Vec<BoundId> = Vec::new();
         let mut combinations: Vec<Vec<i64>> = vec![Vec::new()];
         for statement in statements {
-            if matches!(statement.kind, StmtKind::Let(..)) {
+            let names_a_value = match &statement.kind {
+                StmtKind::Let(..) => true,
+                StmtKind::Choose(_, lo, hi, _) => lo == hi,
+                _ => false,
+            };
+            if names_a_value {
                 // Later choices may depend on a name whose value is not known.
                 return None;
             }

@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::assembler::{Alu, Assembler, Cond, Label, Mem, R, Shift};
 use super::executable::{Context, Executable};
-use super::translate::{Exits, FRAME, FieldRecord, STATE, TARGET, Translator};
+use super::translate::{Exits, FRAME, FieldRecord, STATE, TARGET, Translator, extent};
 use super::{DONE, FAILED, FIRST_STOP, HOLDS, HOLDS_NOT, Native};
+use crate::code::Op;
 use crate::footprint::Footprint;
 use crate::label::{LabelId, LabelTable};
 use crate::system::{Member, System, Team};
@@ -336,8 +337,12 @@ impl<'a, 'm> Generator<'a, 'm> {
         Some(combinations)
     }
 
+    /// Does its effect have one outcome, or fail? If it could be impossible, whether another fails
+    /// would depend on which comes first.
     fn is_plain(&self, member: &Member) -> bool {
-        !self.system.commands[member.command as usize].has_choice
+        let ops = &self.system.tables.ops[extent(&self.system.tables, member.effect)];
+        !ops.iter()
+            .any(|op| matches!(op, Op::Reject | Op::Choose { .. }))
             && self.code.can_translate(member.effect)
     }
 
