@@ -146,6 +146,7 @@ impl Question<'_> {
             let notion = Fairness {
                 kind: exclusion.notion,
                 annotated: false,
+                timers: false,
             };
             meta.excluded_by.push(ExclusionNote {
                 fairness: notion.name(),
