@@ -374,9 +374,12 @@ impl<'a, 'm> Product<'a, 'm> {
             let range = self.subjects(*label);
             bits::union_into(&mut self.enabled, &self.label_subjects[range]);
         }
+        // A timer counts as enabled by its value, not by steps that can set it.
         for (bit, waiting) in &self.waiting {
             if waiting.holds(&self.state) {
                 bits::set(&mut self.enabled, *bit);
+            } else {
+                bits::clear(&mut self.enabled, *bit);
             }
         }
     }

@@ -273,9 +273,12 @@ impl<'a, 'm> Builder<'a, 'm> {
             let subjects = &self.graph.marks.label_subjects[start..start + n_words];
             bits::union_into(&mut enabled, subjects);
         }
+        // A timer counts as enabled by its value, not by steps that can set it.
         for (bit, waiting) in &self.waiting {
             if waiting.holds(state) {
                 bits::set(&mut enabled, *bit);
+            } else {
+                bits::clear(&mut enabled, *bit);
             }
         }
         self.know_label(LabelTable::IDLE);
