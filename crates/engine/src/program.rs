@@ -1,7 +1,10 @@
 //! Compiling the commands of a model, alone and in teams, its initial constraint and its atoms.
 
 use base::{AtomId, bits};
-use model::{Command, CommandId, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
+use model::{
+    AtomMeaning, Command, CommandId, InstanceId, Model, Pattern, Setting, Step, Stmt, StmtKind,
+    Sync,
+};
 
 use crate::code::{Indexing, Op, Reg};
 use crate::compile::{Code, CompileError, Compiler, Operand};
@@ -27,7 +30,7 @@ impl System<'_> {
                 true => self.unfold_choices(command, step)?,
                 false => Vec::new(),
             };
-            let has_choice = chooses(&step.effect);
+            let has_choice = chooses(model, &step.effect);
             let mut condition_reads = guard.footprint.reads.clone();
             if has_choice {
                 bits::union_into(&mut condition_reads, &effect.footprint.reads);
@@ -41,7 +44,7 @@ impl System<'_> {
             footprint.read_fields(&self.tables.fields, location..location + 1);
             let label = alone.then(|| {
                 self.labels
-                    .of_team(model, vec![model.action_of(id)], vec![id])
+                    .of_team(model, vec![model.action_of(id)], vec![id], Vec::new())
             });
             self.commands.push(CompiledCommand {
                 guard: guard.start,
@@ -159,7 +162,7 @@ impl System<'_> {
     /// The effects of a command that moves alone, one for each combination of choices; none if
     /// there are no choices, or many, or some that are not known now.
     fn unfold_choices(&mut self, command: &Command, step: &Step) -> Result<Vec<u32>, CompileError> {
-        if !chooses(&step.effect) {
+        if !chooses(self.model, &step.effect) {
             return Ok(Vec::new());
         }
         let mut compiler = self.compiler();
@@ -342,8 +345,10 @@ impl System<'_> {
     /// Compiles a state proposition; [`System::holds`] evaluates it.
     pub(crate) fn compile_atom(&mut self, atom: AtomId) -> Result<Option<Code>, CompileError> {
         let model = self.model;
-        let model::AtomMeaning::State(expr) = &model.parts().atoms[atom.index()].meaning else {
-            return Ok(None);
+        let expr = match &model.parts().atoms[atom.index()].meaning {
+            AtomMeaning::State(expr) => expr,
+            AtomMeaning::Certainly(expr, value) => &model.certainly(expr, *value),
+            _ => return Ok(None),
         };
         let mut compiler = self.compiler();
         let start = compiler.begin(None, &[]);
@@ -415,16 +420,21 @@ fn is_rendezvous(model: &Model, step: &Step) -> bool {
     }
 }
 
-pub(crate) fn chooses(statements: &[Stmt]) -> bool {
+pub(crate) fn chooses(model: &Model, statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         // A choice of one value is a name for it.
         StmtKind::Choose(_, lo, hi, _) => lo != hi,
-        StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),
-        StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(body),
+        StmtKind::If(_, then, otherwise) => chooses(model, then) || chooses(model, otherwise),
+        StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(model, body),
+        StmtKind::SetTimer(place, Setting::Any) => model
+            .timer(place.var)
+            .is_some_and(|timer| timer.any.is_some()),
+        StmtKind::Tick => model.abstract_timers().next().is_some(),
         StmtKind::Assign(..)
         | StmtKind::Assert(_)
         | StmtKind::Let(..)
         | StmtKind::Set(..)
+        | StmtKind::SetTimer(_, Setting::To(_))
         | StmtKind::Fail(_)
         | StmtKind::Exhausted => false,
     })

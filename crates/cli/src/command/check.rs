@@ -1,13 +1,13 @@
 //! `fair check`: decides properties and reports.
 
 use base::{Budget, Diagnostic, closest_name};
-use check::{Outcome, Plan};
+use check::{Outcome, Plan, TimerFairness};
 use logic::NamedProperty;
 use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, OutputFormat, Route, Semantics};
+use crate::options::{CheckOptions, OutputFormat, Route, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{diagnostics, limits, output, trace_file};
@@ -24,6 +24,7 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         fairness: options.fairness,
         reduce: options.reduce,
         budget: budget(options),
+        timer_fairness: timer_fairness(options.t_fairness),
         naive: options.semantics == Semantics::Naive,
     };
     // Reading the model counts, too.
@@ -36,6 +37,15 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         plan,
     };
     checking.run(&chosen)
+}
+
+fn timer_fairness(how: TFairness) -> TimerFairness {
+    match how {
+        TFairness::BuiltIn => TimerFairness::BuiltIn,
+        TFairness::WeakFormula => TimerFairness::WeakFormula,
+        TFairness::StrongFormula => TimerFairness::StrongFormula,
+        TFairness::None => TimerFairness::None,
+    }
 }
 
 fn front_end(options: &CheckOptions) -> lang::Options {
@@ -184,6 +194,7 @@ impl Checking<'_> {
         if let Some(shown) = &outcome.branching {
             question.show_branching(shown, &mut result);
         }
+        result.remarks.extend(outcome.remarks.iter().cloned());
         let warnings = outcome.warnings.iter();
         result
             .warnings

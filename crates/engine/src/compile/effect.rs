@@ -68,6 +68,8 @@ impl Compiler<'_> {
                 };
                 self.copy_to(dst, value);
             }
+            StmtKind::SetTimer(place, setting) => self.set_timer(place, setting),
+            StmtKind::Tick => self.tick(),
             StmtKind::While(condition, body) => self.repeat_while(condition, body),
             StmtKind::Fail(_) | StmtKind::Exhausted => self.emit(Op::Fail),
         }
@@ -112,7 +114,7 @@ impl Compiler<'_> {
                 return None;
             }
             let StmtKind::Choose(bound, lo, hi, _) = &statement.kind else {
-                if chooses(std::slice::from_ref(statement)) {
+                if chooses(self.model, std::slice::from_ref(statement)) {
                     return None;
                 }
                 continue;

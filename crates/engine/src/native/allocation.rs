@@ -173,6 +173,7 @@ fn for_each_register(tables: &Tables, op: &Op, visit: &mut impl FnMut(Reg, bool)
             (0..n_components).for_each(|component| visit(src + component, false));
         }
         Op::Drop { index, .. } => read_all(&[index]),
+        Op::NoteTimer { offset, .. } => offset.into_iter().for_each(|r| visit(r, false)),
         Op::Jump { .. }
         | Op::JumpMasked { .. }
         | Op::Recall { .. }

@@ -328,9 +328,9 @@ impl<'a, 'm> Generator<'a, 'm> {
         for number in 0..n_combinations {
             let members = pick(team, leader, number);
             let commands = members.iter().map(|m| CommandId(m.command)).collect();
-            let label = self
-                .labels
-                .of_team(self.system.model, vec![team.action], commands);
+            let label =
+                self.labels
+                    .of_team(self.system.model, vec![team.action], commands, Vec::new());
             let members = self.in_order(members)?;
             combinations.push(Combination { members, label });
         }

@@ -89,7 +89,7 @@ impl Translator<'_> {
         let code = extent(self.tables, start);
         let allocation = Allocation::new(self.tables, code.clone());
         self.tables.ops[code].iter().all(|op| match *op {
-            Op::Choose { .. } => false,
+            Op::Choose { .. } | Op::NoteTimer { .. } => false,
             Op::Length { index, .. } | Op::Head { index, .. } | Op::Append { index, .. } => {
                 allocation.constant(index).is_some()
             }
@@ -287,7 +287,9 @@ impl Translator<'_> {
             Op::Accept => self.asm.jump(piece.accept),
             Op::Reject => self.asm.jump(piece.exits.reject),
             Op::Fail => self.asm.jump(piece.exits.fail),
-            Op::Choose { .. } => unreachable!("code with choices is not translated"),
+            Op::Choose { .. } | Op::NoteTimer { .. } => {
+                unreachable!("code with choices and abstract timers is not translated")
+            }
         }
     }
 
