@@ -6,7 +6,7 @@
 //! infinitely often in every run, which is checked first. "Violated" does not transfer: the model is
 //! searched again with concrete settings, and the outcome says what came of it.
 
-use base::{Fairness, Progress, Span};
+use base::{Fairness, FairnessKind, Progress, Span};
 use evidence::{Because, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::{Atom, AtomMeaning, BinaryOp, Expr, Model, ModelParts, StepPattern, Timer};
@@ -49,10 +49,9 @@ pub(crate) fn check(
     if !matches!(zero_time.verdict, Verdict::Holds { .. }) {
         return Ok(without_time(zero_time));
     }
-    if let Property::CtlStar(_) = property.property {
-        let why = "path quantifiers make no sense where abstract timers add runs".to_owned();
+    if let Some(why) = unsupported(property, fairness) {
         return Ok(Outcome {
-            verdict: Verdict::Unknown(UnknownReason::Unsupported(why)),
+            verdict: Verdict::Unknown(UnknownReason::Unsupported(why.to_owned())),
             warnings: Vec::new(),
             ..zero_time
         });
@@ -65,6 +64,19 @@ pub(crate) fn check(
         plan,
     };
     judge.judge(outcome, progress)
+}
+
+/// Why a verdict about the abstract model would say nothing about the settings.
+fn unsupported(property: &NamedProperty, fairness: Fairness) -> Option<&'static str> {
+    match (&property.property, fairness.kind) {
+        (Property::CtlStar(_), _) => {
+            Some("abstract timers add runs, so path quantifiers say nothing")
+        }
+        (_, FairnessKind::StrongGlobal) => Some(
+            "strong global fairness to steps that only abstract timers have says nothing about settings",
+        ),
+        _ => None,
+    }
 }
 
 /// The property that there are infinitely many ticks in every run.
