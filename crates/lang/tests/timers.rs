@@ -101,6 +101,23 @@ fn time_passes_when_nothing_else_can() {
 }
 
 #[test]
+fn a_delay_is_a_location_of_its_own() {
+    let model = model(
+        "timer t process P { init a from a { rest delay t := 1 -> b } from b { } from * { see when P @ b } }",
+        &Options::default(),
+    );
+    let mut state = model.initial_states().expect("no error").remove(0);
+    let mut names = Vec::new();
+    for _ in 0..3 {
+        let step = model.successors(&state).expect("no error").remove(0);
+        names.push(model.action_name(step.actions[0]).to_owned());
+        state = step.target;
+    }
+    assert_eq!(names, ["P.rest", "tick", "P.rest_end"]);
+    assert_eq!((state.locations[0].0, state.cells[0]), (1, -1));
+}
+
+#[test]
 fn propositions_over_abstract_timers_are_contracted() {
     let text = "
         timer t abstract from 2
@@ -149,7 +166,9 @@ process P {
     e when w > 2
     f { x := w }
     g sync tick
-}",
+    h(k in 1..2) delay s[k] := 1
+}
+timer s[1..2]",
         &expect![[r#"
             timer-threshold 2:23 the threshold of a timer is at least 1, not 0
             duplicate 4:7 in a model with timers, `tick` is the step in which time passes
@@ -166,6 +185,7 @@ process P {
                 help: `expired(t)`, `off(t)` and comparisons with numbers below the threshold are fine
             sync-tick 13:5 time passes by itself: no process takes part in `tick`
                 help: wait for a timer: `when expired(t)`
+            delay 14:24 which timer a step waits for must not depend on the state or a parameter
         "#]],
     );
 }
