@@ -28,8 +28,8 @@ pub enum TimerFairness {
     None,
 }
 
-/// The settings that are tried beyond the threshold.
-const N_SETTINGS: i64 = 4;
+/// How far beyond the thresholds settings are tried at least, and at most.
+const REACH: (i64, i64) = (3, 16);
 
 /// Checks a property of a model with abstract timers.
 pub(crate) fn check(
@@ -231,7 +231,7 @@ impl Judge<'_> {
     fn tried(&self, what: &str) -> String {
         format!(
             "not decided: {what} with any of the settings that were tried ({})",
-            self.settings_text((0, N_SETTINGS - 1))
+            self.settings_text((0, self.reach()))
         )
     }
 
@@ -242,8 +242,8 @@ impl Judge<'_> {
         verdict: &str,
         progress: &mut dyn Progress,
     ) -> Result<Option<String>, Bug> {
-        let uniform = (0..N_SETTINGS).map(|beyond| (beyond, beyond));
-        for range in uniform.chain([(0, N_SETTINGS - 1)]) {
+        let uniform = (0..=self.reach()).map(|beyond| (beyond, beyond));
+        for range in uniform.chain([(0, self.reach())]) {
             let any = |timer: &Timer| {
                 let threshold = timer.threshold.unwrap_or(0);
                 (threshold + range.0, threshold + range.1)
@@ -258,6 +258,16 @@ impl Judge<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// How far beyond the thresholds settings are tried: beyond what other timers are set to, if that is
+    /// not far.
+    fn reach(&self) -> i64 {
+        let timers = &self.model.parts().timers;
+        let least = timers.iter().filter_map(|timer| timer.threshold).min();
+        let most = timers.iter().map(|timer| timer.limit).max();
+        let beyond = most.unwrap_or(0) + 1 - least.unwrap_or(1);
+        beyond.clamp(REACH.0, REACH.1)
     }
 
     /// The settings of all abstract timers, so far beyond their thresholds.
