@@ -243,12 +243,17 @@ impl Judge<'_> {
         progress: &mut dyn Progress,
     ) -> Result<Option<String>, Bug> {
         let uniform = (0..=self.reach()).map(|beyond| (beyond, beyond));
-        for range in uniform.chain([(0, self.reach())]) {
+        let ranges: Vec<(i64, i64)> = uniform.chain([(0, self.reach())]).collect();
+        // First with the settings that the model has itself, then with others from the thresholds on.
+        let own = ranges.iter().map(|range| (*range, false));
+        let others = ranges.iter().map(|range| (*range, true));
+        let others = others.filter(|_| self.sets_beyond());
+        for (range, stretched) in own.chain(others) {
             let any = |timer: &Timer| {
                 let threshold = timer.threshold.unwrap_or(0);
                 (threshold + range.0, threshold + range.1)
             };
-            let Ok(concrete) = self.model.with_settings(any) else {
+            let Ok(concrete) = self.model.with_settings(stretched, any) else {
                 continue;
             };
             let outcome =
@@ -258,6 +263,12 @@ impl Judge<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Does the model itself set an abstract timer to a number from the threshold on?
+    fn sets_beyond(&self) -> bool {
+        let mut timers = self.model.parts().timers.iter();
+        timers.any(|timer| timer.threshold.is_some_and(|k| timer.limit >= k))
     }
 
     /// How far beyond the thresholds settings are tried: beyond what other timers are set to, if that is

@@ -141,6 +141,27 @@ fn settings_that_fail_are_searched_and_named() {
 }
 
 #[test]
+fn settings_of_the_model_may_be_stretched() {
+    // The model sets 2; the threshold makes that stand for every setting from 2 on, and 4 is wrong.
+    let text = "
+        timer t abstract from 2
+        timer four
+        process P {
+            init a
+            from a { start { set t := 2; set four := 4 } -> b }
+            from b { hit when expired(t) && expired(four) -> c
+                     low when expired(t) && !expired(four) -> d }
+            from c { }
+            from d { }
+        }
+        property never: always !P @ c
+    ";
+    let outcome = only(text, &Plan::default());
+    assert_eq!(outcome.verdict.name(), "violated");
+    assert_eq!(outcome.remarks, ["concrete: the property fails with t = 4"]);
+}
+
+#[test]
 fn what_no_setting_shows_stays_open() {
     let text = "
         timer t abstract from 2

@@ -380,6 +380,10 @@ fn chooses(model: &Model, statements: &[Stmt]) -> bool {
         StmtKind::Choose(..) => true,
         StmtKind::If(_, then, otherwise) => chooses(model, then) || chooses(model, otherwise),
         StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(model, body),
+        StmtKind::SetTimer(place, Setting::To(_)) => {
+            let timer = model.timer(place.var);
+            timer.is_some_and(|timer| timer.stretched_from.is_some())
+        }
         StmtKind::SetTimer(place, Setting::Any) => model
             .timer(place.var)
             .is_some_and(|timer| timer.any.is_some()),
@@ -388,7 +392,6 @@ fn chooses(model: &Model, statements: &[Stmt]) -> bool {
         | StmtKind::Assert(_)
         | StmtKind::Let(..)
         | StmtKind::Set(..)
-        | StmtKind::SetTimer(_, Setting::To(_))
         | StmtKind::Fail(_)
         | StmtKind::Exhausted => false,
     })

@@ -194,6 +194,7 @@ impl Generator<'_> {
                 threshold: is_abstract.then(|| 1 + self.random.below(2) as i64),
                 limit: 3,
                 any: None,
+                stretched_from: None,
             });
             for process in 0..N_PROCESSES {
                 for step in 0..self.parts.processes[process].steps.len() {

@@ -42,6 +42,7 @@ impl<'a> Lowerer<'a> {
                 threshold: threshold.map(|(k, _)| k.max(1)),
                 limit: 0,
                 any: None,
+                stretched_from: None,
             });
         }
     }
