@@ -10,6 +10,7 @@
 mod branching;
 mod explicit;
 mod fairness;
+mod timer_quantifiers;
 mod timers;
 mod warnings;
 

@@ -11,7 +11,7 @@ use evidence::{Because, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::{Atom, AtomMeaning, BinaryOp, Expr, Model, ModelParts, StepPattern, Timer};
 
-use crate::{Bug, Outcome, Plan, check_explicitly};
+use crate::{Bug, Outcome, Plan, check_explicitly, timer_quantifiers};
 
 /// How abstract timers are kept from staying above their thresholds for ever.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,7 +49,13 @@ pub(crate) fn check(
     if !matches!(zero_time.verdict, Verdict::Holds { .. }) {
         return Ok(without_time(zero_time));
     }
-    if let Some(why) = unsupported(property, fairness) {
+    if let Property::CtlStar(formula) = &property.property {
+        let how = (plan, progress);
+        return Ok(timer_quantifiers::check(
+            model, property, formula, zero_time, how,
+        ));
+    }
+    if let Some(why) = unsupported(fairness) {
         return Ok(Outcome {
             verdict: Verdict::Unknown(UnknownReason::Unsupported(why.to_owned())),
             warnings: Vec::new(),
@@ -67,16 +73,11 @@ pub(crate) fn check(
 }
 
 /// Why a verdict about the abstract model would say nothing about the settings.
-fn unsupported(property: &NamedProperty, fairness: Fairness) -> Option<&'static str> {
-    match (&property.property, fairness.kind) {
-        (Property::CtlStar(_), _) => {
-            Some("abstract timers add runs, so path quantifiers say nothing")
-        }
-        (_, FairnessKind::StrongGlobal) => Some(
-            "strong global fairness to steps that only abstract timers have says nothing about settings",
-        ),
-        _ => None,
-    }
+fn unsupported(fairness: Fairness) -> Option<&'static str> {
+    let is_global = fairness.kind == FairnessKind::StrongGlobal;
+    is_global.then_some(
+        "strong global fairness to steps that only abstract timers have says nothing about settings",
+    )
 }
 
 /// The property that there are infinitely many ticks in every run.
@@ -138,7 +139,7 @@ fn check_abstractly(
 }
 
 /// The model with further propositions, and t-fairness as a formula over them.
-fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
+pub(crate) fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
     let mut parts = model.parts().clone();
     let clock = parts.clock.expect("a model with timers has a clock");
     let can_tick = StepPattern {
@@ -169,8 +170,9 @@ fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
             let left = infinitely(Ltl::and([Ltl::atom(clock.tick), leaves]));
             Ltl::implies(can_leave, Ltl::or([left, infinitely(set)]))
         } else {
-            let stays = Ltl::eventually(Ltl::always(waits.clone()));
-            Ltl::implies(stays, infinitely(Ltl::and([set, waits])))
+            // A set to a smaller value may count: the timer then stays there no longer.
+            let stays = Ltl::eventually(Ltl::always(waits));
+            Ltl::implies(stays, infinitely(set))
         });
     }
     let extended = parts
