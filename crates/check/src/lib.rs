@@ -11,6 +11,7 @@ mod branching;
 mod explicit;
 mod fairness;
 mod silence;
+mod timer_quantifiers;
 mod timers;
 mod warnings;
 

@@ -6,12 +6,12 @@
 //! infinitely often in every run, which is checked first. "Violated" does not transfer: the model is
 //! searched again with concrete settings, and the outcome says what came of it.
 
-use base::{Fairness, Progress, Span};
+use base::{Fairness, FairnessKind, Progress, Span};
 use evidence::{Because, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::{Atom, AtomMeaning, BinaryOp, Expr, Model, ModelParts, StepPattern, Timer};
 
-use crate::{Bug, Outcome, Plan, check_explicitly};
+use crate::{Bug, Outcome, Plan, check_explicitly, timer_quantifiers};
 
 /// How abstract timers are kept from staying above their thresholds for ever.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -28,8 +28,8 @@ pub enum TimerFairness {
     None,
 }
 
-/// The settings that are tried beyond the threshold.
-const N_SETTINGS: i64 = 4;
+/// How far beyond the thresholds settings are tried at least, and at most.
+const REACH: (i64, i64) = (3, 16);
 
 /// Checks a property of a model with abstract timers.
 pub(crate) fn check(
@@ -49,10 +49,15 @@ pub(crate) fn check(
     if !matches!(zero_time.verdict, Verdict::Holds { .. }) {
         return Ok(without_time(zero_time));
     }
-    if let Property::CtlStar(_) = property.property {
-        let why = "path quantifiers make no sense where abstract timers add runs".to_owned();
+    if let Property::CtlStar(formula) = &property.property {
+        let how = (plan, progress);
+        return Ok(timer_quantifiers::check(
+            model, property, formula, zero_time, how,
+        ));
+    }
+    if let Some(why) = unsupported(fairness) {
         return Ok(Outcome {
-            verdict: Verdict::Unknown(UnknownReason::Unsupported(why)),
+            verdict: Verdict::Unknown(UnknownReason::Unsupported(why.to_owned())),
             warnings: Vec::new(),
             ..zero_time
         });
@@ -65,6 +70,14 @@ pub(crate) fn check(
         plan,
     };
     judge.judge(outcome, progress)
+}
+
+/// Why a verdict about the abstract model would say nothing about the settings.
+fn unsupported(fairness: Fairness) -> Option<&'static str> {
+    let is_global = fairness.kind == FairnessKind::StrongGlobal;
+    is_global.then_some(
+        "strong global fairness to steps that only abstract timers have says nothing about settings",
+    )
 }
 
 /// The property that there are infinitely many ticks in every run.
@@ -126,7 +139,7 @@ fn check_abstractly(
 }
 
 /// The model with further propositions, and t-fairness as a formula over them.
-fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
+pub(crate) fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
     let mut parts = model.parts().clone();
     let clock = parts.clock.expect("a model with timers has a clock");
     let can_tick = StepPattern {
@@ -157,8 +170,9 @@ fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
             let left = infinitely(Ltl::and([Ltl::atom(clock.tick), leaves]));
             Ltl::implies(can_leave, Ltl::or([left, infinitely(set)]))
         } else {
-            let stays = Ltl::eventually(Ltl::always(waits.clone()));
-            Ltl::implies(stays, infinitely(Ltl::and([set, waits])))
+            // A set to a smaller value may count: the timer then stays there no longer.
+            let stays = Ltl::eventually(Ltl::always(waits));
+            Ltl::implies(stays, infinitely(set))
         });
     }
     let extended = parts
@@ -219,7 +233,7 @@ impl Judge<'_> {
     fn tried(&self, what: &str) -> String {
         format!(
             "not decided: {what} with any of the settings that were tried ({})",
-            self.settings_text((0, N_SETTINGS - 1))
+            self.settings_text((0, self.reach()))
         )
     }
 
@@ -230,13 +244,18 @@ impl Judge<'_> {
         verdict: &str,
         progress: &mut dyn Progress,
     ) -> Result<Option<String>, Bug> {
-        let uniform = (0..N_SETTINGS).map(|beyond| (beyond, beyond));
-        for range in uniform.chain([(0, N_SETTINGS - 1)]) {
+        let uniform = (0..=self.reach()).map(|beyond| (beyond, beyond));
+        let ranges: Vec<(i64, i64)> = uniform.chain([(0, self.reach())]).collect();
+        // First with the settings that the model has itself, then with others from the thresholds on.
+        let own = ranges.iter().map(|range| (*range, false));
+        let others = ranges.iter().map(|range| (*range, true));
+        let others = others.filter(|_| self.sets_beyond());
+        for (range, stretched) in own.chain(others) {
             let any = |timer: &Timer| {
                 let threshold = timer.threshold.unwrap_or(0);
                 (threshold + range.0, threshold + range.1)
             };
-            let Ok(concrete) = self.model.with_settings(any) else {
+            let Ok(concrete) = self.model.with_settings(stretched, any) else {
                 continue;
             };
             let outcome =
@@ -246,6 +265,22 @@ impl Judge<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Does the model itself set an abstract timer to a number from the threshold on?
+    fn sets_beyond(&self) -> bool {
+        let mut timers = self.model.parts().timers.iter();
+        timers.any(|timer| timer.threshold.is_some_and(|k| timer.limit >= k))
+    }
+
+    /// How far beyond the thresholds settings are tried: beyond what other timers are set to, if that is
+    /// not far.
+    fn reach(&self) -> i64 {
+        let timers = &self.model.parts().timers;
+        let least = timers.iter().filter_map(|timer| timer.threshold).min();
+        let most = timers.iter().map(|timer| timer.limit).max();
+        let beyond = most.unwrap_or(0) + 1 - least.unwrap_or(1);
+        beyond.clamp(REACH.0, REACH.1)
     }
 
     /// The settings of all abstract timers, so far beyond their thresholds.

@@ -31,6 +31,7 @@ mod stepping;
 mod store;
 mod stubborn;
 mod system;
+mod waiting;
 
 pub use compile::CompileError;
 pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};

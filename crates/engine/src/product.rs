@@ -27,12 +27,12 @@ use crate::compile::CompileError;
 use crate::explore::Stats;
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
-use crate::layout::Field;
 use crate::letters::Letters;
 use crate::search::Query;
 use crate::store::{StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
+use crate::waiting::{Waiting, waiting_timers};
 
 /// Why the exploration of a product ends early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -690,39 +690,6 @@ fn compile_edges(
         .iter()
         .map(|edges| edges.iter().map(compile).collect())
         .collect()
-}
-
-/// An abstract timer above its threshold.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    field: Field,
-    threshold: i64,
-}
-
-impl Waiting {
-    pub(crate) fn holds(&self, words: &[u64]) -> bool {
-        self.field.get(words) == self.threshold
-    }
-}
-
-/// The timers among the subjects of conditions, with the positions of the conditions.
-pub(crate) fn waiting_timers(
-    system: &System<'_>,
-    conditions: &[Condition],
-) -> Vec<(usize, Waiting)> {
-    let threshold_of = |cell| {
-        let mut timers = system.model().abstract_timers();
-        timers.find(|timer| timer.0 == cell).map(|timer| timer.1)
-    };
-    let waiting = |(bit, condition): (usize, &Condition)| match condition.subject {
-        Subject::Timer(cell) => {
-            let field = system.layout.fields[system.layout.first_cell as usize + cell];
-            let threshold = threshold_of(cell)?;
-            Some((bit, Waiting { field, threshold }))
-        }
-        _ => None,
-    };
-    conditions.iter().enumerate().filter_map(waiting).collect()
 }
 
 pub(crate) fn takes_part(label: &Label, subject: &Subject) -> bool {

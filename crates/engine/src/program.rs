@@ -426,6 +426,10 @@ pub(crate) fn chooses(model: &Model, statements: &[Stmt]) -> bool {
         StmtKind::Choose(_, lo, hi, _) => lo != hi,
         StmtKind::If(_, then, otherwise) => chooses(model, then) || chooses(model, otherwise),
         StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(model, body),
+        StmtKind::SetTimer(place, Setting::To(_)) => {
+            let timer = model.timer(place.var);
+            timer.is_some_and(|timer| timer.stretched_from.is_some())
+        }
         StmtKind::SetTimer(place, Setting::Any) => model
             .timer(place.var)
             .is_some_and(|timer| timer.any.is_some()),
@@ -434,7 +438,6 @@ pub(crate) fn chooses(model: &Model, statements: &[Stmt]) -> bool {
         | StmtKind::Assert(_)
         | StmtKind::Let(..)
         | StmtKind::Set(..)
-        | StmtKind::SetTimer(_, Setting::To(_))
         | StmtKind::Fail(_)
         | StmtKind::Exhausted => false,
     })

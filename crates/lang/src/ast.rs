@@ -184,6 +184,8 @@ pub(crate) struct StepDecl {
     pub(crate) parameters: Vec<Binder>,
     pub(crate) guards: Vec<Expr>,
     pub(crate) communication: Option<Communication>,
+    /// `delay t := e`: how long the step takes.
+    pub(crate) delay: Option<Stmt>,
     pub(crate) effect: Vec<Stmt>,
     pub(crate) target: Option<Ident>,
     pub(crate) span: Span,

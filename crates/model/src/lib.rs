@@ -41,6 +41,7 @@
 //! assert_eq!(next[0].target.cells, [1]);
 //! ```
 
+mod atoms;
 mod elaborate;
 mod eval;
 mod execute;

@@ -30,6 +30,8 @@ pub struct Timer {
     /// What [`Setting::Any`] stands for without a threshold: some value from the first to the
     /// second.
     pub any: Option<(i64, i64)>,
+    /// Values from here on that the timer is set to stand for `any`, too.
+    pub stretched_from: Option<i64>,
 }
 
 /// What a timer is set to.
@@ -109,17 +111,20 @@ impl Model {
     }
 
     /// The model in which no timer is abstract any more: `any` stands for a value between the two that
-    /// are given for the timer.
+    /// are given for the timer, and if the settings are `stretched`, so does every value from the
+    /// threshold on.
     ///
     /// # Errors
     /// The model is not well formed with these settings.
     pub fn with_settings(
         &self,
+        stretched: bool,
         mut any: impl FnMut(&Timer) -> (i64, i64),
     ) -> Result<Self, ModelError> {
         let mut parts = self.parts().clone();
         for timer in &mut parts.timers {
             if timer.threshold.is_some() {
+                timer.stretched_from = timer.threshold.filter(|_| stretched);
                 let (lo, hi) = any(timer);
                 timer.any = Some((lo, hi));
                 timer.limit = timer.limit.max(hi);
@@ -219,9 +224,10 @@ pub(crate) fn set_timer(
 ) -> Result<Vec<Branch>, ErrorKind> {
     let timer = model.timer(place.var).expect("only timers are set");
     let (lo, hi) = match (setting, timer.threshold, timer.any) {
-        (Setting::To(expr), ..) => {
+        (Setting::To(expr), _, any) => {
             let value = branch.eval(model, expr)?;
-            (value, value)
+            let is_any = timer.stretched_from.is_some_and(|from| value >= from);
+            any.filter(|_| is_any).unwrap_or((value, value))
         }
         (Setting::Any, Some(threshold), _) => (threshold, threshold),
         (Setting::Any, None, Some(any)) => any,

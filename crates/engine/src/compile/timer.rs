@@ -10,15 +10,19 @@ impl Compiler<'_> {
     /// Emits code that sets a timer; an abstract one is noted.
     pub(super) fn set_timer(&mut self, place: &Place, setting: &Setting) {
         let timer = self.model.timer(place.var).expect("only timers are set");
-        let (threshold, any) = (timer.threshold, timer.any);
+        let (threshold, any, stretched) = (timer.threshold, timer.any, timer.stretched_from);
         let value = match (setting, threshold, any) {
-            (Setting::To(expr), ..) => self.value(expr),
+            (Setting::To(expr), _, any) => {
+                let value = self.value(expr);
+                match stretched.zip(any) {
+                    Some((from, any)) => self.stretched(value, from, any),
+                    None => value,
+                }
+            }
             (Setting::Any, Some(threshold), _) => Operand::Const(threshold),
-            (Setting::Any, None, Some((lo, hi))) => {
-                let lo = self.in_register(Operand::Const(lo));
-                let hi = self.in_register(Operand::Const(hi));
+            (Setting::Any, None, Some(any)) => {
                 let dst = self.register();
-                self.emit(Op::Choose { dst, lo, hi });
+                self.choose_between(dst, any);
                 Operand::Reg(dst)
             }
             (Setting::Any, None, None) => {
@@ -36,6 +40,24 @@ impl Compiler<'_> {
             Target::At { base, offset, .. } => (base - first, Some(offset)),
         };
         self.emit(Op::NoteTimer { cell, offset });
+    }
+
+    fn choose_between(&mut self, dst: Reg, (lo, hi): (i64, i64)) {
+        let lo = self.in_register(Operand::Const(lo));
+        let hi = self.in_register(Operand::Const(hi));
+        self.emit(Op::Choose { dst, lo, hi });
+    }
+
+    /// A value, or if it is large, any of those that large values stand for.
+    fn stretched(&mut self, value: Operand, from: i64, any: (i64, i64)) -> Operand {
+        let dst = self.register();
+        self.copy_to(dst, value);
+        let from = self.in_register(Operand::Const(from));
+        let small = self.label();
+        self.jump_if_less(dst, from, small);
+        self.choose_between(dst, any);
+        self.place_label(small);
+        Operand::Reg(dst)
     }
 
     fn at_most(&mut self, value: Operand, most: i64) -> Operand {

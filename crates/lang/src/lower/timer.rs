@@ -3,8 +3,8 @@
 use base::{AtomId, Diagnostic, Span};
 use logic::{Ltl, Op};
 use model::{
-    AtomMeaning, BinaryOp, BoundId, Composition, Expr, Initial, Pattern, Place, ProcessId, Scalar,
-    Setting, Step, Stmt, StmtKind, Sync, Timer, Type, VarId,
+    Access, AtomMeaning, BinaryOp, BoundId, Composition, Expr, Initial, LocationId, Pattern, Place,
+    ProcessId, Scalar, Setting, Step, Stmt, StmtKind, Sync, Timer, Type, VarId,
 };
 
 use super::Lowerer;
@@ -42,6 +42,7 @@ impl<'a> Lowerer<'a> {
                 threshold: threshold.map(|(k, _)| k.max(1)),
                 limit: 0,
                 any: None,
+                stretched_from: None,
             });
         }
     }
@@ -145,6 +146,52 @@ impl<'a> Lowerer<'a> {
         }
         out.push(Stmt::new(StmtKind::SetTimer(place, setting), span));
         Some(())
+    }
+
+    /// The timer that a delay waits for; appends the statement that sets it.
+    pub(super) fn delay(&mut self, delay: &'a ast::Stmt, out: &mut Vec<Stmt>) -> Option<Place> {
+        let ast::StmtKind::SetTimer(timer, value) = &delay.kind else {
+            return None;
+        };
+        self.set_timer(timer, value, delay.span, out)?;
+        let Some(StmtKind::SetTimer(place, _)) = out.last().map(|stmt| &stmt.kind) else {
+            return None;
+        };
+        let place = place.clone();
+        let is_fixed = |access: &Access| match access {
+            Access::Index(Expr::Int(_)) | Access::Field(_) => true,
+            Access::Index(Expr::Bound(bound)) => self.index_range(*bound).is_some(),
+            Access::Index(_) => false,
+        };
+        if place.path.iter().all(is_fixed) {
+            return Some(place);
+        }
+        let message = "which timer a step waits for must not depend on the state or a parameter";
+        self.report(Diagnostic::error("delay", timer.span, message));
+        None
+    }
+
+    /// Adds a location in which the process waits for the end of a delay, and the step that leaves it.
+    pub(super) fn add_delay(
+        &mut self,
+        id: ProcessId,
+        decl: &ast::StepDecl,
+        (timer, target): (Place, LocationId),
+    ) -> LocationId {
+        let process = &mut self.parts.processes[id.index()];
+        let waiting = LocationId::new(process.locations.len());
+        process
+            .locations
+            .push(format!("{} (delay)", decl.name.text));
+        let expired = Expr::binary(BinaryOp::Eq, Expr::Read(timer.clone()), Expr::Int(0));
+        let off = StmtKind::SetTimer(timer, Setting::To(Expr::Int(-1)));
+        let name = format!("{}_end", decl.name.text);
+        process.steps.push(Step {
+            guard: expired,
+            effect: vec![Stmt::new(off, decl.span)],
+            ..Step::new(&name, waiting, target, decl.span)
+        });
+        waiting
     }
 
     /// A number that the value does not exceed, as far as the text shows.

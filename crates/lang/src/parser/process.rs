@@ -6,6 +6,7 @@ use model::ConditionKind;
 use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
 use crate::ast::{
     Binder, Communication, FairnessMark, FromBlock, PatternExpr, ProcessDecl, Sources, StepDecl,
+    Stmt,
 };
 use crate::lexer::TokenKind;
 
@@ -168,6 +169,7 @@ impl Parser<'_> {
             parameters: Vec::new(),
             guards: Vec::new(),
             communication: None,
+            delay: None,
             effect: Vec::new(),
             target: None,
             span: start,
@@ -191,6 +193,11 @@ impl Parser<'_> {
             if self.eat("when") {
                 let guard = self.guard()?;
                 step.guards.push(guard);
+            } else if self.at("delay") && self.peek_at(1).kind == TokenKind::Word {
+                let start = self.advance().span;
+                let kind = self.timer_setting()?;
+                let span = start.to(self.previous_span());
+                step.delay = Some(Stmt { kind, span });
             } else if self.at("{") {
                 if !step.effect.is_empty() {
                     return Err(self.unexpected("one effect only"));

@@ -156,8 +156,8 @@ impl Parser<'_> {
         Ok(StmtKind::Assign(targets, values))
     }
 
-    /// After `set`.
-    fn timer_setting(&mut self) -> Parsed<StmtKind> {
+    /// After `set` or `delay`.
+    pub(super) fn timer_setting(&mut self) -> Parsed<StmtKind> {
         let timer = self.postfix_only()?;
         self.expect(":=")?;
         let span = self.peek().span;

@@ -1,0 +1,135 @@
+//! Path quantifiers over abstract timers: the state graph of the abstract model as a may/must system.
+//!
+//! Every step of the abstract model is *free*: it covers the steps of all settings. A step is
+//! *constrained* if every state that its source describes has such a step: all are, except ticks from
+//! a state in which some timer is above its threshold, where only some of the described states come
+//! down. The answer is three-valued (D. Dams, R. Gerth, O. Grumberg, "Fair model checking of
+//! abstractions", VCL 2000): "holds" and "violated" both transfer to every setting from the thresholds
+//! on. Free paths are restricted to t-fair ones, which all runs of settings are.
+
+use base::{AtomId, Fairness, FairnessKind, Progress};
+use engine::{Built, StateGraph, System};
+use evidence::{UnknownReason, Verdict};
+use logic::{CtlStar, Ltl, MayMustProperty, NamedProperty, Property};
+use model::{CommandId, MayMust, MayMustParts, Model, Proposition, StepPattern};
+
+use crate::branching::check_may_must;
+use crate::timers::with_premise;
+use crate::{Outcome, Plan};
+
+/// Answers a formula of CTL* about a model with abstract timers. `before` is what the check that time
+/// passes came to.
+pub(crate) fn check(
+    model: &Model,
+    property: &NamedProperty,
+    formula: &CtlStar,
+    before: Outcome,
+    (plan, progress): (&Plan, &mut dyn Progress),
+) -> Outcome {
+    let unknown = |reason| Outcome {
+        verdict: Verdict::Unknown(reason),
+        warnings: Vec::new(),
+        ..before.clone()
+    };
+    let is_restricted = before.fairness.kind != FairnessKind::None
+        || before.fairness.annotated
+        || !model.parts().assumptions.is_empty();
+    if is_restricted {
+        let why = "with abstract timers, path quantifiers range over all t-fair runs only";
+        return unknown(UnknownReason::Unsupported(why.to_owned()));
+    }
+    let (extended, premise) = with_premise(model, false);
+    let mut atoms = formula.atoms();
+    atoms.extend(premise.atoms());
+    atoms.sort_unstable();
+    atoms.dedup();
+    let Ok(mut system) = System::new(&extended) else {
+        return unknown(UnknownReason::Unsupported(
+            "the model is too large".to_owned(),
+        ));
+    };
+    let built = engine::state_graph(&mut system, &[], &atoms, &plan.budget, progress);
+    let graph = match built {
+        Ok((Built::Graph(graph), _)) => graph,
+        Ok((Built::Stopped(reason), _)) => return unknown(UnknownReason::Stopped(reason)),
+        Ok((Built::Failed, _)) | Err(_) => {
+            let why = "the model has a run-time error; check an invariant to see it".to_owned();
+            return unknown(UnknownReason::Unsupported(why));
+        }
+    };
+    let abstraction = may_must(&extended, &system, &graph, &atoms);
+    answer(&extended, property, (formula, premise), abstraction, plan)
+}
+
+fn answer(
+    model: &Model,
+    property: &NamedProperty,
+    (formula, premise): (&CtlStar, Ltl),
+    abstraction: MayMust,
+    plan: &Plan,
+) -> Outcome {
+    let mut parts = model.parts().clone();
+    parts.systems = vec![abstraction];
+    let with_system = parts.finish().expect("a system can stand beside a model");
+    let question = MayMustProperty {
+        system: 0,
+        formula: formula.clone(),
+        fairness: premise,
+    };
+    let asked = NamedProperty {
+        property: Property::MayMust(question.clone()),
+        ..property.clone()
+    };
+    let mut outcome = check_may_must(&with_system, &asked, &question, plan);
+    outcome.fairness = Fairness {
+        timers: true,
+        ..Fairness::default()
+    };
+    outcome
+}
+
+/// The abstract model, state by state. The initial states come first.
+fn may_must(model: &Model, system: &System<'_>, graph: &StateGraph, atoms: &[AtomId]) -> MayMust {
+    let clock = model
+        .parts()
+        .clock
+        .expect("a model with timers has a clock");
+    let ticks = model.step_set(&StepPattern {
+        event: Some(clock.event),
+        ..StepPattern::default()
+    });
+    let n_nodes = graph.n_nodes() as u32;
+    let (mut free, mut constrained) = (Vec::new(), Vec::new());
+    for node in 0..n_nodes {
+        let state = graph.state(system, node);
+        let mut timers = model.abstract_timers();
+        let is_known = timers.all(|(cell, threshold)| state.cells[cell] != threshold);
+        for (step, &target) in graph.targets(node).iter().enumerate() {
+            free.push((node, target));
+            let commands = graph.trace_step(system, node, step).commands;
+            let is_tick = commands.iter().any(|id: &CommandId| ticks.contains(*id));
+            if is_known || !is_tick {
+                constrained.push((node, target));
+            }
+        }
+    }
+    let proposition = |position: usize| {
+        let atom = AtomId::new(position);
+        let is_asked = atoms.binary_search(&atom).is_ok();
+        let value = |node| is_asked.then(|| graph.holds(node, atom));
+        Proposition {
+            name: model.parts().atoms[position].name.clone(),
+            values: (0..n_nodes).map(value).collect(),
+        }
+    };
+    let parts = MayMustParts {
+        name: "timers".to_owned(),
+        states: (0..n_nodes).map(|node| format!("state {node}")).collect(),
+        initial: (0..graph.n_initial() as u32).collect(),
+        propositions: (0..model.parts().atoms.len()).map(proposition).collect(),
+        free,
+        constrained,
+        span: model.parts().events[clock.event.index()].span,
+    };
+    parts.finish()
+}
