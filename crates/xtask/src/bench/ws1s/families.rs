@@ -224,7 +224,7 @@ fn regions(n: u64) -> String {
     let borders = list(n, ", ", |i| format!("i{i}"));
     let ascending = list(n - 1, " & ", |i| format!("i{i} <= i{}", i + 1));
     let region = |i: u64| {
-        let inside = if i % 2 == 0 { "in" } else { "notin" };
+        let inside = if i.is_multiple_of(2) { "in" } else { "notin" };
         let between = format!("i{i} <= p & p < i{}", i + 1);
         format!(
             "(all1 p: {between} => p {inside} A) & (all1 p: {between} => (p in A <=> p notin B))"
@@ -265,10 +265,8 @@ fn blocks(n: u64) -> String {
 fn independent(n: u64) -> String {
     let vars = list(n, ", ", |i| format!("X{i}, Y{i}"));
     let pair = |i: u64| {
-        format!(
-            "(all1 p: p in X{i} <=> p + {} in Y{i}) & {i} in X{i}",
-            i + 1
-        )
+        let shift = i % 3 + 1;
+        format!("(all1 p: p in X{i} <=> p + {shift} in Y{i}) & {i} in X{i}")
     };
     format!("ws1s;\nex2 {vars}: {};\n", list(n, " & ", pair))
 }
