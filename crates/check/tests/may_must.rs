@@ -38,14 +38,28 @@ fn figure_1_of_the_paper() {
         loaded.properties.iter().map(verdict).collect()
     };
     expect_test::expect![[r#"
-        reaches_p violated
-        reaches_p_from_s1 violated
-        reaches_p_fairly_from_s2 holds
-        reaches_p_fairly violated
+        reaches_p_s1 violated
+        reaches_p_s2 violated
+        reaches_p_s3 violated
+        reaches_p_s4 violated
+        reaches_p_s5 holds
+        reaches_p_fairly_s1 violated
+        reaches_p_fairly_s2 holds
+        reaches_p_fairly_s3 violated
+        reaches_p_fairly_s4 holds
+        reaches_p_fairly_s5 holds
         p_or_not holds
         q_or_not holds
-        next_not_p holds
-        never_p holds
+        next_not_p_s1 holds
+        next_not_p_s2 holds
+        next_not_p_s3 holds
+        next_not_p_s4 holds
+        next_not_p_s5 violated
+        never_p_s1 holds
+        never_p_s2 holds
+        never_p_s3 holds
+        never_p_s4 holds
+        never_p_s5 violated
         Abstract.reaches_p_a1 violated
         Abstract.reaches_p_a2 violated
         Abstract.reaches_p_a3 holds

@@ -58,6 +58,23 @@ fn no_fair_run() {
     );
 }
 
+/// A violated one is no surprise: it demands a fair run, and there is none.
+#[test]
+fn no_fair_run_for_path_quantifiers() {
+    let text = "process S { init a  from a { go -> b }  from b { stay } }
+        assume []<> S @ a
+        property linear: A(<> S @ b)
+        property nested: AG EF S @ a
+        property demanding: E([] S @ a)";
+    assert_eq!(
+        warnings(text),
+        [
+            "no-fair-run 3: the system has no fair run, so `linear` holds vacuously",
+            "no-fair-run 4: the system has no fair run, so `nested` holds vacuously",
+        ]
+    );
+}
+
 #[test]
 fn no_initial_state() {
     let text = "var x : bool = any

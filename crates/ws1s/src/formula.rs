@@ -75,6 +75,9 @@ pub(crate) enum Shape {
     },
     Restrict(Child),
     Prefix(Child),
+    /// Two formulas that mean the same, over the same tracks: the first is to be translated, unless
+    /// that gets out of hand.
+    Choice(Box<[Child; 2]>),
     /// An automaton from outside, by its number in the store.
     Given(u32),
 }
@@ -203,6 +206,16 @@ impl Formulas {
     /// Is the formula free of restrictions other than those of first-order variables?
     pub(crate) fn is_classical(&self, formula: &Formula) -> bool {
         self.info(formula.shape).classical
+    }
+
+    /// Is the formula a restriction: true or undefined?
+    pub(crate) fn is_never_false(&self, formula: &Formula) -> bool {
+        let is_restriction = match &self.info(formula.shape).shape {
+            Shape::Restrict(_) => true,
+            Shape::Atom { atom, .. } => *atom == Atom::FirstOrder,
+            _ => false,
+        };
+        is_restriction && !formula.negated
     }
 
     /// The conjuncts of a formula (itself, unless it is a conjunction).
@@ -348,6 +361,17 @@ impl Formulas {
         };
         let classical = self.is_classical(formula);
         self.intern(shape, vars.collect(), classical)
+    }
+
+    /// Either of two formulas that mean the same; the first is preferred.
+    pub(crate) fn choice(&mut self, first: Formula, second: Formula) -> Formula {
+        if first == second || first.vars != second.vars || first.vars.is_empty() {
+            return first;
+        }
+        let children = [first.child(&first.vars), second.child(&first.vars)];
+        let classical = self.is_classical(&first) && self.is_classical(&second);
+        let vars = first.vars.to_vec();
+        self.intern(Shape::Choice(Box::new(children)), vars, classical)
     }
 
     /// The same formula over other variables: `vars[i]` for its `i`-th. They must ascend.

@@ -186,6 +186,12 @@ impl<'m> Component<'m> {
         }
     }
 
+    fn n_members(&self) -> usize {
+        self.subset
+            .as_ref()
+            .map_or(0, |subset| subset.sets.n_elements())
+    }
+
     fn bytes(&self) -> u64 {
         self.subset.as_ref().map_or(0, |subset| subset.sets.bytes())
     }
@@ -197,9 +203,12 @@ pub(crate) struct Found {
     pub(crate) counterexample: Option<Word>,
 }
 
+/// How large the sets of a projection may be on the average.
+const MEMBERS_PER_TUPLE: usize = 8;
+
 /// What to look for, and how far.
 pub(crate) struct Goal {
-    /// Give up after so many tuples.
+    /// Give up after so many tuples, or [`MEMBERS_PER_TUPLE`] times as many members of sets.
     pub(crate) max_tuples: usize,
     pub(crate) n_tracks: usize,
     /// A track that is 1 at every position.
@@ -234,14 +243,14 @@ pub(crate) fn search(
         if next % 256 == 0 {
             meter.check(search.arrivals.len(), search.bytes())?;
         }
-        if search.parents.len() > goal.max_tuples {
+        if search.is_exhausted() {
             break;
         }
         let state = search.states.get(next as u32).to_vec();
         search.expand(&state, next as u32);
         next += 1;
     }
-    if search.parents.len() > goal.max_tuples && !search.is_done() {
+    if search.is_exhausted() && !search.is_done() {
         return Ok(None);
     }
     let [counterexample, example] = search.found.map(|state| Some(search.word(state?)));
@@ -281,6 +290,12 @@ impl Search<'_, '_> {
         self.found.iter().all(Option::is_some)
     }
 
+    fn is_exhausted(&self) -> bool {
+        let members = self.components.iter().map(Component::n_members);
+        let n_members: usize = members.sum();
+        self.parents.len().max(n_members / MEMBERS_PER_TUPLE) > self.goal.max_tuples
+    }
+
     fn bytes(&self) -> u64 {
         let components: u64 = self.components.iter().map(Component::bytes).sum();
         self.tuples.bytes() + self.states.bytes() + self.parents.len() as u64 * 16 + components
@@ -294,7 +309,7 @@ impl Search<'_, '_> {
         self.meet(&roots, Parent::State(number), &mut stack);
         while let Some(tuple) = stack.pop() {
             // All states found here are equally far, so there is nothing better to wait for.
-            if self.is_done() || self.parents.len() > self.goal.max_tuples {
+            if self.is_done() || self.is_exhausted() {
                 return;
             }
             let places = self.tuples.get(tuple).to_vec();

@@ -35,6 +35,27 @@ pub const MAX_TRACKS: usize = 5_000;
 /// How many nodes a construction may number, with room for those made between two questions.
 const MAX_NODES: usize = (1 << 31) - (1 << 20);
 
+/// How far constructions may grow before another plan is tried.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    /// How many members all sets of a subset construction may have, beyond [`MEMBERS_PER_NODE`] for
+    /// each state and node of its automaton.
+    pub(crate) members: usize,
+    /// How many nodes a product may have.
+    pub(crate) nodes: usize,
+}
+
+/// So many members of sets are usual.
+const MEMBERS_PER_NODE: usize = 4;
+
+impl Growth {
+    pub(crate) const UNLIMITED: Self = Self::new(usize::MAX, usize::MAX);
+
+    pub(crate) const fn new(members: usize, nodes: usize) -> Self {
+        Self { members, nodes }
+    }
+}
+
 /// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -61,6 +82,10 @@ pub(crate) struct Meter<'b> {
     budget: &'b Budget,
     /// Bytes in automata that are kept.
     live_bytes: u64,
+    /// Invariant: an error while `is_out_of_hand` is meant for who has set this limit.
+    pub(crate) max_growth: Growth,
+    /// A construction has exceeded `max_growth`.
+    pub(crate) is_out_of_hand: bool,
     pub(crate) statistics: Statistics,
 }
 
@@ -69,6 +94,8 @@ impl<'b> Meter<'b> {
         Self {
             budget,
             live_bytes: 0,
+            max_growth: Growth::UNLIMITED,
+            is_out_of_hand: false,
             statistics: Statistics::default(),
         }
     }
@@ -82,12 +109,30 @@ impl<'b> Meter<'b> {
         Ok(self.budget.check(n_states as u64, bytes)?)
     }
 
-    /// Can one more batch of nodes be numbered? The limit is met only with tens of gigabytes.
-    pub(crate) fn check_nodes(&self, n_nodes: usize) -> Result<(), Unknown> {
-        match n_nodes < MAX_NODES {
-            true => Ok(()),
-            false => Err(Unknown::Stopped(StopReason::MemoryLimit)),
+    /// May a subset construction with so many members in its sets go on, for an automaton of this
+    /// size?
+    pub(crate) fn check_sets(&mut self, n_members: usize, size: usize) -> Result<(), Unknown> {
+        let limit = self
+            .max_growth
+            .members
+            .saturating_add(MEMBERS_PER_NODE * size);
+        self.check_growth(n_members, limit)
+    }
+
+    fn check_growth(&mut self, n: usize, limit: usize) -> Result<(), Unknown> {
+        self.is_out_of_hand |= n > limit;
+        match self.is_out_of_hand {
+            true => Err(Unknown::Stopped(StopReason::StateLimit)),
+            false => Ok(()),
         }
+    }
+
+    /// Can one more batch of nodes be numbered? The limit is met only with tens of gigabytes.
+    pub(crate) fn check_nodes(&mut self, n_nodes: usize) -> Result<(), Unknown> {
+        if n_nodes >= MAX_NODES {
+            return Err(Unknown::Stopped(StopReason::MemoryLimit));
+        }
+        self.check_growth(n_nodes, self.max_growth.nodes)
     }
 
     /// An automaton of this size is kept from now on.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::formula::{Formula, Formulas, Shape, ShapeId, Var};
 use crate::lazy::{Combination, Component, Found, Goal, search};
 use crate::machine::Machine;
-use crate::meter::Unknown;
+use crate::meter::{Growth, Unknown};
 use crate::solver::{Part, Solver, best_pair};
 
 /// How many tuples a lazy search may meet: so many, and so many for each node of its components.
@@ -14,6 +14,10 @@ const TUPLES_PER_NODE: usize = 1;
 
 /// With more components than this, a lazy search is not tried.
 const MAX_COMPONENTS: usize = 32;
+
+/// How far the subset constructions below the outermost quantifiers may grow before the search is
+/// given up, and the choice of another plan with it.
+const LAZY_GROWTH: Growth = Growth::new(50_000, usize::MAX);
 
 /// Conjuncts are multiplied beforehand while their numbers of states have a product below this.
 const SMALL_PRODUCT: usize = 2_000;
@@ -34,15 +38,24 @@ impl Solver<'_> {
         let mut leaves = Vec::new();
         let mut all = Vec::new();
         for conjunct in &open {
-            match expand(formulas, conjunct, plain.len(), &mut leaves) {
+            match expand(formulas, conjunct, plain.len(), false, &mut leaves) {
                 Some(combination) if leaves.len() + plain.len() <= MAX_COMPONENTS => {
                     all.push(combination);
                 }
                 _ => return Ok(None),
             }
         }
-        let shapes: Vec<ShapeId> = leaves.iter().map(|f| machine_shape(formulas, f)).collect();
-        self.prepare(formulas, &shapes)?;
+        let shapes: Vec<ShapeId> = leaves
+            .iter()
+            .map(|leaf| machine_shape(formulas, &leaf.formula))
+            .collect();
+        for (leaf, &shape) in leaves.iter().zip(&shapes) {
+            if !leaf.is_chosen {
+                self.prepare(formulas, &[shape])?;
+            } else if !self.attempt(formulas, shape, LAZY_GROWTH)? {
+                return Ok(None);
+            }
+        }
         let machines: Vec<Rc<Machine>> = shapes.iter().map(|&shape| self.get(shape)).collect();
         let mut components = Vec::new();
         for (index, part) in plain.iter().enumerate() {
@@ -50,7 +63,7 @@ impl Solver<'_> {
             components.push(Component::explicit(&part.machine, part.tracks.clone()));
         }
         for (leaf, machine) in leaves.iter().zip(&machines) {
-            components.push(component(formulas, leaf, machine, &formula.vars));
+            components.push(component(formulas, &leaf.formula, machine, &formula.vars));
         }
         let sizes = machines
             .iter()
@@ -97,6 +110,7 @@ fn is_plain(formulas: &Formulas, formula: &Formula) -> bool {
     match formulas.info(formula.shape).shape {
         Shape::And(_) => false,
         Shape::Exists { .. } => formula.vars.is_empty(),
+        Shape::Choice(_) => false,
         _ => true,
     }
 }
@@ -108,6 +122,13 @@ fn signed(combination: Combination, negated: bool) -> Combination {
     }
 }
 
+/// A part of a formula that is a component of the search.
+struct Leaf {
+    formula: Formula,
+    /// Was it chosen among several plans?
+    is_chosen: bool,
+}
+
 /// Splits a formula into a combination of leaves, which are not conjunctions and not negated; leaf
 /// `i` is component `offset + i`. `None` if there are too many. The recursion is as deep as
 /// conjunctions are nested in negations, which the translation of the formula has limited.
@@ -115,7 +136,8 @@ fn expand(
     formulas: &Formulas,
     formula: &Formula,
     offset: usize,
-    leaves: &mut Vec<Formula>,
+    is_chosen: bool,
+    leaves: &mut Vec<Leaf>,
 ) -> Option<Combination> {
     let positive = Formula {
         negated: false,
@@ -126,14 +148,25 @@ fn expand(
             let conjuncts = formulas.conjuncts(&positive);
             let all = conjuncts
                 .iter()
-                .map(|f| expand(formulas, f, offset, leaves));
+                .map(|f| expand(formulas, f, offset, is_chosen, leaves));
             Combination::And(all.collect::<Option<Vec<_>>>()?)
         }
+        Shape::Choice(children) => {
+            let first = Formula {
+                shape: children[0].shape,
+                negated: children[0].negated,
+                vars: formula.vars.clone(),
+            };
+            expand(formulas, &first, offset, true, leaves)?
+        }
         _ => {
-            let known = leaves.iter().position(|leaf| *leaf == positive);
+            let known = leaves.iter().position(|leaf| leaf.formula == positive);
             let index = known.unwrap_or(leaves.len());
             if known.is_none() {
-                leaves.push(positive);
+                leaves.push(Leaf {
+                    formula: positive,
+                    is_chosen,
+                });
             }
             Combination::Component(offset + index)
         }

@@ -277,7 +277,10 @@ impl Subsets<'_, '_, '_> {
         if self.sets.n_elements() + self.arena.len() >= self.next_check {
             self.next_check += 2048;
             let bytes = self.arena.bytes() + self.sets.bytes();
+            self.meter.check_nodes(self.arena.len())?;
             self.meter.check(self.set_of_state.len(), bytes)?;
+            let size = self.machine.nodes.len() + self.machine.n_states();
+            self.meter.check_sets(self.sets.n_elements(), size)?;
         }
         Ok(diagram)
     }
@@ -346,7 +349,8 @@ impl Sets {
         self.bounds.len() - 1
     }
 
-    fn n_elements(&self) -> usize {
+    /// How many members all sets have together.
+    pub(crate) fn n_elements(&self) -> usize {
         self.elements.len()
     }
 

@@ -7,7 +7,7 @@ use base::{Budget, Diagnostic, Severity, Source};
 
 use crate::automaton::Automaton;
 use crate::elaborate::{Elaborated, Meaning, elaborate};
-use crate::formula::{Formula, Kind, Var};
+use crate::formula::{Formula, Formulas, Kind, Var};
 use crate::lazy::Found;
 use crate::machine::{FALSE, Machine, TRUE};
 use crate::meter::{Statistics, Unknown};
@@ -240,7 +240,8 @@ fn answer(
     })
 }
 
-/// The answer by way of automata: all conjuncts are multiplied, the last product is searched.
+/// The answer by way of automata: all conjuncts are multiplied but for the last product, which is
+/// only searched unless the automaton is wanted.
 fn eager(
     elaborated: &Elaborated,
     formula: &Formula,
@@ -249,18 +250,53 @@ fn eager(
     full_track: Option<u32>,
 ) -> Result<(Found, Option<Automaton>), Unknown> {
     let store = &elaborated.formulas;
+    if options.automata {
+        let (found, automaton) = build(store, formula, solver, full_track)?;
+        return Ok((found, Some(automaton)));
+    }
+    let (conjuncts, negated) = searched_conjuncts(store, formula);
+    let parts = solver.parts(store, &conjuncts, &formula.vars)?;
+    let [left, right] = solver.reduce(parts)?;
+    let goal = pairs::Goal {
+        only_true: false,
+        n_tracks: formula.vars.len(),
+        full_track,
+    };
+    let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
+    let mut found = pairs::search(left, right, &goal, &mut solver.meter)?;
+    if negated {
+        std::mem::swap(&mut found.example, &mut found.counterexample);
+    }
+    Ok((found, None))
+}
+
+/// The conjuncts of a formula, or of its negation if it is a disjunction under restrictions: these
+/// are never false, so that `r ∧ ¬(c ∧ d)` is `¬(r ∧ c ∧ d)`.
+fn searched_conjuncts(store: &Formulas, formula: &Formula) -> (Vec<Formula>, bool) {
+    let conjuncts = store.conjuncts(formula);
+    let (mut restrictions, others): (Vec<Formula>, Vec<Formula>) = conjuncts
+        .iter()
+        .cloned()
+        .partition(|conjunct| store.is_never_false(conjunct));
+    match others.as_slice() {
+        [disjunction] if disjunction.negated => {
+            restrictions.extend(store.conjuncts(&store.not(disjunction)));
+            (restrictions, true)
+        }
+        _ => (conjuncts, false),
+    }
+}
+
+/// The automaton of a formula, and shortest words.
+fn build(
+    store: &Formulas,
+    formula: &Formula,
+    solver: &mut Solver<'_>,
+    full_track: Option<u32>,
+) -> Result<(Found, Automaton), Unknown> {
     let parts = solver.parts(store, &store.conjuncts(formula), &formula.vars)?;
     let [left, right] = solver.reduce(parts)?;
     let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
-    if !options.automata {
-        let goal = pairs::Goal {
-            only_true: false,
-            n_tracks: formula.vars.len(),
-            full_track,
-        };
-        let found = pairs::search(left, right, &goal, &mut solver.meter)?;
-        return Ok((found, None));
-    }
     let product = product(Connective::And, left, right, &mut solver.meter)?;
     let graph = Graph {
         nodes: &product.nodes,
@@ -274,7 +310,7 @@ fn eager(
         counterexample: shortest_word(&graph, FALSE),
     };
     let automaton = Automaton::from_graph(&graph, formula.vars.to_vec(), &mut solver.meter)?;
-    Ok((found, Some(automaton)))
+    Ok((found, automaton))
 }
 
 /// A word over the tracks of a formula as a word over all global variables.

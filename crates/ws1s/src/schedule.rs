@@ -7,6 +7,13 @@
 //! bound variables that occur nowhere else), and put the result back. Over a disjunction of
 //! classical formulas the quantifier is distributed.
 //!
+//! The order matters more than any other decision, and no estimate from variables alone is always
+//! right: quantified multiples `∃I,J,U,V (U = 29 I ∧ V = 31 J ∧ U + V = T)` are cheap if U and V, which
+//! are functions of I and J, go first, although I and J have fewer neighbours. So there are two plans
+//! for each connected part of a block, by cost and latest variable first (which is what MONA does);
+//! the solver leaves the first if its subset constructions grow out of proportion. See
+//! [`crate::formula::Shape::Choice`].
+//!
 //! Sound for the three-valued reading: `∃x (φ ∧ ψ) = (∃x φ) ∧ ψ` for `x` not in ψ, because ∧ is
 //! strict and ∃ is the maximum for undefined < false < true.
 
@@ -54,8 +61,35 @@ impl Formulas {
         Some(negations.iter().map(|f| self.not(f)).collect())
     }
 
-    fn eliminate(&mut self, mut conjuncts: Vec<Formula>, bound: Vec<Var>) -> Formula {
-        let price = |conjuncts: &[Formula], var| (cost(conjuncts, &var), Reverse(var));
+    /// Eliminates `bound` from a conjunction, each part that these variables connect on its own.
+    fn eliminate(&mut self, conjuncts: Vec<Formula>, bound: Vec<Var>) -> Formula {
+        let mut all = Vec::new();
+        for (conjuncts, vars) in connected_parts(conjuncts, &bound) {
+            let part = match (conjuncts.as_slice(), vars.as_slice()) {
+                (_, []) => self.and(&conjuncts),
+                ([single], _) => self.exists(&vars, single),
+                (_, [_]) => self.eliminate_in(Plan::ByCost, conjuncts, vars),
+                _ => {
+                    let by_cost = self.eliminate_in(Plan::ByCost, conjuncts.clone(), vars.clone());
+                    let latest = self.eliminate_in(Plan::LatestFirst, conjuncts, vars);
+                    self.choice(by_cost, latest)
+                }
+            };
+            all.push(part);
+        }
+        self.and(&all)
+    }
+
+    fn eliminate_in(
+        &mut self,
+        plan: Plan,
+        mut conjuncts: Vec<Formula>,
+        bound: Vec<Var>,
+    ) -> Formula {
+        let price = |conjuncts: &[Formula], var| match plan {
+            Plan::ByCost => (cost(conjuncts, &var), Reverse(var)),
+            Plan::LatestFirst => ((0, 0), Reverse(var)),
+        };
         let mut left: Vec<_> = bound.iter().map(|&var| price(&conjuncts, var)).collect();
         while let Some(&(_, Reverse(var))) = left.iter().min() {
             let (bucket, rest): (Vec<_>, Vec<_>) = conjuncts
@@ -67,11 +101,18 @@ impl Formulas {
                 touched.binary_search(var).is_ok() && !rest.iter().any(|f| occurs(var, f))
             };
             let candidates = left.iter().map(|&(_, Reverse(var))| var);
-            let block: Vec<Var> = candidates.filter(is_local).collect();
+            let block: Vec<Var> = match plan {
+                Plan::ByCost => candidates.filter(is_local).collect(),
+                Plan::LatestFirst => vec![var],
+            };
             left.retain(|(_, Reverse(other))| *other != var && !block.contains(other));
-            let projected = match bucket.as_slice() {
-                [single] => self.exists(&block, single),
-                _ => self.project_bucket(&block, &bucket),
+            let projected = match (plan, bucket.as_slice()) {
+                (Plan::ByCost, [single]) => self.exists(&block, single),
+                (Plan::ByCost, _) => self.project_bucket(&block, &bucket),
+                (Plan::LatestFirst, _) => {
+                    let conjunction = self.and(&bucket);
+                    self.project(&block, &conjunction)
+                }
             };
             conjuncts = rest;
             conjuncts.extend(self.conjuncts(&projected));
@@ -113,6 +154,42 @@ impl Formulas {
             }
         }
     }
+}
+
+/// In which order the variables of a block are eliminated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Plan {
+    /// Those that involve the fewest others first.
+    ByCost,
+    /// The latest first, one by one.
+    LatestFirst,
+}
+
+/// The connected parts of a conjunction, where bound variables connect: the conjuncts of each, in
+/// the given order, and its bound variables. Conjuncts without bound variables come first.
+fn connected_parts(conjuncts: Vec<Formula>, bound: &[Var]) -> Vec<(Vec<Formula>, Vec<Var>)> {
+    let mut parts: Vec<(Vec<Formula>, Vec<Var>)> = vec![(Vec::new(), Vec::new())];
+    for conjunct in conjuncts {
+        let vars = conjunct.vars.iter().copied();
+        let mut vars: Vec<Var> = vars.filter(|var| bound.contains(var)).collect();
+        if vars.is_empty() {
+            parts[0].0.push(conjunct);
+            continue;
+        }
+        let mut joined = Vec::new();
+        for index in (1..parts.len()).rev() {
+            if vars.iter().any(|var| parts[index].1.contains(var)) {
+                let (conjuncts, others) = parts.remove(index);
+                joined = [conjuncts, joined].concat();
+                vars.extend(others);
+            }
+        }
+        vars.sort_unstable();
+        vars.dedup();
+        joined.push(conjunct);
+        parts.push((joined, vars));
+    }
+    parts
 }
 
 /// How many disjuncts a quantifier is distributed over inside a conjunction.

@@ -10,7 +10,7 @@ use base::Budget;
 
 use crate::formula::{Child, Formula, Formulas, Shape, ShapeId, Var};
 use crate::machine::{FALSE, Machine, TRUE, UNDEFINED, complement_output};
-use crate::meter::{MAX_TRACKS, Meter, Statistics, Unknown};
+use crate::meter::{Growth, MAX_TRACKS, Meter, Statistics, Unknown};
 use crate::minimise::minimise;
 use crate::pairs;
 use crate::product::{Connective, Operand, Product, product};
@@ -32,6 +32,14 @@ impl Part {
         }
     }
 }
+
+/// How far subset constructions may grow while there is a choice.
+const GROWTHS: [Growth; 4] = [
+    Growth::new(50_000, 4_000_000),
+    Growth::new(500_000, 16_000_000),
+    Growth::new(5_000_000, 64_000_000),
+    Growth::new(50_000_000, 256_000_000),
+];
 
 /// Translates formulas of one store and remembers their automata.
 pub(crate) struct Solver<'b> {
@@ -118,10 +126,13 @@ impl<'b> Solver<'b> {
         // Children are interned before their parents.
         needed.sort_unstable();
         for shape in needed {
-            let machine = self.translate(formulas, shape)?;
-            self.meter.statistics.n_automata += 1;
-            self.meter.keep(machine.bytes());
-            self.machines[shape.index()] = Some(Rc::new(machine));
+            // A choice made meanwhile may have needed it, too.
+            if self.machines[shape.index()].is_none() {
+                let machine = self.translate(formulas, shape)?;
+                self.meter.statistics.n_automata += 1;
+                self.meter.keep(machine.bytes());
+                self.machines[shape.index()] = Some(machine);
+            }
             for child in dependencies(formulas, shape) {
                 self.release(child.shape);
             }
@@ -140,13 +151,14 @@ impl<'b> Solver<'b> {
         }
     }
 
-    fn translate(&mut self, formulas: &Formulas, id: ShapeId) -> Result<Machine, Unknown> {
+    fn translate(&mut self, formulas: &Formulas, id: ShapeId) -> Result<Rc<Machine>, Unknown> {
         let info = formulas.info(id);
         if info.n_tracks > MAX_TRACKS {
             return Err(Unknown::TooManyTracks);
         }
-        match &info.shape {
+        let machine = match &info.shape {
             Shape::True => Ok(Machine::constant(TRUE)),
+            Shape::Choice(children) => return self.choose(formulas, children),
             Shape::Atom { atom, roles } => atom.machine(roles, info.n_tracks, &mut self.meter),
             Shape::And(children) => {
                 let parts = children.iter().map(|child| self.part(child)).collect();
@@ -172,7 +184,68 @@ impl<'b> Solver<'b> {
                 let outputs = prefix_outputs(&machine, child.negated);
                 self.with_outputs(&machine, outputs)
             }
-            Shape::Given(number) => Ok((*formulas.given[*number as usize]).clone()),
+            Shape::Given(number) => return Ok(Rc::clone(&formulas.given[*number as usize])),
+        };
+        machine.map(Rc::new)
+    }
+
+    /// Translates one of two formulas that mean the same: in turn, as far as constructions stay
+    /// within ever larger limits, at last without. The size of products is limited in the second
+    /// only, because the first was preferred to keep them small.
+    fn choose(
+        &mut self,
+        formulas: &Formulas,
+        children: &[Child; 2],
+    ) -> Result<Rc<Machine>, Unknown> {
+        for growth in GROWTHS {
+            let any_nodes = Growth {
+                nodes: usize::MAX,
+                ..growth
+            };
+            for (child, growth) in children.iter().zip([any_nodes, growth]) {
+                if self.attempt(formulas, child.shape, growth)? {
+                    return Ok(self.take(child));
+                }
+            }
+        }
+        self.prepare(formulas, &[children[0].shape])?;
+        Ok(self.take(&children[0]))
+    }
+
+    /// Translates a shape unless a construction gets out of hand.
+    pub(crate) fn attempt(
+        &mut self,
+        formulas: &Formulas,
+        shape: ShapeId,
+        growth: Growth,
+    ) -> Result<bool, Unknown> {
+        let outer = self.meter.max_growth;
+        if outer.members < growth.members {
+            // Who set that limit is to hear of it.
+            self.prepare(formulas, &[shape])?;
+            return Ok(true);
+        }
+        self.meter.max_growth = Growth {
+            nodes: growth.nodes.min(outer.nodes),
+            ..growth
+        };
+        let result = self.prepare(formulas, &[shape]);
+        self.meter.max_growth = outer;
+        match result {
+            Ok(()) => Ok(true),
+            Err(_) if std::mem::take(&mut self.meter.is_out_of_hand) => Ok(false),
+            Err(Unknown::TooManyTracks) => Ok(false),
+            Err(unknown) => Err(unknown),
+        }
+    }
+
+    /// The automaton of a child that was prepared for this use only.
+    fn take(&mut self, child: &Child) -> Rc<Machine> {
+        let machine = self.get(child.shape);
+        self.release(child.shape);
+        match child.negated {
+            true => Rc::new((*machine).clone().complement()),
+            false => machine,
         }
     }
 
@@ -314,7 +387,8 @@ impl<'b> Solver<'b> {
 /// The shapes whose automata the translation of a shape reads.
 fn dependencies(formulas: &Formulas, shape: ShapeId) -> &[Child] {
     match &formulas.info(shape).shape {
-        Shape::True | Shape::Atom { .. } | Shape::Given(_) => &[],
+        // A choice prepares what it needs.
+        Shape::True | Shape::Atom { .. } | Shape::Given(_) | Shape::Choice(_) => &[],
         Shape::And(children) => children,
         Shape::Iff(children) => children.as_slice(),
         Shape::Exists { child, .. } if formulas.info(shape).n_tracks == 0 && !child.negated => {

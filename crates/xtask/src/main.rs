@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask architecture` compares the crates' dependencies with the table in
 //! `ARCHITECTURE.md`; `cargo xtask bench engine`, `growth` and `timers` measure the checker
-//! (see `docs/explanation/benchmarks.md`).
+//! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S.
 
 mod architecture;
 #[cfg(unix)]
@@ -11,8 +11,8 @@ mod bench;
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask architecture
-       cargo xtask bench engine|growth|timers [--quick] [--runs N] [--only MODEL] [--record NAME]
-                                       [--suite FILE] [--fair PROGRAM]";
+       cargo xtask bench engine|growth|timers|ws1s [--quick] [--runs N] [--only MODEL]
+                         [--record NAME] [--suite FILE] [--fair PROGRAM]";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +30,7 @@ fn benchmark(what: &str, options: &[&str]) -> Result<()> {
         ("engine", options) => bench::engine(&options),
         ("growth", options) => bench::growth(&options),
         ("timers", options) => bench::timers(&options),
+        ("ws1s", options) => bench::ws1s(&options),
         _ => bail!("{USAGE}"),
     }
 }

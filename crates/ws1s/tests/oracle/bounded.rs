@@ -72,6 +72,7 @@ pub fn holds(formula: &Formula, values: &[u64], length: usize) -> bool {
                 holds(body, &inner, length) != *universal
             }) != *universal
         }
+        _ => unreachable!("only plain formulas are evaluated"),
     }
 }
 
@@ -89,6 +90,23 @@ fn term(at: &Term, values: &[u64]) -> u32 {
             0 => 0,
             elements => elements.ilog2(),
         },
+        Term::Modulo(inner, amount, modulus) => {
+            let modulus = term(modulus, values);
+            (0..amount.abs()).fold(term(inner, values), |value, _| {
+                step_modulo(value, *amount > 0, modulus)
+            })
+        }
+    }
+}
+
+/// One step up or down modulo a number. At and above it, MONA's reading applies.
+fn step_modulo(j: u32, up: bool, k: u32) -> u32 {
+    match (up, j.cmp(&k)) {
+        (_, std::cmp::Ordering::Greater) => 0,
+        (true, _) if k == 0 => 0,
+        (true, _) => (j + 1) % k,
+        (false, _) if j > 0 => j - 1,
+        (false, _) => k.saturating_sub(1),
     }
 }
 
@@ -96,6 +114,7 @@ fn set(at: &Set, values: &[u64]) -> u64 {
     match at {
         Set::Var(var) => values[*var],
         Set::Empty => 0,
+        Set::Number(number) => *number,
         Set::Single(element) => 1 << term(element, values),
         Set::Interval(from, to) => {
             let (from, to) = (term(from, values), term(to, values));

@@ -6,11 +6,13 @@ mod random;
 mod textbook;
 
 use base::{Budget, Source};
-use random::{Random, Sort};
-use ws1s::{FALSE, Options, TRUE, Verdict};
+use random::{Formula, Language, Random, Set, Sort, Term};
+use ws1s::{FALSE, Options, TRUE, UNDEFINED, Verdict};
 
 const N_BOUNDED: u64 = 12_000;
 const N_TEXTBOOK: u64 = 9_000;
+const N_DEFAULTS: u64 = 2_000;
+const N_PREFIXES: u64 = 1_000;
 
 fn answer(text: &str, automata: bool) -> ws1s::Answer {
     let source = Source {
@@ -78,12 +80,13 @@ fn assignments(sorts: &[Sort], length: usize) -> Vec<Vec<u64>> {
     all
 }
 
-/// Compares the automaton, and the verdict, with the oracle on all words of some lengths.
+/// Compares the automaton, and the verdict, with the oracle on all words of some lengths. The
+/// oracle says nothing of values that violate a restriction.
 fn compare(
     text: &str,
     sorts: &[Sort],
     lengths: std::ops::RangeInclusive<usize>,
-    oracle: &dyn Fn(&[u64], usize) -> bool,
+    oracle: &dyn Fn(&[u64], usize) -> Option<bool>,
 ) {
     let (automaton, verdict) = decide(text);
     let kept = kept_variables(sorts, &automaton);
@@ -92,10 +95,14 @@ fn compare(
         for values in assignments(sorts, length) {
             let expected = oracle(&values, length);
             let found = automaton.run(&word(sorts, &kept, &values, length));
-            let wanted = if expected { TRUE } else { FALSE };
+            let wanted = match expected {
+                Some(true) => TRUE,
+                Some(false) => FALSE,
+                None => UNDEFINED,
+            };
             assert_eq!(found, wanted, "{text}\nlength {length}, values {values:?}");
-            some_true |= expected;
-            some_false |= !expected;
+            some_true |= expected == Some(true);
+            some_false |= expected == Some(false);
         }
     }
     match verdict {
@@ -123,11 +130,12 @@ fn kept_variables(sorts: &[Sort], automaton: &ws1s::Automaton) -> Vec<usize> {
 fn m2l_formulas_agree_with_bounded_semantics() {
     for seed in 0..N_BOUNDED {
         let mut random = Random::new(seed);
-        let (formula, sorts) = random.problem(true);
+        let (formula, sorts) = random.problem(Language::Terms);
         let text = format!("m2l-str;\n{}", random::print(&formula, &sorts));
+        let formula = formula.plain();
         let longest = bounded::affordable_length(&formula, &sorts);
         compare(&text, &sorts, 1..=longest, &|values, length| {
-            bounded::holds(&formula, values, length)
+            Some(bounded::holds(&formula, values, length))
         });
     }
 }
@@ -136,16 +144,72 @@ fn m2l_formulas_agree_with_bounded_semantics() {
 fn ws1s_formulas_agree_with_the_textbook_construction() {
     for seed in 0..N_TEXTBOOK {
         let mut random = Random::new(seed + 1_000_000);
-        let (formula, sorts) = random.problem(false);
+        let (formula, sorts) = random.problem(Language::Binders);
         let text = random::print(&formula, &sorts);
-        let oracle = textbook::construct(&formula, &sorts);
-        compare(&text, &sorts, 1..=4, &|values, length| {
-            oracle.accepts(values, length)
+        let oracle = textbook::construct(&formula.plain(), &sorts);
+        compare(&text, &sorts, 1..=6, &|values, length| {
+            Some(oracle.accepts(values, length))
         });
-        assert_eq!(
-            answer(&text, false).verdict,
-            oracle.verdict(&sorts),
-            "{text}"
-        );
+        let expected = oracle.verdict(&sorts, &Formula::Constant(true));
+        assert_eq!(answer(&text, false).verdict, expected, "{text}");
+    }
+}
+
+/// What the defaults of the next test say of a variable.
+fn default_clause(sort: Sort, var: usize) -> Option<Formula> {
+    let most = || Box::new(Term::Number(2));
+    match sort {
+        Sort::Bool => None,
+        Sort::First => Some(Formula::LessEqual(Term::Var(var), Term::Number(2))),
+        Sort::Set => {
+            let range = Set::Interval(Box::new(Term::Number(0)), most());
+            Some(Formula::Sub(Set::Var(var), range))
+        }
+    }
+}
+
+#[test]
+fn defaults_restrict_every_variable() {
+    let defaults = "defaultwhere1(p) = p <= 2;\ndefaultwhere2(P) = P sub {0, ..., 2};\n";
+    for seed in 0..N_DEFAULTS {
+        let mut random = Random::new(seed + 2_000_000);
+        let (formula, sorts) = random.problem(Language::Few);
+        let text = format!("{defaults}{}", random::print(&formula, &sorts));
+        let plain = formula.plain().restricted(&default_clause).plain();
+        let oracle = textbook::construct(&plain, &sorts);
+        let clauses = sorts.iter().enumerate();
+        let clauses = clauses.filter_map(|(var, &sort)| default_clause(sort, var));
+        let restriction = Formula::And(clauses.collect());
+        compare(&text, &sorts, 1..=5, &|values, length| {
+            let is_defined = bounded::holds(&restriction, values, length);
+            is_defined.then(|| oracle.accepts(values, length))
+        });
+        let expected = oracle.verdict(&sorts, &restriction);
+        assert_eq!(answer(&text, false).verdict, expected, "{text}");
+    }
+}
+
+#[test]
+fn prefixes_are_those_of_the_textbook_automaton() {
+    let mut n_compared = 0;
+    for seed in 0.. {
+        let mut random = Random::new(seed + 3_000_000);
+        let (formula, sorts) = random.problem(Language::Binders);
+        // A first-order variable outside could lie behind the prefix.
+        if sorts.contains(&Sort::First) || sorts.is_empty() {
+            continue;
+        }
+        let inner = random::print(&formula, &sorts);
+        let start = inner[..inner.len() - 2].rfind(";\n").map_or(0, |at| at + 2);
+        let (declarations, main) = inner.split_at(start);
+        let text = format!("{declarations}prefix({});\n", main.trim_end_matches(";\n"));
+        let oracle = textbook::construct(&formula.plain(), &sorts).prefixes();
+        compare(&text, &sorts, 1..=5, &|values, length| {
+            Some(oracle.accepts(values, length))
+        });
+        n_compared += 1;
+        if n_compared == N_PREFIXES {
+            break;
+        }
     }
 }

@@ -26,6 +26,75 @@ pub enum Formula {
     Implies(Box<Formula>, Box<Formula>),
     Iff(Box<Formula>, Box<Formula>),
     Quantifier(bool, Sort, usize, Box<Formula>),
+    /// A quantifier with a `where` clause, which some value satisfies.
+    Restricted(bool, Sort, usize, Box<(Formula, Formula)>),
+    /// `let1`.
+    LetTerm(usize, Term, Box<Formula>),
+    /// `let2`.
+    LetSet(usize, Set, Box<Formula>),
+    /// A call of a predicate with this body, whose parameters are the variables in scope.
+    Call(Vec<Sort>, Box<Formula>),
+}
+
+impl Formula {
+    /// The same in terms of connectives and plain quantifiers.
+    pub fn plain(&self) -> Self {
+        let boxed = |formula: &Self| Box::new(formula.plain());
+        let all = |formulas: &[Self]| formulas.iter().map(Self::plain).collect();
+        let such_that = |sort, var, definition, body: &Self| {
+            let body = Self::And(vec![definition, body.plain()]);
+            Self::Quantifier(false, sort, var, Box::new(body))
+        };
+        match self {
+            Self::Not(a) => Self::Not(boxed(a)),
+            Self::And(formulas) => Self::And(all(formulas)),
+            Self::Or(formulas) => Self::Or(all(formulas)),
+            Self::Implies(a, b) => Self::Implies(boxed(a), boxed(b)),
+            Self::Iff(a, b) => Self::Iff(boxed(a), boxed(b)),
+            Self::Quantifier(universal, sort, var, body) => {
+                Self::Quantifier(*universal, *sort, *var, boxed(body))
+            }
+            Self::Restricted(universal, sort, var, parts) => {
+                let (restriction, body) = (boxed(&parts.0), boxed(&parts.1));
+                let body = match universal {
+                    true => Self::Implies(restriction, body),
+                    false => Self::And(vec![*restriction, *body]),
+                };
+                Self::Quantifier(*universal, *sort, *var, Box::new(body))
+            }
+            Self::LetTerm(var, term, body) => {
+                let definition = Self::Equal(Term::Var(*var), term.clone());
+                such_that(Sort::First, *var, definition, body)
+            }
+            Self::LetSet(var, set, body) => {
+                let definition = Self::SetEqual(Set::Var(*var), set.clone());
+                such_that(Sort::Set, *var, definition, body)
+            }
+            Self::Call(_, body) => body.plain(),
+            atom => atom.clone(),
+        }
+    }
+
+    /// The same with a restriction on every quantified variable.
+    pub fn restricted(&self, restriction: &dyn Fn(Sort, usize) -> Option<Self>) -> Self {
+        let sub = |formula: &Self| Box::new(formula.restricted(restriction));
+        let all = |formulas: &[Self]| formulas.iter().map(|f| *sub(f)).collect();
+        match self {
+            Self::Not(a) => Self::Not(sub(a)),
+            Self::And(formulas) => Self::And(all(formulas)),
+            Self::Or(formulas) => Self::Or(all(formulas)),
+            Self::Implies(a, b) => Self::Implies(sub(a), sub(b)),
+            Self::Iff(a, b) => Self::Iff(sub(a), sub(b)),
+            Self::Quantifier(universal, sort, var, body) => match restriction(*sort, *var) {
+                Some(clause) => {
+                    Self::Restricted(*universal, *sort, *var, Box::new((clause, *sub(body))))
+                }
+                None => Self::Quantifier(*universal, *sort, *var, sub(body)),
+            },
+            Self::Call(_, body) => *sub(body),
+            other => other.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -36,6 +105,8 @@ pub enum Term {
     Minus(Box<Term>, u32),
     Min(Box<Set>),
     Max(Box<Set>),
+    /// The first plus or minus a number, modulo the second.
+    Modulo(Box<Term>, i32, Box<Term>),
 }
 
 #[derive(Clone, Debug)]
@@ -49,13 +120,26 @@ pub enum Set {
     Minus(Box<Set>, Box<Set>),
     ShiftUp(Box<Set>),
     ShiftDown(Box<Set>),
+    /// `pconst`.
+    Number(u64),
+}
+
+/// What random formulas are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    /// All terms, and predicates.
+    Terms,
+    /// Few terms, but predicates, `where` and `let`.
+    Binders,
+    /// Few terms, and predicates: for defaults.
+    Few,
 }
 
 /// A generator (xorshift) with the sorts of the variables in scope.
 pub struct Random {
     state: u64,
     scope: Vec<Sort>,
-    rich: bool,
+    language: Language,
 }
 
 impl Random {
@@ -63,7 +147,7 @@ impl Random {
         let mut random = Self {
             state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             scope: Vec::new(),
-            rich: true,
+            language: Language::Terms,
         };
         for _ in 0..8 {
             random.next(2);
@@ -71,16 +155,16 @@ impl Random {
         random
     }
 
-    fn next(&mut self, below: u64) -> u64 {
+    pub fn next(&mut self, below: u64) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
         (self.state >> 11) % below
     }
 
-    /// A formula with at most one free variable of each sort. `rich` formulas use all terms.
-    pub fn problem(&mut self, rich: bool) -> (Formula, Vec<Sort>) {
-        self.rich = rich;
+    /// A formula with at most one free variable of each sort.
+    pub fn problem(&mut self, language: Language) -> (Formula, Vec<Sort>) {
+        self.language = language;
         self.scope.clear();
         for sort in [Sort::Bool, Sort::First, Sort::Set] {
             if self.next(2) == 0 {
@@ -105,6 +189,13 @@ impl Random {
         if depth == 0 {
             return self.atom();
         }
+        if !self.scope.is_empty() && self.next(12) == 0 {
+            let body = self.formula(depth - 1);
+            return Formula::Call(self.scope.clone(), Box::new(body));
+        }
+        if self.language == Language::Binders && self.scope.len() < 5 && self.next(10) == 0 {
+            return self.binding(depth);
+        }
         let sub = |random: &mut Self| Box::new(random.formula(depth - 1));
         match self.next(10) {
             0 => Formula::Not(sub(self)),
@@ -125,6 +216,28 @@ impl Random {
                 self.scope.pop();
                 Formula::Quantifier(choice % 2 == 0, sort, index, Box::new(body))
             }
+        }
+    }
+
+    /// `let`, or a quantifier with `where`.
+    fn binding(&mut self, depth: u64) -> Formula {
+        let var = self.scope.len();
+        let is_first = self.next(2) == 0;
+        let sort = if is_first { Sort::First } else { Sort::Set };
+        let (term, set, bound) = (self.term(1), self.set(0), self.term(0));
+        let choice = self.next(3);
+        self.scope.push(sort);
+        let body = Box::new(self.formula(depth - 1));
+        self.scope.pop();
+        // Zero and the empty set satisfy these.
+        let clause = match sort {
+            Sort::First => Formula::LessEqual(Term::Var(var), bound),
+            _ => Formula::Sub(Set::Var(var), set.clone()),
+        };
+        match (choice, is_first) {
+            (0, true) => Formula::LetTerm(var, term, body),
+            (0, false) => Formula::LetSet(var, set, body),
+            (choice, _) => Formula::Restricted(choice == 1, sort, var, Box::new((clause, *body))),
         }
     }
 
@@ -152,7 +265,13 @@ impl Random {
         if let Some(var) = self.var(Sort::First).filter(|_| depth > 0 && choice == 1) {
             return Term::Minus(Box::new(Term::Var(var)), 1 + self.next(2) as u32);
         }
-        if self.rich && depth > 0 && choice < 4 {
+        let rich = self.language == Language::Terms && depth > 0;
+        if rich && choice == 4 && self.next(2) == 0 {
+            let amount = [1, 2, -1][self.next(3) as usize];
+            let (term, modulus) = (Box::new(self.term(0)), Box::new(self.term(0)));
+            return Term::Modulo(term, amount, modulus);
+        }
+        if rich && choice < 4 {
             let set = Box::new(self.set(0));
             return if choice == 2 {
                 Term::Min(set)
@@ -176,14 +295,16 @@ impl Random {
                 _ => Set::Minus(left, right),
             };
         }
-        if self.rich && depth > 0 && choice == 3 {
+        let rich = self.language == Language::Terms && depth > 0;
+        if rich && choice == 3 {
             return Set::ShiftUp(Box::new(self.set(0)));
         }
-        if self.rich && depth > 0 && choice == 4 {
+        if rich && choice == 4 {
             return Set::ShiftDown(Box::new(self.set(0)));
         }
         match choice {
             5 => Set::Single(Box::new(self.term(0))),
+            7 => Set::Number(self.next(12)),
             6 => Set::Interval(Box::new(self.term(0)), Box::new(self.term(0))),
             _ => self.var(Sort::Set).map_or(Set::Empty, Set::Var),
         }
@@ -205,13 +326,16 @@ pub fn print(formula: &Formula, sorts: &[Sort]) -> String {
     for (index, &sort) in sorts.iter().enumerate() {
         text += &format!("{} v{index};\n", keyword("var", sort));
     }
-    text + &formula_text(formula) + ";\n"
+    let mut predicates = Vec::new();
+    let main = formula_text(formula, &mut predicates);
+    format!("{text}{}{main};\n", predicates.concat())
 }
 
-fn formula_text(formula: &Formula) -> String {
-    let list = |formulas: &[Formula], operator: &str| {
-        let texts: Vec<String> = formulas.iter().map(formula_text).collect();
-        format!("({})", texts.join(operator))
+/// The text of a formula; the predicates that it calls are added to `predicates`.
+fn formula_text(formula: &Formula, predicates: &mut Vec<String>) -> String {
+    let mut list = |formulas: &[Formula], operator: &str| {
+        let texts = formulas.iter().map(|f| formula_text(f, predicates));
+        format!("({})", texts.collect::<Vec<_>>().join(operator))
     };
     match formula {
         Formula::Constant(value) => value.to_string(),
@@ -223,14 +347,45 @@ fn formula_text(formula: &Formula) -> String {
         Formula::Sub(a, b) => format!("{} sub {}", set_text(a), set_text(b)),
         Formula::SetEqual(a, b) => format!("{} = {}", set_text(a), set_text(b)),
         Formula::Empty(a) => format!("empty({})", set_text(a)),
-        Formula::Not(a) => format!("~({})", formula_text(a)),
+        Formula::Not(a) => format!("~({})", formula_text(a, predicates)),
         Formula::And(all) => list(all, " & "),
         Formula::Or(all) => list(all, " | "),
-        Formula::Implies(a, b) => format!("({} => {})", formula_text(a), formula_text(b)),
-        Formula::Iff(a, b) => format!("({} <=> {})", formula_text(a), formula_text(b)),
+        Formula::Implies(a, b) => {
+            let premise = formula_text(a, predicates);
+            format!("({premise} => {})", formula_text(b, predicates))
+        }
+        Formula::Iff(a, b) => {
+            let left = formula_text(a, predicates);
+            format!("({left} <=> {})", formula_text(b, predicates))
+        }
         Formula::Quantifier(universal, sort, var, body) => {
             let quantifier = keyword(if *universal { "all" } else { "ex" }, *sort);
-            format!("({quantifier} v{var}: {})", formula_text(body))
+            format!("({quantifier} v{var}: {})", formula_text(body, predicates))
+        }
+        Formula::Restricted(universal, sort, var, parts) => {
+            let quantifier = keyword(if *universal { "all" } else { "ex" }, *sort);
+            let clause = formula_text(&parts.0, predicates);
+            let body = formula_text(&parts.1, predicates);
+            format!("({quantifier} v{var} where {clause}: {body})")
+        }
+        Formula::LetTerm(var, term, body) => {
+            let body = formula_text(body, predicates);
+            format!("(let1 v{var} = {} in {body})", term_text(term))
+        }
+        Formula::LetSet(var, set, body) => {
+            let body = formula_text(body, predicates);
+            format!("(let2 v{var} = {} in {body})", set_text(set))
+        }
+        Formula::Call(sorts, body) => {
+            let body = formula_text(body, predicates);
+            let parameter = |(index, &sort)| format!("{} v{index}", keyword("var", sort));
+            let parameters: Vec<String> = sorts.iter().enumerate().map(parameter).collect();
+            let arguments: Vec<String> = (0..sorts.len()).map(|i| format!("v{i}")).collect();
+            let number = predicates.len();
+            let word = ["pred", "macro"][number % 2];
+            let parameters = parameters.join(", ");
+            predicates.push(format!("{word} p{number}({parameters}) = {body};\n"));
+            format!("p{number}({})", arguments.join(", "))
         }
     }
 }
@@ -243,6 +398,11 @@ fn term_text(term: &Term) -> String {
         Term::Minus(term, k) => format!("({} - {k})", term_text(term)),
         Term::Min(set) => format!("(min {})", set_text(set)),
         Term::Max(set) => format!("(max {})", set_text(set)),
+        Term::Modulo(term, amount, modulus) => {
+            let sign = if *amount < 0 { "-" } else { "+" };
+            let (term, modulus) = (term_text(term), term_text(modulus));
+            format!("({term} {sign} {} % {modulus})", amount.abs())
+        }
     }
 }
 
@@ -257,5 +417,6 @@ fn set_text(set: &Set) -> String {
         Set::Minus(a, b) => format!("({} \\ {})", set_text(a), set_text(b)),
         Set::ShiftUp(a) => format!("({} + 1)", set_text(a)),
         Set::ShiftDown(a) => format!("({} - 1)", set_text(a)),
+        Set::Number(number) => format!("pconst({number})"),
     }
 }

@@ -36,12 +36,32 @@ impl Dfa {
         self.accepting[state]
     }
 
-    /// Validity and satisfiability over well-formed values of the free variables.
-    pub fn verdict(&self, sorts: &[Sort]) -> Verdict {
+    /// True of every word that can be continued to an accepted one.
+    pub fn prefixes(&self) -> Self {
+        let mut accepting = self.accepting.clone();
+        loop {
+            let leads = |state: usize| {
+                accepting[state] || self.steps[state].iter().any(|&next| accepting[next])
+            };
+            let next: Vec<bool> = (0..accepting.len()).map(leads).collect();
+            if next == accepting {
+                break;
+            }
+            accepting = next;
+        }
+        Self {
+            accepting,
+            ..self.clone()
+        }
+    }
+
+    /// Validity and satisfiability over well-formed values of the free variables that satisfy a
+    /// restriction.
+    pub fn verdict(&self, sorts: &[Sort], restriction: &Formula) -> Verdict {
         let builder = Builder {
             n_tracks: self.n_tracks,
         };
-        let mut formed = builder.constant(true);
+        let mut formed = builder.formula(restriction, &mut sorts.to_vec());
         for (index, sort) in sorts.iter().enumerate() {
             if *sort == Sort::First {
                 formed = formed.and(&builder.singleton(index));
@@ -293,6 +313,7 @@ impl Builder {
                 let exists = body.exists(n);
                 if *universal { exists.not() } else { exists }
             }
+            _ => unreachable!("only plain formulas are translated"),
         }
     }
 
@@ -346,7 +367,7 @@ impl Builder {
                     _ => dfa.and(&self.same(free, track)).exists(free),
                 }
             }
-            Term::Min(_) | Term::Max(_) => unreachable!("only in rich formulas"),
+            Term::Min(_) | Term::Max(_) | Term::Modulo(..) => unreachable!("only in rich formulas"),
         }
     }
 
@@ -355,6 +376,14 @@ impl Builder {
         match set {
             Set::Var(var) => self.always(track, *var, |x, y| !x || y),
             Set::Empty => self.constant(false),
+            Set::Number(number) => {
+                let step = |&(at, good): &(u32, bool), letter: usize| {
+                    let is_element = at < 60 && number >> at & 1 == 1;
+                    let next = (at + 1).min(60);
+                    (next, good && (letter >> track & 1 == 0 || is_element))
+                };
+                explore((0, true), self.n_tracks, step, |&(_, good)| good).minimal()
+            }
             Set::Single(term) => self.value(term, track, free),
             Set::Interval(from, to) => {
                 let at_least = |a, b| self.less(a, b).or(&self.same(a, b));

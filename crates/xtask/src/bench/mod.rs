@@ -1,8 +1,9 @@
 //! Benchmarks of the whole checker.
 //!
 //! [`mod@engine`] runs `fair check` beside Spin's verifier on the same systems, [`mod@growth`] runs
-//! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness. What is run is listed in `bench/suite.toml`; what came
-//! out is kept in `bench/record/`.
+//! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness. What is
+//! run is listed in `bench/suite.toml`; what came out is kept in `bench/record/`. [`mod@ws1s`] runs
+//! `fair ws1s` beside MONA on formulas of its own.
 //!
 //! Times are CPU times (user and system) of child processes, because the machine may be shared.
 
@@ -17,6 +18,7 @@ mod statistics;
 mod suite;
 mod table;
 mod timers;
+mod ws1s;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -31,6 +33,7 @@ use suite::Suite;
 pub use engine::engine;
 pub use growth::growth;
 pub use timers::timers;
+pub use ws1s::ws1s;
 
 /// What can be said on the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +53,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the arguments after `bench engine` or `bench growth`.
+    /// Reads the arguments after the name of a benchmark.
     ///
     /// # Errors
     /// An option is unknown or its value is missing or wrong.
@@ -97,18 +100,19 @@ impl Options {
 
     /// The checker: the one that was named, or the release build of this workspace.
     fn fair(&self, suite: &Suite) -> Result<Fair> {
+        Fair::new(self.program()?, architecture::root(), suite)
+    }
+
+    fn program(&self) -> Result<PathBuf> {
         let root = architecture::root();
-        let program = match &self.fair {
-            Some(program) => std::path::absolute(program)?,
-            None => {
-                let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-                let build = ["build", "--release", "--package", "cli"];
-                let status = Command::new(cargo).args(build).current_dir(&root).status();
-                ensure!(status?.success(), "`fair` could not be built");
-                root.join("target/release/fair")
-            }
-        };
-        Fair::new(program, root, suite)
+        if let Some(program) = &self.fair {
+            return Ok(std::path::absolute(program)?);
+        }
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let build = ["build", "--release", "--package", "cli"];
+        let status = Command::new(cargo).args(build).current_dir(&root).status();
+        ensure!(status?.success(), "`fair` could not be built");
+        Ok(root.join("target/release/fair"))
     }
 
     /// The record of this call: a file of its own for each kind of call.
