@@ -94,6 +94,11 @@ impl Rows {
         }
     }
 
+    /// Does a name stand for this vector? It may be one that was not given away.
+    pub(crate) fn has(&self, index: StateIndex, row: &[u64]) -> bool {
+        (index as usize) < self.len() && self.is_at(index, row)
+    }
+
     /// Asks the processor for a vector.
     pub(crate) fn prefetch(&self, index: StateIndex) {
         prefetch(self.rows.row(index).as_ptr());

@@ -47,6 +47,8 @@ pub(crate) struct Names {
     states: rows::Names,
     /// Nobody runs through the halves, so names among them may stay without one.
     halves: [rows::Names; 2],
+    /// The halves of the last state. The next one often shares one of them.
+    last: [StateIndex; 2],
 }
 
 impl Names {
@@ -59,6 +61,7 @@ impl Names {
         Self {
             halves: [names.clone(), names.clone()],
             states: names,
+            last: [StateIndex::MAX; 2],
         }
     }
 
@@ -68,8 +71,8 @@ impl Names {
     }
 }
 
-/// Shorter states are not torn apart: it would save little.
-const MIN_SPLIT_WORDS: usize = 4;
+/// Shorter states are not torn apart: it would save little, and looking up halves takes time.
+const MIN_SPLIT_WORDS: usize = 6;
 
 /// Smaller tables and their states stay in the caches anyway.
 const MIN_PREFETCHED_BITS: u32 = 16;
@@ -78,8 +81,13 @@ const NO_PANIC: &str = "no thread panics while it holds the tables";
 
 impl Index {
     /// Asks the processor for where a state with this hash is looked up first.
-    pub(crate) fn prefetch(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, state: &[u64], hash: u64) {
         self.states.prefetch(hash);
+        if let [first, second] = &self.halves[..] {
+            let (left, right) = state.split_at(state.len() / 2);
+            first.prefetch(self::hash(left));
+            second.prefetch(self::hash(right));
+        }
     }
 }
 
@@ -213,14 +221,17 @@ impl Kept {
                 .insert(&index.states, state, hash, &mut names.states);
         };
         let (left, right) = state.split_at(halves[0].width());
-        let mut pair = 0;
         for (i, half) in [left, right].into_iter().enumerate() {
+            if halves[i].has(names.last[i], half) {
+                continue;
+            }
             let hash = self::hash(half);
             match halves[i].insert(&index.halves[i], half, hash, &mut names.halves[i]) {
-                Inserted::New(name) | Inserted::Old(name) => pair = pair << 32 | u64::from(name),
+                Inserted::New(name) | Inserted::Old(name) => names.last[i] = name,
                 Inserted::Full => return Inserted::Full,
             }
         }
+        let pair = u64::from(names.last[0]) << 32 | u64::from(names.last[1]);
         self.states
             .insert(&index.states, &[pair], hash, &mut names.states)
     }
@@ -272,8 +283,8 @@ mod tests {
 
     #[test]
     fn halves_make_the_states_that_were_stored() {
-        let mut store = StateStore::new(5);
-        let state = |i: u64| [i % 3, i % 317, 0, i / 317, i % 2];
+        let mut store = StateStore::new(7);
+        let state = |i: u64| [i % 3, i % 317, 0, 0, i / 317, 5, i % 2];
         for round in 0..2 {
             for i in 0..100_000 {
                 let state = state(i);

@@ -149,7 +149,7 @@ impl Steps {
         hashes.clear();
         let hash = |target: &[u64]| {
             let hash = StateStore::hash(target);
-            table.prefetch(hash);
+            table.prefetch(target, hash);
             hash
         };
         match self.n_words {
