@@ -19,7 +19,7 @@ use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::parents::Parents;
-use crate::store::{Inserted, Names, OwnLine, StateIndex, StateStore, Table};
+use crate::store::{Index, Inserted, Names, OwnLine, StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 
@@ -130,10 +130,7 @@ pub fn explore(
         goal,
         budget,
     };
-    let names = match budget.n_threads() {
-        1 => Names::one_by_one(),
-        _ => Names::in_blocks(),
-    };
+    let names = Names::new(budget.n_threads() > 1);
     let new_worker = |_| {
         let names = names.clone();
         Worker::new(system.clone(), letters.clone(), stubborn.clone(), names)
@@ -225,7 +222,7 @@ struct Ahead {
 }
 
 /// The table, while a thread inserts.
-type Guard<'s> = Option<RwLockReadGuard<'s, Table>>;
+type Guard<'s> = Option<RwLockReadGuard<'s, Index>>;
 
 impl<'a> Shared<'a> {
     fn run(&self, workers: &mut [Worker<'_>], progress: &mut dyn Progress) {
@@ -654,11 +651,10 @@ impl<'m> Worker<'m> {
     ) -> Result<(StateIndex, bool), End> {
         loop {
             let table = guard.get_or_insert_with(|| shared.store.table());
-            match shared
+            let inserted = shared
                 .store
-                .states
-                .insert(table, words, hash, &mut self.names)
-            {
+                .insert_shared(table, words, hash, &mut self.names);
+            match inserted {
                 Inserted::New(index) => return Ok((index, true)),
                 Inserted::Old(index) => return Ok((index, false)),
                 Inserted::Full => {

@@ -24,6 +24,7 @@ mod priority;
 mod product;
 mod program;
 mod region;
+mod rows;
 mod search;
 mod sharing;
 mod state_graph;
@@ -31,6 +32,7 @@ mod stepping;
 mod store;
 mod stubborn;
 mod system;
+mod table;
 mod waiting;
 
 pub use compile::CompileError;

@@ -20,7 +20,7 @@ pub(crate) enum Parents {
     Sampled(Mutex<Vec<u32>>),
     /// For every name one more than its parent; 0 for initial states, `UNUSED` for names without
     /// a state.
-    Each(Chunked<AtomicU32>),
+    Each(Box<Chunked<AtomicU32>>),
 }
 
 const UNUSED: u32 = u32::MAX;
@@ -34,7 +34,7 @@ impl Parents {
     pub(crate) fn new(several_threads: bool) -> Self {
         match several_threads {
             false => Self::Sampled(Mutex::new(Vec::new())),
-            true => Self::Each(Chunked::new(1)),
+            true => Self::Each(Box::new(Chunked::new(1))),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
 use crate::native::Native;
 use crate::priority::Ruling;
-use crate::store::{StateStore, Table};
+use crate::store::{Index, StateStore};
 
 /// A model compiled for exploration.
 ///
@@ -156,11 +156,11 @@ impl Steps {
     }
 
     /// Hashes all targets and prefetches their slots.
-    pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Table) {
+    pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Index) {
         hashes.clear();
         let hash = |target: &[u64]| {
             let hash = StateStore::hash(target);
-            table.prefetch(hash);
+            table.prefetch(target, hash);
             hash
         };
         match self.n_words {

@@ -24,7 +24,7 @@ const ENABLED: R = R::R15;
 const MAX_OPS: usize = 1 << 18;
 
 /// Nor is there a point in more targets than this for one state, in words.
-const MAX_TARGET_WORDS: usize = 1 << 22;
+const MAX_TARGET_WORDS: usize = 1 << 20;
 
 /// Teams with more combinations of members are interpreted.
 const MAX_COMBINATIONS: usize = 64;

@@ -1,0 +1,195 @@
+//! A set of vectors of equal length, named in the order of their arrival.
+//!
+//! Several threads may insert at once. A vector is written before its name is published, and names
+//! are published by compare-and-swap, so a reader that finds a name finds the whole vector.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::chunked::Chunked;
+use crate::store::StateIndex;
+use crate::table::{Scan, Table, prefetch};
+
+/// The vectors, by name. The table that finds the names is kept elsewhere, because only growing it
+/// needs it alone.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    width: usize,
+    rows: Chunked<AtomicU64>,
+    /// How many names are given away.
+    len: OwnLine<AtomicU32>,
+}
+
+/// Something that threads write often, on a cache line of its own: otherwise whoever reads what is
+/// next to it would wait for them.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct OwnLine<T>(pub(crate) T);
+
+/// How an insertion ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Inserted {
+    /// The vector is new and has this name.
+    New(StateIndex),
+    /// The vector was there.
+    Old(StateIndex),
+    /// The table must grow first.
+    Full,
+}
+
+/// Names that a thread has taken and not given to vectors yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    taken: Range<StateIndex>,
+    block: u32,
+}
+
+impl Names {
+    const MAX_BLOCK: u32 = 64;
+
+    /// Takes names when they are needed. Without other threads, all are used.
+    pub(crate) fn one_by_one() -> Self {
+        Self {
+            taken: 0..0,
+            block: 1,
+        }
+    }
+
+    /// Takes many at once, so that threads do not disturb each other.
+    pub(crate) fn in_blocks() -> Self {
+        Self {
+            taken: 0..0,
+            block: Self::MAX_BLOCK,
+        }
+    }
+
+    /// Gives up the names that were not used.
+    pub(crate) fn give_up(&mut self) -> Range<StateIndex> {
+        std::mem::replace(&mut self.taken, 0..0)
+    }
+}
+
+impl Rows {
+    pub(crate) fn new(width: usize) -> Self {
+        Self {
+            width,
+            rows: Chunked::new(width),
+            len: OwnLine::default(),
+        }
+    }
+
+    /// How many words a vector has.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many names are given away.
+    pub(crate) fn len(&self) -> usize {
+        self.len.0.load(Ordering::Acquire) as usize
+    }
+
+    pub(crate) fn read(&self, index: StateIndex, out: &mut [u64]) {
+        for (word, stored) in out.iter_mut().zip(self.rows.row(index)) {
+            *word = stored.load(Ordering::Relaxed);
+        }
+    }
+
+    /// Does a name stand for this vector? It may be one that was not given away.
+    pub(crate) fn has(&self, index: StateIndex, row: &[u64]) -> bool {
+        (index as usize) < self.len() && self.is_at(index, row)
+    }
+
+    /// Asks the processor for a vector.
+    pub(crate) fn prefetch(&self, index: StateIndex) {
+        prefetch(self.rows.row(index).as_ptr());
+    }
+
+    /// Does the table have room for more names, for any thread?
+    pub(crate) fn has_room(&self, table: &Table) -> bool {
+        self.len() + Names::MAX_BLOCK as usize <= table.capacity as usize
+    }
+
+    /// The bytes in use, without the table.
+    pub(crate) fn memory(&self) -> u64 {
+        self.rows.memory(self.len())
+    }
+
+    /// Inserts, perhaps while other threads do.
+    pub(crate) fn insert(
+        &self,
+        table: &Table,
+        row: &[u64],
+        hash: u64,
+        names: &mut Names,
+    ) -> Inserted {
+        let (mut bucket, tag) = table.home(hash);
+        let mut displaced = 0;
+        loop {
+            let slots = &table.buckets()[bucket].slots;
+            let Scan {
+                mut matches,
+                n_used,
+            } = table.scan(bucket, tag);
+            while matches != 0 {
+                let entry = slots[matches.trailing_zeros() as usize].load(Ordering::Acquire);
+                if let Some(index) = self.found(table, entry, tag, row) {
+                    return Inserted::Old(index);
+                }
+                matches &= matches - 1;
+            }
+            for slot in &slots[n_used..] {
+                let Some(index) = self.reserve(table, names) else {
+                    return Inserted::Full;
+                };
+                for (word, stored) in row.iter().zip(self.rows.row(index)) {
+                    stored.store(*word, Ordering::Relaxed);
+                }
+                let new = tag | displaced | (index + 1);
+                match slot.compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        names.taken.start += 1;
+                        return Inserted::New(index);
+                    }
+                    // Another thread was faster; look at what it has put here.
+                    Err(entry) => {
+                        if let Some(index) = self.found(table, entry, tag, row) {
+                            return Inserted::Old(index);
+                        }
+                    }
+                }
+            }
+            bucket = table.next(bucket);
+            displaced = table.displaced();
+        }
+    }
+
+    /// The name in a slot, if it is that of the vector.
+    fn found(&self, table: &Table, entry: u32, tag: u32, row: &[u64]) -> Option<StateIndex> {
+        let index = (entry & table.name_mask()) - 1;
+        let is_same = (entry ^ tag) & table.tag_mask() == 0 && self.is_at(index, row);
+        is_same.then_some(index)
+    }
+
+    /// The next name; it is not used up yet.
+    fn reserve(&self, table: &Table, names: &mut Names) -> Option<StateIndex> {
+        if names.taken.is_empty() {
+            let next = self.len.0.fetch_add(names.block, Ordering::AcqRel);
+            if next + names.block > table.capacity {
+                self.len.0.fetch_sub(names.block, Ordering::AcqRel);
+                return None;
+            }
+            names.taken = next..next + names.block;
+        }
+        Some(names.taken.start)
+    }
+
+    fn is_at(&self, index: StateIndex, row: &[u64]) -> bool {
+        let stored = self.rows.row(index);
+        if let ([word], [only]) = (row, stored) {
+            return *word == only.load(Ordering::Relaxed);
+        }
+        row.iter()
+            .zip(stored)
+            .all(|(a, b)| *a == b.load(Ordering::Relaxed))
+    }
+}
