@@ -49,6 +49,7 @@ mod fairness;
 mod may_must;
 mod model;
 mod parts;
+mod priority;
 mod state;
 mod steps;
 mod types;
@@ -63,7 +64,7 @@ pub use model::{
 };
 pub use parts::{
     Atom, AtomMeaning, Channel, ChannelId, Composition, Event, EventId, IndexRange, Initial,
-    LocationId, ModelParts, Parameter, Pattern, Process, ProcessId, Step, StepPattern, Stmt,
+    LocationId, MAX_ITERATIONS, ModelParts, Parameter, Pattern, Process, ProcessId, Step, StepPattern, Stmt,
     StmtKind, Sync, VarId, Variable,
 };
 pub use state::{State, Successor};
