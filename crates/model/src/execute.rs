@@ -90,9 +90,7 @@ fn run_one(model: &Model, statement: &Stmt, mut branch: Branch) -> Result<Vec<Br
             branch.env.rebind(*bound, value);
             Ok(vec![branch])
         }
-        StmtKind::While(condition, body) => {
-            run_while(model, (condition, span), body, branch)
-        }
+        StmtKind::While(condition, body) => run_while(model, (condition, span), body, branch),
         StmtKind::Fail(message) => Err((ErrorKind::Described(message.clone()), span)),
         StmtKind::Exhausted => Err((ErrorKind::Exhausted, span)),
     }

@@ -139,7 +139,9 @@ impl Model {
             target: self.normalised(step.target),
             ..step
         };
-        Ok(merge_equal_steps(found.into_iter().map(normalise).collect()))
+        Ok(merge_equal_steps(
+            found.into_iter().map(normalise).collect(),
+        ))
     }
 
     /// The possible steps of exactly one priority: all of them, or only those in which `mover` moves.

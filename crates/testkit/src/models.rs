@@ -330,12 +330,10 @@ impl Generator<'_> {
             8 if self.is_rich() && self.random.chance(10) => {
                 StmtKind::Assert(self.condition(2, true))
             }
-            9 if self.is_rich() && self.random.chance(10) => {
-                match self.random.chance(50) {
-                    true => StmtKind::Fail("wrong".into()),
-                    false => StmtKind::Exhausted,
-                }
-            }
+            9 if self.is_rich() && self.random.chance(10) => match self.random.chance(50) {
+                true => StmtKind::Fail("wrong".into()),
+                false => StmtKind::Exhausted,
+            },
             _ => StmtKind::Assign(place(X, None, vec![]), Expr::Int(0)),
         };
         let scoped = matches!(kind, StmtKind::Choose(..));

@@ -311,12 +311,9 @@ impl Compiler<'_> {
 
 fn is_comparison(op: BinaryOp) -> bool {
     match op {
-        BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Le
-        | BinaryOp::Gt
-        | BinaryOp::Ge => true,
+        BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+            true
+        }
         BinaryOp::Add
         | BinaryOp::Sub
         | BinaryOp::Mul
