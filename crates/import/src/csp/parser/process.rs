@@ -12,6 +12,9 @@ use crate::csp::ast::{
 };
 use crate::csp::lexer::Tok;
 
+/// Longer chains of prefixes are refused, because terms are walked by recursion.
+const MAX_CHAIN: usize = 1000;
+
 impl Parser<'_> {
     /// Any process expression.
     pub(super) fn process(&mut self) -> Option<ProcRef> {
@@ -149,6 +152,10 @@ impl Parser<'_> {
                 break;
             };
             chain.push((start, prefixes?));
+            if chain.len() > MAX_CHAIN {
+                let message = format!("there are more than {MAX_CHAIN} events in a row");
+                return self.error("too-deep", start, message);
+            }
             self.expect("->")?;
         }
         let mut process = match self.is("[") && !chain.is_empty() {
