@@ -10,15 +10,18 @@
 mod branching;
 mod explicit;
 mod fairness;
+mod optimum;
+pub mod refinement;
 mod warnings;
 
 use base::{Budget, Diagnostic, Fairness, Progress};
 use engine::Stats;
-use evidence::{Branching, Invalid, Verdict};
+use evidence::{Branching, Invalid, UnknownReason, Verdict, ViolationKind};
 use logic::{NamedProperty, Property};
-use model::Model;
+use model::{ErrorKind, Model};
 
 pub use fairness::effective_fairness;
+pub use optimum::optimum;
 pub use warnings::needless_annotations;
 
 /// How a property is to be checked.
@@ -50,6 +53,32 @@ pub struct Outcome {
     pub branching: Option<Branching>,
     /// Reasons to distrust the question, not the answer.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a check has no answer where the model provides for too little.
+const EXHAUSTED: &str =
+    "more processes come into being, or processes grow larger, than is provided for";
+
+impl Outcome {
+    /// Does a larger bound on what comes into being while the system runs promise an answer?
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        let exhausted = UnknownReason::Unsupported(EXHAUSTED.to_owned());
+        self.verdict == Verdict::Unknown(exhausted)
+    }
+
+    /// A run to the end of what was provided for says nothing about the system.
+    fn give_up_where_exhausted(&mut self) {
+        let Verdict::Violated(violation) = &self.verdict else {
+            return;
+        };
+        if let ViolationKind::RunTimeError(error) = &violation.kind
+            && error.kind == ErrorKind::Exhausted
+        {
+            let reason = UnknownReason::Unsupported(EXHAUSTED.to_owned());
+            self.verdict = Verdict::Unknown(reason);
+        }
+    }
 }
 
 /// A violation that the reference semantics does not confirm: the search is wrong.
@@ -89,6 +118,7 @@ pub fn check(
     }
     let mut outcome = explicit::check(model, property, fairness, plan, progress);
     confirm(model, property, &outcome)?;
+    outcome.give_up_where_exhausted();
     if matches!(outcome.verdict, Verdict::Holds { .. }) {
         let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);
         outcome.warnings.extend(found);
