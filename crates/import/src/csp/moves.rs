@@ -115,21 +115,36 @@ impl Machine<'_> {
         if let Some(moves) = self.moves.get(&id) {
             return Some(moves.clone());
         }
-        if self.unfolding.contains(&id) || self.unfolding.len() >= MAX_UNFOLDING {
+        let depth = self.unfolding.len();
+        let again = self.unfolding.iter().position(|(open, _)| *open == id);
+        if let Some(first) = again
+            && self.unfolding[first].1 < self.n_conditions
+        {
+            // Behind conditions a process may come back to itself. A step has a finite derivation,
+            // so going round once more adds none.
+            self.met_again = Some(self.met_again.map_or(first, |other| other.min(first)));
+            return Some(Rc::new(Vec::new()));
+        }
+        if again.is_some() || depth >= MAX_UNFOLDING {
             return self.unguarded();
         }
-        self.unfolding.push(id);
+        self.unfolding.push((id, self.n_conditions));
         let moves = self.compute(id);
         self.unfolding.pop();
         let moves = Rc::new(moves?);
-        self.moves.insert(id, moves.clone());
+        // What was computed inside a circle lacks the steps of the outer terms.
+        let is_complete = self.met_again.is_none_or(|first| first >= depth);
+        if is_complete {
+            self.met_again = None;
+            self.moves.insert(id, moves.clone());
+        }
         Some(moves)
     }
 
     fn unguarded<T>(&mut self) -> Option<T> {
         let calls = self.unfolding.iter().rev();
         let process = calls
-            .filter_map(|id| match &self.terms[id.index()] {
+            .filter_map(|(id, _)| match &self.terms[id.index()] {
                 Term::Call(process, _) => Some(*process),
                 _ => None,
             })
@@ -261,8 +276,11 @@ impl Machine<'_> {
             return Some(());
         }
         let body = self.normal(body, env, &mut None)?;
-        let moves = self.moves(body)?;
-        out.extend(moves.iter().filter_map(|step| step.clone().guarded(condition)));
+        let is_open = *condition != Expr::Bool(true);
+        self.n_conditions += usize::from(is_open);
+        let moves = self.moves(body);
+        self.n_conditions -= usize::from(is_open);
+        out.extend(moves?.iter().filter_map(|step| step.clone().guarded(condition)));
         Some(())
     }
 

@@ -161,8 +161,12 @@ pub(crate) struct Machine<'a> {
     pub(crate) alphabets: HashMap<(usize, Vec<Option<i64>>), Rc<BTreeSet<Name>>>,
     /// The moves of terms of the current component.
     pub(crate) moves: HashMap<TermId, Rc<Vec<Move>>>,
-    /// The calls that are being unfolded.
-    pub(crate) unfolding: Vec<TermId>,
+    /// The terms whose moves are being computed, each with how many conditions it stands behind.
+    pub(crate) unfolding: Vec<(TermId, usize)>,
+    /// How many conditions stand before what is being computed.
+    pub(crate) n_conditions: usize,
+    /// The outermost term that was met again while its own moves were being computed.
+    pub(crate) met_again: Option<usize>,
     /// The current component.
     pub(crate) process: model::ProcessId,
     pub(crate) slots: Vec<Slot>,
@@ -194,6 +198,8 @@ impl<'a> Machine<'a> {
             alphabets: HashMap::new(),
             moves: HashMap::new(),
             unfolding: Vec::new(),
+            n_conditions: 0,
+            met_again: None,
             process: model::ProcessId(0),
             slots: Vec::new(),
             buffers,

@@ -252,7 +252,11 @@ impl Parser<'_> {
         }
         let mut items = Vec::new();
         loop {
-            let value = self.condition()?;
+            // `e(3)` means three times `e`, so a name is not read as a call.
+            let value = match self.word_at(0).is_some() && self.is_at(1, "(") {
+                true => self.bare_name()?,
+                false => self.condition()?,
+            };
             items.push(if self.eat("(") {
                 let count = self.condition()?;
                 self.expect(")")?;

@@ -193,6 +193,13 @@ impl Parser<'_> {
         self.make(start, ExprKind::Index(name.text, indices))
     }
 
+    /// A name that is not followed by what would otherwise belong to it.
+    pub(super) fn bare_name(&mut self) -> Option<ExprRef> {
+        let start = self.span();
+        let name = self.ident("a name")?;
+        self.make(start, ExprKind::Name(name.text))
+    }
+
     /// Expressions separated by commas, up to a closing bracket that stays.
     pub(super) fn expressions(&mut self, end: &str) -> Option<Vec<ExprRef>> {
         let mut list = Vec::new();
