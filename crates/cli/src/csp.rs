@@ -123,9 +123,8 @@ fn compound_warning(asked: &Asked, outcome: &Outcome) -> Option<Diagnostic> {
         FairnessKind::WeakProcess | FairnessKind::StrongProcess
     );
     about_processes.then(|| {
-        let message = format!(
-            "`{name}` creates processes while it runs; fairness treats it as one process"
-        );
+        let message =
+            format!("`{name}` creates processes while it runs; fairness treats it as one process");
         Diagnostic::warning("compound-process", Span::nowhere(), message)
     })
 }

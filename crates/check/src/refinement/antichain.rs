@@ -49,7 +49,11 @@ impl Difference {
     /// What the run shows, in one sentence.
     #[must_use]
     pub fn describe(&self, lts: &Lts) -> String {
-        let names: Vec<&str> = self.trace.iter().map(|label| lts.label_name(*label)).collect();
+        let names: Vec<&str> = self
+            .trace
+            .iter()
+            .map(|label| lts.label_name(*label))
+            .collect();
         let trace = format!("⟨{}⟩", names.join(", "));
         match &self.kind {
             DifferenceKind::Trace => {
@@ -229,7 +233,9 @@ impl<'a> Search<'a> {
         if let Some(known) = self.after.get(&(set.clone(), wanted)) {
             return known.clone();
         }
-        let steps = set.iter().flat_map(|state| &self.spec.steps[*state as usize]);
+        let steps = set
+            .iter()
+            .flat_map(|state| &self.spec.steps[*state as usize]);
         let fitting = steps.filter(|(label, ..)| *label == wanted);
         let reached: BTreeSet<u32> = fitting.map(|(_, target, _)| *target).collect();
         let next = (!reached.is_empty()).then(|| self.closed(reached));

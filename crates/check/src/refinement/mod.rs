@@ -164,7 +164,9 @@ impl Explored<'_> {
         for &(node, step) in path {
             let step = step as usize;
             let target = self.graph.targets(node)[step];
-            trace.steps.push(self.graph.trace_step(&self.system, node, step));
+            trace
+                .steps
+                .push(self.graph.trace_step(&self.system, node, step));
             trace.states.push(self.graph.state(&self.system, target));
         }
         Verdict::Violated(Box::new(Violation {

@@ -13,7 +13,11 @@ const MAX_CALLS: usize = 20_000;
 
 impl Machine<'_> {
     /// The events that a list of events means.
-    pub(crate) fn event_names(&mut self, events: &[EventSpec], env: &Env) -> Option<BTreeSet<Name>> {
+    pub(crate) fn event_names(
+        &mut self,
+        events: &[EventSpec],
+        env: &Env,
+    ) -> Option<BTreeSet<Name>> {
         let mut names = BTreeSet::new();
         for event in events {
             for env in self.index_envs(&event.indices, env)? {
@@ -53,7 +57,8 @@ impl Machine<'_> {
             self.diagnostics.push(diagnostic.help(help));
             return None;
         };
-        let spell = |(numbers, _): (Vec<i64>, _)| super::channels::spell(name, '.', &numbers).into();
+        let spell =
+            |(numbers, _): (Vec<i64>, _)| super::channels::spell(name, '.', &numbers).into();
         Some(list.into_iter().map(spell).collect())
     }
 
@@ -71,7 +76,12 @@ impl Machine<'_> {
         Some(self.set(walk.events))
     }
 
-    fn mention_call(&mut self, process: usize, arguments: &[Option<i64>], walk: &mut Walk) -> Option<()> {
+    fn mention_call(
+        &mut self,
+        process: usize,
+        arguments: &[Option<i64>],
+        walk: &mut Walk,
+    ) -> Option<()> {
         let key = (process, arguments.to_vec());
         if let Some(known) = self.alphabets.get(&key) {
             walk.events.extend(known.iter().cloned());
@@ -81,7 +91,12 @@ impl Machine<'_> {
         let value = |(name, value): (&super::ast::Ident, &Option<i64>)| {
             value.map(|value| (name.text.clone(), Arg::Const(value, super::scope::Ty::Any)))
         };
-        let values = decl.parameters.iter().zip(arguments).filter_map(value).collect();
+        let values = decl
+            .parameters
+            .iter()
+            .zip(arguments)
+            .filter_map(value)
+            .collect();
         let env = Env::new(process, values);
         if let Some(events) = self.scope.alphabets.get(&decl.name.text).cloned() {
             let names = self.event_names(&events, &env)?;
@@ -131,7 +146,9 @@ impl Machine<'_> {
             }
             ProcKind::If(_, _, then, otherwise) => {
                 self.mention(then, env, walk)?;
-                otherwise.iter().try_for_each(|p| self.mention(p, env, walk))
+                otherwise
+                    .iter()
+                    .try_for_each(|p| self.mention(p, env, walk))
             }
             ProcKind::Case(branches, default) => {
                 for (_, body) in branches {
@@ -146,7 +163,8 @@ impl Machine<'_> {
                 let hidden = self.event_names(events, env)?;
                 let inner = self.alphabet(body, env)?;
                 let inner = self.sets[inner.index()].iter();
-                walk.events.extend(inner.filter(|name| !hidden.contains(*name)).cloned());
+                walk.events
+                    .extend(inner.filter(|name| !hidden.contains(*name)).cloned());
                 Some(())
             }
             ProcKind::Seq(a, b) | ProcKind::Interrupt(a, b) => {
@@ -155,9 +173,9 @@ impl Machine<'_> {
             }
             ProcKind::Choice(_, parts)
             | ProcKind::Interleave(parts)
-            | ProcKind::Parallel(parts) => {
-                parts.iter().try_for_each(|part| self.mention(part, env, walk))
-            }
+            | ProcKind::Parallel(parts) => parts
+                .iter()
+                .try_for_each(|part| self.mention(part, env, walk)),
             ProcKind::Indexed(_, indices, body) => {
                 for env in self.mentioned_envs(indices, env)? {
                     self.mention(body, &env, walk)?;
@@ -168,9 +186,8 @@ impl Machine<'_> {
     }
 
     fn mentioned_envs(&mut self, indices: &[IndexDef], env: &Env) -> Option<Vec<Env>> {
-        let constant = |machine: &Self, expr: &super::ast::ExprRef| {
-            machine.const_value(expr, env).is_some()
-        };
+        let constant =
+            |machine: &Self, expr: &super::ast::ExprRef| machine.const_value(expr, env).is_some();
         let known = indices.iter().all(|index| match &index.values {
             IndexValues::Range(lo, hi) => constant(self, lo) && constant(self, hi),
             IndexValues::List(list) => list.iter().all(|expr| constant(self, expr)),
@@ -178,7 +195,10 @@ impl Machine<'_> {
         if known || indices.len() > 1 {
             return self.index_envs(indices, env);
         }
-        let names: Vec<Name> = indices.iter().map(|index| index.name.text.clone()).collect();
+        let names: Vec<Name> = indices
+            .iter()
+            .map(|index| index.name.text.clone())
+            .collect();
         Some(vec![without(env, &names)])
     }
 

@@ -134,7 +134,10 @@ impl Assembly<'_, '_> {
         let mut initial = Vec::new();
         node.entries(&mut initial);
         self.finish(&initial);
-        let compound = self.components.iter().find(|component| component.is_compound);
+        let compound = self
+            .components
+            .iter()
+            .find(|component| component.is_compound);
         let compound = compound.map(|component| (component.name.clone(), component.span));
         self.machine.parts.processes = self.processes;
         Some(Assembled {
@@ -148,10 +151,14 @@ impl Assembly<'_, '_> {
         match node {
             Node::Leaf(_, leaf) => self.hidden_by[*leaf] = around.clone(),
             Node::Interleave(parts) => {
-                parts.iter().for_each(|part| self.find_hidden(part, around, n));
+                parts
+                    .iter()
+                    .for_each(|part| self.find_hidden(part, around, n));
             }
             Node::Parallel(parts) => {
-                parts.iter().for_each(|(part, _)| self.find_hidden(part, around, n));
+                parts
+                    .iter()
+                    .for_each(|(part, _)| self.find_hidden(part, around, n));
             }
             Node::Seq(first, second) => {
                 self.find_hidden(first, around, n);
@@ -363,11 +370,10 @@ impl Assembly<'_, '_> {
 
     fn annotate(&mut self, kind: ConditionKind, target: Target, span: Span) {
         if self.annotated.insert((kind as u8, format!("{target:?}"))) {
-            self.machine.parts.annotations.push(Annotation {
-                kind,
-                target,
-                span,
-            });
+            self.machine
+                .parts
+                .annotations
+                .push(Annotation { kind, target, span });
         }
     }
 
@@ -384,8 +390,7 @@ impl Assembly<'_, '_> {
 
     /// An event that a team performs.
     fn team(&mut self, team: &Team) {
-        let fits =
-            |label: &Label| matches!(label, Label::Event(other) if *other == team.name);
+        let fits = |label: &Label| matches!(label, Label::Event(other) if *other == team.name);
         if !team.hidden {
             self.events.insert(team.name.clone());
         }
@@ -560,7 +565,10 @@ impl Assembly<'_, '_> {
     /// False if some component never terminates.
     fn terminate(&mut self, exits: &[usize], entries: &[usize], name: &str) -> bool {
         let is_tick = |label: &Label| matches!(label, Label::Tick);
-        let ticks: Vec<Vec<usize>> = exits.iter().map(|leaf| self.positions(*leaf, is_tick)).collect();
+        let ticks: Vec<Vec<usize>> = exits
+            .iter()
+            .map(|leaf| self.positions(*leaf, is_tick))
+            .collect();
         if ticks.iter().any(Vec::is_empty) {
             return false;
         }

@@ -6,8 +6,8 @@ use base::{AtomId, Diagnostic, Span};
 use logic::{Ltl, NamedProperty, Property};
 use model::{Assumption, Atom, AtomMeaning, Expr, StepPattern};
 
-use super::ast::{AssertDecl, Claim, Formula, Ident};
 use super::assemble::{Assembled, SILENT};
+use super::ast::{AssertDecl, Claim, Formula, Ident};
 use super::lexer::Name;
 use super::scope::Ty;
 use super::term::Machine;
@@ -171,7 +171,10 @@ impl Atoms<'_, '_> {
         }
         let mut numbers = Vec::new();
         for argument in arguments {
-            numbers.push(self.machine.constant(argument, &env, "an argument of an event")?);
+            numbers.push(
+                self.machine
+                    .constant(argument, &env, "an argument of an event")?,
+            );
         }
         let event = super::channels::spell(&name.text, '.', &numbers);
         self.event(&event, name.span)
@@ -201,24 +204,15 @@ impl Atoms<'_, '_> {
 
     fn unknown_event(&mut self, event: &str, span: Span) -> Option<Ltl> {
         let base = event.split(['.', '!', '?', '[']).next().unwrap_or(event);
-        let family = |name: &&Name| {
-            let own = name.split(['.', '!', '?', '[']).next();
-            own == Some(base)
-        };
-        let relatives: Vec<&Name> = self.assembled.events.iter().filter(family).collect();
-        let open = relatives.iter().any(|name| name.ends_with('_'));
-        if open {
-            let message = format!(
-                "`{event}` cannot be told apart from other events of `{base}`: they carry too many values"
-            );
-            return self.machine.error("open-event", span, message);
-        }
         let known = self.assembled.events.iter();
         let advice = self.machine.scope.advice(event, known);
-        if relatives.is_empty() && !advice.is_empty() {
-            let message = format!("the system has no event `{event}`");
+        if !super::declared::is_event(self.machine.scope, base) {
+            let message = format!("there is no proposition or event `{event}`");
             let diagnostic = Diagnostic::error("unknown-event", span, message);
-            self.machine.diagnostics.push(diagnostic.help(advice));
+            self.machine.diagnostics.push(match advice.is_empty() {
+                true => diagnostic,
+                false => diagnostic.help(advice),
+            });
             return None;
         }
         let message = format!("the system never performs `{event}`");
@@ -277,6 +271,7 @@ impl Atoms<'_, '_> {
 
     fn no_assumption(&mut self) -> Option<Assumption> {
         let message = "an assumption is a combination of `[]<> p` and `<>[] p`";
-        self.machine.error("bad-assumption", Span::nowhere(), message)
+        self.machine
+            .error("bad-assumption", Span::nowhere(), message)
     }
 }

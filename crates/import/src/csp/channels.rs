@@ -62,7 +62,7 @@ impl Machine<'_> {
     }
 
     /// All names that an event can have, and when it has each. An event with too many of them keeps
-    /// one name, with `_` for its values.
+    /// one name, with `_` for its values, except for the values that assertions mention.
     pub(crate) fn spellings(
         &mut self,
         name: &str,
@@ -77,19 +77,47 @@ impl Machine<'_> {
             let interval = self.interval(argument, env);
             values.push((value, interval.unwrap_or((0, 0))));
         }
-        let spelled = self.spelled(&values);
-        Some(match spelled {
-            Some(list) => {
-                let spell = |(numbers, guard): (Vec<i64>, Expr)| {
-                    (spell(name, separator, &numbers), guard)
-                };
-                list.into_iter().map(spell).collect()
+        let list = self.told_apart(&[&format!("{name}{separator}")], &values, name, span);
+        let spell = |(numbers, guard): (Option<Vec<i64>>, Expr)| match numbers {
+            Some(numbers) => (spell(name, separator, &numbers), guard),
+            None => (format!("{name}{separator}_"), guard),
+        };
+        Some(list.into_iter().map(spell).collect())
+    }
+
+    /// All combinations of values, and when each is the case. If there are too many, only those that
+    /// assertions mention under one of the `keys` are told apart; the others are one (`None`).
+    fn told_apart(
+        &mut self,
+        keys: &[&str],
+        values: &[(Expr, Interval)],
+        name: &str,
+        span: Span,
+    ) -> Vec<(Option<Vec<i64>>, Expr)> {
+        if let Some(list) = self.spelled(values) {
+            let known = |(numbers, guard)| (Some(numbers), guard);
+            return list.into_iter().map(known).collect();
+        }
+        self.warn_open(name, span);
+        let mentioned = keys.iter().filter_map(|key| self.mentioned.get(*key));
+        let mentioned: std::collections::BTreeSet<Vec<i64>> = mentioned
+            .flatten()
+            .filter(|list| list.len() == values.len())
+            .cloned()
+            .collect();
+        let mut list = Vec::new();
+        let mut others = Expr::Bool(true);
+        for numbers in mentioned {
+            let mut guard = Expr::Bool(true);
+            for ((value, _), number) in values.iter().zip(&numbers) {
+                let equal = comparison(BinaryOp::Eq, value.clone(), Expr::Int(*number));
+                guard = logical(BinaryOp::And, guard, equal);
             }
-            None => {
-                self.warn_open(name, span);
-                vec![(format!("{name}{separator}_"), Expr::Bool(true))]
-            }
-        })
+            others = logical(BinaryOp::And, others, Expr::not(guard.clone()));
+            list.push((Some(numbers), guard));
+        }
+        list.push((None, others));
+        list
     }
 
     pub(crate) fn warn_open(&mut self, name: &str, span: Span) {
@@ -139,8 +167,7 @@ impl Machine<'_> {
             let known = self.scope.channel_by_name.keys();
             let advice = self.scope.advice(&channel.name.text, known);
             let message = format!("there is no channel `{}`", channel.name.text);
-            let diagnostic =
-                base::Diagnostic::error("unknown-channel", channel.name.span, message);
+            let diagnostic = base::Diagnostic::error("unknown-channel", channel.name.span, message);
             self.diagnostics.push(match advice.is_empty() {
                 true => diagnostic,
                 false => diagnostic.help(advice),
@@ -214,23 +241,15 @@ impl Machine<'_> {
         let base = self.after(start, &[])?;
         let is_array = self.scope.channels[id].count.is_some();
         for (number, name, guard) in self.singles(id, index, channel.name.span)? {
-            let spelled = match self.spelled(&sent) {
-                Some(list) => list,
-                None => {
-                    self.warn_open(&name, channel.name.span);
-                    vec![(Vec::new(), Expr::Bool(true))]
-                }
-            };
+            let keys = ['!', '?', '.'].map(|mark| format!("{name}{mark}"));
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let spelled = self.told_apart(&keys, &sent, &name, channel.name.span);
             for (numbers, chosen) in spelled {
-                let is_open = numbers.len() != sent.len();
-                let payload: Vec<Expr> = match is_open {
-                    true => sent.iter().map(|(value, _)| value.clone()).collect(),
-                    false => numbers.iter().map(|number| Expr::Int(*number)).collect(),
+                let payload: Vec<Expr> = match &numbers {
+                    None => sent.iter().map(|(value, _)| value.clone()).collect(),
+                    Some(numbers) => numbers.iter().map(|number| Expr::Int(*number)).collect(),
                 };
-                let text = match is_open {
-                    true => "_".to_owned(),
-                    false => joined(&numbers),
-                };
+                let text = numbers.map_or_else(|| "_".to_owned(), |numbers| joined(&numbers));
                 let mut step = base.clone();
                 let mut guard = logical(BinaryOp::And, guard.clone(), chosen);
                 if self.buffers[id].is_some() {
@@ -260,9 +279,8 @@ impl Machine<'_> {
         let count = self.message_count(id, index.clone());
         let position = Expr::Read(count.clone());
         let mut store = Vec::new();
-        let assign = |place: Place, value: Expr| {
-            Stmt::new(StmtKind::Assign(place, value), step.span)
-        };
+        let assign =
+            |place: Place, value: Expr| Stmt::new(StmtKind::Assign(place, value), step.span);
         for (component, value) in values.iter().enumerate() {
             let cell = self.message_cell(id, index.clone(), position.clone(), component);
             store.push(assign(cell, value.clone()));
@@ -350,28 +368,27 @@ impl Machine<'_> {
             let cell = self.message_cell(id, index.clone(), Expr::Int(0), component);
             let known = self.ranges.messages[id].get(component);
             let values = known.and_then(|known| known.values).unwrap_or((0, 0));
-            let matched = input.matches.iter().find(|(position, _)| *position == component);
+            let matched = input
+                .matches
+                .iter()
+                .find(|(position, _)| *position == component);
             let values = match matched {
                 Some((_, Expr::Int(value))) => (*value, *value),
                 _ => values,
             };
             cells.push((Expr::Read(cell), values));
         }
-        let spelled = self.spelled(&cells).unwrap_or_else(|| {
-            self.warn_open(name, span);
-            vec![(Vec::new(), Expr::Bool(true))]
-        });
+        let spelled = self.told_apart(&[&format!("{name}?")], &cells, name, span);
         for (numbers, chosen) in spelled {
-            let is_open = numbers.len() != cells.len();
-            let values = match is_open {
-                true => cells.iter().map(|(cell, _)| cell.clone()).collect(),
-                false => numbers.iter().map(|number| Expr::Int(*number)).collect(),
+            let values = match &numbers {
+                None => cells.iter().map(|(cell, _)| cell.clone()).collect(),
+                Some(numbers) => numbers.iter().map(|number| Expr::Int(*number)).collect(),
             };
             let output = Output {
                 channel: id,
                 index: input.index,
                 values,
-                text: if is_open { "_".to_owned() } else { joined(&numbers) },
+                text: numbers.map_or_else(|| "_".to_owned(), |numbers| joined(&numbers)),
             };
             let Some((guard, bound)) = super::moves::handover(&output, &input) else {
                 continue;
@@ -394,8 +411,7 @@ impl Machine<'_> {
     fn shift(&mut self, id: usize, index: Option<Expr>, span: Span) -> Vec<Stmt> {
         let size = self.scope.channels[id].size;
         let width = self.message_width(id);
-        let assign =
-            |place: Place, value: Expr| Stmt::new(StmtKind::Assign(place, value), span);
+        let assign = |place: Place, value: Expr| Stmt::new(StmtKind::Assign(place, value), span);
         let mut list = Vec::new();
         if size > 1 {
             let bound = self.fresh("position");

@@ -173,12 +173,12 @@ impl Machine<'_> {
             Term::Seq(a, _) | Term::Interrupt(a, _) | Term::Hide(a, _) | Term::Atomic(a) => {
                 self.term_span(*a)
             }
-            Term::Choice(_, list) | Term::Interleave(list) => {
-                list.first().map_or(Span::nowhere(), |id| self.term_span(*id))
-            }
-            Term::Parallel(list) => {
-                list.first().map_or(Span::nowhere(), |(id, _)| self.term_span(*id))
-            }
+            Term::Choice(_, list) | Term::Interleave(list) => list
+                .first()
+                .map_or(Span::nowhere(), |id| self.term_span(*id)),
+            Term::Parallel(list) => list
+                .first()
+                .map_or(Span::nowhere(), |(id, _)| self.term_span(*id)),
             Term::Stop | Term::Skip => Span::nowhere(),
         }
     }
@@ -206,7 +206,10 @@ impl Machine<'_> {
             return "…".to_owned();
         }
         let list = |ids: &[TermId], between: &str| {
-            let shown = ids.iter().take(4).map(|id| self.describe(*id, sources, depth + 1));
+            let shown = ids
+                .iter()
+                .take(4)
+                .map(|id| self.describe(*id, sources, depth + 1));
             let mut parts: Vec<String> = shown.collect();
             if ids.len() > 4 {
                 parts.push("…".to_owned());

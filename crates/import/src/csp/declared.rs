@@ -1,11 +1,11 @@
 //! What can be said about declarations as a whole: global variables, calls, events with programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, SourceId, Span};
 use model::{ArrayType, Expr, Initial, ModelParts, Scalar, Type, VarId, Variable};
 
-use super::ast::{Action, Proc, ProcKind};
+use super::ast::{Action, Claim, ExprRef, Formula, Proc, ProcKind, Spec};
 use super::lexer::Name;
 use super::ranges::{FULL, Ranges, join};
 use super::scope::{Scope, Ty};
@@ -25,7 +25,11 @@ pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer
             None => held.fold(values, join),
         };
         let is_bool = ranges.var_types[position] == Ty::Bool && (lo, hi) == (0, 1);
-        let scalar = if is_bool { Scalar::Bool } else { Scalar::Range(lo, hi) };
+        let scalar = if is_bool {
+            Scalar::Bool
+        } else {
+            Scalar::Range(lo, hi)
+        };
         parts.vars.push(Variable {
             name: var.name.text.to_string(),
             ty: array(scalar, &var.dimensions),
@@ -60,7 +64,12 @@ pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer
         if width > 1 {
             dimensions.push(width as i64);
         }
-        let items = zeros(channel.name.text.to_string(), (lo, hi), &dimensions, channel.name.span);
+        let items = zeros(
+            channel.name.text.to_string(),
+            (lo, hi),
+            &dimensions,
+            channel.name.span,
+        );
         let name = format!("ccount({})", channel.name.text);
         let count = zeros(name, (0, channel.size), &counts, channel.name.span);
         let first = VarId::new(parts.vars.len());
@@ -90,6 +99,82 @@ fn zeros(name: String, (lo, hi): (i64, i64), dimensions: &[i64], span: Span) -> 
         initial: Initial::Values(vec![Expr::Int(0); n_cells]),
         span,
     }
+}
+
+/// The values of events that formulas mention, by event or channel with its mark.
+pub(crate) fn mentioned(
+    spec: &Spec,
+    formulas: &[(Formula, SourceId)],
+    scope: &Scope,
+) -> HashMap<String, BTreeSet<Vec<i64>>> {
+    let mut map: HashMap<String, BTreeSet<Vec<i64>>> = HashMap::new();
+    let mut add = |formula: &Formula| {
+        visit_atoms(formula, &mut |atom| {
+            let (key, numbers) = match atom {
+                Formula::Name(name, arguments) => {
+                    let value = |argument: &ExprRef| scope.constant(argument).map(|(v, _)| v);
+                    let numbers: Option<Vec<i64>> = arguments.iter().map(value).collect();
+                    (format!("{}.", name.text), numbers)
+                }
+                Formula::Quoted(text, _) => {
+                    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+                    let Some(at) = text.find(['!', '?', '.']) else {
+                        return;
+                    };
+                    let (key, rest) = text.split_at(at + 1);
+                    let numbers = rest.split('.').map(|number| number.parse().ok()).collect();
+                    (key.to_owned(), numbers)
+                }
+                _ => return,
+            };
+            if let Some(numbers) = numbers {
+                map.entry(key).or_default().insert(numbers);
+            }
+        });
+    };
+    for decl in &spec.assertions {
+        if let Claim::Ltl(formula) = &decl.claim {
+            add(formula);
+        }
+    }
+    formulas.iter().for_each(|(formula, _)| add(formula));
+    map
+}
+
+fn visit_atoms(formula: &Formula, visit: &mut dyn FnMut(&Formula)) {
+    match formula {
+        Formula::Constant(_) | Formula::Name(..) | Formula::Quoted(..) => visit(formula),
+        Formula::Not(a) | Formula::Next(a) | Formula::Always(a) | Formula::Eventually(a) => {
+            visit_atoms(a, visit);
+        }
+        Formula::Until(a, b)
+        | Formula::Release(a, b)
+        | Formula::WeakUntil(a, b)
+        | Formula::And(a, b)
+        | Formula::Or(a, b)
+        | Formula::Xor(a, b)
+        | Formula::Implies(a, b)
+        | Formula::Iff(a, b) => {
+            visit_atoms(a, visit);
+            visit_atoms(b, visit);
+        }
+    }
+}
+
+/// Does some process mention an event or channel with this name?
+pub(crate) fn is_event(scope: &Scope, wanted: &str) -> bool {
+    let mut found = scope.channel_by_name.contains_key(wanted);
+    for decl in &scope.processes {
+        walk(&decl.body, &mut |proc| {
+            if let ProcKind::Prefix(prefixes, _) = &proc.kind {
+                found |= prefixes.iter().any(|prefix| match &prefix.action {
+                    Action::Event(name, _) => &*name.text == wanted,
+                    _ => false,
+                });
+            }
+        });
+    }
+    found
 }
 
 /// Calls `visit` with every process expression inside another, outer ones first.
@@ -167,8 +252,9 @@ pub(crate) fn warn_programs(scope: &Scope, diagnostics: &mut Vec<Diagnostic>) {
                     }
                 }
             }
-            ProcKind::Parallel(_)
-            | ProcKind::Indexed(super::ast::IndexedOp::Parallel, _, _) => has_parallel = true,
+            ProcKind::Parallel(_) | ProcKind::Indexed(super::ast::IndexedOp::Parallel, _, _) => {
+                has_parallel = true
+            }
             _ => {}
         });
     }

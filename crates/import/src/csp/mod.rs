@@ -183,7 +183,9 @@ impl Reader<'_> {
     }
 
     fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
     }
 
     fn parse(&mut self, read: ReadFile<'_>) -> Option<Spec> {
@@ -280,10 +282,16 @@ impl Reader<'_> {
                 .push(Diagnostic::error(code, name.span, message));
         };
         let Some(&process) = scope.process_by_name.get(&name.text) else {
-            error("unknown-process", format!("there is no process `{}`", name.text));
+            error(
+                "unknown-process",
+                format!("there is no process `{}`", name.text),
+            );
             return None;
         };
-        let (wanted, given) = (scope.processes[process].parameters.len(), used.arguments.len());
+        let (wanted, given) = (
+            scope.processes[process].parameters.len(),
+            used.arguments.len(),
+        );
         if wanted != given {
             let message = format!("`{}` takes {wanted} arguments, not {given}", name.text);
             error("wrong-arity", message);
@@ -300,10 +308,15 @@ impl Reader<'_> {
             }
         }
         let root = (process, arguments);
-        Some(roots.iter().position(|known| *known == root).unwrap_or_else(|| {
-            roots.push(root);
-            roots.len() - 1
-        }))
+        Some(
+            roots
+                .iter()
+                .position(|known| *known == root)
+                .unwrap_or_else(|| {
+                    roots.push(root);
+                    roots.len() - 1
+                }),
+        )
     }
 
     fn system(
@@ -316,8 +329,15 @@ impl Reader<'_> {
         questions: &mut [Option<Question>],
     ) -> Option<(System, Vec<Question>)> {
         let (parts, buffers) = declared::globals(scope, ranges);
-        let mut machine =
-            Machine::new(scope, ranges, parts, buffers, &mut self.diagnostics, &self.sources);
+        let mut machine = Machine::new(
+            scope,
+            ranges,
+            parts,
+            buffers,
+            &mut self.diagnostics,
+            &self.sources,
+        );
+        machine.mentioned = declared::mentioned(asked.spec, asked.formulas, scope);
         let constant = |value: &Option<i64>| Arg::Const(value.unwrap_or(0), scope::Ty::Any);
         let arguments = root.1.iter().map(constant).collect();
         let term = machine.term(Term::Call(root.0, arguments));

@@ -204,8 +204,10 @@ impl Machine<'_> {
                 self.compose(&parts)
             }
             Term::Parallel(parts) => {
-                let parts: Vec<(TermId, Option<SetId>)> =
-                    parts.into_iter().map(|(part, set)| (part, Some(set))).collect();
+                let parts: Vec<(TermId, Option<SetId>)> = parts
+                    .into_iter()
+                    .map(|(part, set)| (part, Some(set)))
+                    .collect();
                 self.compose(&parts)
             }
         }
@@ -280,7 +282,11 @@ impl Machine<'_> {
         self.n_conditions += usize::from(is_open);
         let moves = self.moves(body);
         self.n_conditions -= usize::from(is_open);
-        out.extend(moves?.iter().filter_map(|step| step.clone().guarded(condition)));
+        out.extend(
+            moves?
+                .iter()
+                .filter_map(|step| step.clone().guarded(condition)),
+        );
         Some(())
     }
 
@@ -302,7 +308,11 @@ impl Machine<'_> {
                 None => {
                     let skip = self.term(Term::Skip);
                     let ticks = self.moves(skip)?;
-                    moves.extend(ticks.iter().filter_map(|tick| tick.clone().guarded(&refuted)));
+                    moves.extend(
+                        ticks
+                            .iter()
+                            .filter_map(|tick| tick.clone().guarded(&refuted)),
+                    );
                 }
             }
             return Some(moves);

@@ -3,7 +3,9 @@
 use base::Span;
 use model::{Place, Stmt, StmtKind};
 
-use super::ast::{BinaryOp, Expr, ExprKind, ExprRef, MacroBody, Stmt as Text, StmtKind as TextKind};
+use super::ast::{
+    BinaryOp, Expr, ExprKind, ExprRef, MacroBody, Stmt as Text, StmtKind as TextKind,
+};
 use super::lexer::Name;
 use super::scope::Ty;
 use super::term::{Env, Machine};
@@ -166,9 +168,7 @@ impl Machine<'_> {
                 }
                 self.cell(var, Vec::new())
             }
-            ExprKind::Index(name, indices) => {
-                self.element(name, indices, target.span, context)?
-            }
+            ExprKind::Index(name, indices) => self.element(name, indices, target.span, context)?,
             _ => {
                 let message = "only variables can be assigned to";
                 return self.error("assignment", target.span, message);

@@ -66,7 +66,11 @@ pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ran
     for var in &scope.vars {
         let values = match (&var.initial, var.range) {
             (_, Some(range)) => Some(range),
-            (Some(values), None) => values.iter().copied().zip(values.iter().copied()).reduce(join),
+            (Some(values), None) => values
+                .iter()
+                .copied()
+                .zip(values.iter().copied())
+                .reduce(join),
             (None, None) => Some(FULL),
         };
         ranges.vars.push(NameInfo {
@@ -193,7 +197,8 @@ impl<'a> Walk<'a> {
     }
 
     fn process(&mut self, proc: &Proc, known: &Overlay) {
-        let nothing = Overlay::new();
+        // What is known of parameters stays true; what is known of variables ends with the step.
+        let nothing = self.lasting(known);
         match &proc.kind {
             ProcKind::Stop | ProcKind::Skip => {}
             ProcKind::Assert(expr) => {
@@ -201,10 +206,18 @@ impl<'a> Walk<'a> {
             }
             ProcKind::Call(name, arguments) => self.call(&name.text, arguments, known),
             ProcKind::Prefix(prefixes, rest) => {
+                let mut lasting = nothing;
                 for prefix in prefixes {
                     self.prefix(prefix, known);
+                    if let Action::Receive(_, _, patterns) = &prefix.action {
+                        let bound = patterns.iter();
+                        let bound = bound.filter_map(|pattern| binder(self.scope, pattern));
+                        bound.for_each(|name| {
+                            lasting.remove(name);
+                        });
+                    }
                 }
-                self.process(rest, &nothing);
+                self.process(rest, &lasting);
             }
             ProcKind::If(kind, condition, then, otherwise) => {
                 let atomic = *kind == IfKind::Atomic;
@@ -248,7 +261,9 @@ impl<'a> Walk<'a> {
             ProcKind::Indexed(op, indices, body) => {
                 self.indices(indices, known);
                 let general = *op == IndexedOp::Choice(ChoiceKind::General);
-                self.process(body, if general { known } else { &nothing });
+                let mut inner = if general { known.clone() } else { nothing };
+                inner.retain(|name, _| !indices.iter().any(|index| index.name.text == *name));
+                self.process(body, &inner);
             }
             ProcKind::Replicated(_, body) => self.process(body, &nothing),
         }
@@ -258,8 +273,16 @@ impl<'a> Walk<'a> {
         let mut known = base.clone();
         let possible = self.refine(condition, value, &mut known);
         if possible {
-            self.process(body, if keep { &known } else { base });
+            let known = if keep { known } else { self.lasting(&known) };
+            self.process(body, &known);
         }
+    }
+
+    /// The knowledge that later steps cannot make wrong.
+    fn lasting(&self, known: &Overlay) -> Overlay {
+        let is_parameter = |name: &Name| self.ranges.names.contains_key(&(self.def, name.clone()));
+        let kept = known.iter().filter(|(name, _)| is_parameter(name));
+        kept.map(|(name, values)| (name.clone(), *values)).collect()
     }
 
     fn indices(&mut self, indices: &[IndexDef], known: &Overlay) {
@@ -390,7 +413,10 @@ impl<'a> Walk<'a> {
             StmtKind::While(condition, body) => {
                 let mut assigned = HashSet::new();
                 assigned_names(body, &mut assigned);
-                if assigned.iter().any(|name| self.scope.macros.contains_key(name)) {
+                if assigned
+                    .iter()
+                    .any(|name| self.scope.macros.contains_key(name))
+                {
                     // A macro may assign anything.
                     state.clear();
                 }
@@ -473,7 +499,12 @@ impl<'a> Walk<'a> {
             ExprKind::Index(name, _) => (name, false),
             _ => return,
         };
-        if let Some(local) = self.locals.iter_mut().rev().find(|(local, _)| local == name) {
+        if let Some(local) = self
+            .locals
+            .iter_mut()
+            .rev()
+            .find(|(local, _)| local == name)
+        {
             local.1 = values;
             return;
         }
@@ -573,11 +604,10 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Is the name a variable with one cell, not hidden by a local one?
+    /// Is the name a parameter, or a variable with one cell, not hidden by a local one?
     fn is_cell(&self, name: &Name) -> bool {
         let var = self.scope.var_by_name.get(name);
-        !self.is_local(name)
-            && var.is_some_and(|&var| self.scope.vars[var].dimensions.is_empty())
+        !self.is_local(name) && var.is_some_and(|&var| self.scope.vars[var].dimensions.is_empty())
     }
 
     fn type_of(&self, expr: &Expr) -> Ty {
@@ -649,7 +679,12 @@ impl Evaluation<'_> {
         self.depth += 1;
         let values = self.eval_kind(expr);
         self.depth -= 1;
-        values.map(|(lo, hi)| (lo.max(i64::from(i32::MIN) * 4), hi.min(i64::from(i32::MAX) * 4)))
+        values.map(|(lo, hi)| {
+            (
+                lo.max(i64::from(i32::MIN) * 4),
+                hi.min(i64::from(i32::MAX) * 4),
+            )
+        })
     }
 
     fn eval_kind(&mut self, expr: &Expr) -> Option<Interval> {
@@ -669,9 +704,7 @@ impl Evaluation<'_> {
             }
             ExprKind::Call(name, arguments) => self.call(&name.text, arguments),
             ExprKind::Assign(_, value) => self.eval(value),
-            ExprKind::Increment(target, by) => {
-                self.eval(target).map(|(lo, hi)| (lo + by, hi + by))
-            }
+            ExprKind::Increment(target, by) => self.eval(target).map(|(lo, hi)| (lo + by, hi + by)),
         }
     }
 
@@ -679,14 +712,14 @@ impl Evaluation<'_> {
         if let Some((_, values)) = self.locals.iter().rev().find(|(local, _)| local == name) {
             return *values;
         }
+        if let Some(values) = self.known.get(name) {
+            return Some(*values);
+        }
         if let Some(info) = self.ranges.names.get(&(self.def, name.clone())) {
             return info.values;
         }
         if let Some((value, _)) = self.scope.constants.get(name) {
             return Some((*value, *value));
-        }
-        if let Some(values) = self.known.get(name) {
-            return Some(*values);
         }
         if let Some(&var) = self.scope.var_by_name.get(name) {
             return self.ranges.vars[var].values;
@@ -710,7 +743,9 @@ impl Evaluation<'_> {
                 return Some((0, self.scope.channels[channel].size));
             }
             ("cpeek", Some(channel)) => {
-                let values = self.ranges.messages[channel].iter().filter_map(|m| m.values);
+                let values = self.ranges.messages[channel]
+                    .iter()
+                    .filter_map(|m| m.values);
                 return values.reduce(join).map(|values| join(values, (0, 0)));
             }
             _ => {}
@@ -722,7 +757,10 @@ impl Evaluation<'_> {
             return Some(FULL);
         };
         let n_locals = self.locals.len();
-        let values: Vec<_> = arguments.iter().map(|argument| self.eval(argument)).collect();
+        let values: Vec<_> = arguments
+            .iter()
+            .map(|argument| self.eval(argument))
+            .collect();
         let names = decl.parameters.iter().map(|p| p.text.clone());
         self.locals.extend(names.zip(values));
         let result = self.eval(body);
@@ -837,7 +875,9 @@ pub(crate) fn visit_names(expr: &Expr, visit: &mut dyn FnMut(&Name)) {
         }
         ExprKind::Call(name, arguments) => {
             visit(&name.text);
-            arguments.iter().for_each(|argument| visit_names(argument, visit));
+            arguments
+                .iter()
+                .for_each(|argument| visit_names(argument, visit));
         }
     }
 }

@@ -189,7 +189,11 @@ impl Builder<'_> {
         match self.scope.constant(expr) {
             Some((value, _)) => Some(value),
             None => {
-                self.error("not-constant", expr.span, format!("{what} must be constant"));
+                self.error(
+                    "not-constant",
+                    expr.span,
+                    format!("{what} must be constant"),
+                );
                 None
             }
         }

@@ -13,7 +13,9 @@ use std::rc::Rc;
 use base::{Diagnostic, Span};
 use model::{BoundId, ModelParts, Stmt, VarId};
 
-use super::ast::{ChoiceKind, Expr, ExprRef, IndexDef, IndexValues, IndexedOp, Proc, ProcKind, ProcRef};
+use super::ast::{
+    ChoiceKind, Expr, ExprRef, IndexDef, IndexValues, IndexedOp, Proc, ProcKind, ProcRef,
+};
 use super::lexer::Name;
 use super::moves::Move;
 use super::ranges::{Interval, Ranges, join, visit_names};
@@ -159,6 +161,8 @@ pub(crate) struct Machine<'a> {
     set_by_content: HashMap<BTreeSet<Name>, SetId>,
     free: HashMap<*const Proc, Rc<BTreeSet<Name>>>,
     pub(crate) alphabets: HashMap<(usize, Vec<Option<i64>>), Rc<BTreeSet<Name>>>,
+    /// The values that assertions mention, by event or channel with its mark (`e.`, `c!`).
+    pub(crate) mentioned: HashMap<String, BTreeSet<Vec<i64>>>,
     /// The moves of terms of the current component.
     pub(crate) moves: HashMap<TermId, Rc<Vec<Move>>>,
     /// The terms whose moves are being computed, each with how many conditions it stands behind.
@@ -196,6 +200,7 @@ impl<'a> Machine<'a> {
             set_by_content: HashMap::new(),
             free: HashMap::new(),
             alphabets: HashMap::new(),
+            mentioned: HashMap::new(),
             moves: HashMap::new(),
             unfolding: Vec::new(),
             n_conditions: 0,

@@ -167,7 +167,10 @@ impl Machine<'_> {
             if !self.scope.vars[var].dimensions.is_empty() {
                 return self.mixed(span, "a single value", &format!("the array `{name}`"));
             }
-            return Some((Value::Read(self.cell(var, Vec::new())), self.ranges.var_types[var]));
+            return Some((
+                Value::Read(self.cell(var, Vec::new())),
+                self.ranges.var_types[var],
+            ));
         }
         if self.scope.macros.contains_key(name) {
             return self.expand(name, &[], span, context);
@@ -183,7 +186,9 @@ impl Machine<'_> {
             return self.mixed(span, "a value", &format!("the process `{name}`"));
         }
         let known = self.scope.var_by_name.keys();
-        let known = known.chain(self.scope.constants.keys()).chain(self.scope.macros.keys());
+        let known = known
+            .chain(self.scope.constants.keys())
+            .chain(self.scope.macros.keys());
         let advice = self.scope.advice(name, known);
         let message = format!("there is no variable, constant or parameter `{name}`");
         let mut diagnostic = Diagnostic::error("unknown-name", span, message);
@@ -230,7 +235,8 @@ impl Machine<'_> {
         context: &mut Context<'_>,
     ) -> Option<Place> {
         let Some(&var) = self.scope.var_by_name.get(name) else {
-            let is_known = context.env.get(name).is_some() || self.scope.constants.contains_key(name);
+            let is_known =
+                context.env.get(name).is_some() || self.scope.constants.contains_key(name);
             return match is_known {
                 true => self.mixed(span, "an array", &format!("the single value `{name}`")),
                 false => self.unknown_name(name, span),

@@ -34,6 +34,9 @@ const FACTORS: &[(&str, BinaryOp)] = &[
     ("%", BinaryOp::Rem),
 ];
 
+/// Longer sums and conjunctions are refused, because expressions are walked by recursion.
+const MAX_OPERATORS: usize = 300;
+
 impl Parser<'_> {
     /// An expression, possibly an assignment.
     pub(super) fn expression(&mut self) -> Option<ExprRef> {
@@ -87,7 +90,13 @@ impl Parser<'_> {
             return self.make(start, ExprKind::Indexed(op, indices, body));
         }
         let mut left = self.level(level + 1)?;
+        let mut n_operators = 0;
         while let Some(op) = self.operator(operators) {
+            n_operators += 1;
+            if n_operators > MAX_OPERATORS {
+                let message = format!("there are more than {MAX_OPERATORS} operators in a row");
+                return self.error("too-deep", start, message);
+            }
             self.advance();
             let right = self.level(level + 1)?;
             left = self.make(start, ExprKind::Binary(op, left, right))?;

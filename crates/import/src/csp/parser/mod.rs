@@ -14,15 +14,10 @@ use super::lexer::{self, Name, Tok, Token};
 
 /// Expressions and processes nested deeper than this are refused, so that no text can exhaust the
 /// stack.
-const MAX_DEPTH: usize = 120;
+const MAX_DEPTH: usize = 60;
 
 /// Reads a text; what it declares is added to `spec`.
-pub(crate) fn parse(
-    text: &str,
-    id: SourceId,
-    spec: &mut Spec,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+pub(crate) fn parse(text: &str, id: SourceId, spec: &mut Spec, diagnostics: &mut Vec<Diagnostic>) {
     let tokens = lexer::tokens(text, id, diagnostics);
     let mut parser = Parser::new(tokens, diagnostics);
     parser.specification(spec);

@@ -13,7 +13,7 @@ use crate::csp::ast::{
 use crate::csp::lexer::Tok;
 
 /// Longer chains of prefixes are refused, because terms are walked by recursion.
-const MAX_CHAIN: usize = 1000;
+const MAX_CHAIN: usize = 300;
 
 impl Parser<'_> {
     /// Any process expression.
@@ -123,6 +123,10 @@ impl Parser<'_> {
                 break;
             }
             parts.push(self.guarded()?);
+            if parts.len() > MAX_CHAIN {
+                let message = format!("there are more than {MAX_CHAIN} processes in a row");
+                return self.error("too-deep", start, message);
+            }
         }
         // `P; Q; R` is `P; (Q; R)`.
         let mut right = parts.pop()?;
@@ -169,7 +173,10 @@ impl Parser<'_> {
     }
 
     /// The prefix that starts here, if one does; the inner `None` is an error.
-    #[expect(clippy::option_option, reason = "absent, wrong and right are told apart")]
+    #[expect(
+        clippy::option_option,
+        reason = "absent, wrong and right are told apart"
+    )]
     fn prefix_ahead(&mut self) -> Option<Option<Vec<Prefix>>> {
         match self.peek().clone() {
             Tok::Sym("{") => Some(self.single(|parser| {
@@ -187,9 +194,9 @@ impl Parser<'_> {
                 let is_channel = self.is_at(1, "!")
                     || self.is_at(1, "?")
                     || self.is_at(1, "[")
-                        && self
-                            .closing(1)
-                            .is_some_and(|end| self.is_at(end + 1, "!") || self.is_at(end + 1, "?"));
+                        && self.closing(1).is_some_and(|end| {
+                            self.is_at(end + 1, "!") || self.is_at(end + 1, "?")
+                        });
                 let is_event = ["->", ".", "{"].iter().any(|symbol| self.is_at(1, symbol))
                     && !matches!(&*word, "case" | "atomic");
                 (is_channel || is_event).then(|| self.single(Self::action))
