@@ -95,6 +95,8 @@ type Set = Rc<[u32]>;
 struct Pair {
     state: u32,
     set: Set,
+    /// How long its visible trace is.
+    length: usize,
     /// The pair before it, the step taken and its label.
     from: Option<(usize, u32, u32)>,
 }
@@ -155,8 +157,15 @@ impl<'a> Search<'a> {
                 queue.push_back(pair);
             }
         }
+        // A trace that the specification lacks is one longer than the pair it is found at, so pairs
+        // with shorter traces come first.
+        let mut missing: Option<(usize, Difference)> = None;
         while let Some(pair) = queue.pop_front() {
             poll(budget, self.pairs.len(), 64)?;
+            let length = self.pairs[pair].length;
+            if missing.as_ref().is_some_and(|(known, _)| *known <= length) {
+                break;
+            }
             let (state, set) = (self.pairs[pair].state, self.pairs[pair].set.clone());
             if self.is_chaotic(&set) {
                 continue;
@@ -175,14 +184,16 @@ impl<'a> Search<'a> {
                 }
                 let Some(next_set) = self.next(&set, label) else {
                     let kind = DifferenceKind::Trace;
-                    return Ok(Some(self.report(pair, Some((position, label)), kind)));
+                    let found = self.report(pair, Some((position, label)), kind);
+                    missing.get_or_insert((length + 1, found));
+                    continue;
                 };
                 if let Some(next) = self.meet(target, next_set, from) {
                     queue.push_back(next);
                 }
             }
         }
-        Ok(None)
+        Ok(missing.map(|(_, difference)| difference))
     }
 
     /// Adds a pair unless one with a smaller set is known.
@@ -193,7 +204,15 @@ impl<'a> Search<'a> {
         }
         known.retain(|other| !is_subset(&set, other));
         known.push(set.clone());
-        self.pairs.push(Pair { state, set, from });
+        let length = from.map_or(0, |(before, _, label)| {
+            self.pairs[before].length + usize::from(label != SILENT)
+        });
+        self.pairs.push(Pair {
+            state,
+            set,
+            length,
+            from,
+        });
         Some(self.pairs.len() - 1)
     }
 
