@@ -1,13 +1,14 @@
 //! The explicit route: every reachable state is visited. Exact in both directions.
 
-use base::{AtomId, Budget, Fairness, FairnessKind, NoProgress, Progress};
+use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
 use engine::{CompileError, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
-use logic::{Ltl, NamedProperty, Op, Property};
-use model::{Assumption, Model, RunTimeError};
+use logic::{Ltl, NamedProperty, Property};
+use model::{Assumption, AtomMeaning, Model, RunTimeError};
 use omega::{Automaton, Prop};
 
 use crate::fairness::{assuming, is_machine_closed};
+use crate::silence::notices_silence;
 use crate::{Outcome, Plan};
 
 /// What is common to all checks of one property.
@@ -49,6 +50,10 @@ pub(crate) fn check(
     plan: &Plan,
     progress: &mut dyn Progress,
 ) -> Outcome {
+    let objection = match plan.reduce {
+        true => objection_to_reducing(model, &property.property),
+        false => None,
+    };
     let decided = System::new(model)
         .map_err(Obstacle::from)
         .and_then(|system| {
@@ -56,7 +61,7 @@ pub(crate) fn check(
                 model,
                 system,
                 fairness,
-                reduce: plan.reduce && !counts_steps(&property.property),
+                reduce: plan.reduce && objection.is_none(),
                 budget: &plan.budget,
                 progress,
                 branching: None,
@@ -76,20 +81,28 @@ pub(crate) fn check(
         verdict,
         route: "explicit",
         fairness,
-        stats,
         branching,
-        warnings: Vec::new(),
+        warnings: objection
+            .or(stats.refusal.map(|refusal| refusal.to_string()))
+            .map(|why| {
+                let message = format!("nothing is left out for `{}`: {why}", property.name);
+                Diagnostic::warning("not-reduced", property.span, message)
+            })
+            .into_iter()
+            .collect(),
+        stats,
     }
 }
 
 /// Is there any fair run at all? `None` if the budget is spent before that is known.
-pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, budget: &Budget) -> Option<bool> {
+pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Option<bool> {
+    let assumed = &model.parts().assumptions;
     let mut check = Check {
         model,
         system: System::new(model).ok()?,
         fairness,
-        reduce: false,
-        budget,
+        reduce: plan.reduce && !assumed.iter().any(|a| counts_silence(model, a)),
+        budget: &plan.budget,
         progress: &mut NoProgress,
         branching: None,
     };
@@ -104,15 +117,17 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, budget: &Budget) -
 
 /// Is there a reachable position that satisfies the formula? `None` if the budget is spent before
 /// that is known.
-pub(crate) fn is_reachable(model: &Model, goal: &Ltl, budget: &Budget) -> Option<bool> {
+pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<bool> {
+    let reached = Ltl::eventually(goal.clone());
+    let notices = notices_silence(&reached, &|atom| is_step_atom(model, atom));
     let mut system = System::new(model).ok()?;
     let goal_prop = Goal::Satisfies(logic::propositional(goal)?);
     let exploration = Exploration {
         atoms: &goal.atoms(),
         goal: &goal_prop,
-        reduce: false,
+        reduce: plan.reduce && notices == Some(false),
     };
-    let explored = engine::explore(&mut system, &exploration, budget, &mut NoProgress);
+    let explored = engine::explore(&mut system, &exploration, &plan.budget, &mut NoProgress);
     match explored.ok()?.found {
         Found::Goal(_) => Some(true),
         Found::Nothing => Some(false),
@@ -256,20 +271,43 @@ impl Check<'_, '_> {
     }
 }
 
-/// Can the property tell a run from one that stutters? Without `X` it cannot.
-fn counts_steps(property: &Property) -> bool {
+/// Why no step may be left out for a property, as far as its formula is concerned: it must not be
+/// able to tell how many steps there are that it does not see.
+fn objection_to_reducing(model: &Model, property: &Property) -> Option<String> {
     let formula = match property {
-        Property::Ltl(formula) | Property::Invariant(formula) | Property::Reachable(formula) => {
-            formula
+        Property::Ltl(formula) => formula.clone(),
+        Property::Invariant(formula) => Ltl::always(formula.clone()),
+        Property::Reachable(formula) => Ltl::eventually(formula.clone()),
+        Property::DeadlockFree => return None,
+        Property::CtlStar(_) | Property::MayMust(_) => {
+            return Some("path quantifiers see where runs branch".to_owned());
         }
-        Property::DeadlockFree => return false,
-        // Path quantifiers see where runs branch.
-        Property::CtlStar(_) | Property::MayMust(_) => return true,
     };
-    formula
-        .subformulas()
-        .iter()
-        .any(|part| matches!(part.op(), Op::Next(_)))
+    let assumptions = &model.parts().assumptions;
+    if assumptions.iter().any(|a| counts_silence(model, a)) {
+        return Some("an assumption is about steps that are not taken".to_owned());
+    }
+    match notices_silence(&formula, &|atom| is_step_atom(model, atom)) {
+        Some(false) => None,
+        Some(true) => Some("its formula depends on steps that it does not mention".to_owned()),
+        None => Some("its formula is too large to be looked into".to_owned()),
+    }
+}
+
+fn is_step_atom(model: &Model, atom: AtomId) -> bool {
+    let meaning = &model.parts().atoms[atom.index()].meaning;
+    matches!(meaning, AtomMeaning::Taken(_))
+}
+
+/// Does the assumption depend on positions at which a step proposition is false?
+fn counts_silence(model: &Model, assumption: &Assumption) -> bool {
+    match assumption {
+        Assumption::Infinitely(atom, value) => !value && is_step_atom(model, *atom),
+        Assumption::Eventually(atom, value) => *value && is_step_atom(model, *atom),
+        Assumption::All(parts) | Assumption::Any(parts) => {
+            parts.iter().any(|part| counts_silence(model, part))
+        }
+    }
 }
 
 /// The atoms and those of the assumptions, sorted.

@@ -12,6 +12,7 @@ mod explicit;
 mod fairness;
 mod optimum;
 pub mod refinement;
+mod silence;
 mod warnings;
 
 use base::{Budget, Diagnostic, Fairness, Progress};
@@ -120,7 +121,7 @@ pub fn check(
     confirm(model, property, &outcome)?;
     outcome.give_up_where_exhausted();
     if matches!(outcome.verdict, Verdict::Holds { .. }) {
-        let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);
+        let found = warnings::warnings(model, property, fairness, &outcome.stats, plan);
         outcome.warnings.extend(found);
     }
     Ok(outcome)

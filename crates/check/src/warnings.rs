@@ -2,7 +2,7 @@
 //!
 //! All of them are facts about a complete exploration; none is guessed from a partial one.
 
-use base::{Budget, Diagnostic, Fairness, NoProgress, Span};
+use base::{Diagnostic, Fairness, NoProgress, Span};
 use engine::Stats;
 use evidence::Verdict;
 use logic::{CtlStar, Ltl, NamedProperty, Op, PathQuantifier, Property};
@@ -20,11 +20,11 @@ pub(crate) fn warnings(
     property: &NamedProperty,
     fairness: Fairness,
     stats: &Stats,
-    budget: &Budget,
+    plan: &Plan,
 ) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
-    warnings.extend(vacuous(model, property, fairness, stats, budget));
-    warnings.extend(premise_never_true(model, property, stats, budget));
+    warnings.extend(vacuous(model, property, fairness, stats, plan));
+    warnings.extend(premise_never_true(model, property, stats, plan));
     warnings
 }
 
@@ -34,7 +34,7 @@ fn vacuous(
     property: &NamedProperty,
     fairness: Fairness,
     stats: &Stats,
-    budget: &Budget,
+    plan: &Plan,
 ) -> Option<Diagnostic> {
     if matches!(
         property.property,
@@ -51,7 +51,7 @@ fn vacuous(
     if is_machine_closed(model, &conditions) {
         return None;
     }
-    if explicit::has_fair_run(model, fairness, budget)? {
+    if explicit::has_fair_run(model, fairness, plan)? {
         return None;
     }
     let message = format!(
@@ -67,7 +67,7 @@ fn premise_never_true(
     model: &Model,
     property: &NamedProperty,
     stats: &Stats,
-    budget: &Budget,
+    plan: &Plan,
 ) -> Vec<Diagnostic> {
     let mut premises = Vec::new();
     match &property.property {
@@ -89,7 +89,7 @@ fn premise_never_true(
     };
     premises
         .into_iter()
-        .filter(|premise| premise.is_never_true(model, stats, budget))
+        .filter(|premise| premise.is_never_true(model, stats, plan))
         .map(warn)
         .collect()
 }
@@ -112,7 +112,7 @@ enum PremiseKind {
 const MAX_STATES_FOR_PREMISE: u64 = 1_000_000;
 
 impl Premise {
-    fn is_never_true(&self, model: &Model, stats: &Stats, budget: &Budget) -> bool {
+    fn is_never_true(&self, model: &Model, stats: &Stats, plan: &Plan) -> bool {
         if let PremiseKind::Formula(formula) = &self.kind
             && let Op::Atom(atom) = formula.op()
         {
@@ -123,7 +123,7 @@ impl Premise {
         }
         match &self.kind {
             PremiseKind::Formula(formula) => {
-                explicit::is_reachable(model, formula, budget) == Some(false)
+                explicit::is_reachable(model, formula, plan) == Some(false)
             }
             PremiseKind::Part(part) => {
                 let mut parts = model.parts().clone();
@@ -134,7 +134,7 @@ impl Premise {
                     span: Span::nowhere(),
                 });
                 parts.finish().is_ok_and(|model| {
-                    explicit::is_reachable(&model, &Ltl::atom(atom), budget) == Some(false)
+                    explicit::is_reachable(&model, &Ltl::atom(atom), plan) == Some(false)
                 })
             }
         }

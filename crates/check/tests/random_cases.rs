@@ -3,7 +3,7 @@
 //! Violations are replayed on the reference semantics by `check` itself; the oracle decides
 //! whether there is a violation at all.
 
-use base::{Budget, Fairness, NoProgress, Span};
+use base::{Budget, Fairness, FairnessKind, NoProgress, Span};
 use check::{Plan, check};
 use evidence::Verdict;
 use logic::{Ltl, NamedProperty, Property, classify};
@@ -120,7 +120,7 @@ fn reduced(model: &Model, property: Property, fairness: Fairness, reduce: bool) 
     let plan = Plan {
         fairness: Some(fairness),
         reduce,
-        budget: Budget::unlimited().with_max_states(20_000),
+        budget: Budget::unlimited().with_max_states(2_000),
         ..Plan::default()
     };
     let outcome = check(model, &named(property), &plan, &mut NoProgress);
@@ -136,31 +136,39 @@ fn reduced(model: &Model, property: Property, fairness: Fairness, reduce: bool) 
     (verdict, outcome.stats.n_states)
 }
 
+/// A random property, mostly over state propositions.
+fn random_property(random: &mut Random) -> Property {
+    let n_atoms = if random.chance(60) { 4 } else { 8 };
+    match random.below(5) {
+        0 => Property::DeadlockFree,
+        1 | 2 => classify(Ltl::always(random_formula(random, n_atoms, 0))),
+        _ => {
+            let size = random.below(4);
+            classify(random_formula(random, n_atoms, size))
+        }
+    }
+}
+
 #[test]
 fn reduction_changes_no_verdict() {
-    let (mut n_smaller, mut n_cases) = (0, 0);
+    let mut n_smaller = std::collections::BTreeMap::new();
     for seed in 0..40_000 {
         let mut random = Random::new(seed);
-        let shape = [ModelShape::Tiny, ModelShape::Rich][random.below(2)];
-        let model = random_model(&mut random, shape);
-        let size = random.below(4);
-        // Mostly state propositions, for others prevent reduction.
-        let n_atoms = if random.chance(80) { 4 } else { 8 };
-        let formula = random_formula(&mut random, n_atoms, size);
-        let property = match random.below(5) {
-            0 => Property::DeadlockFree,
-            1 | 2 => classify(Ltl::always(random_formula(&mut random, n_atoms, 0))),
-            _ => classify(formula),
-        };
+        let shapes = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Loose];
+        let shape = [0, 1, 2, 2][random.below(4)];
+        let model = random_model(&mut random, shapes[shape]);
+        let property = random_property(&mut random);
         let fairness =
             Fairness::parse(KINDS[random.below(KINDS.len())]).expect("the names are right");
-        let fairness = if random.chance(70) {
-            Fairness::default()
-        } else {
-            fairness
-        };
+        // Nothing is left out under this, and its counterexamples take long to be made short.
+        if fairness.kind == FairnessKind::StrongGlobal && shape == 2 {
+            continue;
+        }
         let full = reduced(&model, property.clone(), fairness, false);
         let less = reduced(&model, property.clone(), fairness, true);
+        if full.0 == "unknown" {
+            continue;
+        }
         // A run-time error may hide a violation and the other way round, depending on the order.
         if full.0 != "error" && less.0 != "error" {
             assert_eq!(
@@ -173,11 +181,14 @@ fn reduction_changes_no_verdict() {
             assert_ne!(full.0, "holds", "seed {seed}");
             assert_ne!(less.0, "holds", "seed {seed}");
         }
-        n_cases += 1;
-        n_smaller += usize::from(full.0 == "holds" && less.1 < full.1);
+        if full.0 == "holds" && less.1 < full.1 {
+            let is_search = matches!(property, Property::Ltl(_));
+            *n_smaller.entry((is_search, fairness.name())).or_insert(0) += 1;
+        }
     }
-    assert!(
-        n_cases == 40_000 && n_smaller > 150,
-        "{n_smaller} of {n_cases} were reduced"
-    );
+    for kind in KINDS {
+        let n_searches = n_smaller.get(&(true, kind.to_owned())).copied();
+        let expected = !kind.contains("global");
+        assert_eq!(n_searches.is_some_and(|n| n > 20), expected, "{n_smaller:?}");
+    }
 }

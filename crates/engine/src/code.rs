@@ -5,7 +5,7 @@
 //! remains are field tests, field stores and the arithmetic that depends on the state. A run never
 //! allocates.
 
-use crate::layout::{ChannelFields, Field};
+use crate::layout::{ChannelFields, Field, Segment};
 
 /// A register.
 pub(crate) type Reg = u16;
@@ -169,6 +169,39 @@ pub(crate) enum Op {
     Fail,
 }
 
+impl Op {
+    /// May running it be a run-time error?
+    pub(crate) fn can_fail(&self) -> bool {
+        match self {
+            Self::Arith { op, .. } => !matches!(op, Arith::Eq | Arith::Ne | Arith::Lt | Arith::Le),
+            Self::Index { .. }
+            | Self::Neg { .. }
+            | Self::Store { .. }
+            | Self::StoreAt { .. }
+            | Self::Fail => true,
+            Self::Const { .. }
+            | Self::Copy { .. }
+            | Self::Load { .. }
+            | Self::LoadAt { .. }
+            | Self::Wrap { .. }
+            | Self::Jump { .. }
+            | Self::JumpIf { .. }
+            | Self::JumpCompare { .. }
+            | Self::JumpMasked { .. }
+            | Self::Recall { .. }
+            | Self::Remember { .. }
+            | Self::StoreMasked { .. }
+            | Self::Choose { .. }
+            | Self::Length { .. }
+            | Self::Head { .. }
+            | Self::Append { .. }
+            | Self::Drop { .. }
+            | Self::Accept
+            | Self::Reject => false,
+        }
+    }
+}
+
 /// An array or family that is indexed with a computed index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Indexing {
@@ -192,6 +225,7 @@ pub(crate) struct Tables {
     pub(crate) ops: Vec<Op>,
     pub(crate) fields: Vec<Field>,
     pub(crate) channels: Vec<ChannelFields>,
+    pub(crate) segments: Vec<Segment>,
     pub(crate) indexings: Vec<Indexing>,
     pub(crate) n_registers: usize,
     pub(crate) n_shared: usize,
@@ -429,11 +463,32 @@ fn append(tables: &Tables, channel: &ChannelFields, message: &[i64], words: &mut
 
 fn drop_oldest(tables: &Tables, channel: &ChannelFields, words: &mut [u64]) {
     let length = &tables.fields[channel.length as usize];
-    let used = length.raw(words) as usize;
+    let used = length.raw(words);
+    match channel.segments {
+        Some(segments) => move_segments(&tables.segments[segments.range()], words),
+        None => move_slots(tables, channel, used as usize, words),
+    }
+    length.set_raw(words, used - 1);
+}
+
+/// Moves all messages by one. Unused slots are zero, so the slot behind the last message becomes
+/// zero, and equal contents are equal words.
+fn move_segments(segments: &[Segment], words: &mut [u64]) {
+    for (position, segment) in segments.iter().enumerate() {
+        let incoming = segments.get(position + 1).map_or(0, |next| {
+            (words[next.word as usize] >> next.shift) & Segment::ones(next.width)
+        });
+        let word = &mut words[segment.word as usize];
+        let moved = word.checked_shr(segment.width).unwrap_or(0) & segment.moved_mask();
+        *word = *word & !segment.mask() | moved | incoming << segment.last_shift();
+    }
+}
+
+/// The same for messages that are longer than a word.
+fn move_slots(tables: &Tables, channel: &ChannelFields, used: usize, words: &mut [u64]) {
     let width = channel.n_components as usize;
     let slots = &tables.fields[channel.first_slot as usize..][..channel.capacity as usize * width];
     for position in 0..used * width {
-        // The slot behind the last message is cleared, so that equal contents are equal words.
         let next = if position + width < used * width {
             slots[position + width].raw(words)
         } else {
@@ -441,7 +496,6 @@ fn drop_oldest(tables: &Tables, channel: &ChannelFields, words: &mut [u64]) {
         };
         slots[position].set_raw(words, next);
     }
-    length.set_raw(words, used as u64 - 1);
 }
 
 /// The low bits of a value, without the `unused` highest ones.

@@ -5,21 +5,22 @@
 //! run that leads to it is shortest, whatever the number of threads. With one thread everything is
 //! deterministic.
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::RwLockReadGuard;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use base::{AtomId, Budget, NoProgress, Progress, Snapshot, StopReason, bits};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
-use crate::chunked::Chunked;
 use crate::compile::CompileError;
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::{Inserted, Spare, StateIndex, StateStore, Table};
-use crate::stubborn::Stubborn;
+use crate::parents::Parents;
+use crate::store::{Inserted, Names, OwnLine, StateIndex, StateStore, Table};
+use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 
 /// What an exploration looks for.
@@ -72,6 +73,8 @@ pub struct Stats {
     /// Were steps left out that could not change the answer? Then everything here is about what is
     /// left.
     pub reduced: bool,
+    /// Why no steps were left out although that was asked for.
+    pub refusal: Option<Refusal>,
     /// Bytes in the structures of the search.
     pub memory_bytes: u64,
     /// Which commands were executed, by command.
@@ -105,23 +108,36 @@ pub fn explore(
         reduce,
     } = exploration;
     let letters = Letters::new(system, atoms)?;
-    let stubborn = match goal {
-        Goal::Deadlock | Goal::Satisfies(_) if reduce && letters.is_about_states() => {
-            Stubborn::new(system, &letters.footprint)
-        }
-        _ => None,
+    system.translate();
+    let demands = Demands {
+        letters: &letters,
+        conditions: &[],
+        strong_global: false,
+        infinite_runs: false,
+    };
+    let stubborn = reduce.then(|| Stubborn::new(system, &demands));
+    let (stubborn, refusal) = match stubborn.transpose() {
+        Ok(stubborn) => (stubborn, None),
+        Err(refusal) => (None, Some(refusal)),
     };
     let shared = Shared {
         store: StateStore::new(system.n_words()),
-        parents: Chunked::new(1),
-        n_unused: AtomicU32::new(0),
-        cursor: AtomicU32::new(0),
+        parents: Parents::new(budget.n_threads() > 1),
+        n_states: OwnLine::default(),
+        cursor: OwnLine::default(),
         is_over: AtomicBool::new(false),
         end: Mutex::new(None),
         goal,
         budget,
     };
-    let new_worker = |_| Worker::new(system.clone(), letters.clone(), stubborn.clone());
+    let names = match budget.n_threads() {
+        1 => Names::one_by_one(),
+        _ => Names::in_blocks(),
+    };
+    let new_worker = |_| {
+        let names = names.clone();
+        Worker::new(system.clone(), letters.clone(), stubborn.clone(), names)
+    };
     let mut workers: Vec<Worker<'_>> = (0..budget.n_threads()).map(new_worker).collect();
     shared.run(&mut workers, progress);
     let end = shared.end.lock().expect(NO_PANIC).take();
@@ -132,7 +148,10 @@ pub fn explore(
         Some(End::Failure(None)) => Found::Failure(None),
         Some(End::Failure(Some(state))) => Found::Failure(Some(shared.trace(system, state, None))),
     };
-    let stats = shared.stats(&workers, atoms);
+    let stats = Stats {
+        refusal,
+        ..shared.stats(&workers, atoms)
+    };
     Ok(Explored { found, stats })
 }
 
@@ -146,11 +165,12 @@ enum End {
     Failure(Option<StateIndex>),
 }
 
-/// The parent of a name that two threads took for the same state.
-const UNUSED: u32 = u32::MAX;
-
 /// How many states a thread takes from a level at a time.
 const BATCH: u32 = 64;
+
+/// How many states are expanded before the first of their successors is looked up: long enough for
+/// what was asked for to arrive from memory.
+const N_AHEAD: u32 = 16;
 
 /// Smaller levels are expanded by one thread; starting another would take longer.
 const MIN_SHARED_LEVEL: u32 = 1024;
@@ -158,12 +178,12 @@ const MIN_SHARED_LEVEL: u32 = 1024;
 /// What the threads have in common.
 struct Shared<'a> {
     store: StateStore,
-    /// One more than the state from which each state was reached first; 0 for initial states,
-    /// `UNUSED` for names without a state.
-    parents: Chunked<AtomicU32>,
-    n_unused: AtomicU32,
+    /// From where each state was reached first.
+    parents: Parents,
+    /// How many states the threads have said they found.
+    n_states: OwnLine<AtomicU64>,
     /// The next state of the level to be expanded.
-    cursor: AtomicU32,
+    cursor: OwnLine<AtomicU32>,
     is_over: AtomicBool,
     end: Mutex<Option<End>>,
     goal: &'a Goal,
@@ -175,12 +195,15 @@ struct Worker<'m> {
     system: System<'m>,
     letters: Letters,
     stubborn: Option<Stubborn>,
-    spare: Spare,
+    names: Names,
+    /// New states that were not counted for all threads yet.
+    n_uncounted: u64,
     /// Bytes in the structures of the search, a little while ago.
     memory: u64,
-    steps: Steps,
-    state: Vec<u64>,
-    hashes: Vec<u64>,
+    /// States that are expanded, and whose steps are not taken yet.
+    ahead: Vec<Ahead>,
+    /// Which steps of the current state were taken.
+    taken: Vec<bool>,
     letter: Vec<u64>,
     seen: Vec<u64>,
     commands_taken: Vec<bool>,
@@ -188,6 +211,17 @@ struct Worker<'m> {
     n_transitions: u64,
     /// States met first here in which some process has control.
     n_transient: u64,
+}
+
+/// A state and its steps.
+#[derive(Debug, Default)]
+struct Ahead {
+    source: StateIndex,
+    state: Vec<u64>,
+    steps: Steps,
+    hashes: Vec<u64>,
+    /// Are there no steps because of a run-time error?
+    has_failed: bool,
 }
 
 /// The table, while a thread inserts.
@@ -199,10 +233,11 @@ impl<'a> Shared<'a> {
             self.finish(end);
             return;
         }
+        self.end_level(workers);
         let mut level = (0, self.store.len() as StateIndex);
         let mut depth = 0;
         while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
-            self.cursor.store(level.0, Ordering::Relaxed);
+            self.cursor.0.store(level.0, Ordering::Relaxed);
             let (first, others) = workers.split_at_mut(1);
             let others = match level.1 - level.0 < MIN_SHARED_LEVEL {
                 true => &mut [],
@@ -214,13 +249,16 @@ impl<'a> Shared<'a> {
                 }
                 first[0].expand_level(self, level.1, depth, progress);
             });
-            // A name left over belongs to this level, which is done: it stays without a state.
-            for name in workers.iter_mut().filter_map(|worker| worker.spare.take()) {
-                self.parents.row(name)[0].store(UNUSED, Ordering::Relaxed);
-                self.n_unused.fetch_add(1, Ordering::Relaxed);
-            }
+            self.end_level(workers);
             level = (level.1, self.store.len() as StateIndex);
             depth += 1;
+        }
+    }
+
+    /// A name left over belongs to this level, which is done: it stays without a state.
+    fn end_level(&self, workers: &mut [Worker<'_>]) {
+        for name in workers.iter_mut().flat_map(|worker| worker.names.give_up()) {
+            self.parents.set_unused(name);
         }
     }
 
@@ -231,7 +269,7 @@ impl<'a> Shared<'a> {
     }
 
     fn n_states(&self) -> u64 {
-        (self.store.len() - self.n_unused.load(Ordering::Relaxed) as usize) as u64
+        self.n_states.0.load(Ordering::Relaxed)
     }
 
     fn memory(&self) -> u64 {
@@ -245,18 +283,14 @@ impl<'a> Shared<'a> {
         state: StateIndex,
         last: Option<(StateIndex, Label)>,
     ) -> Trace {
-        let parent_of = |state: StateIndex| {
-            let stored = self.parents.row(state)[0].load(Ordering::Relaxed);
-            stored.checked_sub(1)
-        };
         let mut path = vec![state];
         let mut parent = match &last {
             Some((source, _)) => Some(*source),
-            None => parent_of(state),
+            None => self.parent(system, state),
         };
         while let Some(source) = parent {
             path.push(source);
-            parent = parent_of(source);
+            parent = self.parent(system, source);
         }
         path.reverse();
         let mut steps = Vec::new();
@@ -273,6 +307,21 @@ impl<'a> Shared<'a> {
             steps,
             loop_start: None,
         }
+    }
+
+    /// The state from which this one was reached first; nothing for an initial state.
+    fn parent(&self, system: &mut System<'_>, state: StateIndex) -> Option<StateIndex> {
+        let mut candidates = self.parents.candidates(state)?;
+        if candidates.len() == 1 {
+            return candidates.next();
+        }
+        let target = self.store.get(state);
+        let mut steps = Steps::default();
+        candidates.find(|&source| {
+            let expanded = system.steps(&self.store.get(source), &mut steps);
+            let leads = |position| steps.target(position, target.len()) == target;
+            expanded.is_ok() && (0..steps.len()).any(leads)
+        })
     }
 
     fn step_between(
@@ -302,6 +351,7 @@ impl<'a> Shared<'a> {
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
             reduced: workers[0].stubborn.is_some(),
+            refusal: None,
             memory_bytes: self.memory(),
             commands_taken: vec![false; model.commands().len()],
             atoms_seen: vec![false; model.parts().atoms.len()],
@@ -320,14 +370,18 @@ impl<'a> Shared<'a> {
 }
 
 impl<'m> Worker<'m> {
-    fn new(system: System<'m>, letters: Letters, stubborn: Option<Stubborn>) -> Self {
+    fn new(system: System<'m>, letters: Letters, stubborn: Option<Stubborn>, names: Names) -> Self {
+        let new_ahead = |_| Ahead {
+            state: vec![0; system.n_words()],
+            ..Ahead::default()
+        };
         Self {
             stubborn,
-            spare: None,
+            names,
+            n_uncounted: 0,
             memory: 0,
-            steps: Steps::default(),
-            state: vec![0; system.n_words()],
-            hashes: Vec::new(),
+            ahead: (0..N_AHEAD).map(new_ahead).collect(),
+            taken: Vec::new(),
             letter: vec![0; letters.n_words],
             seen: vec![0; letters.n_words],
             commands_taken: vec![false; system.model().commands().len()],
@@ -349,7 +403,14 @@ impl<'m> Worker<'m> {
         for words in initial.chunks_exact(self.system.n_words()) {
             self.reach(shared, &mut guard, words, StateStore::hash(words), None)?;
         }
+        self.count(shared);
         Ok(())
+    }
+
+    /// Tells all threads how many states were found.
+    fn count(&mut self, shared: &Shared<'_>) {
+        let n_new = std::mem::take(&mut self.n_uncounted);
+        shared.n_states.0.fetch_add(n_new, Ordering::Relaxed);
     }
 
     /// Expands states of the level, which ends before `end`, until none is left.
@@ -362,7 +423,7 @@ impl<'m> Worker<'m> {
     ) {
         while !shared.is_over.load(Ordering::Relaxed) {
             // The cursor never overflows: it passes `end` by at most one batch for each thread.
-            let first = shared.cursor.fetch_add(BATCH, Ordering::Relaxed);
+            let first = shared.cursor.0.fetch_add(BATCH, Ordering::Relaxed);
             if first >= end {
                 return;
             }
@@ -375,12 +436,58 @@ impl<'m> Worker<'m> {
                 depth,
             });
             let mut guard = Some(shared.store.table());
-            for source in first..end.min(first.saturating_add(BATCH)) {
-                if let Err(end) = self.expand(shared, &mut guard, source) {
-                    shared.finish(end);
-                    return;
-                }
+            let end = end.min(first.saturating_add(BATCH));
+            let result = self.expand_batch(shared, &mut guard, first..end);
+            self.count(shared);
+            if let Err(end) = result {
+                shared.finish(end);
+                return;
             }
+        }
+    }
+
+    /// Expands some states and takes their steps, in order. What is looked up is asked for as early
+    /// as possible.
+    fn expand_batch<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        sources: Range<StateIndex>,
+    ) -> Result<(), End> {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let mut sources = sources.filter(|&source| !shared.parents.is_unused(source));
+        loop {
+            let mut n_ahead = 0;
+            for (entry, source) in ahead.iter_mut().zip(&mut sources) {
+                self.look_ahead(shared, source, entry);
+                n_ahead += 1;
+            }
+            if n_ahead == 0 {
+                break;
+            }
+            let table = guard.get_or_insert_with(|| shared.store.table());
+            for entry in &mut ahead[..n_ahead] {
+                entry.steps.hash_targets(&mut entry.hashes, table);
+            }
+            for hash in ahead[..n_ahead].iter().flat_map(|entry| &entry.hashes) {
+                shared.store.prefetch_row(table, *hash);
+            }
+            for entry in &ahead[..n_ahead] {
+                self.expand(shared, guard, entry)?;
+            }
+        }
+        self.ahead = ahead;
+        Ok(())
+    }
+
+    /// Computes the steps of a state.
+    fn look_ahead(&mut self, shared: &Shared<'_>, source: StateIndex, entry: &mut Ahead) {
+        entry.source = source;
+        shared.store.read(source, &mut entry.state);
+        let expanded = self.system.steps(&entry.state, &mut entry.steps);
+        entry.has_failed = expanded.is_err();
+        if entry.has_failed {
+            entry.steps.clear();
         }
     }
 
@@ -388,44 +495,106 @@ impl<'m> Worker<'m> {
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        source: StateIndex,
+        entry: &Ahead,
     ) -> Result<(), End> {
-        if shared.parents.row(source)[0].load(Ordering::Relaxed) == UNUSED {
-            return Ok(());
-        }
-        let spent = shared.budget.check(shared.n_states(), self.memory);
+        let &Ahead {
+            source, ref steps, ..
+        } = entry;
+        let n_states = shared.n_states() + self.n_uncounted;
+        let spent = shared.budget.check(n_states, self.memory);
         spent.map_err(End::Stopped)?;
-        shared.store.read(source, &mut self.state);
-        let mut steps = std::mem::take(&mut self.steps);
-        let expanded = self.system.steps(&self.state, &mut steps);
-        expanded.map_err(|Failed| End::Failure(Some(source)))?;
-        if let Some(stubborn) = &mut self.stubborn {
-            stubborn.reduce(&self.system, &self.state, &mut steps);
+        if entry.has_failed {
+            return Err(End::Failure(Some(source)));
         }
-        self.n_transitions += steps.len().max(1) as u64;
+        // The idle step of a deadlock.
+        self.n_transitions += u64::from(steps.is_empty());
         if steps.is_empty() && matches!(shared.goal, Goal::Deadlock) {
             return Err(End::Goal(source, None));
         }
-        let table = guard.get_or_insert_with(|| shared.store.table());
-        steps.hash_targets(&mut self.hashes, table);
-        for position in 0..steps.len() {
-            let label = steps.labels[position];
-            self.note_label(label);
-            let (target, hash) = (
-                steps.target(position, self.state.len()),
-                self.hashes[position],
-            );
-            self.reach(shared, guard, target, hash, Some((source, label)))?;
-        }
+        shared.parents.begin(source, shared.store.len());
+        self.take_steps(shared, guard, entry)?;
         if steps.is_empty() && self.letters.has_step_atoms() {
             // The idle step leads to a position at which no step proposition holds.
-            let state = std::mem::take(&mut self.state);
             let idle = Some((source, LabelTable::IDLE));
-            self.reach(shared, guard, &state, StateStore::hash(&state), idle)?;
-            self.state = state;
+            let hash = StateStore::hash(&entry.state);
+            self.reach(shared, guard, &entry.state, hash, idle)?;
         }
-        self.steps = steps;
         Ok(())
+    }
+
+    /// Takes the steps of a state, or those that cannot wait; see [`crate::stubborn`]. States are
+    /// expanded in the order of their names, whatever the number of threads.
+    fn take_steps<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        entry: &Ahead,
+    ) -> Result<(), End> {
+        if self.stubborn.is_none() {
+            for position in 0..entry.steps.len() {
+                self.take(shared, guard, entry, position)?;
+            }
+            return Ok(());
+        }
+        self.taken.clear();
+        self.taken.resize(entry.steps.len(), false);
+        let mut reduced = match &mut self.stubborn {
+            Some(stubborn) => {
+                stubborn.is_worth_trying()
+                    && stubborn.choose(&self.system, &entry.state, &entry.steps)
+            }
+            None => false,
+        };
+        let leads_on = self.take_chosen(shared, guard, entry, reduced)?;
+        if let Some(stubborn) = self.stubborn.as_mut().filter(|s| s.needs_attention())
+            && reduced
+            && !leads_on
+        {
+            reduced = stubborn.attend(&self.system, &entry.state);
+            self.take_chosen(shared, guard, entry, reduced)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the steps of the chosen set, or all. Says whether one that the property does not see
+    /// leads to a state that is expanded later.
+    fn take_chosen<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        entry: &Ahead,
+        reduced: bool,
+    ) -> Result<bool, End> {
+        let steps = &entry.steps;
+        let mut leads_on = false;
+        for position in 0..steps.len() {
+            let unit = steps.units[position];
+            let stubborn = self.stubborn.as_ref().filter(|_| reduced);
+            if self.taken[position] || stubborn.is_some_and(|stubborn| !stubborn.keeps(unit)) {
+                continue;
+            }
+            let is_invisible = stubborn.is_some_and(|stubborn| stubborn.is_invisible(unit));
+            self.taken[position] = true;
+            let index = self.take(shared, guard, entry, position)?;
+            leads_on |= is_invisible && index > entry.source;
+        }
+        Ok(leads_on)
+    }
+
+    /// Takes one step. Returns the name of its target.
+    fn take<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        entry: &Ahead,
+        position: usize,
+    ) -> Result<StateIndex, End> {
+        self.n_transitions += 1;
+        let label = entry.steps.labels[position];
+        self.note_label(label);
+        let target = entry.steps.target(position, entry.state.len());
+        let from = Some((entry.source, label));
+        self.reach(shared, guard, target, entry.hashes[position], from)
     }
 
     fn note_label(&mut self, label: LabelId) {
@@ -439,7 +608,7 @@ impl<'m> Worker<'m> {
         }
     }
 
-    /// A state is reached: by a step, or as an initial state.
+    /// A state is reached: by a step, or as an initial state. Returns its name.
     fn reach<'s>(
         &mut self,
         shared: &'s Shared<'_>,
@@ -447,14 +616,14 @@ impl<'m> Worker<'m> {
         words: &[u64],
         hash: u64,
         from: Option<(StateIndex, LabelId)>,
-    ) -> Result<(), End> {
+    ) -> Result<StateIndex, End> {
         let (index, is_new) = self.insert(shared, guard, words, hash)?;
         if is_new {
             self.n_transient += u64::from(self.system.is_transient(words));
-            let parent = from.map_or(0, |(parent, _)| parent + 1);
-            shared.parents.row(index)[0].store(parent, Ordering::Relaxed);
+            self.n_uncounted += 1;
+            shared.parents.set(index, from.map(|(parent, _)| parent));
         } else if !self.letters.has_step_atoms() {
-            return Ok(());
+            return Ok(index);
         }
         self.letter.fill(0);
         let failed = |Failed| End::Failure(Some(index));
@@ -472,7 +641,7 @@ impl<'m> Worker<'m> {
                 let label = |(source, label)| (source, self.system.label(label).clone());
                 Err(End::Goal(index, from.map(label)))
             }
-            _ => Ok(()),
+            _ => Ok(index),
         }
     }
 
@@ -488,7 +657,7 @@ impl<'m> Worker<'m> {
             match shared
                 .store
                 .states
-                .insert(table, words, hash, &mut self.spare)
+                .insert(table, words, hash, &mut self.names)
             {
                 Inserted::New(index) => return Ok((index, true)),
                 Inserted::Old(index) => return Ok((index, false)),

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 base::define_index! {
     /// A way in which a step happens. Few in number; every step carries one.
+    #[repr(transparent)]
     pub struct LabelId;
 }
 

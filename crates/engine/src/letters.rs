@@ -66,9 +66,19 @@ impl Letters {
         self.bit_by_atom[atom.index()].expect("the atom is of interest")
     }
 
-    /// Do all atoms speak of the values in a state only, not of steps?
-    pub(crate) fn is_about_states(&self) -> bool {
-        self.taken.is_empty() && self.enabled.is_empty() && self.deadlock.is_empty()
+    /// Does an atom ask whether any step is possible?
+    pub(crate) fn mentions_deadlock(&self) -> bool {
+        !self.deadlock.is_empty()
+    }
+
+    /// The commands that atoms ask about: was one of these taken?
+    pub(crate) fn taken_sets(&self) -> impl Iterator<Item = &StepSet> {
+        self.taken.iter().map(|(_, set)| set)
+    }
+
+    /// The commands that atoms ask about: is one of these possible?
+    pub(crate) fn enabled_sets(&self) -> impl Iterator<Item = &StepSet> {
+        self.enabled.iter().map(|(_, set)| set)
     }
 
     /// Do steps matter to any atom?

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use model::InstanceId;
 
 use crate::layout::Field;
-use crate::system::{Failed, Member, Scratch, Steps, System};
+use crate::system::{Failed, Member, Steps, System};
 
 /// What tells steps that exist from others.
 #[derive(Clone, Debug)]
@@ -228,9 +228,7 @@ impl System<'_> {
         }
         let mut probe = std::mem::take(&mut ruling.probe);
         probe.clear();
-        let Scratch { current, .. } = &mut self.scratch;
-        current.copy_from_slice(words);
-        self.machine.recalled.fill(None);
+        self.set_current(words);
         let blocked = match self.rule(&mut probe) {
             Ok(ControlFlow::Continue(())) => probe.is_empty(),
             Ok(ControlFlow::Break(())) => true,

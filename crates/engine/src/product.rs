@@ -30,7 +30,7 @@ use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::search::Query;
 use crate::store::{StateIndex, StateStore};
-use crate::stubborn::Stubborn;
+use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 
 /// Why the exploration of a product ends early.
@@ -107,6 +107,9 @@ pub(crate) struct Product<'a, 'm> {
     edge_marks: Vec<u64>,
     enabled: Vec<u64>,
     stubborn: Option<Stubborn>,
+    refusal: Option<Refusal>,
+    /// What was decided for each state of a reduced search.
+    selections: Vec<Selection>,
     hashes: Vec<u64>,
     gauge: &'a Gauge,
     n_expansions: u64,
@@ -121,6 +124,19 @@ pub(crate) struct Gauge {
 }
 
 const UNEXPANDED: u32 = u32::MAX;
+
+/// Which steps of a state a reduced search takes; see [`crate::stubborn`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Selection {
+    /// Not decided yet.
+    Undecided,
+    /// A small set.
+    Small,
+    /// A small set with all concerned units.
+    Attentive,
+    /// All of them.
+    All,
+}
 
 /// Pairs of a state and an automaton state, named in order of discovery. With a single automaton
 /// state no table is needed: the name of the state is the name of the node.
@@ -142,13 +158,17 @@ impl<'a, 'm> Product<'a, 'm> {
             ..
         } = query;
         let letters = Letters::new(system, query.atoms)?;
-        let reduce = query.reduce
-            && conditions.is_empty()
-            && !query.strong_global
-            && letters.is_about_states();
-        let stubborn = match reduce {
-            true => Stubborn::new(system, &letters.footprint),
-            false => None,
+        system.translate();
+        let demands = Demands {
+            letters: &letters,
+            conditions,
+            strong_global: query.strong_global,
+            infinite_runs: true,
+        };
+        let stubborn = query.reduce.then(|| Stubborn::new(system, &demands));
+        let (stubborn, refusal) = match stubborn.transpose() {
+            Ok(stubborn) => (stubborn, None),
+            Err(refusal) => (None, Some(refusal)),
         };
         let of_kind = |kind| {
             let fits = |condition: &&Condition| condition.kind == kind;
@@ -191,6 +211,8 @@ impl<'a, 'm> Product<'a, 'm> {
             edge_marks: vec![0; sections.end],
             enabled: vec![0; n_subject_words],
             stubborn,
+            refusal,
+            selections: Vec::new(),
             hashes: Vec::new(),
             gauge,
             n_expansions: 0,
@@ -209,11 +231,6 @@ impl<'a, 'm> Product<'a, 'm> {
             })
             .collect();
         Ok(product)
-    }
-
-    /// Are steps left out?
-    pub(crate) fn is_reduced(&self) -> bool {
-        self.stubborn.is_some()
     }
 
     /// The state of the system that a node stands for.
@@ -267,7 +284,8 @@ impl<'a, 'm> Product<'a, 'm> {
             Nodes::Pairs(pairs) => pairs.memory(),
         };
         let letters = self.state_letters.capacity() as u64 * 8;
-        self.store.memory() + pairs + letters + self.n_steps.capacity() as u64 * 4
+        let per_state = self.n_steps.capacity() as u64 * 4 + self.selections.capacity() as u64;
+        self.store.memory() + pairs + letters + per_state
     }
 
     /// Stores a state and works out which atoms hold in it.
@@ -286,7 +304,8 @@ impl<'a, 'm> Product<'a, 'm> {
         Ok(index)
     }
 
-    /// Computes the steps of a state into `self.steps`.
+    /// Computes the steps of a state into `self.steps`, those that can wait left out, and what is
+    /// enabled into `self.enabled`.
     fn expand(&mut self, state: StateIndex) -> Result<(), Halt> {
         let memory = self.memory() + self.gauge.search_bytes.get();
         self.budget
@@ -304,9 +323,11 @@ impl<'a, 'm> Product<'a, 'm> {
         }
         self.store.read(state, &mut self.state);
         self.system.steps(&self.state, &mut self.steps)?;
-        if let Some(stubborn) = &mut self.stubborn {
-            stubborn.reduce(self.system, &self.state, &mut self.steps);
-        }
+        let steps = std::mem::take(&mut self.steps);
+        // What can wait is enabled all the same.
+        self.compute_enabled(&steps.labels);
+        self.steps = steps;
+        self.leave_out(state)?;
         let n_steps = self.steps.len().max(1) as u32;
         if self.n_steps[state as usize] == UNEXPANDED {
             self.n_steps[state as usize] = n_steps;
@@ -314,6 +335,72 @@ impl<'a, 'm> Product<'a, 'm> {
             self.note_labels();
         }
         Ok(())
+    }
+
+    /// Leaves out the steps that can wait, if the search is reduced. A state keeps what was decided
+    /// when it was expanded first.
+    fn leave_out(&mut self, state: StateIndex) -> Result<(), Halt> {
+        let Some(mut stubborn) = self.stubborn.take() else {
+            return Ok(());
+        };
+        let mut steps = std::mem::take(&mut self.steps);
+        let selected = self.select(state, &steps, &mut stubborn);
+        if selected.is_ok_and(|selection| selection != Selection::All) {
+            steps.retain_units(|unit| stubborn.keeps(unit));
+        }
+        self.steps = steps;
+        self.stubborn = Some(stubborn);
+        selected.map(drop)
+    }
+
+    fn select(
+        &mut self,
+        state: StateIndex,
+        steps: &Steps,
+        stubborn: &mut Stubborn,
+    ) -> Result<Selection, Halt> {
+        self.selections
+            .resize(self.store.len(), Selection::Undecided);
+        let mut selection = self.selections[state as usize];
+        if selection == Selection::All
+            || selection == Selection::Undecided && !stubborn.is_worth_trying()
+            || !stubborn.choose(self.system, &self.state, steps)
+        {
+            self.selections[state as usize] = Selection::All;
+            return Ok(Selection::All);
+        }
+        if selection == Selection::Undecided {
+            let must_attend =
+                stubborn.needs_attention() && self.leads_back(state, steps, stubborn)?;
+            selection = match must_attend {
+                true => Selection::Attentive,
+                false => Selection::Small,
+            };
+        }
+        if selection == Selection::Attentive && !stubborn.attend(self.system, &self.state) {
+            selection = Selection::All;
+        }
+        self.selections[state as usize] = selection;
+        Ok(selection)
+    }
+
+    /// Does a step that is kept lead to a state decided before, or to the state itself?
+    fn leads_back(
+        &mut self,
+        state: StateIndex,
+        steps: &Steps,
+        stubborn: &Stubborn,
+    ) -> Result<bool, Halt> {
+        for position in 0..steps.len() {
+            if stubborn.keeps(steps.units[position]) {
+                let words = steps.target(position, self.state.len());
+                let target = self.intern(words, StateStore::hash(words))?;
+                if target == state || self.n_steps[target as usize] != UNEXPANDED {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     fn note_labels(&mut self) {
@@ -424,7 +511,8 @@ impl<'a, 'm> Product<'a, 'm> {
             n_states: self.store.len() as u64 - self.n_transient,
             n_transitions: self.n_transitions,
             n_product_states: Some(self.n_nodes() as u64),
-            reduced: self.is_reduced(),
+            reduced: self.stubborn.is_some(),
+            refusal: self.refusal,
             memory_bytes: self.memory(),
             commands_taken: self.commands_taken.clone(),
             atoms_seen,
@@ -481,7 +569,6 @@ impl Graph for Product<'_, '_> {
         self.expand(state)?;
         let steps = std::mem::take(&mut self.steps);
         steps.hash_targets(&mut self.hashes, self.store.table_mut());
-        self.compute_enabled(&steps.labels);
         for position in 0..steps.len().max(1) {
             // A deadlocked state idles: no action, no mover, the same state.
             let (label, target) = if steps.is_empty() {

@@ -1,6 +1,6 @@
 //! Compiling the commands of a model, alone and in teams, its initial constraint and its atoms.
 
-use base::AtomId;
+use base::{AtomId, bits};
 use model::{Command, CommandId, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
 
 use crate::code::{Indexing, Op, Reg};
@@ -8,6 +8,9 @@ use crate::compile::{Code, CompileError, Compiler, Operand};
 use crate::footprint::Footprint;
 use crate::sharing::Sharing;
 use crate::system::{CompiledCommand, Member, System, Team};
+
+/// Effects with more combinations of choices keep them for when they are executed.
+const MAX_UNFOLDED_CHOICES: usize = 32;
 
 impl System<'_> {
     pub(crate) fn compile_commands(&mut self) -> Result<(), CompileError> {
@@ -19,9 +22,23 @@ impl System<'_> {
             let step = model.step_of(id);
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
             let guard = self.compile_guard(command, step, &sharing)?;
-            let effect = self.compile_effect(command, step, alone, None)?;
+            let effect = self.compile_effect(command, step, alone, None, None)?;
+            let unfolded = match alone {
+                true => self.unfold_choices(command, step)?,
+                false => Vec::new(),
+            };
+            let has_choice = chooses(&step.effect);
+            let mut condition_reads = guard.footprint.reads.clone();
+            if has_choice {
+                bits::union_into(&mut condition_reads, &effect.footprint.reads);
+            }
+            self.effect_footprints
+                .insert(effect.start, effect.footprint.clone());
             let mut footprint = guard.footprint;
             footprint.union(&effect.footprint);
+            // The location was looked at to find the command.
+            let location = self.layout.first_location + command.instance.0;
+            footprint.read_fields(&self.tables.fields, location..location + 1);
             let label = alone.then(|| {
                 self.labels
                     .of_team(model, vec![model.action_of(id)], vec![id])
@@ -30,7 +47,11 @@ impl System<'_> {
                 guard: guard.start,
                 effect: effect.start,
                 footprint,
-                has_choice: chooses(&step.effect),
+                condition_reads,
+                guard_can_fail: guard.can_fail,
+                effect_can_fail: effect.can_fail,
+                has_choice,
+                unfolded,
                 alone: label,
                 leads: Vec::new(),
                 priority: step.priority,
@@ -87,7 +108,6 @@ impl System<'_> {
         let mut compiler = Compiler::new(model, &self.layout, &mut self.tables);
         compiler.sharing = Some(sharing);
         let start = compiler.begin(Some(command.instance), &command.bindings);
-        compiler.read_location(command.instance);
         let reject = compiler.label();
         compiler.jump_if(&step.guard, false, reject);
         match &step.sync {
@@ -136,13 +156,32 @@ impl System<'_> {
         compiler.finish(start)
     }
 
-    /// Communication, effect, new location. In a rendezvous `sender` is set for the receiver.
+    /// The effects of a command that moves alone, one for each combination of choices; none if
+    /// there are no choices, or many, or some that are not known now.
+    fn unfold_choices(&mut self, command: &Command, step: &Step) -> Result<Vec<u32>, CompileError> {
+        if !chooses(&step.effect) {
+            return Ok(Vec::new());
+        }
+        let mut compiler = self.compiler();
+        compiler.enter(Some(command.instance), &command.bindings);
+        let combinations = compiler.choices_of(&step.effect, MAX_UNFOLDED_CHOICES);
+        let mut unfolded = Vec::new();
+        for choices in combinations.unwrap_or_default() {
+            let effect = self.compile_effect(command, step, true, None, Some(choices))?;
+            unfolded.push(effect.start);
+        }
+        Ok(unfolded)
+    }
+
+    /// Communication, effect, new location. In a rendezvous `sender` is set for the receiver. With
+    /// `choices`, these are made.
     fn compile_effect(
         &mut self,
         command: &Command,
         step: &Step,
         buffered: bool,
         sender: Option<CommandId>,
+        choices: Option<Vec<i64>>,
     ) -> Result<Code, CompileError> {
         let model = self.model;
         let mut compiler = self.compiler();
@@ -178,6 +217,7 @@ impl System<'_> {
             }
             _ => {}
         }
+        compiler.made_choices = choices.map(Vec::into_iter);
         compiler.statements(&step.effect);
         compiler.store_location(command.instance, step.target);
         compiler.emit(Op::Accept);
@@ -198,6 +238,7 @@ impl System<'_> {
                 action: transition.action,
                 members: Vec::new(),
                 agreement: None,
+                can_fail: false,
                 footprint: Footprint::new(self.layout.n_words),
             };
             for participant in &transition.participants {
@@ -214,11 +255,14 @@ impl System<'_> {
                 let (command, step) =
                     (&model.commands()[receiver.index()], model.step_of(receiver));
                 let agreement = self.compile_agreement(first, receiver)?;
-                let effect = self.compile_effect(command, step, false, Some(first))?;
+                let effect = self.compile_effect(command, step, false, Some(first), None)?;
                 team.agreement = Some(agreement.start);
+                team.can_fail = agreement.can_fail || effect.can_fail;
                 team.footprint.union(&agreement.footprint);
                 team.footprint.union(&effect.footprint);
                 team.members[1][0].effect = effect.start;
+                self.effect_footprints
+                    .insert(effect.start, effect.footprint);
             }
             for leader in &transition.participants[0].alternatives {
                 self.commands[leader.index()]
@@ -310,6 +354,7 @@ impl System<'_> {
         compiler.emit(Op::Reject);
         let code = compiler.finish(start)?;
         self.machine.registers.resize(self.tables.n_registers, 0);
+        self.propositions.push(code.start);
         Ok(Some(code))
     }
 }
@@ -370,9 +415,10 @@ fn is_rendezvous(model: &Model, step: &Step) -> bool {
     }
 }
 
-fn chooses(statements: &[Stmt]) -> bool {
+pub(crate) fn chooses(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Choose(..) => true,
+        // A choice of one value is a name for it.
+        StmtKind::Choose(_, lo, hi, _) => lo != hi,
         StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),
         StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(body),
         StmtKind::Assign(..)

@@ -22,9 +22,10 @@ pub struct Query<'a> {
     pub strong_global: bool,
     /// The atoms that the automaton mentions, and any others to be evaluated everywhere.
     pub atoms: &'a [AtomId],
-    /// May steps be left out that make no difference to the automaton? It must not be able to count
-    /// steps: its language must be closed under stuttering. Ignored under any fairness and where
-    /// atoms speak of steps. Counts are then those of the reduced system.
+    /// May steps be left out that make no difference? The automaton must not be able to count steps
+    /// that it does not see: its language must be closed under adding and removing positions that
+    /// repeat the state propositions of the one before and at which no step proposition holds.
+    /// Counts are then those of the reduced system. [`Stats::refusal`] says why it was not done.
     pub reduce: bool,
 }
 

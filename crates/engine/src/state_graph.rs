@@ -70,6 +70,7 @@ pub fn state_graph(
     progress: &mut dyn Progress,
 ) -> Result<(Built, Stats), CompileError> {
     let letters = Letters::new(system, atoms)?;
+    system.translate();
     let mut builder = Builder::new(system, letters, conditions, atoms);
     let built = match builder.run(budget, progress) {
         Ok(()) => None,
@@ -330,6 +331,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             commands_taken: self.commands_taken.clone(),
             atoms_seen,
             reduced: false,
+            refusal: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use model::{ActionId, CommandId};
 
 use crate::code::End;
 use crate::label::LabelId;
+use crate::native::{Native, Status};
 use crate::priority::Selection;
 use crate::system::{CompiledCommand, Failed, Member, Scratch, Steps, System, Team};
 
@@ -16,14 +17,17 @@ impl System<'_> {
     /// A run-time error of the model.
     pub fn steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
         steps.clear();
-        self.scratch.current.copy_from_slice(state);
-        self.machine.recalled.fill(None);
-        if self.ruling.is_some() {
-            self.ruling_steps(steps)?;
-        } else if self.synchronous {
-            self.steps_together(None, steps)?;
-        } else {
-            self.steps_interleaved(steps)?;
+        steps.n_words = self.layout.n_words;
+        match self.native.take() {
+            Some(native) if native.has_steps() => {
+                let result = self.steps_native(&native, state, steps);
+                self.native = Some(native);
+                result?;
+            }
+            native => {
+                self.native = native;
+                self.steps_interpreted(state, steps)?;
+            }
         }
         if self.ruling.is_some() {
             self.normalise_targets(steps);
@@ -34,11 +38,80 @@ impl System<'_> {
         Ok(())
     }
 
+    fn steps_interpreted(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
+        self.set_current(state);
+        if self.ruling.is_some() {
+            return self.ruling_steps(steps);
+        }
+        if self.synchronous {
+            return self.steps_together(None, steps);
+        }
+        self.scratch.enabled.fill(false);
+        for instance in 0..self.first_row.len() {
+            self.steps_alone(instance, steps)?;
+        }
+        if !self.teams.is_empty() {
+            for instance in 0..self.first_row.len() {
+                self.steps_led_by(instance, steps)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn steps_native(
+        &mut self,
+        native: &Native,
+        state: &[u64],
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
+        let n_instances = self.first_row.len();
+        if !self.teams.is_empty() {
+            self.scratch.enabled.fill(false);
+        }
+        native.forget(&mut self.scratch.frame);
+        let (mut stop, mut is_current) = (0, false);
+        while !native.is_end(stop) {
+            let Scratch { frame, enabled, .. } = &mut self.scratch;
+            match native.run(stop, state, frame, enabled, steps) {
+                Status::Done => return Ok(()),
+                Status::Failed => return Err(Failed),
+                Status::Interpret(at) => {
+                    if !std::mem::replace(&mut is_current, true) {
+                        self.set_current(state);
+                    }
+                    match at.checked_sub(n_instances) {
+                        None => self.steps_alone(at, steps)?,
+                        Some(leader) => self.steps_led_by(leader, steps)?,
+                    }
+                    stop = at + 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the interpreter works on.
+    pub(crate) fn set_current(&mut self, state: &[u64]) {
+        self.scratch.current.copy_from_slice(state);
+        self.machine.recalled.fill(None);
+        if let Some(native) = &self.native {
+            native.forget(&mut self.scratch.frame);
+        }
+    }
+
     pub(crate) fn is_enabled(&mut self, command: u32) -> Result<bool, Failed> {
         let Scratch {
-            current, written, ..
+            current,
+            written,
+            frame,
+            ..
         } = &mut self.scratch;
         let guard = self.commands[command as usize].guard;
+        if let Some(native) = &self.native
+            && let Some(result) = native.holds(guard, current, frame)
+        {
+            return result;
+        }
         match self
             .machine
             .run::<false>(&self.tables, guard, current, written)
@@ -57,31 +130,27 @@ impl System<'_> {
         self.rows[row] as usize..self.rows[row + 1] as usize
     }
 
-    fn steps_interleaved(&mut self, steps: &mut Steps) -> Result<(), Failed> {
-        let has_teams = !self.teams.is_empty();
-        if has_teams {
-            self.scratch.enabled.fill(false);
-        }
-        for instance in 0..self.first_row.len() {
-            for position in self.candidates(instance) {
-                let command = self.by_location[position];
-                if !self.is_enabled(command)? {
-                    continue;
-                }
-                match self.commands[command as usize].alone {
-                    Some(label) => self.execute_alone(command, label, steps)?,
-                    None => self.scratch.enabled[command as usize] = true,
-                }
+    /// The steps that a process takes alone. Notes which of its other commands are enabled.
+    fn steps_alone(&mut self, instance: usize, steps: &mut Steps) -> Result<(), Failed> {
+        for position in self.candidates(instance) {
+            let command = self.by_location[position];
+            if !self.is_enabled(command)? {
+                continue;
+            }
+            match self.commands[command as usize].alone {
+                Some(label) => self.execute_alone(command, label, steps)?,
+                None => self.scratch.enabled[command as usize] = true,
             }
         }
-        if has_teams {
-            for instance in 0..self.first_row.len() {
-                for position in self.candidates(instance) {
-                    let leader = self.by_location[position];
-                    if self.scratch.enabled[leader as usize] {
-                        self.execute_led_by(leader, None, steps)?;
-                    }
-                }
+        Ok(())
+    }
+
+    /// The steps of the teams in which a process is the first participant.
+    fn steps_led_by(&mut self, instance: usize, steps: &mut Steps) -> Result<(), Failed> {
+        for position in self.candidates(instance) {
+            let leader = self.by_location[position];
+            if self.scratch.enabled[leader as usize] {
+                self.execute_led_by(leader, None, steps)?;
             }
         }
         Ok(())
@@ -335,6 +404,7 @@ impl System<'_> {
             });
             match same {
                 Some(other) => {
+                    steps.merged_units.push(steps.units[position]);
                     steps.labels[other] = self.labels.union(self.model, steps.labels[other], label);
                 }
                 None => {

@@ -1,12 +1,16 @@
 //! A model compiled for exploration: initial states and steps over packed words.
 
+use std::sync::Arc;
+
 use model::{ActionId, Composition, Model, State, StepSet};
+use rustc_hash::FxHashMap;
 
 use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
 use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
+use crate::native::Native;
 use crate::priority::Ruling;
 use crate::store::{StateStore, Table};
 
@@ -35,6 +39,13 @@ pub struct System<'m> {
     /// What is needed to tell possible steps that exist from others; nothing if all do.
     pub(crate) ruling: Option<Ruling>,
     pub(crate) scratch: Scratch,
+    /// What the code of each effect touches, by its start.
+    pub(crate) effect_footprints: FxHashMap<u32, Footprint>,
+    /// The code of all propositions compiled so far.
+    pub(crate) propositions: Vec<u32>,
+    pub(crate) native: Option<Arc<Native>>,
+    /// Is no machine code wanted?
+    is_interpreted: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +53,8 @@ pub(crate) struct CompiledCommand {
     pub(crate) guard: u32,
     pub(crate) effect: u32,
     pub(crate) has_choice: bool,
+    /// For every combination of choices an effect without choices, if they are few and known.
+    pub(crate) unfolded: Vec<u32>,
     /// The label, if the command moves alone.
     pub(crate) alone: Option<LabelId>,
     /// The teams in which this command belongs to the first participant.
@@ -51,6 +64,22 @@ pub(crate) struct CompiledCommand {
     pub(crate) reach: i8,
     /// What its guard and its effect touch, its own location included.
     pub(crate) footprint: Footprint,
+    /// What decides whether it is possible where its process is in place.
+    pub(crate) condition_reads: Vec<u64>,
+    pub(crate) guard_can_fail: bool,
+    pub(crate) effect_can_fail: bool,
+}
+
+impl CompiledCommand {
+    /// The effects without choices that the command has, one of which happens; nothing if its
+    /// choices are not known.
+    pub(crate) fn outcomes(&self) -> Option<&[u32]> {
+        match (self.has_choice, self.unfolded.is_empty()) {
+            (false, _) => Some(std::slice::from_ref(&self.effect)),
+            (true, false) => Some(&self.unfolded),
+            (true, true) => None,
+        }
+    }
 }
 
 /// Commands that move together.
@@ -62,6 +91,8 @@ pub(crate) struct Team {
     pub(crate) agreement: Option<u32>,
     /// What the team touches beyond its members' own code.
     pub(crate) footprint: Footprint,
+    /// May that code fail?
+    pub(crate) can_fail: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +112,8 @@ pub(crate) struct Scratch {
     pub(crate) enabled_by_instance: Vec<Vec<Member>>,
     pub(crate) outcomes: Vec<Vec<u64>>,
     pub(crate) merged: Vec<u64>,
+    /// Registers and remembered conditions of machine code.
+    pub(crate) frame: Vec<u64>,
 }
 
 /// The steps that leave a state.
@@ -90,6 +123,10 @@ pub struct Steps {
     pub(crate) labels: Vec<LabelId>,
     /// Which command or team takes each step; see [`crate::stubborn`].
     pub(crate) units: Vec<u32>,
+    /// Who else takes steps that happen in several ways at once.
+    pub(crate) merged_units: Vec<u32>,
+    /// The length of a target.
+    pub(crate) n_words: usize,
 }
 
 impl Steps {
@@ -109,6 +146,7 @@ impl Steps {
         self.words.clear();
         self.labels.clear();
         self.units.clear();
+        self.merged_units.clear();
     }
 
     pub(crate) fn target(&self, position: usize, n_words: usize) -> &[u64] {
@@ -118,16 +156,15 @@ impl Steps {
     /// Hashes all targets and prefetches their slots.
     pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Table) {
         hashes.clear();
-        if self.labels.is_empty() {
-            return;
-        }
-        for target in self
-            .words
-            .chunks_exact(self.words.len() / self.labels.len())
-        {
+        let hash = |target: &[u64]| {
             let hash = StateStore::hash(target);
             table.prefetch(hash);
-            hashes.push(hash);
+            hash
+        };
+        match self.n_words {
+            // A length known here makes a difference.
+            1 => hashes.extend(self.words.iter().map(|word| hash(&[*word]))),
+            n_words => hashes.extend(self.words.chunks_exact(n_words.max(1)).map(hash)),
         }
     }
 
@@ -183,6 +220,7 @@ impl<'m> System<'m> {
         let tables = Tables {
             fields: layout.fields.clone(),
             channels: layout.channels.clone(),
+            segments: layout.segments.clone(),
             ..Tables::default()
         };
         let mut system = Self {
@@ -200,6 +238,10 @@ impl<'m> System<'m> {
             init: None,
             ruling: None,
             scratch: Scratch::default(),
+            effect_footprints: FxHashMap::default(),
+            propositions: Vec::new(),
+            native: None,
+            is_interpreted: false,
             layout,
         };
         system.compile_commands()?;
@@ -210,6 +252,30 @@ impl<'m> System<'m> {
         system.ruling = Ruling::new(&system);
         system.prepare_scratch();
         Ok(system)
+    }
+
+    /// The same system, for which no machine code is generated: everything is interpreted.
+    #[must_use]
+    pub fn interpreted(mut self) -> Self {
+        self.is_interpreted = true;
+        self.native = None;
+        self
+    }
+
+    /// Generates machine code for the steps and for all propositions compiled so far. Says whether
+    /// there is any; without it, everything is interpreted, with the same results. The searches
+    /// call this themselves.
+    pub fn translate(&mut self) -> bool {
+        if !self.is_interpreted {
+            let mut propositions = self.propositions.clone();
+            if self.synchronous || self.ruling.is_some() {
+                propositions.extend(self.commands.iter().map(|command| command.guard));
+            }
+            self.native = Native::new(self, &propositions).map(Arc::new);
+            let frame_len = self.native.as_ref().map_or(0, |native| native.frame_len);
+            self.scratch.frame = vec![0; frame_len];
+        }
+        self.native.is_some()
     }
 
     /// The model that was compiled.
@@ -265,6 +331,11 @@ impl<'m> System<'m> {
 
     /// Evaluates a compiled proposition.
     pub(crate) fn holds(&mut self, code: u32, words: &[u64]) -> Result<bool, Failed> {
+        if let Some(native) = &self.native
+            && let Some(result) = native.holds(code, words, &mut self.scratch.frame)
+        {
+            return result;
+        }
         let Scratch {
             current, written, ..
         } = &mut self.scratch;
@@ -299,6 +370,7 @@ impl<'m> System<'m> {
             enabled_by_instance: vec![Vec::new(); self.model.instances().len()],
             outcomes: Vec::new(),
             merged: vec![0; n_words],
+            frame: Vec::new(),
         };
     }
 

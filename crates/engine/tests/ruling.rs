@@ -57,7 +57,15 @@ fn model(processes: Vec<(&str, Vec<Step>)>) -> Model {
 
 /// All runs of a few steps, as `action x control`, by the reference semantics; the engine agrees.
 fn runs(model: &Model, n_steps: usize) -> Vec<String> {
-    let mut system = System::new(model).expect("the model is small");
+    let system = || System::new(model).expect("the model is small");
+    let mut native = system();
+    native.translate();
+    let found = runs_of(&mut native, model, n_steps);
+    assert_eq!(runs_of(&mut system().interpreted(), model, n_steps), found);
+    found
+}
+
+fn runs_of(system: &mut System<'_>, model: &Model, n_steps: usize) -> Vec<String> {
     let initial = model.initial_states().expect("no error").remove(0);
     let mut runs = vec![(String::new(), initial)];
     for _ in 0..n_steps {

@@ -15,6 +15,8 @@ pub enum ModelShape {
     Tiny,
     /// Every construct of the model, and run-time errors: for comparing step relations.
     Rich,
+    /// Several processes that do not have much to do with each other: for reductions.
+    Loose,
 }
 
 /// A random model. Its atoms are four state propositions, two step propositions, one `enabled`
@@ -26,6 +28,7 @@ pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
         parts: ModelParts::default(),
         process: ProcessId(0),
         bounds: Vec::new(),
+        data: 0,
     };
     generator.fill();
     generator
@@ -37,7 +40,6 @@ pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
 const X: VarId = VarId(0);
 const ARRAY: VarId = VarId(1);
 const LOCAL: VarId = VarId(2);
-const N_PROCESSES: usize = 2;
 const BITWISE: [BinaryOp; 7] = [
     BinaryOp::BitAnd,
     BinaryOp::BitOr,
@@ -54,14 +56,30 @@ struct Generator<'r> {
     parts: ModelParts,
     process: ProcessId,
     bounds: Vec<BoundId>,
+    /// How often, in percent, a step of a loose model reads or writes variables.
+    data: usize,
 }
 
 impl Generator<'_> {
+    fn n_processes(&self) -> usize {
+        match self.shape {
+            ModelShape::Tiny | ModelShape::Rich => 2,
+            ModelShape::Loose => 4,
+        }
+    }
+
+    fn is_loose(&self) -> bool {
+        self.shape == ModelShape::Loose
+    }
+
     fn is_rich(&self) -> bool {
         self.shape == ModelShape::Rich
     }
 
     fn fill(&mut self) {
+        if self.is_loose() {
+            self.data = *self.random.pick(&[5, 20, 50]);
+        }
         self.add_variables();
         if self.is_rich() && self.random.chance(25) {
             self.parts.composition = Composition::Synchronous;
@@ -72,7 +90,7 @@ impl Generator<'_> {
             name: "go".into(),
             span: Span::nowhere(),
         });
-        for position in 0..N_PROCESSES {
+        for position in 0..self.n_processes() {
             self.process = ProcessId::new(position);
             let process = self.process(position);
             self.parts.processes.push(process);
@@ -189,7 +207,7 @@ impl Generator<'_> {
     }
 
     fn process(&mut self, position: usize) -> Process {
-        let n_locations = 1 + self.random.below(3);
+        let n_locations = 1 + self.random.below(if self.is_loose() { 4 } else { 3 });
         let locations = (0..n_locations).map(|i| format!("l{i}")).collect();
         let mut process = Process::new(&format!("P{position}"), locations, vec![], Span::nowhere());
         self.bounds.clear();
@@ -203,12 +221,36 @@ impl Generator<'_> {
         if self.random.chance(15) {
             process.initial = (0..n_locations).map(LocationId::new).collect();
         }
-        let n_steps = 1 + self.random.below(3);
+        let mut n_steps = 1 + self.random.below(3);
+        if self.is_loose() && self.random.chance(90 - self.data) {
+            n_steps = self.random.below(2);
+            self.go_round(&mut process);
+        }
         for _ in 0..n_steps {
             let step = self.step(n_locations);
             process.steps.push(step);
         }
         process
+    }
+
+    /// Steps that make the process go round, meeting its neighbours on the way.
+    fn go_round(&mut self, process: &mut Process) {
+        let n_locations = process.locations.len();
+        let n_processes = self.n_processes();
+        for source in 0..n_locations {
+            let name = ["a", "b", "c"][source % 3];
+            let target = LocationId::new((source + 1) % n_locations);
+            let mut step = Step::new(name, LocationId::new(source), target, Span::nowhere());
+            if source < 2 {
+                let meeting = (self.process.index() + source) % n_processes;
+                step.sync = Sync::Event {
+                    event: EventId(0),
+                    arguments: vec![Expr::Int(2 + meeting as i64)],
+                };
+            }
+            process.steps.push(step);
+        }
+        process.initial = vec![LocationId::new(self.random.below(n_locations))];
     }
 
     fn step(&mut self, n_locations: usize) -> Step {
@@ -227,6 +269,7 @@ impl Generator<'_> {
         }
         step.guard = match self.random.below(3) {
             0 => Expr::Bool(true),
+            _ if self.is_loose() && !self.random.chance(self.data) => Expr::Bool(true),
             _ => self.condition(2, true),
         };
         if self.parts.composition == Composition::Interleaving {
@@ -249,6 +292,15 @@ impl Generator<'_> {
                 false => Box::new(Expr::Int(0)),
             }),
         };
+        if self.is_loose() && self.random.chance(60 - self.data) {
+            // Pairs of neighbours meet: the event of a process, or of the next.
+            let process = self.process.index();
+            let meeting = (process + self.random.below(2)) % self.n_processes();
+            return Sync::Event {
+                event: EventId(0),
+                arguments: vec![Expr::Int(2 + meeting as i64)],
+            };
+        }
         match self.random.below(10) {
             0 | 1 if has_channels => Sync::Send {
                 channel: reference,
@@ -291,7 +343,10 @@ impl Generator<'_> {
     }
 
     fn effect(&mut self, depth: usize) -> Vec<Stmt> {
-        let n_statements = self.random.below(3);
+        let mut n_statements = self.random.below(3);
+        if self.is_loose() && !self.random.chance(self.data) {
+            n_statements = 0;
+        }
         (0..n_statements).map(|_| self.statement(depth)).collect()
     }
 
@@ -506,7 +561,7 @@ impl Generator<'_> {
                 ConditionKind::Unconditional,
             ];
             let kind = *self.random.pick(&kinds);
-            let process = ProcessId::new(self.random.below(N_PROCESSES));
+            let process = ProcessId::new(self.random.below(self.n_processes()));
             let target = match self.random.below(4) {
                 0 => Target::Process(process),
                 1 => Target::Action(process, "a".into()),

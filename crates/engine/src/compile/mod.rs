@@ -47,6 +47,8 @@ pub enum CompileError {
 pub(crate) struct Code {
     pub(crate) start: u32,
     pub(crate) footprint: Footprint,
+    /// May running it be a run-time error?
+    pub(crate) can_fail: bool,
 }
 
 /// Compiles the code of one command, proposition or constraint after another into shared tables.
@@ -63,6 +65,8 @@ pub(crate) struct Compiler<'a> {
     /// Code before this position may be jumped into from elsewhere: nothing is merged across it.
     barrier: usize,
     pub(crate) sharing: Option<&'a Sharing>,
+    /// The values of the choices to come, if they are made now.
+    pub(crate) made_choices: Option<std::vec::IntoIter<i64>>,
     /// What the code since `begin` reads and writes.
     pub(crate) footprint: Footprint,
 }
@@ -81,6 +85,7 @@ impl<'a> Compiler<'a> {
             unfolding: 1,
             barrier: 0,
             sharing: None,
+            made_choices: None,
             footprint: Footprint::new(layout.n_words),
         }
     }
@@ -133,17 +138,12 @@ impl<'a> Compiler<'a> {
     /// Ends a piece of code that began at `start`.
     pub(crate) fn finish(mut self, start: u32) -> Result<Code, CompileError> {
         self.end()?;
+        let ops = &self.tables.ops[start as usize..];
         Ok(Code {
             start,
+            can_fail: ops.iter().any(crate::code::Op::can_fail),
             footprint: self.footprint,
         })
-    }
-
-    /// The code depends on the location of the process, which was looked at to find it.
-    pub(crate) fn read_location(&mut self, instance: InstanceId) {
-        let field = self.layout.first_location + instance.0;
-        self.footprint
-            .read_fields(&self.tables.fields, field..field + 1);
     }
 
     pub(crate) fn emit(&mut self, op: Op) {
