@@ -189,6 +189,10 @@ fn reduction_changes_no_verdict() {
     for kind in KINDS {
         let n_searches = n_smaller.get(&(true, kind.to_owned())).copied();
         let expected = !kind.contains("global");
-        assert_eq!(n_searches.is_some_and(|n| n > 20), expected, "{n_smaller:?}");
+        assert_eq!(
+            n_searches.is_some_and(|n| n > 20),
+            expected,
+            "{n_smaller:?}"
+        );
     }
 }

@@ -38,7 +38,9 @@ impl Small {
     fn closed(&self, mut set: BTreeSet<u32>) -> BTreeSet<u32> {
         loop {
             let silent = self.steps.iter().filter(|step| step.1.is_none());
-            let reached = silent.filter(|step| set.contains(&step.0)).map(|step| step.2);
+            let reached = silent
+                .filter(|step| set.contains(&step.0))
+                .map(|step| step.2);
             let larger: BTreeSet<u32> = set.iter().copied().chain(reached).collect();
             if larger == set {
                 return set;
@@ -49,7 +51,9 @@ impl Small {
 
     fn after(&self, set: &BTreeSet<u32>, name: &str) -> BTreeSet<u32> {
         let fitting = self.steps.iter().filter(|step| step.1 == Some(name));
-        let reached = fitting.filter(|step| set.contains(&step.0)).map(|step| step.2);
+        let reached = fitting
+            .filter(|step| set.contains(&step.0))
+            .map(|step| step.2);
         self.closed(reached.collect())
     }
 
@@ -91,9 +95,8 @@ fn shortest_difference(own: &Small, spec: &Small, refinement: Refinement) -> Opt
         let mut differs = with_divergence && own.diverges(&left);
         if refinement != Refinement::Traces {
             let allowed = spec.acceptances(&right);
-            let is_allowed = |offered: &BTreeSet<&str>| {
-                allowed.iter().any(|wanted| wanted.is_subset(offered))
-            };
+            let is_allowed =
+                |offered: &BTreeSet<&str>| allowed.iter().any(|wanted| wanted.is_subset(offered));
             differs |= !own.acceptances(&left).iter().all(is_allowed);
         }
         if differs {
@@ -137,7 +140,10 @@ fn antichains_agree_with_determinisation() {
             n_violated += usize::from(length.is_some());
         }
     }
-    assert!((3000..15_000).contains(&n_violated), "{n_violated} differences");
+    assert!(
+        (3000..15_000).contains(&n_violated),
+        "{n_violated} differences"
+    );
 }
 
 #[test]

@@ -1,178 +1,19 @@
-//! Which values variables, process parameters and messages can have: an interval analysis.
-//!
-//! Intervals make states small and let events carry values that depend on the state. The analysis
-//! ignores the order of steps, follows the order of statements within a program, and uses guards
-//! that are tested in the same step as the program (Cousot and Cousot 1977, section 9: interval
-//! lattice with widening; here the widening goes through the constants of the model before it gives
-//! up). It also finds out which parameters depend on *data*: those become local variables, all
-//! others are constants of the process term.
-//!
-//! Invariant: the intervals contain every value that can occur, because a value that leaves 32 bits
-//! or a declared range is a run-time error.
+//! Running through processes and programs with intervals for values.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use super::ast::{
-    Action, BinaryOp, ChoiceKind, Expr, ExprKind, IfKind, IndexDef, IndexValues, IndexedOp,
-    MacroBody, Prefix, Proc, ProcKind, Stmt, StmtKind,
+use super::{Evaluation, FULL, Interval, Ranges, binder, join, visit_names};
+use crate::csp::ast::{
+    Action, BinaryOp, ChoiceKind, Expr, ExprKind, ExprRef, IfKind, IndexDef, IndexValues,
+    IndexedOp, MacroBody, Prefix, Proc, ProcKind, Stmt, StmtKind,
 };
-use super::lexer::Name;
-use super::scope::{Scope, Ty};
-
-/// First and last value.
-pub(crate) type Interval = (i64, i64);
-
-/// All values of a number.
-pub(crate) const FULL: Interval = (i32::MIN as i64, i32::MAX as i64);
-
-/// After so many rounds every growing interval becomes [`FULL`].
-const MAX_ROUNDS: usize = 200;
-
-/// What is known of a name in a process definition.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NameInfo {
-    /// Its values; nothing if it never gets one.
-    pub(crate) values: Option<Interval>,
-    /// Does it depend on variables or messages?
-    pub(crate) is_data: bool,
-    n_changes: u32,
-}
-
-/// The result of the analysis.
-#[derive(Debug, Default)]
-pub(crate) struct Ranges {
-    pub(crate) vars: Vec<NameInfo>,
-    pub(crate) var_types: Vec<Ty>,
-    pub(crate) names: HashMap<(usize, Name), NameInfo>,
-    /// The components of messages, by channel.
-    pub(crate) messages: Vec<Vec<NameInfo>>,
-    /// How long messages are, by channel.
-    pub(crate) lengths: Vec<BTreeSet<usize>>,
-    called: HashSet<usize>,
-    thresholds: BTreeSet<i64>,
-    changed: bool,
-    give_up: bool,
-}
-
-/// Analyses everything that the processes `roots` can reach.
-pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ranges {
-    let mut ranges = Ranges {
-        vars: Vec::new(),
-        var_types: scope.vars.iter().map(|var| var.ty).collect(),
-        messages: vec![Vec::new(); scope.channels.len()],
-        lengths: vec![BTreeSet::new(); scope.channels.len()],
-        ..Ranges::default()
-    };
-    for var in &scope.vars {
-        let values = match (&var.initial, var.range) {
-            (_, Some(range)) => Some(range),
-            (Some(values), None) => values
-                .iter()
-                .copied()
-                .zip(values.iter().copied())
-                .reduce(join),
-            (None, None) => Some(FULL),
-        };
-        ranges.vars.push(NameInfo {
-            values,
-            ..NameInfo::default()
-        });
-    }
-    ranges.thresholds = scope.constants.values().map(|(value, _)| *value).collect();
-    for (process, arguments) in roots {
-        ranges.called.insert(*process);
-        let parameters = &scope.processes[*process].parameters;
-        for (parameter, argument) in parameters.iter().zip(arguments) {
-            let key = (*process, parameter.text.clone());
-            let values = argument.map_or(FULL, |value| (value, value));
-            ranges.join_name(key, Some(values), false);
-        }
-    }
-    for round in 0.. {
-        ranges.changed = false;
-        ranges.give_up = round > MAX_ROUNDS;
-        for def in 0..scope.processes.len() {
-            if ranges.called.contains(&def) {
-                let mut walk = Walk::new(scope, &mut ranges, def);
-                walk.process(&scope.processes[def].body, &HashMap::new());
-            }
-        }
-        if !ranges.changed {
-            break;
-        }
-    }
-    ranges
-}
-
-/// The smallest interval that contains both.
-pub(crate) fn join(a: Interval, b: Interval) -> Interval {
-    (a.0.min(b.0), a.1.max(b.1))
-}
-
-impl Ranges {
-    /// The values of a name of a definition; everything if nothing is known.
-    pub(crate) fn of_name(&self, def: usize, name: &Name) -> Option<Interval> {
-        let info = self.names.get(&(def, name.clone()))?;
-        Some(info.values.unwrap_or(FULL))
-    }
-
-    /// Does a name of a definition depend on data?
-    pub(crate) fn is_data(&self, def: usize, name: &Name) -> bool {
-        let info = self.names.get(&(def, name.clone()));
-        info.is_some_and(|info| info.is_data)
-    }
-
-    fn grow(&mut self, mut info: NameInfo, values: Option<Interval>, is_data: bool) -> NameInfo {
-        let grown = match (info.values, values) {
-            (old, None) => old,
-            (None, new) => new,
-            (Some(old), Some(new)) => Some(self.widen(old, join(old, new), info.n_changes)),
-        };
-        let grown = grown.map(|(lo, hi)| (lo.clamp(FULL.0, FULL.1), hi.clamp(FULL.0, FULL.1)));
-        if grown != info.values || is_data && !info.is_data {
-            self.changed = true;
-            info.n_changes += 1;
-        }
-        info.values = grown;
-        info.is_data |= is_data;
-        info
-    }
-
-    fn widen(&self, old: Interval, new: Interval, n_changes: u32) -> Interval {
-        if old == new || n_changes < 3 {
-            return new;
-        }
-        let mut wide = new;
-        if new.0 < old.0 {
-            let below = self.thresholds.range(..=new.0).next_back();
-            wide.0 = *below.filter(|_| !self.give_up).unwrap_or(&FULL.0);
-        }
-        if new.1 > old.1 {
-            let above = self.thresholds.range(new.1..).next();
-            wide.1 = *above.filter(|_| !self.give_up).unwrap_or(&FULL.1);
-        }
-        wide
-    }
-
-    fn join_name(&mut self, key: (usize, Name), values: Option<Interval>, is_data: bool) {
-        let info = self.names.get(&key).copied().unwrap_or_default();
-        let info = self.grow(info, values, is_data);
-        self.names.insert(key, info);
-    }
-
-    fn join_message(&mut self, channel: usize, component: usize, values: Option<Interval>) {
-        if self.messages[channel].len() <= component {
-            self.messages[channel].resize(component + 1, NameInfo::default());
-        }
-        let info = self.grow(self.messages[channel][component], values, true);
-        self.messages[channel][component] = info;
-    }
-}
+use crate::csp::lexer::Name;
+use crate::csp::scope::{Scope, Ty};
 
 /// What is known of variables at a point of a program or behind a guard.
-type Overlay = HashMap<Name, Interval>;
+pub(super) type Overlay = HashMap<Name, Interval>;
 
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     scope: &'a Scope,
     ranges: &'a mut Ranges,
     def: usize,
@@ -182,7 +23,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(scope: &'a Scope, ranges: &'a mut Ranges, def: usize) -> Self {
+    pub(super) fn new(scope: &'a Scope, ranges: &'a mut Ranges, def: usize) -> Self {
         for parameter in &scope.processes[def].parameters {
             let key = (def, parameter.text.clone());
             ranges.names.entry(key).or_default();
@@ -196,7 +37,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn process(&mut self, proc: &Proc, known: &Overlay) {
+    pub(super) fn process(&mut self, proc: &Proc, known: &Overlay) {
         // What is known of parameters stays true; what is known of variables ends with the step.
         let nothing = self.lasting(known);
         match &proc.kind {
@@ -303,7 +144,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn call(&mut self, name: &Name, arguments: &[super::ast::ExprRef], known: &Overlay) {
+    fn call(&mut self, name: &Name, arguments: &[ExprRef], known: &Overlay) {
         let Some(&callee) = self.scope.process_by_name.get(name) else {
             return;
         };
@@ -473,7 +314,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn block_macro(&mut self, name: &Name, arguments: &[super::ast::ExprRef], state: &mut Overlay) {
+    fn block_macro(&mut self, name: &Name, arguments: &[ExprRef], state: &mut Overlay) {
         let Some(decl) = self.scope.macros.get(name) else {
             return;
         };
@@ -660,123 +501,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Evaluates expressions over intervals.
-pub(crate) struct Evaluation<'a> {
-    pub(crate) scope: &'a Scope,
-    pub(crate) ranges: &'a Ranges,
-    pub(crate) def: usize,
-    pub(crate) known: &'a HashMap<Name, Interval>,
-    pub(crate) locals: Vec<(Name, Option<Interval>)>,
-    pub(crate) depth: usize,
-}
-
-impl Evaluation<'_> {
-    /// The values of an expression; nothing if it is never evaluated.
-    pub(crate) fn eval(&mut self, expr: &Expr) -> Option<Interval> {
-        if self.depth > 200 {
-            return Some(FULL);
-        }
-        self.depth += 1;
-        let values = self.eval_kind(expr);
-        self.depth -= 1;
-        values.map(|(lo, hi)| {
-            (
-                lo.max(i64::from(i32::MIN) * 4),
-                hi.min(i64::from(i32::MAX) * 4),
-            )
-        })
-    }
-
-    fn eval_kind(&mut self, expr: &Expr) -> Option<Interval> {
-        match &expr.kind {
-            ExprKind::Int(value) => Some((*value, *value)),
-            ExprKind::Bool(value) => Some((i64::from(*value), i64::from(*value))),
-            ExprKind::Name(name) => self.name(name),
-            ExprKind::Index(name, _) => {
-                let var = *self.scope.var_by_name.get(name)?;
-                self.ranges.vars[var].values
-            }
-            ExprKind::Not(_) | ExprKind::Indexed(..) => Some((0, 1)),
-            ExprKind::Neg(inner) => self.eval(inner).map(|(lo, hi)| (-hi, -lo)),
-            ExprKind::Binary(op, left, right) => {
-                let (a, b) = (self.eval(left)?, self.eval(right)?);
-                Some(operate(*op, a, b))
-            }
-            ExprKind::Call(name, arguments) => self.call(&name.text, arguments),
-            ExprKind::Assign(_, value) => self.eval(value),
-            ExprKind::Increment(target, by) => self.eval(target).map(|(lo, hi)| (lo + by, hi + by)),
-        }
-    }
-
-    fn name(&mut self, name: &Name) -> Option<Interval> {
-        if let Some((_, values)) = self.locals.iter().rev().find(|(local, _)| local == name) {
-            return *values;
-        }
-        if let Some(values) = self.known.get(name) {
-            return Some(*values);
-        }
-        if let Some(info) = self.ranges.names.get(&(self.def, name.clone())) {
-            return info.values;
-        }
-        if let Some((value, _)) = self.scope.constants.get(name) {
-            return Some((*value, *value));
-        }
-        if let Some(&var) = self.scope.var_by_name.get(name) {
-            return self.ranges.vars[var].values;
-        }
-        match self.scope.macros.get(name).map(|decl| &decl.body) {
-            Some(MacroBody::Expr(body)) => self.eval(body),
-            _ => Some(FULL),
-        }
-    }
-
-    fn call(&mut self, name: &Name, arguments: &[super::ast::ExprRef]) -> Option<Interval> {
-        let channel = arguments.first().and_then(|channel| match &channel.kind {
-            ExprKind::Name(name) | ExprKind::Index(name, _) => {
-                self.scope.channel_by_name.get(name).copied()
-            }
-            _ => None,
-        });
-        match (&**name, channel) {
-            ("cfull" | "cempty", _) => return Some((0, 1)),
-            ("ccount" | "csize", Some(channel)) => {
-                return Some((0, self.scope.channels[channel].size));
-            }
-            ("cpeek", Some(channel)) => {
-                let values = self.ranges.messages[channel]
-                    .iter()
-                    .filter_map(|m| m.values);
-                return values.reduce(join).map(|values| join(values, (0, 0)));
-            }
-            _ => {}
-        }
-        let Some(decl) = self.scope.macros.get(name) else {
-            return Some(FULL);
-        };
-        let MacroBody::Expr(body) = &decl.body else {
-            return Some(FULL);
-        };
-        let n_locals = self.locals.len();
-        let values: Vec<_> = arguments
-            .iter()
-            .map(|argument| self.eval(argument))
-            .collect();
-        let names = decl.parameters.iter().map(|p| p.text.clone());
-        self.locals.extend(names.zip(values));
-        let result = self.eval(body);
-        self.locals.truncate(n_locals);
-        result
-    }
-}
-
-/// The name that a component of a receive binds, unless it is a value to be matched.
-pub(crate) fn binder<'e>(scope: &Scope, pattern: &'e Expr) -> Option<&'e Name> {
-    match &pattern.kind {
-        ExprKind::Name(name) if !scope.constants.contains_key(name) => Some(name),
-        _ => None,
-    }
-}
-
 fn innermost(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Assign(_, value) => innermost(value),
@@ -796,34 +520,6 @@ fn negated(op: BinaryOp) -> Option<BinaryOp> {
     })
 }
 
-fn operate(op: BinaryOp, a: Interval, b: Interval) -> Interval {
-    let corners = |f: fn(i64, i64) -> i64| {
-        let values = [f(a.0, b.0), f(a.0, b.1), f(a.1, b.0), f(a.1, b.1)];
-        let lo = values.into_iter().min().unwrap_or(0);
-        (lo, values.into_iter().max().unwrap_or(0))
-    };
-    match op {
-        BinaryOp::Add => (a.0.saturating_add(b.0), a.1.saturating_add(b.1)),
-        BinaryOp::Sub => (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0)),
-        BinaryOp::Mul => corners(i64::saturating_mul),
-        BinaryOp::Div if b.0 > 0 => corners(|x, y| x / y),
-        BinaryOp::Rem if b.0 > 0 => {
-            let lo = if a.0 >= 0 { 0 } else { (1 - b.1).max(a.0) };
-            (lo, if a.1 <= 0 { 0 } else { a.1.min(b.1 - 1) })
-        }
-        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor if a.0 >= 0 && b.0 >= 0 => {
-            let most = a.1.max(b.1).max(1) as u64;
-            (0, (most + 1).next_power_of_two() as i64 - 1)
-        }
-        BinaryOp::Div | BinaryOp::Rem => {
-            let most = a.0.abs().max(a.1.abs());
-            (-most, most)
-        }
-        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => FULL,
-        _ => (0, 1),
-    }
-}
-
 fn assigned_names(statement: &Stmt, names: &mut HashSet<Name>) {
     match &statement.kind {
         StmtKind::Block(inner) => inner.iter().for_each(|s| assigned_names(s, names)),
@@ -838,46 +534,5 @@ fn assigned_names(statement: &Stmt, names: &mut HashSet<Name>) {
             names.insert(name.clone());
         }),
         StmtKind::Local(..) | StmtKind::Empty => {}
-    }
-}
-
-/// Calls `visit` with every name of variables and parameters in an expression, and with the names
-/// of macros and channels.
-pub(crate) fn visit_names(expr: &Expr, visit: &mut dyn FnMut(&Name)) {
-    match &expr.kind {
-        ExprKind::Int(_) | ExprKind::Bool(_) => {}
-        ExprKind::Name(name) => visit(name),
-        ExprKind::Index(name, indices) => {
-            visit(name);
-            indices.iter().for_each(|index| visit_names(index, visit));
-        }
-        ExprKind::Not(inner) | ExprKind::Neg(inner) | ExprKind::Increment(inner, _) => {
-            visit_names(inner, visit);
-        }
-        ExprKind::Binary(_, left, right) | ExprKind::Assign(left, right) => {
-            visit_names(left, visit);
-            visit_names(right, visit);
-        }
-        ExprKind::Indexed(_, indices, body) => {
-            for index in indices {
-                match &index.values {
-                    IndexValues::Range(lo, hi) => {
-                        visit_names(lo, visit);
-                        visit_names(hi, visit);
-                    }
-                    IndexValues::List(list) => list.iter().for_each(|e| visit_names(e, visit)),
-                }
-            }
-            let bound = |name: &Name| indices.iter().any(|index| index.name.text == *name);
-            let mut inner = Vec::new();
-            visit_names(body, &mut |name| inner.push(name.clone()));
-            inner.iter().filter(|name| !bound(name)).for_each(visit);
-        }
-        ExprKind::Call(name, arguments) => {
-            visit(&name.text);
-            arguments
-                .iter()
-                .for_each(|argument| visit_names(argument, visit));
-        }
     }
 }
