@@ -39,6 +39,14 @@ pub struct Asked {
     pub compound: Option<String>,
 }
 
+impl Asked {
+    /// Is a violation more than a run can show?
+    pub fn needs_search(&self) -> bool {
+        use import::csp::QuestionKind::{Deterministic, Refines};
+        matches!(self.kind, Deterministic | Refines { .. })
+    }
+}
+
 impl Loaded {
     /// The system with this number.
     pub fn system(&self, number: usize) -> &Model {

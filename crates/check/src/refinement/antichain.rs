@@ -113,7 +113,7 @@ struct Search<'a> {
     own_diverges: Vec<bool>,
     spec_diverges: Vec<bool>,
     pairs: Vec<Pair>,
-    /// Small sets met with each state, none a subset of another.
+    /// Small sets that each state was looked at with, none a subset of another.
     minimal: Vec<Vec<Set>>,
     after: HashMap<(Set, u32), Option<Set>>,
 }
@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
                 break;
             }
             let (state, set) = (self.pairs[pair].state, self.pairs[pair].set.clone());
-            if self.is_chaotic(&set) {
+            if !self.look_at(state, &set) || self.is_chaotic(&set) {
                 continue;
             }
             if let Some(kind) = self.difference(state, &set) {
@@ -196,14 +196,11 @@ impl<'a> Search<'a> {
         Ok(missing.map(|(_, difference)| difference))
     }
 
-    /// Adds a pair unless one with a smaller set is known.
+    /// Adds a pair unless one with a smaller set has been looked at.
     fn meet(&mut self, state: u32, set: Set, from: Option<(usize, u32, u32)>) -> Option<usize> {
-        let known = &mut self.minimal[state as usize];
-        if known.iter().any(|other| is_subset(other, &set)) {
+        if self.is_covered(state, &set) {
             return None;
         }
-        known.retain(|other| !is_subset(&set, other));
-        known.push(set.clone());
         let length = from.map_or(0, |(before, _, label)| {
             self.pairs[before].length + usize::from(label != SILENT)
         });
@@ -214,6 +211,23 @@ impl<'a> Search<'a> {
             from,
         });
         Some(self.pairs.len() - 1)
+    }
+
+    fn is_covered(&self, state: u32, set: &Set) -> bool {
+        let mut known = self.minimal[state as usize].iter();
+        known.any(|other| is_subset(other, set))
+    }
+
+    /// Notes that a pair is looked at now; false if one with a smaller set has been. Only here,
+    /// where pairs come in the order of their traces: met earlier does not mean shorter.
+    fn look_at(&mut self, state: u32, set: &Set) -> bool {
+        if self.is_covered(state, set) {
+            return false;
+        }
+        let known = &mut self.minimal[state as usize];
+        known.retain(|other| !is_subset(set, other));
+        known.push(set.clone());
+        true
     }
 
     /// May the specification do anything from now on?

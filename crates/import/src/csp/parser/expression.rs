@@ -159,6 +159,10 @@ impl Parser<'_> {
                 "new" => self.unsupported(start, "`new`"),
                 _ => self.named(),
             },
+            Tok::Sym("[") => {
+                let message = "an array as a value is not supported; pass its elements".to_owned();
+                self.error("unsupported", start, message)
+            }
             Tok::Sym("#") => {
                 let message = "counting the copies of a process is not supported".to_owned();
                 self.error("unsupported", start, message)
