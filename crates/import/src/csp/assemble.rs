@@ -38,6 +38,9 @@ pub(crate) struct Assembled {
     pub(crate) compound: Option<(String, Span)>,
 }
 
+/// Events, each with the lists of components that can perform it together.
+type Teams = BTreeMap<Name, Vec<Vec<usize>>>;
+
 /// Components that perform an event together.
 #[derive(Clone, Debug)]
 struct Team {
@@ -205,11 +208,7 @@ impl Assembly<'_, '_> {
     }
 
     /// The events of a node, each with the teams that can perform it. Hidden ones are put aside.
-    fn teams(
-        &mut self,
-        node: &Node,
-        hidden: &mut Vec<Team>,
-    ) -> Option<BTreeMap<Name, Vec<Vec<usize>>>> {
+    fn teams(&mut self, node: &Node, hidden: &mut Vec<Team>) -> Option<Teams> {
         match node {
             Node::Leaf(_, leaf) => {
                 let mut map = BTreeMap::new();
@@ -221,7 +220,7 @@ impl Assembly<'_, '_> {
                 Some(map)
             }
             Node::Interleave(parts) => {
-                let mut map: BTreeMap<Name, Vec<Vec<usize>>> = BTreeMap::new();
+                let mut map = Teams::new();
                 for part in parts {
                     for (name, teams) in self.teams(part, hidden)? {
                         map.entry(name).or_default().extend(teams);
@@ -261,10 +260,7 @@ impl Assembly<'_, '_> {
         }
     }
 
-    fn synchronised(
-        &mut self,
-        parts: &[(BTreeMap<Name, Vec<Vec<usize>>>, SetId)],
-    ) -> Option<BTreeMap<Name, Vec<Vec<usize>>>> {
+    fn synchronised(&mut self, parts: &[(Teams, SetId)]) -> Option<Teams> {
         let names: BTreeSet<&Name> = parts.iter().flat_map(|(map, _)| map.keys()).collect();
         let mut result = BTreeMap::new();
         for name in names {

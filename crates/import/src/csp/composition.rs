@@ -10,6 +10,9 @@ use super::lexer::Name;
 use super::moves::{Label, Move, handover};
 use super::term::{Machine, SetId, Term, TermId};
 
+/// A joint move so far, and where it leads its members.
+type Joined = (Option<Move>, Vec<(usize, TermId)>);
+
 impl Machine<'_> {
     /// Interleaving (without alphabets) and parallel composition (with alphabets).
     pub(crate) fn compose(&mut self, parts: &[(TermId, Option<SetId>)]) -> Option<Vec<Move>> {
@@ -84,7 +87,7 @@ impl Machine<'_> {
         fits: &dyn Fn(&Move) -> bool,
         out: &mut Vec<Move>,
     ) {
-        let mut teams: Vec<(Option<Move>, Vec<(usize, TermId)>)> = vec![(None, Vec::new())];
+        let mut teams: Vec<Joined> = vec![(None, Vec::new())];
         for &member in members {
             let mut next = Vec::new();
             for (so_far, targets) in &teams {

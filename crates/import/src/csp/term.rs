@@ -147,6 +147,9 @@ pub(crate) struct Slot {
     pub(crate) values: Interval,
 }
 
+/// A process and those of its arguments that are known.
+pub(crate) type KnownCall = (usize, Vec<Option<i64>>);
+
 /// Everything that the construction of a model needs.
 pub(crate) struct Machine<'a> {
     pub(crate) scope: &'a Scope,
@@ -160,7 +163,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) sets: Vec<BTreeSet<Name>>,
     set_by_content: HashMap<BTreeSet<Name>, SetId>,
     free: HashMap<*const Proc, Rc<BTreeSet<Name>>>,
-    pub(crate) alphabets: HashMap<(usize, Vec<Option<i64>>), Rc<BTreeSet<Name>>>,
+    pub(crate) alphabets: HashMap<KnownCall, Rc<BTreeSet<Name>>>,
     /// The values that assertions mention, by event or channel with its mark (`e.`, `c!`).
     pub(crate) mentioned: HashMap<String, BTreeSet<Vec<i64>>>,
     /// The moves of terms of the current component.

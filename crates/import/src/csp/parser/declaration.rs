@@ -191,7 +191,6 @@ impl Parser<'_> {
     }
 
     /// `:{lo..hi}`; either end may be missing.
-    #[expect(clippy::type_complexity, reason = "two optional ends")]
     fn range(
         &mut self,
     ) -> Option<(
