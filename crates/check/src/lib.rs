@@ -10,6 +10,8 @@
 mod branching;
 mod explicit;
 mod fairness;
+mod optimum;
+pub mod refinement;
 mod silence;
 mod timer_quantifiers;
 mod timers;
@@ -17,11 +19,12 @@ mod warnings;
 
 use base::{Budget, Diagnostic, Fairness, Progress};
 use engine::Stats;
-use evidence::{Branching, Invalid, Verdict};
+use evidence::{Branching, Invalid, UnknownReason, Verdict, ViolationKind};
 use logic::{NamedProperty, Property};
-use model::Model;
+use model::{ErrorKind, Model};
 
 pub use fairness::effective_fairness;
+pub use optimum::optimum;
 pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
 
@@ -58,6 +61,32 @@ pub struct Outcome {
     pub remarks: Vec<String>,
     /// Reasons to distrust the question, not the answer.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a check has no answer where the model provides for too little.
+const EXHAUSTED: &str =
+    "more processes come into being, or processes grow larger, than is provided for";
+
+impl Outcome {
+    /// Does a larger bound on what comes into being while the system runs promise an answer?
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        let exhausted = UnknownReason::Unsupported(EXHAUSTED.to_owned());
+        self.verdict == Verdict::Unknown(exhausted)
+    }
+
+    /// A run to the end of what was provided for says nothing about the system.
+    fn give_up_where_exhausted(&mut self) {
+        let Verdict::Violated(violation) = &self.verdict else {
+            return;
+        };
+        if let ViolationKind::RunTimeError(error) = &violation.kind
+            && error.kind == ErrorKind::Exhausted
+        {
+            let reason = UnknownReason::Unsupported(EXHAUSTED.to_owned());
+            self.verdict = Verdict::Unknown(reason);
+        }
+    }
 }
 
 /// A violation that the reference semantics does not confirm: the search is wrong.
@@ -111,6 +140,7 @@ fn check_explicitly(
 ) -> Result<Outcome, Bug> {
     let mut outcome = explicit::check(model, property, fairness, plan, progress);
     confirm(model, property, &outcome)?;
+    outcome.give_up_where_exhausted();
     if matches!(outcome.verdict, Verdict::Holds { .. }) {
         let found = warnings::warnings(model, property, fairness, &outcome.stats, plan);
         outcome.warnings.extend(found);

@@ -76,6 +76,9 @@ impl Case {
             ..lang::Options::default()
         };
         let name = self.model.clone();
+        if name.ends_with(".csp") {
+            return self.load_csp(Source { name, text }, options);
+        }
         let loaded = lang::load(Source { name, text }, &options);
         assert!(
             loaded.model.is_some(),
@@ -84,6 +87,26 @@ impl Case {
             loaded.diagnostics
         );
         loaded
+    }
+
+    /// The system that the property is about, in the form of the native language.
+    fn load_csp(&self, source: Source, options: lang::Options) -> lang::Loaded {
+        let options = import::Options {
+            defines: options.defines,
+            assume: options.assume,
+            ..import::Options::default()
+        };
+        let mut loaded = import::csp::load(source, &options, &mut |_| None);
+        let asked = loaded.questions.into_iter();
+        let question = asked.into_iter().find(|q| q.property.name == self.property);
+        let question = question
+            .unwrap_or_else(|| panic!("{} does not exist: {:?}", self.name(), loaded.diagnostics));
+        lang::Loaded {
+            model: Some(loaded.systems.swap_remove(question.system).model),
+            properties: vec![question.property],
+            sources: loaded.sources,
+            diagnostics: loaded.diagnostics,
+        }
     }
 
     /// Pairs of a fairness and the expected verdict.
@@ -213,6 +236,11 @@ fn timers() {
 }
 
 #[test]
+fn csp_twins() {
+    run("csp.toml");
+}
+
+#[test]
 fn every_suite_is_run() {
     let here = std::fs::read_dir(root().join("testdata")).expect("the folder exists");
     let names = here.map(|entry| {
@@ -229,6 +257,7 @@ fn every_suite_is_run() {
         [
             "annotations.toml",
             "benchmarks.toml",
+            "csp.toml",
             "micro.toml",
             "population.toml",
             "timers.toml"

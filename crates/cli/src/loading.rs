@@ -1,5 +1,6 @@
 //! From a path to a model.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use crate::diagnostics;
 use crate::failure::Failure;
 
 /// The extensions of the front ends, and what they read.
-const FRONT_ENDS: [(&str, &str); 1] = [("fair", "the native language")];
+const FRONT_ENDS: [(&str, &str); 2] = [("fair", "the native language"), ("csp", "CSP#")];
 
 /// A model with its properties and the texts they were read from.
 pub struct Loaded {
@@ -22,6 +23,44 @@ pub struct Loaded {
     pub properties: Vec<NamedProperty>,
     /// The texts; the file is the first.
     pub sources: Vec<Source>,
+    /// Further systems that the text describes.
+    pub others: Vec<Model>,
+    /// What properties are asked of another system, or in another way, by their names.
+    pub asked: BTreeMap<String, Asked>,
+}
+
+/// What a property is asked of, and how.
+pub struct Asked {
+    /// The system: 0 is the model, others follow.
+    pub system: usize,
+    /// How it is answered.
+    pub kind: import::csp::QuestionKind,
+    /// A component of the system that contains several processes.
+    pub compound: Option<String>,
+}
+
+impl Asked {
+    /// Is a violation more than a run can show?
+    pub fn needs_search(&self) -> bool {
+        use import::csp::QuestionKind::{Deterministic, Refines};
+        matches!(self.kind, Deterministic | Refines { .. })
+    }
+}
+
+impl Loaded {
+    /// The system with this number.
+    pub fn system(&self, number: usize) -> &Model {
+        match number {
+            0 => &self.model,
+            n => &self.others[n - 1],
+        }
+    }
+
+    /// The system that a property is about.
+    pub fn model_of(&self, property: &NamedProperty) -> &Model {
+        let asked = self.asked.get(&property.name);
+        self.system(asked.map_or(0, |asked| asked.system))
+    }
 }
 
 /// Reads a model, and shows what is to be said about its text. Warnings only if wanted.
@@ -29,9 +68,26 @@ pub struct Loaded {
 /// # Errors
 /// The file cannot be read, or its text is wrong.
 pub fn load(path: &Path, options: &lang::Options, warnings: bool) -> Result<Loaded, Failure> {
+    load_with_pool(path, options, 0, warnings)
+}
+
+/// Reads a model that provides for so many processes or terms; 0 leaves that to the front end.
+///
+/// # Errors
+/// The file cannot be read, or its text is wrong.
+pub fn load_with_pool(
+    path: &Path,
+    options: &lang::Options,
+    pool: usize,
+    warnings: bool,
+) -> Result<Loaded, Failure> {
     check_extension(path)?;
     let text = read_text(path)?;
     let name = path.display().to_string();
+    if path.extension().is_some_and(|extension| extension == "csp") {
+        let source = Source { name, text };
+        return crate::csp::load(path, source, options, pool, warnings);
+    }
     let loaded = lang::load(Source { name, text }, options);
     for diagnostic in &loaded.diagnostics {
         if warnings || diagnostic.severity == Severity::Error {
@@ -42,6 +98,8 @@ pub fn load(path: &Path, options: &lang::Options, warnings: bool) -> Result<Load
         model: loaded.model.ok_or(Failure::Diagnosed)?,
         properties: loaded.properties,
         sources: loaded.sources,
+        others: Vec::new(),
+        asked: BTreeMap::new(),
     })
 }
 

@@ -5,6 +5,7 @@
 //! elsewhere. `docs/reference/cli.md` lists everything that users can rely on.
 
 mod command;
+mod csp;
 mod diagnostics;
 mod failure;
 mod guard;

@@ -51,7 +51,7 @@ pub enum Command {
 /// Options of all commands that read a model.
 #[derive(Args, Debug)]
 pub struct ModelOptions {
-    /// The model (`.fair`).
+    /// The model (`.fair`, `.csp`).
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Give a constant or parameter of the model another value. Repeatable.

@@ -274,7 +274,8 @@ impl Model {
                     }
                 }
                 _ => {
-                    let name = self.command_name(id);
+                    let label = self.step_of(id).label.clone();
+                    let name = label.unwrap_or_else(|| self.command_name(id));
                     let action = self.action(name, span, &mut actions_by_name);
                     self.command_actions[position] = Some(action);
                     self.add_transition(action, &[(self.commands[position].instance, vec![id])]);

@@ -204,6 +204,9 @@ pub struct Parameter {
 pub struct Step {
     /// The name of the action.
     pub name: String,
+    /// What the action of a step without partners is called in the whole system, if not after its
+    /// process: steps of several processes with one label take one and the same action.
+    pub label: Option<String>,
     /// Its parameters: one action for each list of values.
     pub parameters: Vec<Parameter>,
     /// Only parameter lists that satisfy this exist. Mentions no state.
@@ -231,6 +234,7 @@ impl Step {
     pub fn new(name: &str, source: LocationId, target: LocationId, span: Span) -> Self {
         Self {
             name: name.to_owned(),
+            label: None,
             parameters: Vec::new(),
             condition: Expr::Bool(true),
             source,

@@ -10,7 +10,10 @@ use crate::loading::{self, Loaded};
 use crate::options::{CheckOptions, OutputFormat, Route, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
-use crate::{diagnostics, limits, output, trace_file};
+use crate::{csp, diagnostics, limits, output, trace_file};
+
+/// How much is provided for, where the front end's own choice turns out to be too little.
+const LARGER_POOLS: [usize; 2] = [16_000, 50_000];
 
 /// Checks the chosen properties one after the other.
 ///
@@ -149,7 +152,7 @@ impl Checking<'_> {
         };
         let mut outcomes = Vec::new();
         for &property in chosen {
-            let (outcome, result) = self.check(property)?;
+            let (outcome, result) = self.check_provided(property)?;
             outcomes.push((property, outcome));
             report.results.push(result);
             self.print_last(&report)?;
@@ -166,15 +169,38 @@ impl Checking<'_> {
         })
     }
 
-    fn check(&self, property: &NamedProperty) -> Result<(Outcome, PropertyResult), Failure> {
-        let Loaded { model, sources, .. } = self.loaded;
+    /// Checks a property; where the model provides for too little, with more and more.
+    fn check_provided(
+        &self,
+        property: &NamedProperty,
+    ) -> Result<(Outcome, PropertyResult), Failure> {
+        let mut answer = self.check(self.loaded, property)?;
+        for pool in LARGER_POOLS {
+            if !answer.0.is_exhausted() {
+                break;
+            }
+            let file = &self.options.model.file;
+            let loaded = loading::load_with_pool(file, &front_end(self.options), pool, false)?;
+            let same = loaded.properties.iter().find(|p| p.name == property.name);
+            let Some(same) = same else { break };
+            answer = self.check(&loaded, same)?;
+        }
+        Ok(answer)
+    }
+
+    fn check(
+        &self,
+        loaded: &Loaded,
+        property: &NamedProperty,
+    ) -> Result<(Outcome, PropertyResult), Failure> {
+        let (model, sources) = (loaded.model_of(property), &loaded.sources);
         // There is one route only, so asking for it changes nothing.
         let (None | Some(Route::Explicit)) = self.options.route;
         let mut meter = Meter::new(self.options.progress, self.options.quiet, &property.name);
-        let checked = check::check(model, property, &self.plan, &mut meter);
+        let checked = csp::answer(loaded, property, &self.plan, &mut meter);
         let seconds = meter.seconds();
         meter.finish();
-        let outcome = checked?;
+        let (outcome, remark) = checked?;
         let question = Question {
             model,
             sources,
@@ -195,6 +221,7 @@ impl Checking<'_> {
             question.show_branching(shown, &mut result);
         }
         result.remarks.extend(outcome.remarks.iter().cloned());
+        result.remarks.extend(remark);
         let warnings = outcome.warnings.iter();
         result
             .warnings
@@ -214,7 +241,11 @@ impl Checking<'_> {
                 outcome.fairness.annotated = false;
             }
         }
-        let checked: Vec<_> = outcomes.iter().map(|(p, outcome)| (*p, outcome)).collect();
+        let about_first = |(p, _): &&(&NamedProperty, Outcome)| {
+            std::ptr::eq(self.loaded.model_of(p), &self.loaded.model)
+        };
+        let checked = outcomes.iter().filter(about_first);
+        let checked: Vec<_> = checked.map(|(p, outcome)| (*p, outcome)).collect();
         check::needless_annotations(&self.loaded.model, &checked, &self.plan)
     }
 

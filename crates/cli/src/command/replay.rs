@@ -7,7 +7,7 @@ use report::{StoredTrace, TraceMeta};
 
 use super::check::{is_ctl_name, is_ltl_name};
 use crate::failure::{Failure, Status};
-use crate::loading::{self, Loaded};
+use crate::loading::{self, Asked, Loaded};
 use crate::options::ReplayOptions;
 use crate::{output, trace_file};
 
@@ -25,11 +25,14 @@ pub fn run(options: &ReplayOptions) -> Result<Status, Failure> {
     };
     let loaded = loading::load(&options.model.file, &front_end, true)?;
     let shape = format!("{} states", stored.states.len());
-    let trace = match stored.to_trace(&loaded.model) {
+    let name = stored.meta.property.as_ref();
+    let property = name.and_then(|name| loaded.properties.iter().find(|p| p.name == *name));
+    let model = property.map_or(&loaded.model, |property| loaded.model_of(property));
+    let trace = match stored.to_trace(model) {
         Ok(trace) => trace,
         Err(error) => return invalid(&error.to_string()),
     };
-    if let Err(why) = evidence::validate_run(&loaded.model, &trace) {
+    if let Err(why) = evidence::validate_run(model, &trace) {
         return invalid(&why.to_string());
     }
     output::print(&format!("valid: a run of the model with {shape}\n"))?;
@@ -88,6 +91,11 @@ fn judge_claim(loaded: &Loaded, stored: &StoredTrace, trace: Trace) -> Judgement
             property.text
         ));
     }
+    if loaded.asked.get(name).is_some_and(Asked::needs_search) {
+        let why =
+            format!("that a run shows `{name}` to be violated takes a search: use `fair check`");
+        return Judgement::Unjudged(why);
+    }
     let fairness = meta.fairness.as_deref().unwrap_or("none");
     let Some(fairness) = Fairness::parse(fairness) else {
         return Judgement::Unjudged(format!("there is no fairness `{fairness}`"));
@@ -131,7 +139,7 @@ impl Claim<'_> {
 
     fn judge_witness(&self, trace: &Trace) -> Judgement {
         let property = &self.property.property;
-        match evidence::validate_witness(&self.loaded.model, property, trace) {
+        match evidence::validate_witness(self.loaded.model_of(self.property), property, trace) {
             Ok(()) => Judgement::Confirmed(format!("shows that `{}` holds", self.property.name)),
             Err(why) => Judgement::Refuted(why),
         }
@@ -144,7 +152,7 @@ impl Claim<'_> {
             covering: None,
             component: None,
         };
-        let model = &self.loaded.model;
+        let model = self.loaded.model_of(self.property);
         let assumptions = &model.parts().assumptions;
         let property = &self.property.property;
         match evidence::validate(model, property, fairness, assumptions, &violation) {
@@ -159,7 +167,7 @@ impl Claim<'_> {
 
     /// The error is whatever the model reports in the last state.
     fn judge_error(&self, trace: Trace) -> Judgement {
-        let model = &self.loaded.model;
+        let model = self.loaded.model_of(self.property);
         let Some(last) = trace.states.last() else {
             return Judgement::Refuted(Invalid::NoTrace);
         };

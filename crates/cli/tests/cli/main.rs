@@ -1,5 +1,6 @@
 //! The binary, from outside: what it prints and how it ends.
 
+mod csp;
 #[cfg(unix)]
 mod documents;
 mod formats;

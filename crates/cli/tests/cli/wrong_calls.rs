@@ -28,13 +28,13 @@ fn files_that_cannot_be_read() {
         &["check", "model.pml"],
         expect![[r#"
         --- stderr
-        error: `model.pml`: `.pml` files are not supported; supported: `.fair` (the native language)
+        error: `model.pml`: `.pml` files are not supported; supported: `.fair` (the native language), `.csp` (CSP#)
         --- exit status 2
     "#]],
     );
     scene.check(&["check", "model"], expect![[r#"
         --- stderr
-        error: `model`: the file has no extension that says its language; supported: `.fair` (the native language)
+        error: `model`: the file has no extension that says its language; supported: `.fair` (the native language), `.csp` (CSP#)
         --- exit status 2
     "#]]);
     scene.write("bytes.fair", b"var x : bool = false\n// \xff\n");

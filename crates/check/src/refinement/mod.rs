@@ -1,0 +1,237 @@
+//! Questions about whole labelled transition systems: refinement and determinism.
+//!
+//! Refinement is decided on the explored graphs of both systems, in the traces, stable-failures and
+//! failures-divergences models of CSP (Roscoe, The Theory and Practice of Concurrency, chapters 3
+//! and 8). `antichain.rs` holds the search, `lts.rs` the graphs.
+
+mod antichain;
+mod lts;
+
+use base::{Budget, Fairness, FairnessKind, Progress};
+use engine::{Built, Stats, System, state_graph};
+use evidence::{Trace, UnknownReason, Verdict, Violation, ViolationKind};
+use logic::{Ltl, NamedProperty, Property};
+use model::Model;
+
+pub use antichain::{Difference, includes};
+pub use lts::Lts;
+
+use crate::{Bug, Outcome, Plan};
+
+/// In which model of processes a refinement is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refinement {
+    /// Every trace of the implementation is one of the specification.
+    Traces,
+    /// Besides, what the implementation can refuse in a stable state the specification can refuse
+    /// after the same trace.
+    Failures,
+    /// The same where the specification does not diverge, and the implementation diverges only
+    /// where the specification does.
+    FailuresDivergences,
+}
+
+/// The answer to such a question.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The verdict; a violation shows a run of the implementation.
+    pub outcome: Outcome,
+    /// What the run shows.
+    pub remark: Option<String>,
+}
+
+/// Does the first system refine the second? Steps called `silent` are invisible.
+///
+/// # Errors
+/// The evidence found is wrong. This is a bug in the tool.
+pub fn refines(
+    systems: (&Model, &Model),
+    silent: &str,
+    refinement: Refinement,
+    property: &NamedProperty,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Compared, Bug> {
+    let (implementation, specification) = systems;
+    let spec = match explored(specification, silent, property, plan, progress)? {
+        Ok(explored) => explored,
+        Err(mut outcome) => {
+            // An error in the specification is no run of the implementation.
+            if let Verdict::Violated(_) = outcome.verdict {
+                let why = "the specification has a run-time error".to_owned();
+                outcome.verdict = Verdict::Unknown(UnknownReason::Unsupported(why));
+            }
+            return Ok(without_remark(outcome));
+        }
+    };
+    let own = match explored(implementation, silent, property, plan, progress)? {
+        Ok(explored) => explored,
+        Err(outcome) => return Ok(without_remark(outcome)),
+    };
+    let found = includes(&own.lts, &spec.lts, refinement, &plan.budget);
+    let verdict = match &found {
+        Err(reason) => Verdict::Unknown(UnknownReason::Stopped(*reason)),
+        Ok(None) => Verdict::Holds { witness: None },
+        Ok(Some(difference)) => own.violation(difference.start, &difference.path),
+    };
+    let remark = match found {
+        Ok(Some(difference)) => Some(difference.describe(&own.lts)),
+        _ => None,
+    };
+    finish(implementation, property, own.stats, verdict, remark)
+}
+
+/// Does the system never have two steps with one name that lead to different states?
+///
+/// # Errors
+/// The evidence found is wrong. This is a bug in the tool.
+pub fn deterministic(
+    model: &Model,
+    silent: &str,
+    property: &NamedProperty,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Compared, Bug> {
+    let explored = match explored(model, silent, property, plan, progress)? {
+        Ok(explored) => explored,
+        Err(outcome) => return Ok(without_remark(outcome)),
+    };
+    let (verdict, remark) = match explored.lts.ambiguous() {
+        None => (Verdict::Holds { witness: None }, None),
+        Some((start, path, label)) => {
+            let name = explored.lts.label_name(label);
+            let remark = format!("here `{name}` leads to different states");
+            (explored.violation(start, &path), Some(remark))
+        }
+    };
+    finish(model, property, explored.stats, verdict, remark)
+}
+
+fn without_remark(outcome: Outcome) -> Compared {
+    Compared {
+        outcome,
+        remark: None,
+    }
+}
+
+fn finish(
+    model: &Model,
+    property: &NamedProperty,
+    stats: Stats,
+    verdict: Verdict,
+    remark: Option<String>,
+) -> Result<Compared, Bug> {
+    if let Verdict::Violated(violation) = &verdict
+        && let Some(trace) = &violation.trace
+    {
+        evidence::validate_run(model, trace).map_err(|invalid| Bug {
+            property: property.name.clone(),
+            invalid,
+        })?;
+    }
+    let outcome = Outcome {
+        verdict,
+        route: "explicit",
+        fairness: NO_FAIRNESS,
+        stats,
+        branching: None,
+        remarks: Vec::new(),
+        warnings: Vec::new(),
+    };
+    Ok(Compared { outcome, remark })
+}
+
+const NO_FAIRNESS: Fairness = Fairness {
+    kind: FairnessKind::None,
+    annotated: false,
+    timers: false,
+};
+
+/// A system with its whole graph.
+struct Explored<'m> {
+    system: System<'m>,
+    graph: Box<engine::StateGraph>,
+    lts: Lts,
+    stats: Stats,
+}
+
+impl Explored<'_> {
+    /// The run along a path of the graph, as a violation.
+    fn violation(&self, first: u32, path: &[(u32, u32)]) -> Verdict {
+        let mut trace = Trace {
+            states: vec![self.graph.state(&self.system, first)],
+            steps: Vec::new(),
+            loop_start: None,
+        };
+        for &(node, step) in path {
+            let step = step as usize;
+            let target = self.graph.targets(node)[step];
+            trace
+                .steps
+                .push(self.graph.trace_step(&self.system, node, step));
+            trace.states.push(self.graph.state(&self.system, target));
+        }
+        Verdict::Violated(Box::new(Violation {
+            kind: ViolationKind::BadPrefix,
+            trace: Some(trace),
+            covering: None,
+            component: None,
+        }))
+    }
+}
+
+/// The whole graph, or why there is none.
+fn explored<'m>(
+    model: &'m Model,
+    silent: &str,
+    property: &NamedProperty,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Result<Explored<'m>, Outcome>, Bug> {
+    let unknown = |reason: UnknownReason, stats: Stats| Outcome {
+        verdict: Verdict::Unknown(reason),
+        route: "explicit",
+        fairness: NO_FAIRNESS,
+        stats,
+        branching: None,
+        remarks: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let too_large = || UnknownReason::Unsupported("the model is too large".to_owned());
+    let Ok(mut system) = System::new(model) else {
+        return Ok(Err(unknown(too_large(), Stats::default())));
+    };
+    let Ok((built, stats)) = state_graph(&mut system, &[], &[], &plan.budget, progress) else {
+        return Ok(Err(unknown(too_large(), Stats::default())));
+    };
+    match built {
+        Built::Graph(graph) => {
+            let lts = Lts::new(&system, &graph, silent);
+            Ok(Ok(Explored {
+                system,
+                graph,
+                lts,
+                stats,
+            }))
+        }
+        Built::Stopped(reason) => Ok(Err(unknown(UnknownReason::Stopped(reason), stats))),
+        // The search for any state at all finds the way to the error.
+        Built::Failed => {
+            let nothing = NamedProperty {
+                property: Property::Invariant(Ltl::tt()),
+                ..property.clone()
+            };
+            let plan = Plan {
+                fairness: Some(NO_FAIRNESS),
+                budget: plan.budget.clone(),
+                ..Plan::default()
+            };
+            crate::check(model, &nothing, &plan, progress).map(Err)
+        }
+    }
+}
+
+/// Polls the budget for a search that keeps `n` items of about `bytes` bytes.
+fn poll(budget: &Budget, n: usize, bytes: u64) -> Result<(), base::StopReason> {
+    budget.check(n as u64, n as u64 * bytes)
+}

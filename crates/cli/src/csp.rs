@@ -1,0 +1,130 @@
+//! CSP# files: several systems in one text, and questions that are not properties of one model.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use base::{Diagnostic, FairnessKind, Progress, Severity, Source, Span};
+use check::refinement::{self, Refinement};
+use check::{Bug, Outcome, Plan};
+use import::csp::{QuestionKind, RefinementKind};
+use logic::NamedProperty;
+
+use crate::diagnostics;
+use crate::failure::Failure;
+use crate::loading::{Asked, Loaded};
+
+/// What invisible steps are called.
+const SILENT: &str = "tau";
+
+/// Reads a CSP# text. Included files are looked for beside it.
+///
+/// # Errors
+/// The text is wrong.
+pub fn load(
+    path: &Path,
+    source: Source,
+    options: &lang::Options,
+    pool: usize,
+    warnings: bool,
+) -> Result<Loaded, Failure> {
+    if !options.ctl.is_empty() {
+        let message = "formulas with path quantifiers (`--ctl`) cannot be asked of CSP# models yet";
+        return Err(Failure::wrong(message));
+    }
+    let options = import::Options {
+        defines: options.defines.clone(),
+        ltl: options.ltl.clone(),
+        assume: options.assume.clone(),
+        pool,
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut read = |file: &str| std::fs::read_to_string(folder.join(file)).ok();
+    let loaded = import::csp::load(source, &options, &mut read);
+    for diagnostic in &loaded.diagnostics {
+        if warnings || diagnostic.severity == Severity::Error {
+            diagnostics::show(diagnostic, &loaded.sources);
+        }
+    }
+    let mut asked = BTreeMap::new();
+    for question in &loaded.questions {
+        let compound = loaded.systems[question.system].compound.clone();
+        asked.insert(
+            question.property.name.clone(),
+            Asked {
+                system: question.system,
+                kind: question.kind.clone(),
+                compound,
+            },
+        );
+    }
+    let properties = loaded.questions.into_iter().map(|q| q.property).collect();
+    let mut models = loaded.systems.into_iter().map(|system| system.model);
+    Ok(Loaded {
+        model: models.next().ok_or(Failure::Diagnosed)?,
+        properties,
+        sources: loaded.sources,
+        others: models.collect(),
+        asked,
+    })
+}
+
+/// Answers a question, whatever its kind; with a remark on what the evidence shows.
+///
+/// # Errors
+/// The evidence found is wrong. This is a bug in the tool.
+pub fn answer(
+    loaded: &Loaded,
+    property: &NamedProperty,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<(Outcome, Option<String>), Bug> {
+    let model = loaded.model_of(property);
+    let Some(asked) = loaded.asked.get(&property.name) else {
+        return Ok((check::check(model, property, plan, progress)?, None));
+    };
+    match &asked.kind {
+        QuestionKind::Property => {
+            let mut outcome = check::check(model, property, plan, progress)?;
+            outcome.warnings.extend(compound_warning(asked, &outcome));
+            Ok((outcome, None))
+        }
+        QuestionKind::Optimum { value, greatest } => {
+            let (outcome, best) =
+                check::optimum(model, property, value, *greatest, plan, progress)?;
+            let what = if *greatest { "greatest" } else { "least" };
+            let remark = best.map(|best| format!("the {what} value is {best}"));
+            Ok((outcome, remark))
+        }
+        QuestionKind::Deterministic => {
+            let compared = refinement::deterministic(model, SILENT, property, plan, progress)?;
+            Ok((compared.outcome, compared.remark))
+        }
+        QuestionKind::Refines {
+            kind,
+            specification,
+        } => {
+            let kind = match kind {
+                RefinementKind::Traces => Refinement::Traces,
+                RefinementKind::Failures => Refinement::Failures,
+                RefinementKind::FailuresDivergences => Refinement::FailuresDivergences,
+            };
+            let systems = (model, loaded.system(*specification));
+            let compared = refinement::refines(systems, SILENT, kind, property, plan, progress)?;
+            Ok((compared.outcome, compared.remark))
+        }
+    }
+}
+
+/// Process fairness is about components; one of them may contain several processes.
+fn compound_warning(asked: &Asked, outcome: &Outcome) -> Option<Diagnostic> {
+    let name = asked.compound.as_ref()?;
+    let about_processes = matches!(
+        outcome.fairness.kind,
+        FairnessKind::WeakProcess | FairnessKind::StrongProcess
+    );
+    about_processes.then(|| {
+        let message =
+            format!("`{name}` creates processes while it runs; fairness treats it as one process");
+        Diagnostic::warning("compound-process", Span::nowhere(), message)
+    })
+}

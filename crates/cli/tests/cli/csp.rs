@@ -1,0 +1,89 @@
+//! CSP# files.
+
+use crate::scene::Scene;
+
+const MODEL: &str = "
+    var n = 0;
+    Spec = a -> b -> Spec;
+    Impl = a -> (b -> Impl [] c{n = 3;} -> Impl);
+    Sys = Impl ||| Impl;
+    Grows = a -> (Grows ||| Grows);
+    Deep(i) = [i < 6000] a -> Deep(i + 1) [] [i == 6000] b -> Deep(0);
+    #define done n == 3;
+    #assert Impl refines Spec;
+    #assert Spec refines<FD> Spec;
+    #assert Sys |= []<> a;
+    #assert Sys |= []<> c;
+    #assert Sys reaches done with max(n);
+    #assert Sys deterministic;
+    #assert Grows deadlockfree;
+    #assert Deep(0) deadlockfree;
+";
+
+fn verdict_of(scene: &Scene, property: &str, arguments: &[&str]) -> String {
+    let call = [&["check", "m.csp", "--property", property][..], arguments].concat();
+    scene.call(&call).transcript()
+}
+
+#[test]
+fn every_kind_of_assertion_is_answered() {
+    let scene = Scene::with("csp_kinds", "m.csp", MODEL);
+    let expected = [
+        (
+            "Impl refines Spec",
+            "the specification does not have the trace ⟨a, c⟩",
+        ),
+        ("Spec refines<FD> Spec", "Spec refines<FD> Spec  holds"),
+        ("Sys |= []<> a", "Sys |= []<> a  holds"),
+        ("Sys |= []<> c", "Sys |= []<> c  violated"),
+        ("Sys reaches done with max(n)", "the greatest value is 3"),
+        ("Sys deterministic", "here `a` leads to different states"),
+        (
+            "Grows deadlockfree",
+            "Grows deadlockfree  unknown: unsupported",
+        ),
+    ];
+    for (property, text) in expected {
+        let shown = verdict_of(&scene, property, &[]);
+        assert!(shown.contains(text), "{property}: {shown}");
+    }
+    let fair = verdict_of(&scene, "Sys |= []<> c", &["--fairness", "strong"]);
+    assert!(fair.contains("Sys |= []<> c  holds"), "{fair}");
+}
+
+#[test]
+fn a_model_that_provides_for_too_little_is_loaded_again() {
+    let scene = Scene::with("csp_pool", "m.csp", MODEL);
+    let shown = verdict_of(&scene, "Deep(0) deadlockfree", &[]);
+    assert!(shown.contains("Deep(0) deadlockfree  holds"), "{shown}");
+}
+
+#[test]
+fn traces_of_all_systems_replay() {
+    let scene = Scene::with("csp_replay", "m.csp", MODEL);
+    verdict_of(&scene, "Sys |= []<> c", &["--trace", "t.itf.json"]);
+    let shown = scene.call(&["replay", "m.csp", "t.itf.json"]).transcript();
+    assert!(
+        shown.contains("confirmed: it violates `Sys |= []<> c`"),
+        "{shown}"
+    );
+    verdict_of(&scene, "Impl refines Spec", &["--trace", "r.itf.json"]);
+    let shown = scene.call(&["replay", "m.csp", "r.itf.json"]).transcript();
+    assert!(shown.contains("valid: a run of the model"), "{shown}");
+    assert!(shown.contains("takes a search"), "{shown}");
+}
+
+#[test]
+fn formulas_and_assumptions_of_the_call_are_understood() {
+    let scene = Scene::with("csp_call", "m.csp", MODEL);
+    let call = ["check", "m.csp", "--ltl", "[]<> c", "--assume", "[]<> c"];
+    let shown = scene.call(&call).transcript();
+    assert!(shown.contains("ltl-1  holds"), "{shown}");
+    let wrong = scene
+        .call(&["check", "m.csp", "--ltl", "[]<> nothing"])
+        .transcript();
+    assert!(
+        wrong.contains("there is no proposition or event `nothing`"),
+        "{wrong}"
+    );
+}

@@ -1,1 +1,0 @@
-//! CSP#, the language of PAT.

@@ -1,0 +1,273 @@
+//! Sequential components: the terms that one process of the model runs through.
+//!
+//! A component may contain parallel compositions that come into being while it runs; their
+//! interleavings are then its locations. Terms are derived one after the other up to a limit; a
+//! location behind the limit ends in the run-time error [`model::ErrorKind::Exhausted`], so that
+//! nothing beyond it is ever called correct.
+
+use std::collections::HashMap;
+
+use base::{Source, Span};
+use model::{Expr, ProcessId, Stmt, StmtKind};
+
+use super::moves::{Label, Move};
+use super::term::{Arg, Machine, Origin, Slot, Term, TermId};
+
+/// How far terms are derived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// How many locations a component may have.
+    pub(crate) n_locations: usize,
+    /// How deep a term may be.
+    pub(crate) depth: usize,
+}
+
+/// A process of the model under construction.
+#[derive(Debug)]
+pub(crate) struct Component {
+    pub(crate) name: String,
+    /// The names of the locations. The first is where it starts.
+    pub(crate) locations: Vec<String>,
+    /// The steps; a successful termination leads to the location after the last.
+    pub(crate) steps: Vec<LocatedMove>,
+    /// Locations that were not looked at any more.
+    pub(crate) exhausted: Vec<usize>,
+    pub(crate) span: Span,
+    /// Does it contain parallel compositions?
+    pub(crate) is_compound: bool,
+}
+
+/// A move between locations.
+#[derive(Clone, Debug)]
+pub(crate) struct LocatedMove {
+    pub(crate) source: usize,
+    /// Nothing stands for successful termination.
+    pub(crate) target: Option<usize>,
+    pub(crate) step: Move,
+}
+
+impl Machine<'_> {
+    /// Derives all terms of a component.
+    pub(crate) fn component(
+        &mut self,
+        term: TermId,
+        name: String,
+        process: ProcessId,
+        limits: Limits,
+        sources: &[Source],
+    ) -> Option<Component> {
+        self.process = process;
+        self.slots = Vec::new();
+        self.moves.clear();
+        let (first, origins) = self.settle(term);
+        let slots_of_first = origins.len();
+        for (slot, origin) in origins.iter().enumerate() {
+            let Origin::Const(value) = origin else {
+                unreachable!("nothing has been received yet");
+            };
+            let var = self.slots[slot].var;
+            let initial = model::Initial::Values(vec![Expr::Int(*value)]);
+            self.parts.vars[var.index()].initial = initial;
+            let slot = &mut self.slots[slot];
+            slot.values = super::ranges::join(slot.values, (*value, *value));
+        }
+        let mut component = Component {
+            name,
+            locations: Vec::new(),
+            steps: Vec::new(),
+            exhausted: Vec::new(),
+            span: self.term_span(term),
+            is_compound: false,
+        };
+        let mut terms = vec![(first, slots_of_first)];
+        let mut location_by_term = HashMap::from([(first, 0_usize)]);
+        let mut position = 0;
+        while position < terms.len() {
+            let (term, n_slots) = terms[position];
+            component.is_compound |= self.is_compound(term);
+            if position >= limits.n_locations || self.depths[term.index()] > limits.depth {
+                component.exhausted.push(position);
+                position += 1;
+                continue;
+            }
+            for step in self.moves(term)?.iter() {
+                let mut step = step.clone();
+                let target = if let Label::Tick = step.label {
+                    step.effect = std::mem::take(&mut step.lets);
+                    self.assign_slots(&mut step, &[], n_slots);
+                    None
+                } else {
+                    let (target, origins) = self.settle(step.target);
+                    let mut effect = std::mem::take(&mut step.lets);
+                    effect.append(&mut step.effect);
+                    step.effect = effect;
+                    self.assign_slots(&mut step, &origins, n_slots);
+                    let next = terms.len();
+                    let location = *location_by_term.entry(target).or_insert(next);
+                    if location == next {
+                        terms.push((target, origins.len()));
+                    }
+                    Some(location)
+                };
+                component.steps.push(LocatedMove {
+                    source: position,
+                    target,
+                    step,
+                });
+            }
+            position += 1;
+        }
+        component.locations = self.location_names(&terms, sources);
+        self.type_slots();
+        Some(component)
+    }
+
+    /// Gives slots their new values, all at once, and resets those that are not needed any more.
+    fn assign_slots(&mut self, step: &mut Move, origins: &[Origin], n_before: usize) {
+        let span = step.span;
+        let mut stores = Vec::new();
+        for (slot, origin) in origins.iter().enumerate() {
+            let place = self.slot(slot as u16);
+            let value = match origin {
+                Origin::Slot(old) if usize::from(*old) == slot => continue,
+                Origin::Slot(old) => {
+                    let read = Expr::Read(self.slot(*old));
+                    let bound = self.fresh("moved");
+                    step.effect
+                        .push(Stmt::new(StmtKind::Let(bound, read), span));
+                    Expr::Bound(bound)
+                }
+                Origin::Bound(bound) => Expr::Bound(*bound),
+                Origin::Const(value) => Expr::Int(*value),
+            };
+            stores.push(Stmt::new(StmtKind::Assign(place, value), span));
+        }
+        for slot in origins.len()..n_before {
+            let place = self.slot(slot as u16);
+            stores.push(Stmt::new(StmtKind::Assign(place, Expr::Int(0)), span));
+        }
+        step.effect.extend(stores);
+    }
+
+    fn type_slots(&mut self) {
+        for Slot { var, values } in &self.slots {
+            let scalar = model::Scalar::Range(values.0, values.1);
+            self.parts.vars[var.index()].ty = model::Type::Scalar(scalar);
+        }
+    }
+
+    fn is_compound(&self, id: TermId) -> bool {
+        match &self.terms[id.index()] {
+            Term::Stop | Term::Skip | Term::Call(..) | Term::Text(..) => false,
+            Term::Seq(a, _) | Term::Hide(a, _) | Term::Atomic(a) => self.is_compound(*a),
+            Term::Interrupt(a, b) => self.is_compound(*a) || self.is_compound(*b),
+            Term::Choice(_, list) => list.iter().any(|id| self.is_compound(*id)),
+            Term::Interleave(_) | Term::Parallel(_) => true,
+        }
+    }
+
+    pub(crate) fn term_span(&self, id: TermId) -> Span {
+        match &self.terms[id.index()] {
+            Term::Call(process, _) => self.scope.processes[*process].name.span,
+            Term::Text(text, _) => text.0.span,
+            Term::Seq(a, _) | Term::Interrupt(a, _) | Term::Hide(a, _) | Term::Atomic(a) => {
+                self.term_span(*a)
+            }
+            Term::Choice(_, list) | Term::Interleave(list) => list
+                .first()
+                .map_or(Span::nowhere(), |id| self.term_span(*id)),
+            Term::Parallel(list) => list
+                .first()
+                .map_or(Span::nowhere(), |(id, _)| self.term_span(*id)),
+            Term::Stop | Term::Skip => Span::nowhere(),
+        }
+    }
+
+    /// Different names for all locations, from what the terms look like.
+    fn location_names(&self, terms: &[(TermId, usize)], sources: &[Source]) -> Vec<String> {
+        let mut n_by_name: HashMap<String, usize> = HashMap::new();
+        let mut names = Vec::new();
+        for (term, _) in terms {
+            let name = self.describe(*term, sources, 0);
+            let n = n_by_name.entry(name.clone()).or_insert(0);
+            *n += 1;
+            names.push(match *n {
+                1 => name,
+                n => format!("{name} #{n}"),
+            });
+        }
+        names
+    }
+
+    /// A term as its author would write it, shortened.
+    pub(crate) fn describe(&self, id: TermId, sources: &[Source], depth: usize) -> String {
+        const LONGEST: usize = 60;
+        if depth > 6 {
+            return "…".to_owned();
+        }
+        let list = |ids: &[TermId], between: &str| {
+            let shown = ids
+                .iter()
+                .take(4)
+                .map(|id| self.describe(*id, sources, depth + 1));
+            let mut parts: Vec<String> = shown.collect();
+            if ids.len() > 4 {
+                parts.push("…".to_owned());
+            }
+            parts.join(between)
+        };
+        let text = match &self.terms[id.index()] {
+            Term::Stop => "Stop".to_owned(),
+            Term::Skip => "Skip".to_owned(),
+            Term::Call(process, arguments) => self.describe_call(*process, arguments),
+            Term::Text(text, env) => {
+                let mut written = snippet(text.0.span, sources);
+                let known = env.values.iter().filter_map(|(name, arg)| match arg {
+                    Arg::Const(value, _) => Some(format!("{name}={value}")),
+                    _ => None,
+                });
+                let known: Vec<String> = known.collect();
+                if !known.is_empty() {
+                    let kept: String = written.chars().take(30).collect();
+                    written = format!("{kept} [{}]", known.join(", "));
+                }
+                written
+            }
+            Term::Seq(a, b) => list(&[*a, *b], "; "),
+            Term::Interrupt(a, b) => list(&[*a, *b], " interrupt "),
+            Term::Hide(a, _) => self.describe(*a, sources, depth + 1) + " \\ {…}",
+            Term::Atomic(a) => format!("atomic {{{}}}", self.describe(*a, sources, depth + 1)),
+            Term::Choice(_, parts) => list(parts, " [] "),
+            Term::Interleave(parts) => list(parts, " ||| "),
+            Term::Parallel(parts) => {
+                let parts: Vec<TermId> = parts.iter().map(|(id, _)| *id).collect();
+                list(&parts, " || ")
+            }
+        };
+        match text.chars().count() > LONGEST {
+            true => text.chars().take(LONGEST).chain(['…']).collect(),
+            false => text,
+        }
+    }
+
+    pub(crate) fn describe_call(&self, process: usize, arguments: &[Arg]) -> String {
+        let decl = &self.scope.processes[process];
+        let show = |(name, arg): (&super::ast::Ident, &Arg)| match arg {
+            Arg::Const(value, _) => value.to_string(),
+            _ => name.text.to_string(),
+        };
+        let shown: Vec<String> = decl.parameters.iter().zip(arguments).map(show).collect();
+        match shown.is_empty() {
+            true => decl.name.text.to_string(),
+            false => format!("{}({})", decl.name.text, shown.join(", ")),
+        }
+    }
+}
+
+/// The text at a place, in one line.
+fn snippet(span: Span, sources: &[Source]) -> String {
+    let text = sources.get(span.source.index());
+    let text = text.and_then(|source| source.text.get(span.start as usize..span.end as usize));
+    let words: Vec<&str> = text.unwrap_or("?").split_whitespace().take(12).collect();
+    words.join(" ")
+}
