@@ -1,0 +1,19 @@
+//! Families of any number of processes, by way of WS1S.
+//!
+//! A [`model::Template`] describes a model for every value of its parameter. [`Family`] is all of
+//! them as one transition system over finite sets of indices; [`explore`] abstracts it to a finite
+//! graph.
+
+mod effect;
+mod encode;
+mod logic;
+mod relation;
+mod steps;
+mod synchronous;
+mod system;
+mod translate;
+
+pub use logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
+pub use relation::{Edge, Graph, Label, Mark, Predicate, Ranking, Request, explore};
+pub use steps::{Family, Transition};
+pub use system::{Finite, Outside, Pointer, Source, System};
