@@ -59,15 +59,6 @@ impl<'b> Encoder<'b> {
         self.formulas.automaton(&formula, self.budget)
     }
 
-    /// Does some state (or step) satisfy the formula?
-    pub(super) fn is_satisfiable(&mut self, logic: &Logic) -> Result<bool, Unknown> {
-        let formula = self.formula(logic);
-        let vars = formula.vars().to_vec();
-        let closed = self.formulas.exists(&vars, &formula);
-        let automaton = self.formulas.automaton(&closed, self.budget)?;
-        Ok(automaton.shortest(ws1s::TRUE).is_some())
-    }
-
     /// The variables of the state after the step for those before it.
     pub(super) fn primed(&self, vars: &[Var]) -> Vec<Var> {
         let all = || {
