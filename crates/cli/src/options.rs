@@ -125,6 +125,9 @@ pub struct CheckOptions {
     /// How the properties are decided.
     #[arg(long, value_name = "ROUTE")]
     pub route: Option<Route>,
+    /// Do not compare what is proved for all numbers of processes with small instances.
+    #[arg(long)]
+    pub no_cross_check: bool,
     /// Where progress is shown.
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub progress: ProgressMode,
@@ -156,6 +159,8 @@ pub enum OutputFormat {
 pub enum Route {
     /// By visiting every reachable state.
     Explicit,
+    /// For all numbers of processes, by way of WS1S.
+    Ws1s,
 }
 
 /// How fairness is read on may/must systems.

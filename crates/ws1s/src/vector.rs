@@ -198,7 +198,11 @@ struct Walk<'a> {
 
 /// The states from which no output of interest can be reached.
 fn dead_states(machine: &Machine, is_idle: impl Fn(u32) -> bool) -> Vec<bool> {
-    let mut dead: Vec<bool> = machine.outputs.iter().map(|output| is_idle(*output)).collect();
+    let mut dead: Vec<bool> = machine
+        .outputs
+        .iter()
+        .map(|output| is_idle(*output))
+        .collect();
     loop {
         // Nodes come after those below them.
         let mut dead_nodes: Vec<bool> = Vec::with_capacity(machine.nodes.len());
@@ -287,7 +291,8 @@ impl<'a> Walk<'a> {
     /// Is one of the machines in a state that leads nowhere?
     fn is_dead(&self, places: &[NodeRef]) -> bool {
         let is_dead = |(at, dead): (&NodeRef, &Vec<bool>)| {
-            at.value().is_some_and(|state| dead.get(state) == Some(&true))
+            at.value()
+                .is_some_and(|state| dead.get(state) == Some(&true))
         };
         places.iter().zip(&self.dead).any(is_dead)
     }

@@ -113,7 +113,11 @@ pub fn abstraction(
         atoms.push((*atom, atom_meaning(&mut family, &question, asked, *atom)?));
     }
     let mut observations: Vec<Logic> = lifting.lifted.iter().map(|c| c.enabled.clone()).collect();
-    observations.extend(atoms.iter().filter_map(|(_, meaning)| meaning.state().cloned()));
+    observations.extend(
+        atoms
+            .iter()
+            .filter_map(|(_, meaning)| meaning.state().cloned()),
+    );
     let predicates = match question.only {
         true => question.predicates.clone(),
         false => {
@@ -132,9 +136,14 @@ pub fn abstraction(
         rankings: &rankings,
     };
     let graph = explore(&mut family, &request, budget)?;
-    let label_names = graph.labels.iter().map(|l| label_name(&family, &question, l)).collect();
+    let label_names = graph
+        .labels
+        .iter()
+        .map(|l| label_name(&family, &question, l))
+        .collect();
     let (conditions, refused) = decided_conditions(&graph, lifting.lifted, lifting.refused);
-    let n_conditions = observations.len() - atoms.iter().filter(|(_, m)| m.state().is_some()).count();
+    let n_conditions =
+        observations.len() - atoms.iter().filter(|(_, m)| m.state().is_some()).count();
     let atoms = atom_truths(&graph, atoms, n_conditions, asked)?;
     Ok(Abstraction {
         graph,
@@ -196,13 +205,16 @@ fn atom_meaning(
             let names = &question.names;
             let (logic, errors) = super::steps::condition_of(family, names, expr, span)?;
             // Where the atom has no value the model fails; noted like a failing guard.
-            family.failures.extend(errors.into_iter().map(|error| (error, span)));
+            family
+                .failures
+                .extend(errors.into_iter().map(|error| (error, span)));
             Ok(Meaning::State(logic))
         }
         AtomMeaning::Deadlock => Ok(Meaning::State(family.deadlock())),
-        AtomMeaning::Taken(_) | AtomMeaning::Enabled(_) if family.is_synchronous => {
-            Err(outside("a proposition about single steps of a synchronous system", span))
-        }
+        AtomMeaning::Taken(_) | AtomMeaning::Enabled(_) if family.is_synchronous => Err(outside(
+            "a proposition about single steps of a synchronous system",
+            span,
+        )),
         AtomMeaning::Taken(pattern) => {
             let (transitions, mover) = steps_of(family, question, pattern, span)?;
             Ok(Meaning::Taken(transitions, mover))
@@ -248,8 +260,13 @@ fn steps_of(
     };
     let all = family.transitions.iter().enumerate();
     let meant = all.filter(|(_, transition)| {
-        pattern.process.is_none_or(|process| transition.process == Some(process))
-            && pattern.action.as_ref().is_none_or(|name| *name == transition.name)
+        pattern
+            .process
+            .is_none_or(|process| transition.process == Some(process))
+            && pattern
+                .action
+                .as_ref()
+                .is_none_or(|name| *name == transition.name)
     });
     Ok((meant.map(|(number, _)| number).collect(), mover))
 }
@@ -289,12 +306,15 @@ fn atom_truths(
                     graph.observed.iter().map(|state| state[next]).collect();
                 next += 1;
                 let name = &asked.template.parts.atoms[atom.index()].name;
-                let undecided = || Obstacle::Undecided(format!("the predicates do not decide `{name}`"));
+                let undecided =
+                    || Obstacle::Undecided(format!("the predicates do not decide `{name}`"));
                 AtomTruth::States(values.ok_or_else(undecided)?)
             }
             Meaning::Taken(transitions, mover) => {
                 let fits = |label: &Label| {
-                    label.transition.is_some_and(|number| transitions.contains(&number))
+                    label
+                        .transition
+                        .is_some_and(|number| transitions.contains(&number))
                         && mover.is_none_or(|mover| label.movers[mover])
                 };
                 AtomTruth::Labels(graph.labels.iter().map(fits).collect())
@@ -311,7 +331,9 @@ fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String
         return "idle".to_owned();
     };
     let transition = &family.transitions[number];
-    let process = transition.process.map(|id| &family.system.parts().processes[id.index()].name);
+    let process = transition
+        .process
+        .map(|id| &family.system.parts().processes[id.index()].name);
     let action = match process {
         Some(process) if family.system.parts().processes.len() > 1 => {
             format!("{process}_{}", transition.name)
@@ -322,8 +344,10 @@ fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String
         return action;
     }
     let movers = question.distinguished.iter().zip(&label.movers);
-    let names: Vec<&str> =
-        movers.filter(|(_, moves)| **moves).map(|((_, name), _)| name.as_str()).collect();
+    let names: Vec<&str> = movers
+        .filter(|(_, moves)| **moves)
+        .map(|((_, name), _)| name.as_str())
+        .collect();
     match names.is_empty() {
         true => format!("{action}_other"),
         false => format!("{action}_{}", names.join("_")),

@@ -151,9 +151,9 @@ pub fn rankings(family: &mut Family<'_>, question: &Question) -> Vec<Ranking> {
     let sets = sets(family, var);
     let system = &family.system;
     let mut add = |name: String, logic: Logic| {
-        let is_known = found.iter().any(|known| {
-            known.logic == logic.substitute(var, Term::var(known.var))
-        });
+        let is_known = found
+            .iter()
+            .any(|known| known.logic == logic.substitute(var, Term::var(known.var)));
         if !is_known {
             found.push(Ranking { name, var, logic });
         }
@@ -171,7 +171,10 @@ pub fn rankings(family: &mut Family<'_>, question: &Question) -> Vec<Ranking> {
         }
         for (distinguished, process) in &question.distinguished {
             let between = between(held, Term::var(var), Term::var(*distinguished));
-            add(format!("processes between {pointer_name} and {process}"), between);
+            add(
+                format!("processes between {pointer_name} and {process}"),
+                between,
+            );
         }
     }
     found

@@ -46,8 +46,10 @@ pub fn core_model(
     assumptions: &[Assumption],
 ) -> (ModelParts, Property) {
     let mut builder = Builder::new(abstraction, selection);
-    let mut assumed: Vec<Assumption> =
-        assumptions.iter().map(|assumption| builder.translated(assumption)).collect();
+    let mut assumed: Vec<Assumption> = assumptions
+        .iter()
+        .map(|assumption| builder.translated(assumption))
+        .collect();
     assumed.extend(builder.ranking_conditions());
     assumed.extend(builder.fairness_conditions());
     let property = builder.property(property);
@@ -75,9 +77,15 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     fn new(abstraction: &'a Abstraction, selection: &'a Selection) -> Self {
         let graph = &abstraction.graph;
-        let locations = (0..graph.states.len()).map(|state| format!("s{state}")).collect();
+        let locations = (0..graph.states.len())
+            .map(|state| format!("s{state}"))
+            .collect();
         let mut process = Process::new(PROCESS, locations, Vec::new(), Span::nowhere());
-        process.initial = graph.initial.iter().map(|state| LocationId::new(*state)).collect();
+        process.initial = graph
+            .initial
+            .iter()
+            .map(|state| LocationId::new(*state))
+            .collect();
         let mut builder = Self {
             abstraction,
             selection,
@@ -98,7 +106,9 @@ impl<'a> Builder<'a> {
             let marks = builder.selected_marks(&edge.marks);
             let class = &builder.classes[numbers[&(edge.label, marks)]];
             let (source, target) = (LocationId::new(edge.source), LocationId::new(edge.target));
-            process.steps.push(Step::new(&class.name, source, target, Span::nowhere()));
+            process
+                .steps
+                .push(Step::new(&class.name, source, target, Span::nowhere()));
         }
         builder.parts.processes.push(process);
         builder
@@ -106,11 +116,18 @@ impl<'a> Builder<'a> {
 
     fn selected_marks(&self, marks: &[Mark]) -> Vec<Mark> {
         let selected = marks.iter().zip(&self.selection.rankings);
-        selected.filter(|(_, chosen)| **chosen).map(|(mark, _)| *mark).collect()
+        selected
+            .filter(|(_, chosen)| **chosen)
+            .map(|(mark, _)| *mark)
+            .collect()
     }
 
     fn add_class(&mut self, label: usize, marks: Vec<Mark>) {
-        let n_before = self.classes.iter().filter(|class| class.label == label).count();
+        let n_before = self
+            .classes
+            .iter()
+            .filter(|class| class.label == label)
+            .count();
         let base = &self.abstraction.label_names[label];
         let name = match n_before {
             0 => base.clone(),
@@ -158,15 +175,23 @@ impl<'a> Builder<'a> {
     /// The steps that decrease a ranking happen finitely often, or some that may increase it
     /// infinitely often.
     fn ranking_conditions(&self) -> Vec<Assumption> {
-        let n_selected = self.selection.rankings.iter().filter(|chosen| **chosen).count();
+        let n_selected = self
+            .selection
+            .rankings
+            .iter()
+            .filter(|chosen| **chosen)
+            .count();
         let mut conditions = Vec::new();
         for position in 0..n_selected {
             let marked = |mark: Mark| {
                 let classes = self.classes.iter();
-                classes.filter(move |class| class.marks[position] == mark).map(|class| class.atom)
+                classes
+                    .filter(move |class| class.marks[position] == mark)
+                    .map(|class| class.atom)
             };
-            let finite: Vec<Assumption> =
-                marked(Mark::Decreases).map(|atom| Assumption::Eventually(atom, false)).collect();
+            let finite: Vec<Assumption> = marked(Mark::Decreases)
+                .map(|atom| Assumption::Eventually(atom, false))
+                .collect();
             if finite.is_empty() {
                 continue;
             }
@@ -186,12 +211,15 @@ impl<'a> Builder<'a> {
             let (lifted, enabled) = &self.abstraction.conditions[number];
             let serves = |class: &&Class| {
                 let label = &self.abstraction.graph.labels[class.label];
-                label.transition.is_some_and(|t| lifted.transitions.contains(&t))
+                label
+                    .transition
+                    .is_some_and(|t| lifted.transitions.contains(&t))
                     && lifted.mover.is_none_or(|mover| label.movers[mover])
             };
             let taken = self.classes.iter().filter(serves);
-            let mut any: Vec<Assumption> =
-                taken.map(|class| Assumption::Infinitely(class.atom, true)).collect();
+            let mut any: Vec<Assumption> = taken
+                .map(|class| Assumption::Infinitely(class.atom, true))
+                .collect();
             let disabled = match lifted.kind {
                 ConditionKind::Unconditional => None,
                 kind => Some((kind, self.state_atom(&lifted.name, enabled))),
@@ -207,7 +235,11 @@ impl<'a> Builder<'a> {
 
     /// What an atom of the template means here.
     fn atom_formula(&mut self, atom: AtomId) -> Ltl {
-        let known = self.abstraction.atoms.iter().find(|(known, _)| *known == atom);
+        let known = self
+            .abstraction
+            .atoms
+            .iter()
+            .find(|(known, _)| *known == atom);
         let (_, truth) = known.expect("every atom of the question was looked at");
         match truth {
             AtomTruth::States(states) => {
@@ -257,7 +289,9 @@ impl<'a> Builder<'a> {
             };
             images.insert(part, image);
         }
-        images.remove(formula).expect("the formula is one of its parts")
+        images
+            .remove(formula)
+            .expect("the formula is one of its parts")
     }
 
     /// An assumption of the template. A step stands for several here, and an assumption about it

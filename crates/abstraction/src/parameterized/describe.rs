@@ -28,7 +28,11 @@ impl<'s, 't> Describer<'s, 't> {
         let join = |parts: &[Logic], op: &str, own: u8| {
             let parts: Vec<String> = parts.iter().map(|part| self.at_level(part, own)).collect();
             let text = parts.join(op);
-            if level >= own { format!("({text})") } else { text }
+            if level >= own {
+                format!("({text})")
+            } else {
+                text
+            }
         };
         match logic {
             Logic::Const(value) => value.to_string(),
@@ -48,7 +52,9 @@ impl<'s, 't> Describer<'s, 't> {
             Logic::Has(column, number, at, _) => {
                 self.value(&self.system.columns[column.index()], *number, Some(*at))
             }
-            Logic::Is(cell, number, _) => self.value(&self.system.cells[cell.index()], *number, None),
+            Logic::Is(cell, number, _) => {
+                self.value(&self.system.cells[cell.index()], *number, None)
+            }
             Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) => "unchanged".to_owned(),
             Logic::Exists(var, inner) => {
                 let text = format!("exists {}: {}", self.var(*var), self.at_level(inner, 0));

@@ -52,7 +52,13 @@ pub(super) fn choose_parameter(
     branch: Branch,
 ) -> Result<Vec<Branch>, Outside> {
     let range = (&parameter.lo, &parameter.hi);
-    choose(translator, parameter.bound, range, &Expr::Bool(true), branch)
+    choose(
+        translator,
+        parameter.bound,
+        range,
+        &Expr::Bool(true),
+        branch,
+    )
 }
 
 /// Goes on only where a condition holds.
@@ -131,7 +137,9 @@ fn execute(
                 let mut next = Vec::new();
                 for mut branch in branches {
                     let term = Term::number(value);
-                    branch.names.push((*bound, vec![(Logic::Const(true), term)]));
+                    branch
+                        .names
+                        .push((*bound, vec![(Logic::Const(true), term)]));
                     next.extend(run(translator, body, branch)?);
                 }
                 branches = next;
@@ -148,7 +156,9 @@ fn choose(
     condition: &Expr,
     branch: Branch,
 ) -> Result<Vec<Branch>, Outside> {
-    let (lo, hi) = within(translator, &branch, |t| Ok((t.cases(range.0)?, t.cases(range.1)?)))?;
+    let (lo, hi) = within(translator, &branch, |t| {
+        Ok((t.cases(range.0)?, t.cases(range.1)?))
+    })?;
     // "Choose among one value" is how front ends remember a value.
     if lo == hi && *condition == Expr::Bool(true) {
         let mut branch = branch;
@@ -243,7 +253,9 @@ fn check_fits(translator: &mut Translator<'_, '_>, place: &Place, value: &Cases)
 }
 
 fn value_fits(system: &System<'_>, source: Source, term: Term) -> Logic {
-    let column = system.column_of(source).map(|id| &system.columns[id.index()]);
+    let column = system
+        .column_of(source)
+        .map(|id| &system.columns[id.index()]);
     let cell = system.cell_of(source).map(|id| &system.cells[id.index()]);
     let finite = column.or(cell).expect("every variable is known");
     let values = finite.values.iter();
@@ -262,10 +274,19 @@ fn for_all(
 ) -> Result<(), Outside> {
     let var = translator.fresh.var();
     let inside = within(translator, branch, |t| t.range_condition(range, var))?;
-    branch.names.push((bound, vec![(Logic::Const(true), Term::var(var))]));
+    branch
+        .names
+        .push((bound, vec![(Logic::Const(true), Term::var(var))]));
     let written = columns_written(translator.system, bound, body)?;
     for statement in body {
-        all_at_once(translator, statement, (bound, var), &inside, &written, branch)?;
+        all_at_once(
+            translator,
+            statement,
+            (bound, var),
+            &inside,
+            &written,
+            branch,
+        )?;
     }
     branch.names.pop();
     Ok(())
@@ -383,7 +404,10 @@ fn check_independent(
             Expr::Read(place)
                 if written.contains(&Source::Variable(place.var)) && !indexed_by(place, bound) =>
             {
-                return Err(outside("a loop over processes whose iterations read each other", span));
+                return Err(outside(
+                    "a loop over processes whose iterations read each other",
+                    span,
+                ));
             }
             Expr::Not(inner) | Expr::Neg(inner) => stack.push(inner),
             Expr::Binary(_, a, b) => stack.extend([&**a, &**b]),

@@ -34,13 +34,26 @@ impl<'b> Encoder<'b> {
     pub(super) fn new(system: &System<'_>, free: &[IndexVar], budget: &'b Budget) -> Self {
         let mut formulas = Formulas::new();
         let last = formulas.var(Kind::First);
-        let vars = free.iter().map(|var| (*var, formulas.var(Kind::First))).collect();
+        let vars = free
+            .iter()
+            .map(|var| (*var, formulas.var(Kind::First)))
+            .collect();
         let mut pair = |kind| [formulas.var(kind), formulas.var(kind)];
         let pointers = system.pointers.iter().map(|_| pair(Kind::First)).collect();
-        let mut bits = |values: &[i64], kind| (0..n_bits(values.len())).map(|_| pair(kind)).collect();
-        let columns = system.columns.iter().map(|c| bits(&c.values, Kind::Set)).collect();
-        let cells = system.cells.iter().map(|c| bits(&c.values, Kind::Bool)).collect();
-        let count = |finite: &[super::system::Finite]| finite.iter().map(|f| f.values.len()).collect();
+        let mut bits =
+            |values: &[i64], kind| (0..n_bits(values.len())).map(|_| pair(kind)).collect();
+        let columns = system
+            .columns
+            .iter()
+            .map(|c| bits(&c.values, Kind::Set))
+            .collect();
+        let cells = system
+            .cells
+            .iter()
+            .map(|c| bits(&c.values, Kind::Bool))
+            .collect();
+        let count =
+            |finite: &[super::system::Finite]| finite.iter().map(|f| f.values.len()).collect();
         Self {
             formulas,
             budget,

@@ -33,7 +33,10 @@ pub fn inductive(
         let mut broken = vec![false; kept.len()];
         for transition in &family.transitions {
             let found = prover.violated(&kept, &transition.relation, &kept, true)?;
-            broken.iter_mut().zip(found).for_each(|(known, new)| *known |= new);
+            broken
+                .iter_mut()
+                .zip(found)
+                .for_each(|(known, new)| *known |= new);
         }
         if !broken.contains(&true) {
             return Ok(kept);
@@ -134,7 +137,11 @@ impl<'b> Prover<'b> {
         let step = self.encoder.automaton(step)?;
         let mut violated = Vec::new();
         for claim in claims {
-            let logic = if is_step { claim.logic.primed() } else { claim.logic.clone() };
+            let logic = if is_step {
+                claim.logic.primed()
+            } else {
+                claim.logic.clone()
+            };
             let claim: Automaton = self.encoder.automaton(&logic)?;
             let after = VectorMachine::new(&anything, &[&claim], self.budget)?;
             let found = reachable_vectors(&step, &[&before, &after], self.budget)?;

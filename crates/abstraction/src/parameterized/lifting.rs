@@ -94,7 +94,9 @@ fn lift_subject(
             continue;
         }
         let name = format!("{word} fairness of {} for {process}", subject.name);
-        lifting.lifted.push(condition(name, kind, own, Some(number)));
+        lifting
+            .lifted
+            .push(condition(name, kind, own, Some(number)));
     }
     let some = Logic::exists(family.actor, enabled);
     let name = format!("{word} fairness of {} for some process", subject.name);
@@ -103,7 +105,9 @@ fn lift_subject(
             lifting.lifted.push(condition(name, kind, some, None));
         }
         ConditionKind::Weak if subject.is_many => {
-            lifting.refused.push(format!("{name}: its parameters make it several actions"));
+            lifting
+                .refused
+                .push(format!("{name}: its parameters make it several actions"));
         }
         ConditionKind::Weak => {
             let name = format!(
@@ -118,7 +122,10 @@ fn lift_subject(
 
 /// When a process can take one of the transitions.
 pub fn enabled(family: &Family<'_>, subject: &Subject) -> Logic {
-    let parts = subject.transitions.iter().map(|t| family.transitions[*t].enabled.clone());
+    let parts = subject
+        .transitions
+        .iter()
+        .map(|t| family.transitions[*t].enabled.clone());
     Logic::any(parts.collect::<Vec<_>>())
 }
 
@@ -144,7 +151,9 @@ fn subjects(family: &Family<'_>, fairness: Fairness) -> Vec<(ConditionKind, Subj
         let steps = &parts.processes[process.index()].steps;
         let mut names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
         names.dedup();
-        names.into_iter().map(move |name| action(family, process, name))
+        names
+            .into_iter()
+            .map(move |name| action(family, process, name))
     };
     for process in processes() {
         match fairness.kind {
@@ -173,7 +182,10 @@ fn subjects(family: &Family<'_>, fairness: Fairness) -> Vec<(ConditionKind, Subj
 }
 
 fn whole(family: &Family<'_>, process: ProcessId) -> Subject {
-    let name = format!("`{}`", family.system.parts().processes[process.index()].name);
+    let name = format!(
+        "`{}`",
+        family.system.parts().processes[process.index()].name
+    );
     // A process is one subject, whatever its actions are.
     Subject {
         is_many: false,
@@ -182,12 +194,16 @@ fn whole(family: &Family<'_>, process: ProcessId) -> Subject {
 }
 
 fn action(family: &Family<'_>, process: ProcessId, name: &str) -> Subject {
-    select(family, process, format!("`{name}`"), |_, other| other == name)
+    select(family, process, format!("`{name}`"), |_, other| {
+        other == name
+    })
 }
 
 fn choice(family: &Family<'_>, process: ProcessId, step: usize) -> Subject {
     let name = &family.system.parts().processes[process.index()].steps[step].name;
-    select(family, process, format!("this `{name}`"), |number, _| number == step)
+    select(family, process, format!("this `{name}`"), |number, _| {
+        number == step
+    })
 }
 
 fn select(

@@ -236,9 +236,7 @@ impl Logic {
             Self::Or(parts) => Self::Or(all(parts)),
             Self::Less(left, right) => Self::Less(left.primed(), right.primed()),
             Self::Equal(left, right) => Self::Equal(left.primed(), right.primed()),
-            Self::Has(column, value, at, _) => {
-                Self::Has(*column, *value, at.primed(), Time::Next)
-            }
+            Self::Has(column, value, at, _) => Self::Has(*column, *value, at.primed(), Time::Next),
             Self::Is(cell, value, _) => Self::Is(*cell, *value, Time::Next),
             Self::Exists(var, inner) => Self::Exists(*var, Box::new(inner.primed())),
             Self::SameAt(..) | Self::SameColumn(_) | Self::SameCell(_) => self.clone(),

@@ -55,7 +55,9 @@ impl Question {
                 translator.range_condition((&distinguished.lo, &distinguished.hi), var)
             };
             conditions.push(in_range(family, &question.names)?);
-            question.distinguished.push((var, distinguished.name.clone()));
+            question
+                .distinguished
+                .push((var, distinguished.name.clone()));
             question.names.push((distinguished.bound, Term::var(var)));
         }
         conditions.push(question.condition_of(family, &scope.condition, span)?);

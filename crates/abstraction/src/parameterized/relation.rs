@@ -149,7 +149,12 @@ pub fn explore(
     let mut graph = reach(&initial, relation, pass.n_predicates);
     graph.n_pairs = n_pairs;
     graph.observed = observed(&graph, &all, pass.n_predicates);
-    let state_of = |vector: &Vector| graph.states.iter().position(|s| *s == vector[..pass.n_predicates]);
+    let state_of = |vector: &Vector| {
+        graph
+            .states
+            .iter()
+            .position(|s| *s == vector[..pass.n_predicates])
+    };
     graph.deadlocks = deadlocks.iter().filter_map(state_of).collect();
     for (number, vectors) in failures.iter().enumerate() {
         for state in vectors.iter().filter_map(state_of) {
@@ -178,7 +183,9 @@ fn add_idle_steps(graph: &mut Graph, request: &Request<'_>) {
             marks: vec![Mark::Keeps; request.rankings.len()],
         });
     }
-    graph.edges.sort_by_key(|edge| (edge.source, edge.target, edge.label));
+    graph
+        .edges
+        .sort_by_key(|edge| (edge.source, edge.target, edge.label));
 }
 
 /// What is needed while the transitions are walked.
@@ -327,7 +334,10 @@ fn mark(bits: &[bool]) -> Mark {
 fn reach(initial: &BTreeSet<Vector>, relation: Relation, n_predicates: usize) -> Graph {
     let mut outgoing: BTreeMap<Vector, Vec<(Vector, Label, Vec<Mark>)>> = BTreeMap::new();
     for ((source, target, label), marks) in relation {
-        outgoing.entry(source).or_default().push((target, label, marks));
+        outgoing
+            .entry(source)
+            .or_default()
+            .push((target, label, marks));
     }
     let mut graph = Graph::default();
     let mut numbers: BTreeMap<Vector, usize> = BTreeMap::new();

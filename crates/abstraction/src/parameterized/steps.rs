@@ -71,7 +71,9 @@ impl<'t> Family<'t> {
         } else {
             family.add_transitions()?;
         }
-        family.failures.retain(|(failure, _)| *failure != Logic::Const(false));
+        family
+            .failures
+            .retain(|(failure, _)| *failure != Logic::Const(false));
         Ok(family)
     }
 
@@ -95,7 +97,9 @@ impl<'t> Family<'t> {
         for (position, cell) in system.cells.iter().enumerate() {
             let id = super::logic::CellId::new(position);
             let is = |number| Logic::Is(id, number, Time::Now);
-            parts.push(Logic::any((0..cell.values.len()).map(is).collect::<Vec<_>>()));
+            parts.push(Logic::any(
+                (0..cell.values.len()).map(is).collect::<Vec<_>>(),
+            ));
         }
         for position in 0..system.pointers.len() {
             let id = super::logic::PointerId::new(position);
@@ -127,10 +131,16 @@ impl<'t> Family<'t> {
             let index = Term::var(var);
             let allowed = self.initial_values(&system, column, Some(index), &mut failures)?;
             let has = |(number, condition): (usize, Logic)| {
-                Logic::all([condition, Logic::Has(ColumnId::new(position), number, index, Time::Now)])
+                Logic::all([
+                    condition,
+                    Logic::Has(ColumnId::new(position), number, index, Time::Now),
+                ])
             };
             let body = Logic::any(allowed.into_iter().map(has).collect::<Vec<_>>());
-            parts.push(Logic::forall(var, Logic::implies(system.is_process(index), body)));
+            parts.push(Logic::forall(
+                var,
+                Logic::implies(system.is_process(index), body),
+            ));
             for (failure, _) in &mut failures {
                 if failure.free_vars().contains(&var) {
                     let inside = Logic::all([system.is_process(index), failure.clone()]);
@@ -141,7 +151,8 @@ impl<'t> Family<'t> {
         for (position, cell) in system.cells.iter().enumerate() {
             let id = super::logic::CellId::new(position);
             let allowed = self.initial_values(&system, cell, None, &mut failures)?;
-            let is = |(number, condition)| Logic::all([condition, Logic::Is(id, number, Time::Now)]);
+            let is =
+                |(number, condition)| Logic::all([condition, Logic::Is(id, number, Time::Now)]);
             parts.push(Logic::any(allowed.into_iter().map(is).collect::<Vec<_>>()));
         }
         for (position, pointer) in system.pointers.iter().enumerate() {
@@ -262,7 +273,10 @@ impl<'t> Family<'t> {
         own: Option<Term>,
     ) -> Result<Ways, Outside> {
         if !matches!(step.sync, Sync::Internal) {
-            return Err(outside(&format!("the communication of `{}`", step.name), step.span));
+            return Err(outside(
+                &format!("the communication of `{}`", step.name),
+                step.span,
+            ));
         }
         let system = self.system.clone();
         let source = Source::Location(process);
@@ -292,13 +306,24 @@ impl<'t> Family<'t> {
             effect::require(&mut translator, &step.condition, &mut start)?;
             effect::require(&mut translator, &step.guard, &mut start)?;
             let guard = Logic::all(start.path.clone());
-            branches.push((close(&start.choices, guard), effect::run(&mut translator, &step.effect, start)?));
+            branches.push((
+                close(&start.choices, guard),
+                effect::run(&mut translator, &step.effect, start)?,
+            ));
         }
         let errors = std::mem::take(&mut translator.errors);
         Ok(Ways {
             here,
-            guard: Logic::any(branches.iter().map(|(guard, _)| guard.clone()).collect::<Vec<_>>()),
-            branches: branches.into_iter().flat_map(|(_, branches)| branches).collect(),
+            guard: Logic::any(
+                branches
+                    .iter()
+                    .map(|(guard, _)| guard.clone())
+                    .collect::<Vec<_>>(),
+            ),
+            branches: branches
+                .into_iter()
+                .flat_map(|(_, branches)| branches)
+                .collect(),
             failures: errors.into_iter().map(|error| (error, step.span)).collect(),
         })
     }
@@ -321,7 +346,10 @@ impl<'t> Family<'t> {
             parts.push(cell_after(system, id, branch, process, step));
         }
         for position in 0..system.pointers.len() {
-            parts.push(pointer_after(super::logic::PointerId::new(position), branch));
+            parts.push(pointer_after(
+                super::logic::PointerId::new(position),
+                branch,
+            ));
         }
         Logic::all(parts)
     }
@@ -357,7 +385,12 @@ impl<'t> Family<'t> {
     pub(super) fn value_after(&self, id: ColumnId, branch: &Branch, index: Term) -> Logic {
         let column = &self.system.columns[id.index()];
         let mut after = Logic::SameAt(id, index);
-        for write in branch.store.writes.iter().filter(|write| write.column == id) {
+        for write in branch
+            .store
+            .writes
+            .iter()
+            .filter(|write| write.column == id)
+        {
             let here = write.condition.substitute(write.var, index);
             let mut values = Vec::new();
             for (condition, term) in &write.value {
@@ -391,7 +424,10 @@ pub(super) struct Ways {
 
 /// For some choices.
 pub(super) fn close(choices: &[IndexVar], inner: Logic) -> Logic {
-    choices.iter().rev().fold(inner, |inner, var| Logic::exists(*var, inner))
+    choices
+        .iter()
+        .rev()
+        .fold(inner, |inner, var| Logic::exists(*var, inner))
 }
 
 /// What a cell is after a branch.
@@ -423,7 +459,12 @@ pub(super) fn cell_after(
 /// What a pointer holds after a branch.
 pub(super) fn pointer_after(id: super::logic::PointerId, branch: &Branch) -> Logic {
     let next = Term::of(Base::Pointer(id, Time::Next));
-    let stored = branch.store.pointers.iter().rev().find(|known| known.0 == id);
+    let stored = branch
+        .store
+        .pointers
+        .iter()
+        .rev()
+        .find(|known| known.0 == id);
     let now = vec![(Logic::Const(true), Term::of(Base::Pointer(id, Time::Now)))];
     let cases: &Cases = stored.map_or(&now, |known| &known.1);
     let equal = |(condition, term): &(Logic, Term)| {

@@ -36,13 +36,19 @@ pub(super) fn add_transition(family: &mut Family<'_>) -> Result<(), Outside> {
         }
         let owned = owned(family, id, &steps, own)?;
         check_disjoint(&taken, &owned, process.span)?;
-        let can_move = steps.iter().map(|(_, ways)| Logic::all([ways.here.clone(), ways.guard.clone()]));
+        let can_move = steps
+            .iter()
+            .map(|(_, ways)| Logic::all([ways.here.clone(), ways.guard.clone()]));
         let can_move = Logic::any(can_move.collect::<Vec<_>>());
         let relation = one_process(family, id, &steps, &owned, own, &can_move);
         for (_, ways) in &steps {
             for (failure, span) in &ways.failures {
                 let here = Logic::all([ways.here.clone(), failure.clone()]);
-                let closed = if is_family { Logic::exists(var, here) } else { here };
+                let closed = if is_family {
+                    Logic::exists(var, here)
+                } else {
+                    here
+                };
                 family.failures.push((closed, *span));
             }
         }
@@ -94,12 +100,20 @@ fn owned(
     }
     for (step, ways) in steps {
         for store in ways.branches.iter().map(|branch| &branch.store) {
-            owned.cells.extend(store.cells.iter().map(|(cell, _)| *cell));
-            owned.pointers.extend(store.pointers.iter().map(|(pointer, _)| *pointer));
+            owned
+                .cells
+                .extend(store.cells.iter().map(|(cell, _)| *cell));
+            owned
+                .pointers
+                .extend(store.pointers.iter().map(|(pointer, _)| *pointer));
             for write in &store.writes {
-                let is_own = own.is_none_or(|own| write.condition == Logic::equal(Term::var(write.var), own));
+                let is_own = own
+                    .is_none_or(|own| write.condition == Logic::equal(Term::var(write.var), own));
                 if !is_own {
-                    return Err(outside("a write to another process in a synchronous step", step.span));
+                    return Err(outside(
+                        "a write to another process in a synchronous step",
+                        step.span,
+                    ));
                 }
                 owned.columns.push(write.column);
             }
@@ -126,7 +140,10 @@ fn check_disjoint(taken: &Owned, owned: &Owned, span: base::Span) -> Result<(), 
         || owned.cells.iter().any(|c| taken.cells.contains(c))
         || owned.pointers.iter().any(|p| taken.pointers.contains(p));
     match clash {
-        true => Err(outside("a variable that two processes write in one synchronous step", span)),
+        true => Err(outside(
+            "a variable that two processes write in one synchronous step",
+            span,
+        )),
         false => Ok(()),
     }
 }
@@ -164,7 +181,12 @@ fn one_process(
     }));
     stays.extend(owned.cells.iter().map(|cell| Logic::SameCell(*cell)));
     let unmoved = super::effect::Branch::default();
-    stays.extend(owned.pointers.iter().map(|pointer| pointer_after(*pointer, &unmoved)));
+    stays.extend(
+        owned
+            .pointers
+            .iter()
+            .map(|pointer| pointer_after(*pointer, &unmoved)),
+    );
     ways_to_move.push(Logic::all(stays));
     Logic::any(ways_to_move)
 }
@@ -200,7 +222,11 @@ fn frame(family: &Family<'_>, taken: &Owned) -> Vec<Logic> {
         .filter(|column| !taken.columns.contains(column))
         .map(Logic::SameColumn)
         .collect();
-    parts.extend(cells.filter(|cell| !taken.cells.contains(cell)).map(Logic::SameCell));
+    parts.extend(
+        cells
+            .filter(|cell| !taken.cells.contains(cell))
+            .map(Logic::SameCell),
+    );
     let kept = pointers.filter(|pointer| !taken.pointers.contains(pointer));
     parts.extend(kept.map(|pointer| pointer_after(pointer, &unmoved)));
     parts

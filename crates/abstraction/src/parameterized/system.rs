@@ -5,9 +5,7 @@
 //! hold a process index. What is outside is refused with the construct's name and place.
 
 use base::Span;
-use model::{
-    ModelParts, ProcessId, Scalar, Template, Type, VarId, Variable, as_open_end,
-};
+use model::{ModelParts, ProcessId, Scalar, Template, Type, VarId, Variable, as_open_end};
 
 use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term};
 
@@ -152,7 +150,10 @@ impl<'t> System<'t> {
             }
             let this = (index.lo, offset);
             if *range.get_or_insert(this) != this {
-                let message = format!("`{}`, whose indices differ from other families,", process.name);
+                let message = format!(
+                    "`{}`, whose indices differ from other families,",
+                    process.name
+                );
                 return Err(outside(&message, process.span));
             }
             self.families.push(ProcessId::new(position));
@@ -178,32 +179,50 @@ impl<'t> System<'t> {
             Type::Scalar(scalar) => *scalar,
             Type::Array(array) if self.is_per_process(array.lo, array.len) => {
                 let Type::Scalar(scalar) = array.element else {
-                    return Err(outside(&format!("the array `{}` of arrays", variable.name), variable.span));
+                    return Err(outside(
+                        &format!("the array `{}` of arrays", variable.name),
+                        variable.span,
+                    ));
                 };
                 if variable.owner.is_some() {
-                    return Err(outside(&format!("the local array `{}`", variable.name), variable.span));
+                    return Err(outside(
+                        &format!("the local array `{}`", variable.name),
+                        variable.span,
+                    ));
                 }
                 let finite = self.finite(id, variable, scalar)?;
                 self.columns.push(finite);
                 return Ok(());
             }
             Type::Array(_) => {
-                let what = format!("the array `{}`, whose indices are not those of the processes,", variable.name);
+                let what = format!(
+                    "the array `{}`, whose indices are not those of the processes,",
+                    variable.name
+                );
                 return Err(outside(&what, variable.span));
             }
             Type::Record(_) => {
-                return Err(outside(&format!("the record `{}`", variable.name), variable.span));
+                return Err(outside(
+                    &format!("the record `{}`", variable.name),
+                    variable.span,
+                ));
             }
         };
         if let Scalar::Range(first, last) = scalar
             && let Some(offset) = as_open_end(last)
         {
             if family.is_some() {
-                let what = format!("the local variable `{}`, which holds an index,", variable.name);
+                let what = format!(
+                    "the local variable `{}`, which holds an index,",
+                    variable.name
+                );
                 return Err(outside(&what, variable.span));
             }
             if first < 0 {
-                let what = format!("the index variable `{}` with negative values", variable.name);
+                let what = format!(
+                    "the index variable `{}` with negative values",
+                    variable.name
+                );
                 return Err(outside(&what, variable.span));
             }
             self.pointers.push(Pointer {
@@ -231,7 +250,10 @@ impl<'t> System<'t> {
     fn finite(&self, id: VarId, variable: &Variable, scalar: Scalar) -> Result<Finite, Outside> {
         let (lo, hi) = scalar.bounds();
         if scalar == Scalar::Int || hi.saturating_sub(lo) >= MAX_VALUES {
-            let what = format!("the variable `{}` with more than {MAX_VALUES} values", variable.name);
+            let what = format!(
+                "the variable `{}` with more than {MAX_VALUES} values",
+                variable.name
+            );
             return Err(outside(&what, variable.span));
         }
         let label = |value: i64| match scalar {
@@ -250,7 +272,10 @@ impl<'t> System<'t> {
 
     /// The column of a location or variable.
     pub fn column_of(&self, source: Source) -> Option<ColumnId> {
-        let position = self.columns.iter().position(|column| column.source == source);
+        let position = self
+            .columns
+            .iter()
+            .position(|column| column.source == source);
         position.map(ColumnId::new)
     }
 
@@ -302,7 +327,8 @@ impl<'t> System<'t> {
 
 /// A construct that this method cannot treat, by its name.
 pub fn outside(what: &str, span: Span) -> Outside {
-    let message = format!("{what} is outside the class that can be checked for all numbers of processes");
+    let message =
+        format!("{what} is outside the class that can be checked for all numbers of processes");
     Outside { message, span }
 }
 

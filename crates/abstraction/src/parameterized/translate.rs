@@ -86,7 +86,9 @@ impl<'s, 't> Translator<'s, 't> {
         let outer = std::mem::take(&mut self.errors);
         let result = part(self);
         let inner = std::mem::replace(&mut self.errors, outer);
-        let errors = inner.into_iter().map(|error| Logic::all([condition.clone(), error]));
+        let errors = inner
+            .into_iter()
+            .map(|error| Logic::all([condition.clone(), error]));
         self.errors.extend(errors);
         result
     }
@@ -154,7 +156,11 @@ impl<'s, 't> Translator<'s, 't> {
             }
             BinaryOp::Eq | BinaryOp::Ne if self.is_boolean(left) => {
                 let both = Logic::iff(self.condition(left)?, self.condition(right)?);
-                Ok(if op == BinaryOp::Eq { both } else { Logic::not(both) })
+                Ok(if op == BinaryOp::Eq {
+                    both
+                } else {
+                    Logic::not(both)
+                })
             }
             _ => {
                 if let Some(counted) = self.counted(op, left, right)? {
@@ -196,10 +202,13 @@ impl<'s, 't> Translator<'s, 't> {
     }
 
     /// A comparison of "how many processes satisfy" with a small constant.
-    fn counted(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Option<Logic>, Outside> {
-        let is_sum = |expr: &Expr| {
-            matches!(expr, Expr::Quantified { quantifier: Quantifier::Sum, body, .. } if self.is_boolean(body))
-        };
+    fn counted(
+        &mut self,
+        op: BinaryOp,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<Option<Logic>, Outside> {
+        let is_sum = |expr: &Expr| matches!(expr, Expr::Quantified { quantifier: Quantifier::Sum, body, .. } if self.is_boolean(body));
         let (op, sum, constant) = match (left, right) {
             (sum, Expr::Int(constant)) if is_sum(sum) => (op, sum, *constant),
             (Expr::Int(constant), sum) if is_sum(sum) => (mirrored(op), sum, *constant),
@@ -222,7 +231,14 @@ impl<'s, 't> Translator<'s, 't> {
 
     /// Do at least `n` values of the bound name satisfy the body of the sum?
     fn at_least(&mut self, sum: &Expr, n: i64) -> Result<Logic, Outside> {
-        let Expr::Quantified { bound, lo, hi, body, .. } = sum else {
+        let Expr::Quantified {
+            bound,
+            lo,
+            hi,
+            body,
+            ..
+        } = sum
+        else {
             unreachable!("the caller has looked");
         };
         let mut vars: Vec<IndexVar> = Vec::new();
@@ -236,7 +252,10 @@ impl<'s, 't> Translator<'s, 't> {
             parts.push(self.instance(*bound, (lo, hi), body, var)?);
         }
         let inner = Logic::all(parts);
-        Ok(vars.into_iter().rev().fold(inner, |inner, var| Logic::exists(var, inner)))
+        Ok(vars
+            .into_iter()
+            .rev()
+            .fold(inner, |inner, var| Logic::exists(var, inner)))
     }
 
     /// The variable is in the range and satisfies the body.
@@ -296,7 +315,11 @@ impl<'s, 't> Translator<'s, 't> {
                 self.names.pop();
                 parts.push(part?);
             }
-            return Ok(if is_forall { Logic::all(parts) } else { Logic::any(parts) });
+            return Ok(if is_forall {
+                Logic::all(parts)
+            } else {
+                Logic::any(parts)
+            });
         }
         let var = self.fresh.var();
         let negated;
@@ -318,11 +341,21 @@ impl<'s, 't> Translator<'s, 't> {
     ) -> Result<Option<std::ops::RangeInclusive<i64>>, Outside> {
         let (lo, hi) = (self.cases(lo)?, self.cases(hi)?);
         let constant = |cases: &Cases| match cases.as_slice() {
-            [(Logic::Const(true), Term { base: Base::Zero, offset })] => Some(*offset),
+            [
+                (
+                    Logic::Const(true),
+                    Term {
+                        base: Base::Zero,
+                        offset,
+                    },
+                ),
+            ] => Some(*offset),
             _ => None,
         };
         let range = constant(&lo).zip(constant(&hi));
-        Ok(range.filter(|(lo, hi)| hi - lo < MAX_UNROLLED).map(|(lo, hi)| lo..=hi))
+        Ok(range
+            .filter(|(lo, hi)| hi - lo < MAX_UNROLLED)
+            .map(|(lo, hi)| lo..=hi))
     }
 
     /// An integer expression.
@@ -357,13 +390,17 @@ impl<'s, 't> Translator<'s, 't> {
                 Ok(cases)
             }
             Expr::Length(_) => self.outside("the length of a channel"),
-            Expr::Quantified { quantifier: Quantifier::Sum, .. } => {
-                self.outside("a sum over processes that is not compared with a constant")
-            }
+            Expr::Quantified {
+                quantifier: Quantifier::Sum,
+                ..
+            } => self.outside("a sum over processes that is not compared with a constant"),
             boolean => {
                 let condition = self.condition(boolean)?;
                 let negation = Logic::not(condition.clone());
-                Ok(vec![(condition, Term::number(1)), (negation, Term::number(0))])
+                Ok(vec![
+                    (condition, Term::number(1)),
+                    (negation, Term::number(0)),
+                ])
             }
         }
     }
@@ -432,12 +469,26 @@ impl<'s, 't> Translator<'s, 't> {
             for (b, y) in &right {
                 let condition = Logic::all([a.clone(), b.clone()]);
                 match (x, y) {
-                    (Term { base: Base::Zero, .. }, Term { base: Base::Zero, offset: 0 }) => {
+                    (
+                        Term {
+                            base: Base::Zero, ..
+                        },
+                        Term {
+                            base: Base::Zero,
+                            offset: 0,
+                        },
+                    ) => {
                         self.errors.push(condition);
                     }
                     (
-                        Term { base: Base::Zero, offset: x },
-                        Term { base: Base::Zero, offset: y },
+                        Term {
+                            base: Base::Zero,
+                            offset: x,
+                        },
+                        Term {
+                            base: Base::Zero,
+                            offset: y,
+                        },
                     ) => cases.push((condition, Term::number(x.rem_euclid(*y)))),
                     _ => return self.outside("the remainder of a process index"),
                 }
@@ -449,14 +500,24 @@ impl<'s, 't> Translator<'s, 't> {
     fn read(&mut self, place: &Place) -> Result<Cases, Outside> {
         let source = Source::Variable(place.var);
         if let Some(pointer) = self.system.pointer_of(place.var) {
-            let stored = self.store.pointers.iter().rev().find(|known| known.0 == pointer);
+            let stored = self
+                .store
+                .pointers
+                .iter()
+                .rev()
+                .find(|known| known.0 == pointer);
             let now = Term::of(Base::Pointer(pointer, Time::Now));
-            return Ok(stored.map_or_else(|| vec![(Logic::Const(true), now)], |known| known.1.clone()));
+            return Ok(
+                stored.map_or_else(|| vec![(Logic::Const(true), now)], |known| known.1.clone())
+            );
         }
         if let Some(cell) = self.system.cell_of(source) {
             return Ok(self.cell(cell));
         }
-        let column = self.system.column_of(source).expect("every variable is known");
+        let column = self
+            .system
+            .column_of(source)
+            .expect("every variable is known");
         let at = self.owner_of(place)?;
         self.column(column, at)
     }
@@ -490,7 +551,10 @@ impl<'s, 't> Translator<'s, 't> {
         if let Some(cell) = self.system.cell_of(source) {
             return Ok(self.cell(cell));
         }
-        let column = self.system.column_of(source).expect("every location is known");
+        let column = self
+            .system
+            .column_of(source)
+            .expect("every location is known");
         let at = match owner {
             Owner::Own => {
                 let (_, own) = self.own.expect("a process evaluates");
@@ -517,14 +581,22 @@ impl<'s, 't> Translator<'s, 't> {
 
     /// What a process has in a column, after what has been written so far.
     pub(super) fn stored_column(&self, column: ColumnId, index: Term) -> Cases {
-        let values = self.system.columns[column.index()].values.iter().enumerate();
+        let values = self.system.columns[column.index()]
+            .values
+            .iter()
+            .enumerate();
         let mut cases: Cases = values
             .map(|(number, value)| {
                 let has = Logic::Has(column, number, index, Time::Now);
                 (has, Term::number(*value))
             })
             .collect();
-        for write in self.store.writes.iter().filter(|write| write.column == column) {
+        for write in self
+            .store
+            .writes
+            .iter()
+            .filter(|write| write.column == column)
+        {
             let written = write.condition.substitute(write.var, index);
             let kept = Logic::not(written.clone());
             let mut next = under(&kept, cases);
@@ -556,9 +628,18 @@ pub(super) fn is_value(cases: &Cases, value: i64) -> Logic {
 fn combine(op: BinaryOp, x: Term, y: Term) -> Option<Term> {
     let constant = |term: Term| (term.base == Base::Zero).then_some(term.offset);
     match (op, constant(x), constant(y)) {
-        (BinaryOp::Add, _, Some(n)) => Some(Term { offset: x.offset.checked_add(n)?, ..x }),
-        (BinaryOp::Add, Some(n), _) => Some(Term { offset: y.offset.checked_add(n)?, ..y }),
-        (BinaryOp::Sub, _, Some(n)) => Some(Term { offset: x.offset.checked_sub(n)?, ..x }),
+        (BinaryOp::Add, _, Some(n)) => Some(Term {
+            offset: x.offset.checked_add(n)?,
+            ..x
+        }),
+        (BinaryOp::Add, Some(n), _) => Some(Term {
+            offset: y.offset.checked_add(n)?,
+            ..y
+        }),
+        (BinaryOp::Sub, _, Some(n)) => Some(Term {
+            offset: x.offset.checked_sub(n)?,
+            ..x
+        }),
         (BinaryOp::Sub, ..) if x.base == y.base => {
             Some(Term::number(x.offset.checked_sub(y.offset)?))
         }
