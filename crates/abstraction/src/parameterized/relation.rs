@@ -239,31 +239,25 @@ impl Pass<'_, '_> {
         relation: &mut Relation,
     ) -> Result<(), Unknown> {
         let transition = &family.transitions[number];
+        let n_movers = match transition.has_actor {
+            true => self.request.distinguished.len(),
+            false => 0,
+        };
         let step = self.encoder.automaton(&transition.relation)?;
-        let mut extra = Vec::new();
-        if transition.has_actor && !self.request.distinguished.is_empty() {
-            extra.push(self.movers(family.actor)?);
-        }
-        let has_movers = !extra.is_empty();
-        for ranking in self.request.rankings {
-            extra.push(self.changes(family, ranking)?);
-        }
+        let step = self.marked_step(family, &step, n_movers)?;
+        let anything = self.encoder.automaton(&Logic::Const(true))?;
         let (before, after) = self.machines();
-        let mut machines = vec![before, after];
-        machines.extend(&extra);
         let n_distinguished = self.request.distinguished.len();
-        for tuple in reachable_vectors(&step, &machines, self.budget)? {
-            let (source, target) = (truth(&tuple[0]), truth(&tuple[1]));
-            let mut rest = tuple[2..].iter();
-            let movers = match has_movers {
-                true => truth(rest.next().expect("the movers come first")),
-                false => vec![false; n_distinguished],
-            };
+        for tuple in reachable_vectors(&anything, &[&step, before, after], self.budget)? {
+            let (source, target) = (truth(&tuple[1]), truth(&tuple[2]));
+            let (movers, rest) = tuple[0][1..].split_at(n_movers);
+            let mut movers = truth(movers);
+            movers.resize(n_distinguished, false);
             let label = Label {
                 transition: Some(number),
                 movers,
             };
-            let marks: Vec<Mark> = rest.map(|bits| mark(&truth(bits))).collect();
+            let marks: Vec<Mark> = rest.chunks(2).map(|bits| mark(&truth(bits))).collect();
             let merge = |known: &mut Vec<Mark>| {
                 for (known, new) in known.iter_mut().zip(&marks) {
                     *known = (*known).max(*new);
@@ -281,41 +275,41 @@ impl Pass<'_, '_> {
         vector
     }
 
-    /// Which distinguished processes are the one that moves?
-    fn movers(&mut self, actor: IndexVar) -> Result<VectorMachine, Unknown> {
-        let mut automata = Vec::new();
-        for var in self.request.distinguished {
-            let same = Logic::equal(Term::var(actor), Term::var(*var));
-            automata.push(self.encoder.automaton(&same)?);
-        }
-        self.family_of(&automata)
-    }
-
-    /// Does the set of a ranking gain no member? Does it lose one?
-    fn changes(
+    /// The step with outputs: always true; which distinguished processes move; for each ranking
+    /// whether its set gains no member and whether it loses one. Within one step these hardly
+    /// differ, so this machine is about as small as the step itself.
+    fn marked_step(
         &mut self,
-        family: &mut Family<'_>,
-        ranking: &Ranking,
+        family: &Family<'_>,
+        step: &Automaton,
+        n_movers: usize,
     ) -> Result<VectorMachine, Unknown> {
-        let inside = family.system.is_process(Term::var(ranking.var));
-        let now = Logic::all([inside.clone(), ranking.logic.clone()]);
-        let next = Logic::all([inside, ranking.logic.primed()]);
-        let gained = Logic::all([next.clone(), Logic::not(now.clone())]);
-        let lost = Logic::all([now, Logic::not(next)]);
-        let gains_none = Logic::not(Logic::exists(ranking.var, gained));
-        let loses_some = Logic::exists(ranking.var, lost);
-        let automata = [
-            self.encoder.automaton(&gains_none)?,
-            self.encoder.automaton(&loses_some)?,
-        ];
-        self.family_of(&automata)
-    }
-
-    fn family_of(&mut self, automata: &[Automaton]) -> Result<VectorMachine, Unknown> {
-        let anything = self.encoder.automaton(&Logic::Const(true))?;
+        let actor = Term::var(family.actor);
+        let movers = self.request.distinguished[..n_movers].iter();
+        let mut outputs = vec![Logic::Const(true)];
+        outputs.extend(movers.map(|var| Logic::equal(actor, Term::var(*var))));
+        for ranking in self.request.rankings {
+            outputs.extend(changes(family, ranking));
+        }
+        let mut automata = Vec::new();
+        for output in &outputs {
+            automata.push(self.encoder.automaton(output)?);
+        }
         let members: Vec<&Automaton> = automata.iter().collect();
-        VectorMachine::new(&anything, &members, self.budget)
+        VectorMachine::new(step, &members, self.budget)
     }
+}
+
+/// Does the set of a ranking gain no member? Does it lose one?
+fn changes(family: &Family<'_>, ranking: &Ranking) -> [Logic; 2] {
+    let inside = family.system.is_process(Term::var(ranking.var));
+    let now = Logic::all([inside.clone(), ranking.logic.clone()]);
+    let next = Logic::all([inside, ranking.logic.primed()]);
+    let gained = Logic::all([next.clone(), Logic::not(now.clone())]);
+    let lost = Logic::all([now, Logic::not(next)]);
+    let gains_none = Logic::not(Logic::exists(ranking.var, gained));
+    let loses_some = Logic::exists(ranking.var, lost);
+    [gains_none, loses_some]
 }
 
 fn truth(vector: &[u32]) -> Vector {
