@@ -26,6 +26,9 @@ const MAX_COMPARED: i64 = 4;
 /// Instances with more states than this are not searched to the end.
 const MAX_STATES: u64 = 300_000;
 
+/// So many facts are named in a report.
+const MAX_SHOWN: usize = 6;
+
 /// The instance of a template for a value of its parameter, with the property; nothing if the
 /// template makes no sense for it.
 pub type Instances<'a> = &'a dyn Fn(i64) -> Option<(Model, NamedProperty)>;
@@ -131,13 +134,14 @@ impl Proving<'_> {
         };
         let atoms = with_assumed(&self.question.template.parts.assumptions, atoms);
         let mut remarks = Vec::new();
-        for level in [Level::Coarse, Level::Fine] {
+        for (level, search_invariants) in self.attempts() {
             let asked = Asked {
                 template: self.question.template,
                 scope: self.question.scope,
                 atoms: &atoms,
                 fairness: self.fairness,
                 span: self.question.property.span,
+                search_invariants,
             };
             match abstraction(&asked, level, &self.plan.budget) {
                 Err(obstacle) => return failed(obstacle),
@@ -146,12 +150,22 @@ impl Proving<'_> {
                     Err(why) => remarks = why,
                 },
             }
-            if self.question.scope.hints.only {
-                break;
-            }
         }
         self.remarks.append(&mut remarks);
         Attempt::Failed(UnknownReason::AbstractionTooCoarse, Vec::new())
+    }
+
+    /// Cheap abstractions first. An author who says what is to be kept gets just that.
+    fn attempts(&self) -> Vec<(Level, bool)> {
+        match self.question.scope.hints.only {
+            true => vec![(Level::Coarse, false)],
+            false => vec![
+                (Level::Coarse, false),
+                (Level::Fine, false),
+                (Level::Coarse, true),
+                (Level::Fine, true),
+            ],
+        }
     }
 
     /// What the proof on this abstraction needs, or why there is none.
@@ -232,11 +246,16 @@ impl Proving<'_> {
     fn note_basis(&mut self, abstraction: &Abstraction) {
         let facts = &abstraction.invariants;
         if !facts.is_empty() {
-            let names: Vec<&str> = facts.iter().map(|fact| fact.name.as_str()).collect();
-            self.remarks.push(format!(
-                "proved by induction and used: {}",
-                names.join(", ")
-            ));
+            let mut names: Vec<&str> = facts.iter().map(|fact| fact.name.as_str()).collect();
+            let n_more = names.len().saturating_sub(MAX_SHOWN);
+            names.truncate(MAX_SHOWN);
+            let more = match n_more {
+                0 => String::new(),
+                n => format!(" and {n} more"),
+            };
+            let names = names.join(", ");
+            self.remarks
+                .push(format!("proved by induction and used: {names}{more}"));
         }
         if !abstraction.graph.deadlocks.is_empty() {
             self.remarks

@@ -26,6 +26,8 @@ pub struct Asked<'a> {
     pub fairness: Fairness,
     /// Where the question is written.
     pub span: Span,
+    /// Are invariants to be looked for, besides those that the author gives?
+    pub search_invariants: bool,
 }
 
 /// An abstraction with what may be assumed of its runs.
@@ -96,7 +98,10 @@ pub fn abstraction(
 ) -> Result<Abstraction, Obstacle> {
     let mut family = Family::new(asked.template)?;
     let question = Question::new(&mut family, asked.scope, asked.span)?;
-    let given = question.invariants.clone();
+    let mut given = question.invariants.clone();
+    if asked.search_invariants {
+        given.extend(super::candidates::candidates(&mut family));
+    }
     let invariants = induction::inductive(&mut family, &question, &given, budget)?;
     let mut lifting = lifting::lift(&family, &question, asked.fairness);
     for (subject, strong) in std::mem::take(&mut lifting.candidates) {

@@ -94,7 +94,7 @@ impl<'s, 't> Describer<'s, 't> {
         let base = match term.base {
             Base::Zero => return term.offset.to_string(),
             Base::Last => {
-                let offset = term.offset - self.system.last_offset;
+                let offset = term.offset + self.system.last_offset;
                 return with_offset(&self.system.template.name, offset);
             }
             Base::Var(var) => self.var(var),

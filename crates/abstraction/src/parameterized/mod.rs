@@ -5,6 +5,7 @@
 //! graph.
 
 mod build;
+mod candidates;
 mod choice;
 mod core_model;
 mod describe;
@@ -13,6 +14,8 @@ mod encode;
 mod induction;
 mod lifting;
 mod logic;
+mod mona;
+mod native;
 mod question;
 mod relation;
 mod steps;
@@ -25,6 +28,8 @@ pub use choice::Level;
 pub use core_model::{PROCESS, Selection, core_model};
 pub use lifting::Lifted;
 pub use logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
+pub use mona::mona;
+pub use native::native;
 pub use question::Question;
 pub use relation::{Edge, Graph, Label, Mark, Predicate, Ranking, Request, explore};
 pub use steps::{Family, Transition};
