@@ -171,8 +171,10 @@ fn dijkstra() {
 fn token_ring() {
     let text = read("token_ring.fair");
     assert!(needs(&text, "exclusion").is_empty());
-    let between = ["ranking processes between token and p"];
-    assert_eq!(needs(&text, "access"), between);
+    let access = needs(&text, "access");
+    let between = "ranking processes between token and p".to_owned();
+    assert!(access.contains(&between), "{access:?}");
+    assert!(needs(&text, "deadlockfree").is_empty());
     let stuck = ("token := (token + 1) mod N", "token := token");
     assert_eq!(mutant("token_ring.fair", stuck, "access"), Some(2));
     let anarchic = ("when token == i", "");
@@ -248,6 +250,12 @@ fn election_by_position() {
     assert_eq!(mutant("election.fair", resigning, "settled"), Some(1));
     let greedy = ("forall j in 0..N-1: j == i || P[j] @ follower", "true");
     assert_eq!(mutant("election.fair", greedy, "unique"), Some(2));
+}
+
+#[test]
+fn a_deadlock_of_the_family_is_found() {
+    let text = "param N  process P(i in 0..N-1) { init a  from a { go when i == 0 -> b } from b { } } deadlockfree";
+    assert_eq!(answer(text, "deadlockfree").instance, Some(1));
 }
 
 #[test]
@@ -338,7 +346,7 @@ impl Dice {
 fn random_families_are_never_proved_wrongly() {
     let mut dice = Dice(2024);
     let (mut n_proved, mut n_refuted) = (0, 0);
-    for round in 0..60 {
+    for round in 0..30 {
         let text = dice.model();
         let answer = answer(&text, "q");
         match &answer.outcome.verdict {
@@ -355,7 +363,7 @@ fn random_families_are_never_proved_wrongly() {
         }
     }
     assert!(
-        n_proved >= 5 && n_refuted >= 5,
+        n_proved >= 3 && n_refuted >= 3,
         "{n_proved} proved, {n_refuted} refuted"
     );
 }

@@ -202,7 +202,8 @@ impl Pass<'_, '_> {
     fn make_states(&mut self, well_formed: &Logic) -> Result<(), Unknown> {
         let guard = Logic::all([well_formed.clone(), self.request.context.clone()]);
         let guard = self.encoder.automaton(&guard)?;
-        let mut automata = Vec::new();
+        // Always true, so that no vector is empty: walks leave empty vectors out.
+        let mut automata = vec![self.encoder.automaton(&Logic::Const(true))?];
         for predicate in self.request.predicates {
             automata.push(self.encoder.automaton(&predicate.logic)?);
         }
@@ -227,8 +228,7 @@ impl Pass<'_, '_> {
         let automaton = self.encoder.automaton(logic)?;
         let (before, _) = self.machines();
         let found = reachable_vectors(&automaton, &[before], self.budget)?;
-        // Without predicates every vector is empty, and the walk leaves empty vectors out.
-        Ok(found.iter().map(|tuple| truth(&tuple[0])).collect())
+        Ok(found.iter().map(|tuple| truth(&tuple[0][1..])).collect())
     }
 
     /// Adds the abstract steps of one transition.
@@ -249,7 +249,7 @@ impl Pass<'_, '_> {
         let (before, after) = self.machines();
         let n_distinguished = self.request.distinguished.len();
         for tuple in reachable_vectors(&anything, &[&step, before, after], self.budget)? {
-            let (source, target) = (truth(&tuple[1]), truth(&tuple[2]));
+            let (source, target) = (truth(&tuple[1][1..]), truth(&tuple[2][1..]));
             let (movers, rest) = tuple[0][1..].split_at(n_movers);
             let mut movers = truth(movers);
             movers.resize(n_distinguished, false);
