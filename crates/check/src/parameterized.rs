@@ -17,6 +17,9 @@ use model::{Assumption, Model, Scope, Template};
 use crate::explicit;
 use crate::{Bug, Outcome, Plan};
 
+/// Instances up to this number of processes are searched for violations before a proof is tried.
+const MAX_TRIED: i64 = 3;
+
 /// Instances up to this number of processes are searched for violations.
 const MAX_SEARCHED: i64 = 5;
 
@@ -97,10 +100,14 @@ pub fn check_for_all(
         plan,
         fairness,
         remarks: Vec::new(),
+        satisfied: Vec::new(),
         stats: engine::Stats::default(),
     };
-    let attempt = proving.prove();
-    match attempt {
+    // Most violations show on very few processes, long before a proof has failed.
+    if let Some(answer) = proving.violation(MAX_TRIED, progress)? {
+        return Ok(answer);
+    }
+    match proving.prove() {
         Attempt::Proved(needs) => proving.compare(needs, progress),
         Attempt::Failed(reason, warnings) => proving.refute(reason, warnings, progress),
     }
@@ -118,6 +125,8 @@ struct Proving<'a> {
     plan: &'a Plan,
     fairness: Fairness,
     remarks: Vec<String>,
+    /// Values of the parameter for which no violation was found.
+    satisfied: Vec<String>,
     stats: engine::Stats,
 }
 
@@ -348,16 +357,15 @@ impl Proving<'_> {
         Ok(self.answer(Verdict::Holds { witness: None }, None, needs, warnings))
     }
 
-    /// Looks for the smallest instance with a violation.
-    fn refute(
-        mut self,
-        reason: UnknownReason,
-        mut warnings: Vec<Diagnostic>,
+    /// The smallest instance with a violation, up to a number of processes.
+    fn violation(
+        &mut self,
+        max_value: i64,
         progress: &mut dyn Progress,
-    ) -> Result<Answer, Bug> {
-        let name = self.question.template.name.clone();
+    ) -> Result<Option<Answer>, Bug> {
+        let name = &self.question.template.name;
         let mut searched = Vec::new();
-        for value in 0..=MAX_SEARCHED {
+        for value in 0..=max_value {
             let Some(outcome) = self.instance(value, progress)? else {
                 continue;
             };
@@ -367,20 +375,36 @@ impl Proving<'_> {
                         true => format!("for {name} = {value}"),
                         false => format!("for {name} = {value}; smaller instances satisfy it"),
                     };
-                    return Ok(Answer {
+                    return Ok(Some(Answer {
                         outcome,
                         instance: Some(value),
                         remarks: vec![remark],
                         needs: Vec::new(),
-                    });
+                    }));
                 }
                 Verdict::Holds { .. } => searched.push(value.to_string()),
                 Verdict::Unknown(_) => break,
             }
         }
-        if !searched.is_empty() {
+        self.satisfied = searched;
+        Ok(None)
+    }
+
+    /// Looks for a violation, having found no proof.
+    fn refute(
+        mut self,
+        reason: UnknownReason,
+        mut warnings: Vec<Diagnostic>,
+        progress: &mut dyn Progress,
+    ) -> Result<Answer, Bug> {
+        if let Some(answer) = self.violation(MAX_SEARCHED, progress)? {
+            return Ok(answer);
+        }
+        if !self.satisfied.is_empty() {
+            let name = &self.question.template.name;
+            let values = self.satisfied.join(", ");
             self.remarks
-                .push(format!("no violation for {name} = {}", searched.join(", ")));
+                .push(format!("no violation for {name} = {values}"));
         }
         if let UnknownReason::Unsupported(message) = &reason
             && warnings.is_empty()
