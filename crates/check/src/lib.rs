@@ -11,6 +11,7 @@ mod branching;
 mod explicit;
 mod fairness;
 mod optimum;
+mod parameterized;
 pub mod refinement;
 mod silence;
 mod timer_quantifiers;
@@ -25,6 +26,7 @@ use model::{ErrorKind, Model};
 
 pub use fairness::effective_fairness;
 pub use optimum::optimum;
+pub use parameterized::{Answer, ForAll, Instances, check_for_all, template_fairness};
 pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
 

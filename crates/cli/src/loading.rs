@@ -103,7 +103,11 @@ pub fn load_with_pool(
     })
 }
 
-fn check_extension(path: &Path) -> anyhow::Result<()> {
+/// Is there a front end for the file?
+///
+/// # Errors
+/// There is none.
+pub fn check_extension(path: &Path) -> anyhow::Result<()> {
     refuse_directory(path)?;
     let extension = path.extension().and_then(|extension| extension.to_str());
     if FRONT_ENDS

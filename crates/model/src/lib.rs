@@ -53,6 +53,7 @@ mod parts;
 mod priority;
 mod state;
 mod steps;
+mod template;
 mod timer;
 mod types;
 
@@ -70,5 +71,8 @@ pub use parts::{
     StepPattern, Stmt, StmtKind, Sync, VarId, Variable,
 };
 pub use state::{State, Successor};
+pub use template::{
+    Distinguished, Hint, Hints, Scope, Template, as_open_end, as_open_index, open_end, open_index,
+};
 pub use timer::{Clock, Setting, Timer, is_inexact};
 pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};

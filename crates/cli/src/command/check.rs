@@ -5,9 +5,10 @@ use check::{Outcome, Plan, TimerFairness};
 use logic::NamedProperty;
 use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
+use super::family::Family;
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, OutputFormat, Route, Semantics, TFairness};
+use crate::options::{CheckOptions, OutputFormat, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{csp, diagnostics, limits, output, trace_file};
@@ -32,11 +33,16 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
-    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
+    let family = Family::load(options, &front_end(options))?;
+    let loaded = match &family {
+        Some(family) => family.as_loaded()?,
+        None => loading::load(&options.model.file, &front_end(options), !options.quiet)?,
+    };
     let chosen = choose(&loaded.properties, options)?;
     let checking = Checking {
         options,
         loaded: &loaded,
+        family: family.as_ref(),
         plan,
     };
     checking.run(&chosen)
@@ -140,6 +146,8 @@ fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
 struct Checking<'a> {
     options: &'a CheckOptions,
     loaded: &'a Loaded,
+    /// If a parameter is without value: all instances.
+    family: Option<&'a Family>,
     plan: Plan,
 }
 
@@ -194,9 +202,10 @@ impl Checking<'_> {
         property: &NamedProperty,
     ) -> Result<(Outcome, PropertyResult), Failure> {
         let (model, sources) = (loaded.model_of(property), &loaded.sources);
-        // There is one route only, so asking for it changes nothing.
-        let (None | Some(Route::Explicit)) = self.options.route;
         let mut meter = Meter::new(self.options.progress, self.options.quiet, &property.name);
+        if let Some(family) = self.family {
+            return family.check(property, &self.plan, meter);
+        }
         let checked = csp::answer(loaded, property, &self.plan, &mut meter);
         let seconds = meter.seconds();
         meter.finish();
@@ -208,14 +217,7 @@ impl Checking<'_> {
             fairness: outcome.fairness,
             assumptions: &model.parts().assumptions,
         };
-        let cost = Cost {
-            route: outcome.route.to_owned(),
-            states: Some(outcome.stats.n_states),
-            transitions: Some(outcome.stats.n_transitions),
-            product_states: outcome.stats.n_product_states,
-            seconds,
-            peak_memory_bytes: Some(outcome.stats.memory_bytes),
-        };
+        let cost = cost(&outcome, seconds);
         let mut result = question.result(&outcome.verdict, cost);
         if let Some(shown) = &outcome.branching {
             question.show_branching(shown, &mut result);
@@ -231,7 +233,7 @@ impl Checking<'_> {
 
     /// Warnings about the model as a whole, unless nobody would see them.
     fn about_model(&self, outcomes: &[(&NamedProperty, Outcome)]) -> Vec<Diagnostic> {
-        if self.options.quiet {
+        if self.options.quiet || self.family.is_some() {
             return Vec::new();
         }
         let mut outcomes = outcomes.to_vec();
@@ -318,6 +320,18 @@ impl Checking<'_> {
             ));
         }
         Ok(())
+    }
+}
+
+/// What an outcome cost.
+pub fn cost(outcome: &Outcome, seconds: f64) -> Cost {
+    Cost {
+        route: outcome.route.to_owned(),
+        states: Some(outcome.stats.n_states),
+        transitions: Some(outcome.stats.n_transitions),
+        product_states: outcome.stats.n_product_states,
+        seconds,
+        peak_memory_bytes: Some(outcome.stats.memory_bytes),
     }
 }
 

@@ -1,7 +1,9 @@
 //! One module for each command.
 
+mod abstract_;
 mod check;
 mod explain;
+mod family;
 mod graph;
 mod ltl;
 mod replay;
@@ -19,6 +21,7 @@ use crate::options::Command;
 pub fn run(command: &Command) -> Result<Status, Failure> {
     match command {
         Command::Check(options) => check::run(options),
+        Command::Abstract(options) => abstract_::run(options),
         Command::Simulate(options) => simulate::run(options),
         Command::Explain(options) => explain::run(options),
         Command::Replay(options) => replay::run(options),
