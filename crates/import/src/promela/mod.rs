@@ -1,1 +1,8 @@
 //! Promela, the language of Spin.
+
+mod ast;
+mod flow;
+mod parser;
+mod preprocess;
+mod symbols;
+mod token;
