@@ -18,6 +18,13 @@ pub(crate) enum Arith {
     Mul,
     Div,
     Mod,
+    Quot,
+    Rem,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
     Eq,
     Ne,
     Lt,
@@ -64,6 +71,13 @@ pub(crate) enum Op {
     Neg {
         dst: Reg,
         src: Reg,
+    },
+    /// The low bits that are left after a shift by `unused` bits to the left and back.
+    Wrap {
+        dst: Reg,
+        src: Reg,
+        unused: u8,
+        signed: bool,
     },
     Jump {
         to: u32,
@@ -277,6 +291,12 @@ impl Machine {
                     Some(value) => regs[dst as usize] = value,
                     None => return End::Fail,
                 },
+                Op::Wrap {
+                    dst,
+                    src,
+                    unused,
+                    signed,
+                } => regs[dst as usize] = wrap(regs[src as usize], unused, signed),
                 Op::Jump { to } => at = to as usize,
                 Op::JumpIf { src, sense, to } => {
                     if (regs[src as usize] != 0) == sense {
@@ -424,6 +444,16 @@ fn drop_oldest(tables: &Tables, channel: &ChannelFields, words: &mut [u64]) {
     length.set_raw(words, used as u64 - 1);
 }
 
+/// The low bits of a value, without the `unused` highest ones.
+pub(crate) fn wrap(value: i64, unused: u8, signed: bool) -> i64 {
+    let shifted = value << unused;
+    if signed {
+        shifted >> unused
+    } else {
+        (shifted as u64 >> unused) as i64
+    }
+}
+
 /// The value of an operator, or nothing for a run-time error.
 pub(crate) fn arith(op: Arith, a: i64, b: i64) -> Option<i64> {
     match op {
@@ -433,6 +463,14 @@ pub(crate) fn arith(op: Arith, a: i64, b: i64) -> Option<i64> {
         Arith::Div => a.checked_div_euclid(b),
         Arith::Mod if b == 0 => None,
         Arith::Mod => Some(a.checked_rem_euclid(b).unwrap_or(0)),
+        Arith::Quot => a.checked_div(b),
+        Arith::Rem if b == 0 => None,
+        Arith::Rem => Some(a.wrapping_rem(b)),
+        Arith::BitAnd => Some(a & b),
+        Arith::BitOr => Some(a | b),
+        Arith::BitXor => Some(a ^ b),
+        Arith::Shl => u32::try_from(b).ok().and_then(|b| a.checked_shl(b)),
+        Arith::Shr => u32::try_from(b).ok().and_then(|b| a.checked_shr(b)),
         Arith::Eq => Some(i64::from(a == b)),
         Arith::Ne => Some(i64::from(a != b)),
         Arith::Lt => Some(i64::from(a < b)),

@@ -62,7 +62,8 @@ pub enum Found {
 /// What a search has seen. Counts are exact if the search was complete.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Distinct states of the system.
+    /// Distinct states of the system, without those in which some process has control: they are
+    /// passed through as part of a longer step (see [`model::ModelParts::control`]).
     pub n_states: u64,
     /// Steps that leave them, idle steps included.
     pub n_transitions: u64,
@@ -185,6 +186,8 @@ struct Worker<'m> {
     commands_taken: Vec<bool>,
     labels_seen: Vec<bool>,
     n_transitions: u64,
+    /// States met first here in which some process has control.
+    n_transient: u64,
 }
 
 /// The table, while a thread inserts.
@@ -294,7 +297,8 @@ impl<'a> Shared<'a> {
     fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
         let model = workers[0].system.model();
         let mut stats = Stats {
-            n_states: self.n_states(),
+            n_states: self.n_states()
+                - workers.iter().map(|worker| worker.n_transient).sum::<u64>(),
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
             reduced: workers[0].stubborn.is_some(),
@@ -329,6 +333,7 @@ impl<'m> Worker<'m> {
             commands_taken: vec![false; system.model().commands().len()],
             labels_seen: Vec::new(),
             n_transitions: 0,
+            n_transient: 0,
             system,
             letters,
         }
@@ -445,6 +450,7 @@ impl<'m> Worker<'m> {
     ) -> Result<(), End> {
         let (index, is_new) = self.insert(shared, guard, words, hash)?;
         if is_new {
+            self.n_transient += u64::from(self.system.is_transient(words));
             let parent = from.map_or(0, |(parent, _)| parent + 1);
             shared.parents.row(index)[0].store(parent, Ordering::Relaxed);
         } else if !self.letters.has_step_atoms() {

@@ -18,6 +18,7 @@ mod initial;
 mod label;
 mod layout;
 mod letters;
+mod priority;
 mod product;
 mod program;
 mod search;

@@ -95,6 +95,8 @@ pub(crate) struct Product<'a, 'm> {
     label_subjects: Vec<u64>,
     n_labels: usize,
     n_transitions: u64,
+    /// States in which some process has control.
+    n_transient: u64,
     commands_taken: Vec<bool>,
     labels_seen: Vec<bool>,
     seen: Vec<u64>,
@@ -178,6 +180,7 @@ impl<'a, 'm> Product<'a, 'm> {
             label_subjects: Vec::new(),
             n_labels: 0,
             n_transitions: 0,
+            n_transient: 0,
             commands_taken: vec![false; system.model().commands().len()],
             labels_seen: Vec::new(),
             seen: vec![0; n_letter_words],
@@ -272,6 +275,7 @@ impl<'a, 'm> Product<'a, 'm> {
         let full = Halt::Stopped(StopReason::StateLimit);
         let (index, is_new) = self.store.insert(words, hash).ok_or(full)?;
         if is_new {
+            self.n_transient += u64::from(self.system.is_transient(words));
             let start = self.state_letters.len();
             self.state_letters.resize(start + self.letters.n_words, 0);
             let letter = &mut self.state_letters[start..];
@@ -417,7 +421,7 @@ impl<'a, 'm> Product<'a, 'm> {
             atoms_seen[atom.index()] = bits::get(&self.seen, self.letters.bit(*atom));
         }
         Stats {
-            n_states: self.store.len() as u64,
+            n_states: self.store.len() as u64 - self.n_transient,
             n_transitions: self.n_transitions,
             n_product_states: Some(self.n_nodes() as u64),
             reduced: self.is_reduced(),

@@ -33,6 +33,8 @@ impl System<'_> {
                 has_choice: chooses(&step.effect),
                 alone: label,
                 leads: Vec::new(),
+                priority: step.priority,
+                reach: model.reach(id),
             });
         }
         Ok(())
@@ -372,7 +374,12 @@ fn chooses(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StmtKind::Choose(..) => true,
         StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),
-        StmtKind::For(_, _, _, body) => chooses(body),
-        StmtKind::Assign(..) | StmtKind::Assert(_) => false,
+        StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(body),
+        StmtKind::Assign(..)
+        | StmtKind::Assert(_)
+        | StmtKind::Let(..)
+        | StmtKind::Set(..)
+        | StmtKind::Fail(_)
+        | StmtKind::Exhausted => false,
     })
 }

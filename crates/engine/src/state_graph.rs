@@ -105,6 +105,8 @@ struct Builder<'a, 'm> {
     node_by_entry: FxHashMap<(StateIndex, Vec<u64>), u32>,
     n_labels: usize,
     commands_taken: Vec<bool>,
+    /// States in which some process has control.
+    n_transient: u64,
     seen: Vec<u64>,
 }
 
@@ -151,6 +153,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             node_by_entry: FxHashMap::default(),
             n_labels: 0,
             commands_taken: vec![false; system.model().commands().len()],
+            n_transient: 0,
             seen: vec![0; evaluation.n_words],
             system,
             evaluation,
@@ -215,6 +218,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let full = Halt::Stopped(StopReason::StateLimit);
         let (index, is_new) = self.graph.store.insert(words, hash).ok_or(full)?;
         if is_new {
+            self.n_transient += u64::from(self.system.is_transient(words));
             let letters = match self.evaluation.has_step_atoms() {
                 true => &mut self.state_letters,
                 false => &mut self.graph.letters,
@@ -319,7 +323,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             atoms_seen[atom.index()] = bits::get(&self.seen, self.evaluation.bit(*atom));
         }
         Stats {
-            n_states: self.graph.store.len() as u64,
+            n_states: self.graph.store.len() as u64 - self.n_transient,
             n_transitions: self.graph.targets.len() as u64,
             n_product_states: None,
             memory_bytes: self.memory(),

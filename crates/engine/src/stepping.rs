@@ -6,6 +6,7 @@ use model::{ActionId, CommandId};
 
 use crate::code::End;
 use crate::label::LabelId;
+use crate::priority::Selection;
 use crate::system::{CompiledCommand, Failed, Member, Scratch, Steps, System, Team};
 
 impl System<'_> {
@@ -17,10 +18,15 @@ impl System<'_> {
         steps.clear();
         self.scratch.current.copy_from_slice(state);
         self.machine.recalled.fill(None);
-        if self.synchronous {
-            self.steps_together(steps)?;
+        if self.ruling.is_some() {
+            self.ruling_steps(steps)?;
+        } else if self.synchronous {
+            self.steps_together(None, steps)?;
         } else {
             self.steps_interleaved(steps)?;
+        }
+        if self.ruling.is_some() {
+            self.normalise_targets(steps);
         }
         if self.may_repeat {
             self.merge_equal_steps(steps);
@@ -28,7 +34,7 @@ impl System<'_> {
         Ok(())
     }
 
-    fn is_enabled(&mut self, command: u32) -> Result<bool, Failed> {
+    pub(crate) fn is_enabled(&mut self, command: u32) -> Result<bool, Failed> {
         let Scratch {
             current, written, ..
         } = &mut self.scratch;
@@ -44,7 +50,7 @@ impl System<'_> {
     }
 
     /// The commands of an instance at its current location, as positions in `by_location`.
-    fn candidates(&self, instance: usize) -> Range<usize> {
+    pub(crate) fn candidates(&self, instance: usize) -> Range<usize> {
         let location = self.tables.fields[self.layout.first_location as usize + instance]
             .raw(&self.scratch.current);
         let row = self.first_row[instance] as usize + location as usize;
@@ -73,7 +79,7 @@ impl System<'_> {
                 for position in self.candidates(instance) {
                     let leader = self.by_location[position];
                     if self.scratch.enabled[leader as usize] {
-                        self.execute_led_by(leader, steps)?;
+                        self.execute_led_by(leader, None, steps)?;
                     }
                 }
             }
@@ -81,7 +87,7 @@ impl System<'_> {
         Ok(())
     }
 
-    fn execute_alone(
+    pub(crate) fn execute_alone(
         &mut self,
         command: u32,
         label: LabelId,
@@ -116,9 +122,18 @@ impl System<'_> {
         }
     }
 
-    fn execute_led_by(&mut self, leader: u32, steps: &mut Steps) -> Result<(), Failed> {
+    /// Executes the teams that the command leads: all, or those with a mover and with this priority.
+    pub(crate) fn execute_led_by(
+        &mut self,
+        leader: u32,
+        only: Option<Selection>,
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
         for position in 0..self.commands[leader as usize].leads.len() {
             let team = self.commands[leader as usize].leads[position] as usize;
+            if only.is_some_and(|only| !self.may_fit(team, only)) {
+                continue;
+            }
             let Team {
                 action, agreement, ..
             } = self.teams[team];
@@ -133,7 +148,9 @@ impl System<'_> {
             if members.iter().any(Vec::is_empty) {
                 continue;
             }
-            if let Some(agreement) = agreement {
+            if let Some(agreement) = agreement
+                && only.is_none_or(|only| self.handshake_fits(&members, only))
+            {
                 let Scratch {
                     current, written, ..
                 } = &mut self.scratch;
@@ -147,12 +164,16 @@ impl System<'_> {
                 }
             }
             let unit = self.team_unit(team);
-            self.execute_teams(&members, Some(action), unit, steps)?;
+            self.execute_teams(&members, Some(action), unit, only, steps)?;
         }
         Ok(())
     }
 
-    fn steps_together(&mut self, steps: &mut Steps) -> Result<(), Failed> {
+    pub(crate) fn steps_together(
+        &mut self,
+        only: Option<Selection>,
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
         for instance in 0..self.first_row.len() {
             self.scratch.enabled_by_instance[instance].clear();
             for position in self.candidates(instance) {
@@ -172,7 +193,7 @@ impl System<'_> {
         if members.is_empty() {
             return Ok(());
         }
-        self.execute_teams(&members, None, 0, steps)
+        self.execute_teams(&members, None, 0, only, steps)
     }
 
     /// Executes every team with one member of each list. Without an action, each member takes its
@@ -182,6 +203,7 @@ impl System<'_> {
         members: &[Vec<Member>],
         action: Option<ActionId>,
         unit: u32,
+        only: Option<Selection>,
         steps: &mut Steps,
     ) -> Result<(), Failed> {
         let mut picks = vec![0; members.len()];
@@ -191,7 +213,9 @@ impl System<'_> {
                 .zip(&picks)
                 .map(|(m, &pick)| m[pick])
                 .collect();
-            self.execute_team(&team, action, unit, steps)?;
+            if only.is_none_or(|only| self.fits(&team, only)) {
+                self.execute_team(&team, action, unit, steps)?;
+            }
             if !advance(&mut picks, |position| members[position].len()) {
                 return Ok(());
             }

@@ -66,7 +66,7 @@ impl Stubborn {
     /// propositions read that the reduction must preserve.
     pub(crate) fn new(system: &System<'_>, observed: &Footprint) -> Option<Self> {
         let n_units = system.n_units();
-        if system.synchronous || n_units > MAX_UNITS {
+        if system.synchronous || system.ruling.is_some() || n_units > MAX_UNITS {
             return None;
         }
         let n_words = bits::words_for(n_units);

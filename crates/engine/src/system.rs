@@ -7,6 +7,7 @@ use crate::compile::CompileError;
 use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
+use crate::priority::Ruling;
 use crate::store::{StateStore, Table};
 
 /// A model compiled for exploration.
@@ -31,6 +32,8 @@ pub struct System<'m> {
     /// Can one state have the same step in two ways?
     pub(crate) may_repeat: bool,
     pub(crate) init: Option<u32>,
+    /// What is needed to tell possible steps that exist from others; nothing if all do.
+    pub(crate) ruling: Option<Ruling>,
     pub(crate) scratch: Scratch,
 }
 
@@ -43,6 +46,9 @@ pub(crate) struct CompiledCommand {
     pub(crate) alone: Option<LabelId>,
     /// The teams in which this command belongs to the first participant.
     pub(crate) leads: Vec<u32>,
+    pub(crate) priority: i8,
+    /// See [`model::Model::reach`].
+    pub(crate) reach: i8,
     /// What its guard and its effect touch, its own location included.
     pub(crate) footprint: Footprint,
 }
@@ -192,6 +198,7 @@ impl<'m> System<'m> {
             synchronous: model.parts().composition == Composition::Synchronous,
             may_repeat: false,
             init: None,
+            ruling: None,
             scratch: Scratch::default(),
             layout,
         };
@@ -200,6 +207,7 @@ impl<'m> System<'m> {
         system.index_by_location();
         system.compile_init()?;
         system.may_repeat = system.steps_may_repeat();
+        system.ruling = Ruling::new(&system);
         system.prepare_scratch();
         Ok(system)
     }
@@ -295,7 +303,8 @@ impl<'m> System<'m> {
     }
 
     /// Calls `visit` with every combination of initial values, in a fixed order, and whether it
-    /// satisfies the initial constraints, until it returns an error.
+    /// satisfies the initial constraints, until it returns an error. Where a process starts with
+    /// control, a state may be visited twice.
     ///
     /// # Errors
     /// The error of `visit`; a constraint or value that fails is handed to it as [`Failed`] with
@@ -345,7 +354,14 @@ impl<'m> System<'m> {
         }
         loop {
             let satisfied = self.init.map_or(Ok(true), |init| self.holds(init, &words));
-            visit(self, &words, satisfied)?;
+            match &self.ruling {
+                Some(ruling) if ruling.has_control() => {
+                    let mut normalised = words.clone();
+                    self.normalise(&mut normalised);
+                    visit(self, &normalised, satisfied)?;
+                }
+                _ => visit(self, &words, satisfied)?,
+            }
             let mut turning = wheels.len();
             loop {
                 if turning == 0 {

@@ -49,6 +49,7 @@ mod fairness;
 mod may_must;
 mod model;
 mod parts;
+mod priority;
 mod state;
 mod steps;
 mod types;
@@ -63,8 +64,8 @@ pub use model::{
 };
 pub use parts::{
     Atom, AtomMeaning, Channel, ChannelId, Composition, Event, EventId, IndexRange, Initial,
-    LocationId, ModelParts, Parameter, Pattern, Process, ProcessId, Step, StepPattern, Stmt,
-    StmtKind, Sync, VarId, Variable,
+    LocationId, MAX_ITERATIONS, ModelParts, Parameter, Pattern, Process, ProcessId, Step,
+    StepPattern, Stmt, StmtKind, Sync, VarId, Variable,
 };
 pub use state::{State, Successor};
 pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};

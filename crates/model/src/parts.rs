@@ -63,6 +63,12 @@ pub struct ModelParts {
     pub bounds: Vec<String>,
     /// Abstract systems with may and must steps that stand beside the model.
     pub systems: Vec<MayMust>,
+    /// A global scalar whose value is -1, or the position in [`crate::Model::instances`] of the one
+    /// process that has control: then only steps in which it moves exist. Initial states and targets
+    /// of steps are normalised: where the process with control moves in no step of the highest
+    /// priority that is possible, it has lost control and the value is -1. Imported `atomic` blocks
+    /// are written with it.
+    pub control: Option<VarId>,
 }
 
 /// How processes move together.
@@ -208,6 +214,9 @@ pub struct Step {
     pub sync: Sync,
     /// What it changes, statement by statement.
     pub effect: Vec<Stmt>,
+    /// In a state, only the possible steps with the highest priority exist. Several commands that
+    /// move together have the highest priority of any of them.
+    pub priority: i8,
     /// Where it is written.
     pub span: Span,
 }
@@ -225,6 +234,7 @@ impl Step {
             guard: Expr::Bool(true),
             sync: Sync::Internal,
             effect: Vec::new(),
+            priority: 0,
             span,
         }
     }
@@ -286,6 +296,9 @@ impl Stmt {
     }
 }
 
+/// How often the body of a [`StmtKind::While`] may be executed in one step.
+pub const MAX_ITERATIONS: u32 = 1_000_000;
+
 /// What a statement does.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
@@ -300,6 +313,17 @@ pub enum StmtKind {
     Choose(BoundId, Expr, Expr, Expr),
     /// A run-time error unless the condition is true.
     Assert(Expr),
+    /// Binds a name for the statements after it in its sequence, nested ones included.
+    Let(BoundId, Expr),
+    /// Gives a name bound by [`StmtKind::Let`] a new value.
+    Set(BoundId, Expr),
+    /// The sequence as long as the condition is true; more than [`MAX_ITERATIONS`] times is a
+    /// run-time error.
+    While(Expr, Vec<Stmt>),
+    /// A run-time error with this message.
+    Fail(String),
+    /// The run-time error that fewer processes are provided for than the model creates.
+    Exhausted,
 }
 
 /// An atomic proposition.

@@ -4,9 +4,10 @@ use base::Span;
 
 use crate::eval::Evaluation;
 use crate::execute::{self, Branch, Located};
+use crate::priority::Ruling;
 use crate::{
-    AtomMeaning, Command, CommandId, Composition, Env, ErrorKind, Expr, Initial, Model, Pattern,
-    RunTimeError, State, Step, StepSet, Successor, Sync, Transition,
+    AtomMeaning, Command, CommandId, Composition, Env, ErrorKind, Expr, Initial, InstanceId, Model,
+    Pattern, RunTimeError, State, Step, StepSet, Successor, Sync, Transition,
 };
 
 /// What a handshake hands over.
@@ -18,6 +19,16 @@ impl Model {
     /// # Errors
     /// A run-time error in an initial value or constraint.
     pub fn is_initial(&self, state: &State) -> Result<bool, RunTimeError> {
+        for start in self.before_normalisation(state) {
+            if self.is_start(&start)? && self.normalised(start) == *state {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Is this an initial state, before it is normalised?
+    fn is_start(&self, state: &State) -> Result<bool, RunTimeError> {
         let starts = |(instance, location)| self.initial_locations(instance).contains(location);
         if !state.locations.iter().enumerate().all(starts)
             || state.channels.iter().any(|channel| !channel.is_empty())
@@ -67,8 +78,11 @@ impl Model {
         let mut kept = Vec::new();
         for state in states {
             if self.satisfies_init(&state)? {
-                kept.push(state);
+                kept.push(self.normalised(state));
             }
+        }
+        if self.parts().control.is_some() {
+            kept = sorted(kept);
         }
         Ok(kept)
     }
@@ -117,16 +131,45 @@ impl Model {
     /// # Errors
     /// A run-time error in a guard or effect.
     pub fn successors(&self, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+        let found = match self.ruling_steps(state)? {
+            Ruling::Steps(found) => found,
+            Ruling::Others => Vec::new(),
+        };
+        let normalise = |step: Successor| Successor {
+            target: self.normalised(step.target),
+            ..step
+        };
+        Ok(merge_equal_steps(
+            found.into_iter().map(normalise).collect(),
+        ))
+    }
+
+    /// The possible steps of exactly one priority: all of them, or only those in which `mover` moves.
+    pub(crate) fn steps_of_level(
+        &self,
+        state: &State,
+        level: i8,
+        mover: Option<InstanceId>,
+    ) -> Result<Vec<Successor>, RunTimeError> {
         let mut found = Vec::new();
         match self.parts().composition {
             Composition::Interleaving => {
                 for transition in self.transitions() {
-                    found.extend(self.take(transition, state)?);
+                    let takes_part = |p: InstanceId| {
+                        let mut participants = transition.participants.iter();
+                        participants.any(|participant| participant.instance == p)
+                    };
+                    if mover.is_none_or(takes_part) {
+                        found.extend(self.take(transition, level, state)?);
+                    }
                 }
             }
-            Composition::Synchronous => found = self.take_together(state)?,
+            Composition::Synchronous => {
+                found = self.take_together(level, state)?;
+                found.retain(|step| mover.is_none_or(|p| step.movers.contains(&p)));
+            }
         }
-        Ok(merge_equal_steps(found))
+        Ok(found)
     }
 
     /// The steps of a run: those of [`Model::successors`], or the idle step in a deadlock.
@@ -175,7 +218,13 @@ impl Model {
         }
     }
 
-    fn take(&self, transition: &Transition, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+    /// The guards of commands that only take part in steps of lower priority are not evaluated.
+    fn take(
+        &self,
+        transition: &Transition,
+        level: i8,
+        state: &State,
+    ) -> Result<Vec<Successor>, RunTimeError> {
         let with_action = |mut error: RunTimeError| {
             error.action = Some(transition.action);
             error
@@ -184,14 +233,17 @@ impl Model {
         for participant in &transition.participants {
             let mut alternatives = Vec::new();
             for &command in &participant.alternatives {
-                if self.is_enabled(command, state).map_err(with_action)? {
+                if self.reach(command) >= level
+                    && self.is_enabled(command, state).map_err(with_action)?
+                {
                     alternatives.push(command);
                 }
             }
             enabled.push(alternatives);
         }
         let mut found = Vec::new();
-        for team in combinations(&enabled) {
+        let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
+        for team in combinations(&enabled).into_iter().filter(at_level) {
             for target in self.execute_team(&team, state).map_err(with_action)? {
                 found.push(Successor {
                     actions: vec![transition.action],
@@ -205,7 +257,7 @@ impl Model {
     }
 
     /// Synchronous composition: every process that can move does; the others stay.
-    fn take_together(&self, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+    fn take_together(&self, level: i8, state: &State) -> Result<Vec<Successor>, RunTimeError> {
         let mut enabled = vec![Vec::new(); self.instances().len()];
         for (position, command) in self.commands().iter().enumerate() {
             let id = CommandId::new(position);
@@ -218,7 +270,8 @@ impl Model {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
-        for team in combinations(&enabled) {
+        let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
+        for team in combinations(&enabled).into_iter().filter(at_level) {
             for target in self.execute_team(&team, state)? {
                 found.push(Successor {
                     actions: sorted(team.iter().map(|c| self.action_of(*c)).collect()),
@@ -231,7 +284,7 @@ impl Model {
         Ok(found)
     }
 
-    fn movers(&self, team: &[CommandId]) -> Vec<crate::InstanceId> {
+    fn movers(&self, team: &[CommandId]) -> Vec<InstanceId> {
         let instance = |command: &CommandId| self.commands()[command.index()].instance;
         sorted(team.iter().map(instance).collect())
     }

@@ -38,6 +38,15 @@ const X: VarId = VarId(0);
 const ARRAY: VarId = VarId(1);
 const LOCAL: VarId = VarId(2);
 const N_PROCESSES: usize = 2;
+const BITWISE: [BinaryOp; 7] = [
+    BinaryOp::BitAnd,
+    BinaryOp::BitOr,
+    BinaryOp::BitXor,
+    BinaryOp::Shl,
+    BinaryOp::Shr,
+    BinaryOp::Quot,
+    BinaryOp::Rem,
+];
 
 struct Generator<'r> {
     random: &'r mut Random,
@@ -70,6 +79,7 @@ impl Generator<'_> {
         }
         self.add_atoms();
         self.add_fairness();
+        self.add_rulers();
         if self.random.chance(20) {
             self.bounds.clear();
             let constraint = self.condition(2, false);
@@ -105,6 +115,52 @@ impl Generator<'_> {
                 initial,
                 span: Span::nowhere(),
             });
+        }
+    }
+
+    /// Priorities, and a process with control.
+    fn add_rulers(&mut self) {
+        if self.random.chance(25) {
+            let processes = self.parts.processes.iter_mut();
+            for step in processes.flat_map(|process| &mut process.steps) {
+                step.priority = self.random.below(3) as i8 - 1;
+            }
+        }
+        if self.random.chance(if self.is_rich() { 25 } else { 10 }) {
+            self.add_control();
+        }
+    }
+
+    fn add_control(&mut self) {
+        let control = VarId::new(self.parts.vars.len());
+        self.parts.control = Some(control);
+        let n_instances = self.parts.processes.iter().map(|process| {
+            let index = process.index.map_or((0, 0), |range| (range.lo, range.hi));
+            index.1 - index.0 + 1
+        });
+        let n_instances: i64 = n_instances.sum();
+        self.parts.vars.push(Variable {
+            name: "control".into(),
+            ty: Type::Scalar(Scalar::Range(-1, n_instances)),
+            owner: None,
+            initial: match self.random.chance(30) {
+                true => Initial::Any,
+                false => Initial::Values(vec![Expr::Int(-1)]),
+            },
+            span: Span::nowhere(),
+        });
+        for process in &mut self.parts.processes {
+            for step in &mut process.steps {
+                // Sometimes it is kept, whoever has it.
+                if self.random.chance(70) {
+                    let value = match self.random.chance(40) {
+                        true => -1,
+                        false => self.random.below(n_instances as usize) as i64,
+                    };
+                    let take = StmtKind::Assign(place(control, None, vec![]), Expr::Int(value));
+                    step.effect.push(Stmt::new(take, Span::nowhere()));
+                }
+            }
         }
     }
 
@@ -240,7 +296,10 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) -> Stmt {
-        let kind = match self.random.below(if depth == 0 { 5 } else { 9 }) {
+        if depth > 0 && self.is_rich() && self.random.chance(12) {
+            return self.counted_loop(depth);
+        }
+        let kind = match self.random.below(if depth == 0 { 5 } else { 10 }) {
             0..=2 => StmtKind::Assign(place(X, None, vec![]), self.small_value()),
             3 => {
                 let element = self.element();
@@ -271,6 +330,10 @@ impl Generator<'_> {
             8 if self.is_rich() && self.random.chance(10) => {
                 StmtKind::Assert(self.condition(2, true))
             }
+            9 if self.is_rich() && self.random.chance(10) => match self.random.chance(50) {
+                true => StmtKind::Fail("wrong".into()),
+                false => StmtKind::Exhausted,
+            },
             _ => StmtKind::Assign(place(X, None, vec![]), Expr::Int(0)),
         };
         let scoped = matches!(kind, StmtKind::Choose(..));
@@ -280,6 +343,30 @@ impl Generator<'_> {
             self.bounds.pop();
         }
         Stmt::new(kind, Span::nowhere())
+    }
+
+    /// A name that is bound, read, counted up and forgotten behind the loop.
+    fn counted_loop(&mut self, depth: usize) -> Stmt {
+        let plain = |kind| Stmt::new(kind, Span::nowhere());
+        let counter = self.bound("n");
+        let start = self.expr(1, true);
+        self.bounds.push(counter);
+        let bound = || Expr::Bound(counter);
+        let mut body = self.effect(depth - 1);
+        let next = Expr::binary(BinaryOp::Add, bound(), Expr::Int(1));
+        body.push(plain(StmtKind::Set(counter, next)));
+        // Loops without end are tried elsewhere: the reference semantics takes its time for them.
+        let below = Expr::binary(BinaryOp::Lt, bound(), self.expr(1, true));
+        let small = Expr::binary(BinaryOp::Le, bound(), Expr::Int(2));
+        let condition = Expr::all([small, below]);
+        let last = StmtKind::Assign(place(X, None, vec![]), self.small_value());
+        self.bounds.pop();
+        let sequence = vec![
+            plain(StmtKind::Let(counter, start)),
+            plain(StmtKind::While(condition, body)),
+            plain(last),
+        ];
+        plain(StmtKind::If(Expr::Bool(true), sequence, vec![]))
     }
 
     /// A value that fits `x`, or in rich models now and then one that does not.
@@ -307,11 +394,19 @@ impl Generator<'_> {
             self.expr(depth - 1, in_process),
             self.expr(depth - 1, in_process),
         );
-        let op = match self.random.below(if self.is_rich() { 6 } else { 3 }) {
+        let op = match self.random.below(if self.is_rich() { 9 } else { 3 }) {
             0 | 1 => BinaryOp::Add,
             2 => BinaryOp::Mul,
             3 => BinaryOp::Sub,
             4 => BinaryOp::Div,
+            5 => *self.random.pick(&BITWISE),
+            6 => {
+                return Expr::Wrap {
+                    bits: 1 + self.random.below(4) as u8,
+                    signed: self.random.chance(50),
+                    inner: Box::new(a),
+                };
+            }
             _ => {
                 let condition = self.condition(depth - 1, in_process);
                 return Expr::Ite(Box::new(condition), Box::new(a), Box::new(b));

@@ -1,10 +1,10 @@
 //! Effects: statements and stores.
 
-use model::{InstanceId, Place, Stmt, StmtKind};
+use model::{Expr, InstanceId, MAX_ITERATIONS, Place, Stmt, StmtKind};
 
 use super::place::Target;
 use super::{Compiler, Operand};
-use crate::code::Op;
+use crate::code::{Arith, Op, Reg};
 use crate::layout::Field;
 
 impl Compiler<'_> {
@@ -52,7 +52,51 @@ impl Compiler<'_> {
                 self.emit(Op::Fail);
                 self.place_label(fine);
             }
+            StmtKind::Let(bound, value) => {
+                // A register of its own: later statements may give the name another value.
+                let value = self.value(value);
+                let dst = self.register();
+                self.copy_to(dst, value);
+                self.bindings.push((*bound, Operand::Reg(dst)));
+            }
+            StmtKind::Set(bound, value) => {
+                let value = self.value(value);
+                let Operand::Reg(dst) = self.binding(*bound) else {
+                    unreachable!("only names bound by `Let` are set");
+                };
+                self.copy_to(dst, value);
+            }
+            StmtKind::While(condition, body) => self.repeat_while(condition, body),
+            StmtKind::Fail(_) | StmtKind::Exhausted => self.emit(Op::Fail),
         }
+    }
+
+    fn repeat_while(&mut self, condition: &Expr, body: &[Stmt]) {
+        let left = self.in_fresh_register(i64::from(MAX_ITERATIONS));
+        let zero = self.in_fresh_register(0);
+        let one = self.in_fresh_register(1);
+        let (again, go_on, done) = (self.label(), self.label(), self.label());
+        self.place_label(again);
+        self.jump_if(condition, false, done);
+        self.jump_unless_equal(left, Operand::Reg(zero), go_on);
+        self.emit(Op::Fail);
+        self.place_label(go_on);
+        let (op, dst) = (Arith::Sub, left);
+        self.emit(Op::Arith {
+            op,
+            dst,
+            a: left,
+            b: one,
+        });
+        self.scoped(body);
+        self.jump_op(Op::Jump { to: 0 }, again);
+        self.place_label(done);
+    }
+
+    fn in_fresh_register(&mut self, value: i64) -> Reg {
+        let dst = self.register();
+        self.emit(Op::Const { dst, value });
+        dst
     }
 
     /// Statements whose choices are not known behind them.
