@@ -1,5 +1,6 @@
 //! What a Promela text says, name by name; nothing is resolved yet.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use base::Span;
@@ -19,6 +20,8 @@ pub(crate) struct Program {
     pub(crate) claims: Vec<Claim>,
     /// `ltl` blocks.
     pub(crate) formulas: Vec<Formula>,
+    /// Labels that some remote reference names.
+    pub(crate) remote_labels: BTreeSet<Rc<str>>,
     /// `trace` and `notrace`, which are not supported.
     pub(crate) traces: Vec<Span>,
 }

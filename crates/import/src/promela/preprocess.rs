@@ -67,6 +67,15 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
+    /// The tokens of the first source, which is there already.
+    pub(crate) fn read_first(&mut self) -> Vec<Token> {
+        let text = self.sources[0].text.clone();
+        let raw = token::tokens(&text, SourceId(0), &mut self.diagnostics);
+        let mut out = Vec::new();
+        self.lines(&raw, &mut out);
+        out
+    }
+
     /// The tokens of a text, with macros expanded and directives executed.
     pub(crate) fn read(&mut self, source: Source) -> Vec<Token> {
         let id = SourceId::new(self.sources.len());

@@ -280,6 +280,7 @@ impl Parser<'_> {
         };
         if self.eat("@") {
             let (label, _) = self.new_name("a label")?;
+            self.program.remote_labels.insert(label.clone());
             return Ok(ExprKind::RemoteLabel {
                 process,
                 pid,

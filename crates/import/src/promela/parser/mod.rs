@@ -64,7 +64,7 @@ pub(super) fn parse_program(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic
 /// Parses a formula of the command line; `program` says which names are processes.
 pub(super) fn parse_formula(
     tokens: Vec<Token>,
-    program: &Program,
+    program: &mut Program,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<ast::Expr> {
     let mut parser = Parser::new(tokens, diagnostics);
@@ -76,6 +76,7 @@ pub(super) fn parse_formula(
         let _ = parser.expected::<()>("the end of the formula");
         return None;
     }
+    program.remote_labels.extend(parser.program.remote_labels);
     Some(formula)
 }
 
