@@ -12,7 +12,12 @@ use crate::diagnostics;
 use crate::failure::Failure;
 
 /// The extensions of the front ends, and what they read.
-const FRONT_ENDS: [(&str, &str); 1] = [("fair", "the native language")];
+const FRONT_ENDS: [(&str, &str); 4] = [
+    ("fair", "the native language"),
+    ("pml", "Promela"),
+    ("prm", "Promela"),
+    ("promela", "Promela"),
+];
 
 /// A model with its properties and the texts they were read from.
 pub struct Loaded {
@@ -29,10 +34,28 @@ pub struct Loaded {
 /// # Errors
 /// The file cannot be read, or its text is wrong.
 pub fn load(path: &Path, options: &lang::Options, warnings: bool) -> Result<Loaded, Failure> {
+    load_with_pool(path, options, 0, warnings)
+}
+
+/// Reads a model that may have at most `pool` processes at a time where its text gives no bound; 0
+/// leaves that to the front end.
+///
+/// # Errors
+/// The file cannot be read, or its text is wrong.
+pub fn load_with_pool(
+    path: &Path,
+    options: &lang::Options,
+    pool: usize,
+    warnings: bool,
+) -> Result<Loaded, Failure> {
     check_extension(path)?;
     let text = read_text(path)?;
     let name = path.display().to_string();
-    let loaded = lang::load(Source { name, text }, options);
+    let source = Source { name, text };
+    let loaded = match language(path) {
+        Some("Promela") => import_promela(path, source, options, pool)?,
+        _ => lang::load(source, options),
+    };
     for diagnostic in &loaded.diagnostics {
         if warnings || diagnostic.severity == Severity::Error {
             diagnostics::show(diagnostic, &loaded.sources);
@@ -42,6 +65,44 @@ pub fn load(path: &Path, options: &lang::Options, warnings: bool) -> Result<Load
         model: loaded.model.ok_or(Failure::Diagnosed)?,
         properties: loaded.properties,
         sources: loaded.sources,
+    })
+}
+
+/// What a file is written in, by its extension.
+fn language(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?.to_str()?;
+    let found = FRONT_ENDS.iter().find(|(known, _)| *known == extension)?;
+    Some(found.1)
+}
+
+fn import_promela(
+    path: &Path,
+    source: Source,
+    options: &lang::Options,
+    pool: usize,
+) -> anyhow::Result<lang::Loaded> {
+    if !options.ctl.is_empty() {
+        bail!("`--ctl` is only supported for models in the native language");
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut include = |name: &str| -> Result<Source, String> {
+        let path = folder.join(name);
+        let text = read_text(&path).map_err(|error| error.to_string())?;
+        let name = path.display().to_string();
+        Ok(Source { name, text })
+    };
+    let options = import::Options {
+        defines: options.defines.clone(),
+        ltl: options.ltl.clone(),
+        assume: options.assume.clone(),
+        pool,
+    };
+    let loaded = import::promela::load(source, &options, &mut include);
+    Ok(lang::Loaded {
+        model: loaded.model,
+        properties: loaded.properties,
+        sources: loaded.sources,
+        diagnostics: loaded.diagnostics,
     })
 }
 

@@ -76,7 +76,7 @@ impl Lowering<'_> {
         Ltl::atom(AtomId::new(self.parts.atoms.len() - 1))
     }
 
-    fn state_atom(&mut self, name: &str, expr: Expr, span: Span) -> Ltl {
+    pub(super) fn state_atom(&mut self, name: &str, expr: Expr, span: Span) -> Ltl {
         if let Expr::Bool(value) = expr {
             return Ltl::constant(value);
         }
