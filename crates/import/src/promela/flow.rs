@@ -480,7 +480,7 @@ impl Builder<'_> {
         };
         let element = self.new_element(Kind::Dot, place, span);
         let dot = self.new_element(Kind::Dot, place, span);
-        let mut sequence_of = |builder: &mut Self, statement: &Stmt| {
+        let sequence_of = |builder: &mut Self, statement: &Stmt| {
             let (inner, is_block) = parts(statement);
             let scope = match is_block {
                 true => builder.symbols.open(place.scope),
