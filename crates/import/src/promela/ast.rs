@@ -66,7 +66,6 @@ pub(crate) struct VarDecl {
     /// The length, if it is an array.
     pub(crate) length: Option<Expr>,
     pub(crate) init: Init,
-    pub(crate) hidden: bool,
     pub(crate) span: Span,
 }
 
@@ -245,5 +244,5 @@ pub(crate) enum StmtKind {
     Unless(Box<Stmt>, Box<Stmt>),
     Else,
     Assert(Expr),
-    Print(Vec<Expr>),
+    Print,
 }

@@ -663,7 +663,6 @@ impl Builder<'_> {
             ty: super::ast::TypeName::Byte,
             length: None,
             init: Init::List(Vec::new()),
-            hidden: false,
             span,
         };
         let scope = self.symbols.open(place.scope);
@@ -772,7 +771,7 @@ fn leaf_of(kind: &StmtKind) -> Leaf {
         },
         StmtKind::Else => Leaf::Else,
         StmtKind::Assert(expr) => Leaf::Assert(expr),
-        StmtKind::Print(_) => Leaf::Print,
+        StmtKind::Print => Leaf::Print,
         _ => unreachable!("composite statements are handled before"),
     }
 }

@@ -89,7 +89,6 @@ pub(crate) struct FieldInfo {
     pub(crate) ty: Ty,
     pub(crate) length: Option<usize>,
     pub(crate) init: Init,
-    pub(crate) span: Span,
 }
 
 /// Names of a block.
@@ -187,7 +186,6 @@ impl Symbols {
             ty: self.resolve_type(&field.ty, field.span, diagnostics)?,
             length: self.length(field, diagnostics),
             init: field.init.clone(),
-            span: field.span,
         })
     }
 

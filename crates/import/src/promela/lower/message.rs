@@ -9,7 +9,7 @@ use crate::promela::symbols::Ty;
 use super::channels::{Buffer, Candidate, add};
 use super::expr::{Found, Val, Who};
 use super::statement::Variant;
-use super::{Lowering, all, any, equals};
+use super::{Lowering, all, any};
 
 /// What a receive demands and where it stores, by component.
 pub(super) struct Receipt {
@@ -274,7 +274,7 @@ impl Lowering<'_> {
         Some(variants)
     }
 
-    /// The values that a receive or poll demands.
+    /// The values that a poll demands; components at its end may be left out.
     pub(super) fn pattern(
         &mut self,
         arguments: &[Argument],
@@ -282,11 +282,19 @@ impl Lowering<'_> {
         span: Span,
         who: &Who,
     ) -> Option<Vec<(usize, Expr)>> {
-        self.receipt(arguments, candidate, span, who).map(|receipt| receipt.wanted)
+        let (receipt, n_arguments) = self.sorted_arguments(arguments, who)?;
+        let n_fields = self.groups[candidate.group].fields.len();
+        if n_arguments > n_fields {
+            if candidate.when.is_none() {
+                self.wrong_count(candidate, n_arguments, span);
+            }
+            return None;
+        }
+        Some(receipt.wanted)
     }
 
-    /// Sorts the arguments of a receive. Nothing if their number is wrong; that is said if the
-    /// channel is certain.
+    /// What a receive demands and stores. Nothing if the number of arguments is wrong; that is said
+    /// if the channel is certain.
     fn receipt(
         &mut self,
         arguments: &[Argument],
@@ -294,6 +302,22 @@ impl Lowering<'_> {
         span: Span,
         who: &Who,
     ) -> Option<Receipt> {
+        let (receipt, n_arguments) = self.sorted_arguments(arguments, who)?;
+        if n_arguments != self.groups[candidate.group].fields.len() {
+            if candidate.when.is_none() {
+                self.wrong_count(candidate, n_arguments, span);
+            }
+            return None;
+        }
+        Some(receipt)
+    }
+
+    /// The arguments of a receive or poll, sorted, and the number of components that they cover.
+    fn sorted_arguments(
+        &mut self,
+        arguments: &[Argument],
+        who: &Who,
+    ) -> Option<(Receipt, usize)> {
         let mut receipt = Receipt {
             wanted: Vec::new(),
             stores: Vec::new(),
@@ -336,14 +360,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        let n_fields = self.groups[candidate.group].fields.len();
-        if position != n_fields {
-            if candidate.when.is_none() {
-                self.wrong_count(candidate, position, span);
-            }
-            return None;
-        }
-        Some(receipt)
+        Some((receipt, position))
     }
 
     /// The receiving half of a rendezvous.
@@ -498,10 +515,5 @@ impl Lowering<'_> {
             }
         }
         effect
-    }
-
-    /// Does the value of a length equal zero? Used by tests of emptiness at the end of processes.
-    pub(super) fn is_empty(&self, candidate: &Candidate) -> Expr {
-        equals(self.length_of(candidate), 0)
     }
 }

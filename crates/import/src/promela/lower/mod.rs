@@ -84,6 +84,8 @@ struct Lowering<'a> {
     plans: Vec<Rc<Plan>>,
     /// By process type: the variable that says whether a process exists.
     alive: Vec<Option<VarId>>,
+    /// Is the answer to an `enabled` being worked out?
+    is_asking: bool,
     pool: usize,
 }
 
@@ -152,6 +154,7 @@ fn lower_with(
         special: Special::default(),
         plans: Vec::new(),
         alive: Vec::new(),
+        is_asking: false,
         pool,
     };
     lowering.build_flows();

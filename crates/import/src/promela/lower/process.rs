@@ -486,10 +486,17 @@ impl Lowering<'_> {
     /// Is there a statement that the process with this number can execute? As in Spin, a send on a
     /// rendezvous channel counts and a receive does not.
     pub(super) fn enabled(&mut self, pid: &Expr) -> Expr {
+        // A process that asks for itself would ask for ever.
+        if std::mem::replace(&mut self.is_asking, true) {
+            return Expr::Bool(false);
+        }
         let mut parts = Vec::new();
         for position in 0..self.units.len() {
             let unit = self.units[position].clone();
             let plan = self.plans[position].clone();
+            if self.if_member(unit.proctype, pid, Expr::Bool(true)) == Expr::Bool(false) {
+                continue;
+            }
             let who = Who {
                 owner: self.member(unit.proctype, pid.clone()),
                 pid: Some(pid.clone()),
@@ -509,6 +516,7 @@ impl Lowering<'_> {
             }
             parts.push(self.if_member(unit.proctype, pid, any(ways)));
         }
+        self.is_asking = false;
         any(parts)
     }
 

@@ -34,13 +34,6 @@ impl Variant {
         }
     }
 
-    /// Is it always possible, and alone?
-    pub(super) fn is_unconditional(&self) -> bool {
-        self.guard == Expr::Bool(true)
-            && self.priority == 0
-            && matches!(self.sync, Sync::Internal)
-    }
-
     /// When it is possible, as far as the process can tell: a rendezvous counts as impossible and
     /// nothing has timed out, as for Spin's `else`.
     pub(super) fn visible_guard(&self) -> Expr {

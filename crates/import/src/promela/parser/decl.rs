@@ -252,15 +252,14 @@ impl Parser<'_> {
 
     /// `type name [= value], …`.
     pub(super) fn declaration(&mut self) -> Parsed<Vec<VarDecl>> {
-        let mut hidden = false;
+        // Where and whether a variable is shown has no meaning here.
         while self.is_word("hidden") || self.is_word("show") || self.is_word("local") {
-            hidden |= self.is_word("hidden");
             self.advance();
         }
         let ty = self.type_name()?;
         let mut declared = Vec::new();
         loop {
-            declared.push(self.variable(&ty, hidden)?);
+            declared.push(self.variable(&ty)?);
             if !self.eat(",") {
                 return Ok(declared);
             }
@@ -295,7 +294,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    fn variable(&mut self, ty: &TypeName, hidden: bool) -> Parsed<VarDecl> {
+    fn variable(&mut self, ty: &TypeName) -> Parsed<VarDecl> {
         let (name, span) = self.new_name("the name of a variable")?;
         let mut ty = ty.clone();
         if let TypeName::Unsigned(width) = &mut ty {
@@ -322,7 +321,6 @@ impl Parser<'_> {
             ty,
             length,
             init,
-            hidden,
             span,
         })
     }

@@ -328,7 +328,6 @@ impl Parser<'_> {
     fn print(&mut self) -> Parsed<StmtKind> {
         self.advance();
         self.expect("(")?;
-        let mut arguments = Vec::new();
         if matches!(self.token().kind, Kind::Text(_)) {
             self.advance();
             // Adjacent strings are one, as in C.
@@ -336,13 +335,13 @@ impl Parser<'_> {
                 self.advance();
             }
         } else {
-            arguments.push(self.expr()?);
+            self.expr()?;
         }
         while self.eat(",") {
-            arguments.push(self.expr()?);
+            self.expr()?;
         }
         self.expect(")")?;
-        Ok(StmtKind::Print(arguments))
+        Ok(StmtKind::Print)
     }
 
     fn labelled(&mut self) -> Parsed<StmtKind> {
