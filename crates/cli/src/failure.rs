@@ -39,6 +39,8 @@ pub enum Failure {
     Wrong(anyhow::Error),
     /// A text is wrong, and its diagnostics have been shown.
     Diagnosed,
+    /// A run needs more processes than the model was read for; it must be read again.
+    TooFewProcesses,
     /// A limit was reached before there was anything to show.
     Stopped(String),
     /// The tool is wrong.
@@ -59,6 +61,10 @@ impl Failure {
                 Status::Wrong
             }
             Self::Diagnosed => Status::Wrong,
+            Self::TooFewProcesses => {
+                output::error("the model starts more processes than are provided for");
+                Status::Undecided
+            }
             Self::Stopped(message) => {
                 output::error(&message);
                 Status::Undecided

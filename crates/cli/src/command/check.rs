@@ -1,8 +1,12 @@
 //! `fair check`: decides properties and reports.
 
+use std::cell::Cell;
+
 use base::{Budget, Diagnostic, closest_name};
 use check::{Outcome, Plan};
+use evidence::{UnknownReason, Verdict, ViolationKind};
 use logic::NamedProperty;
+use model::ErrorKind;
 use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
 use crate::failure::{Failure, Status};
@@ -28,14 +32,44 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
-    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
-    let chosen = choose(&loaded.properties, options)?;
-    let checking = Checking {
-        options,
-        loaded: &loaded,
-        plan,
-    };
-    checking.run(&chosen)
+    let n_printed = Cell::new(0);
+    let mut pool = 0;
+    loop {
+        let warn = !options.quiet && pool == 0;
+        let front_end = front_end(options);
+        let loaded = loading::load_with_pool(&options.model.file, &front_end, pool, warn)?;
+        let chosen = choose(&loaded.properties, options)?;
+        let checking = Checking {
+            options,
+            loaded: &loaded,
+            plan: plan.clone(),
+            pool,
+            n_printed: &n_printed,
+        };
+        match checking.run(&chosen) {
+            Err(Failure::TooFewProcesses) => pool = larger(pool),
+            other => return other,
+        }
+    }
+}
+
+/// How many processes are provided for at most.
+const MAX_POOL: usize = 255;
+
+/// How many processes to provide for next.
+fn larger(pool: usize) -> usize {
+    (2 * pool).clamp(16, MAX_POOL)
+}
+
+/// Did a run need more processes than are provided for?
+fn is_exhausted(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Violated(violation) => match &violation.kind {
+            ViolationKind::RunTimeError(error) => error.kind == ErrorKind::Exhausted,
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 fn front_end(options: &CheckOptions) -> lang::Options {
@@ -128,6 +162,10 @@ struct Checking<'a> {
     options: &'a CheckOptions,
     loaded: &'a Loaded,
     plan: Plan,
+    /// For how many processes the model was read; see [`loading::load_with_pool`].
+    pool: usize,
+    /// How many results have been printed, before the model was read again.
+    n_printed: &'a Cell<usize>,
 }
 
 impl Checking<'_> {
@@ -164,7 +202,14 @@ impl Checking<'_> {
         let checked = check::check(model, property, &self.plan, &mut meter);
         let seconds = meter.seconds();
         meter.finish();
-        let outcome = checked?;
+        let mut outcome = checked?;
+        if is_exhausted(&outcome.verdict) {
+            if self.pool < MAX_POOL {
+                return Err(Failure::TooFewProcesses);
+            }
+            let why = format!("the model has more than {MAX_POOL} processes at a time");
+            outcome.verdict = Verdict::Unknown(UnknownReason::Unsupported(why));
+        }
         let question = Question {
             model,
             sources,
@@ -209,6 +254,10 @@ impl Checking<'_> {
 
     /// Prints the newest result, in the formats that do not need all of them.
     fn print_last(&self, report: &Report) -> anyhow::Result<()> {
+        if report.results.len() <= self.n_printed.get() {
+            return Ok(());
+        }
+        self.n_printed.set(report.results.len());
         let newest = Report {
             file: report.file.clone(),
             results: report.results.last().cloned().into_iter().collect(),

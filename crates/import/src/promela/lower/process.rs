@@ -53,6 +53,7 @@ impl Lowering<'_> {
     pub(super) fn make_processes(&mut self) {
         self.plans = self.units.clone().iter().map(|unit| Rc::new(self.plan(unit))).collect();
         self.make_alive();
+        self.warn_of_blocking();
         let holds = |plan: &Rc<Plan>| plan.steps.iter().flatten().any(|step| step.holds);
         if self.plans.iter().any(holds) {
             let n_instances: usize =
@@ -65,6 +66,29 @@ impl Lowering<'_> {
         for position in 0..self.units.len() {
             let process = self.process(position);
             self.parts.processes.push(process);
+        }
+    }
+
+    /// Atomics that may have to wait in the middle are rarely meant.
+    fn warn_of_blocking(&mut self) {
+        for position in 0..self.units.len() {
+            let unit = self.units[position].clone();
+            for &location in &self.plans[position].clone().locations {
+                let element = &unit.flow.elements[location];
+                let may_wait = match &element.kind {
+                    Kind::Leaf(Leaf::Condition(expr)) => !is_certain(&unit.flow, location)
+                        && !matches!(expr.kind, ExprKind::Timeout),
+                    Kind::Leaf(Leaf::Receive { .. }) => true,
+                    _ => false,
+                };
+                if element.in_atomic && may_wait {
+                    let message =
+                        "if this has to wait, the `atomic` ends here and others may move";
+                    let help = "put what may wait first, so that the rest is executed as one";
+                    let warning = Diagnostic::warning("atomic-may-block", element.span, message);
+                    self.say(warning.help(help));
+                }
+            }
         }
     }
 

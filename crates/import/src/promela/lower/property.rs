@@ -108,16 +108,14 @@ impl Lowering<'_> {
         named("end-states", text, Property::Invariant(valid), span)
     }
 
-    /// No endless run passes an `accept` label again and again.
+    /// No run passes an `accept` label again and again, or stays at one for ever.
     fn acceptance(&mut self, span: Span) -> Option<NamedProperty> {
         let at = self.some_process_at(|label| label.starts_with("accept"));
         if at == Expr::Bool(false) {
             return None;
         }
         let at = self.state_atom("a process is at an accept label", at, span);
-        let ends = Ltl::eventually(self.deadlock(span));
-        let never = Ltl::eventually(Ltl::always(self.unseen_or(at.negate())));
-        let property = Property::Ltl(Ltl::or([never, ends]));
+        let property = Property::Ltl(Ltl::eventually(Ltl::always(self.unseen_or(at.negate()))));
         Some(named("acceptance", "no acceptance cycle", property, span))
     }
 
@@ -218,8 +216,8 @@ impl Lowering<'_> {
 
     fn assume(&mut self, formula: &Ltl, span: Span) {
         match assumption(&formula.negation_normal_form()) {
-            Some(Literal::Assumption(assumption)) => self.parts.assumptions.push(assumption),
-            _ => {
+            Some(assumption) => self.parts.assumptions.push(assumption),
+            None => {
                 let message = "an assumption combines `[]<> p` and `<>[] p` by Boolean operators";
                 let diagnostic = Diagnostic::error("assumption", span, message);
                 self.say(diagnostic.help("for example `[]<> p -> []<> q`"));
@@ -228,17 +226,10 @@ impl Lowering<'_> {
     }
 }
 
-/// A part of an assumption.
-enum Literal {
-    Assumption(Assumption),
-}
-
-fn assumption(formula: &Ltl) -> Option<Literal> {
+/// A formula in negation normal form as an assumption.
+fn assumption(formula: &Ltl) -> Option<Assumption> {
     let list = |parts: &[Ltl]| -> Option<Vec<Assumption>> {
-        let part = |part: &Ltl| match assumption(part)? {
-            Literal::Assumption(assumption) => Some(assumption),
-        };
-        parts.iter().map(part).collect()
+        parts.iter().map(assumption).collect()
     };
     let literal = |inner: &Ltl| match inner.op() {
         Op::Atom(atom) => Some((*atom, true)),
@@ -248,7 +239,7 @@ fn assumption(formula: &Ltl) -> Option<Literal> {
         },
         _ => None,
     };
-    Some(Literal::Assumption(match formula.op() {
+    Some(match formula.op() {
         Op::And(parts) => Assumption::All(list(parts)?),
         Op::Or(parts) => Assumption::Any(list(parts)?),
         Op::Always(inner) => match inner.op() {
@@ -266,7 +257,7 @@ fn assumption(formula: &Ltl) -> Option<Literal> {
             _ => return None,
         },
         _ => return None,
-    }))
+    })
 }
 
 pub(super) fn named(name: &str, text: &str, property: Property, span: Span) -> NamedProperty {
