@@ -100,7 +100,7 @@ fn rendezvous_in_d_step() {
 fn atomic_that_blocks() {
     check(
         "byte x; active proctype P() { atomic { x = 1; (x == 2); x = 3 } }",
-        "atomic-may-block 1:48: if this has to wait, the `atomic` ends here and others may move \
+        "atomic-may-block 1:47: if this has to wait, the `atomic` ends here and others may move \
          (put what may wait first, so that the rest is executed as one)",
     );
 }

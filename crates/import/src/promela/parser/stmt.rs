@@ -260,6 +260,7 @@ impl Parser<'_> {
             let span = self.span();
             let diagnostic = Diagnostic::error("syntax", span, message);
             self.say(diagnostic.help("Promela writes `if :: condition -> … :: else -> … fi`"));
+            self.skip_options();
             return Err(Wrong);
         }
         let mut options = Vec::new();
@@ -281,6 +282,16 @@ impl Parser<'_> {
             return Err(Wrong);
         }
         Ok(options)
+    }
+
+    /// Skips the rest of a selection or loop that is not understood.
+    fn skip_options(&mut self) {
+        let mut depth = 1;
+        while !self.at_end() && depth > 0 && !self.is("}") {
+            depth += i32::from(self.is_word("if") || self.is_word("do"));
+            depth -= i32::from(self.is_word("fi") || self.is_word("od"));
+            self.advance();
+        }
     }
 
     fn for_loop(&mut self) -> Parsed<StmtKind> {
