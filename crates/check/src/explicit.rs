@@ -78,6 +78,7 @@ pub(crate) fn check(
         fairness,
         stats,
         branching,
+        remarks: Vec::new(),
         warnings: Vec::new(),
     }
 }

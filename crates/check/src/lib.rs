@@ -10,6 +10,7 @@
 mod branching;
 mod explicit;
 mod fairness;
+mod timers;
 mod warnings;
 
 use base::{Budget, Diagnostic, Fairness, Progress};
@@ -19,6 +20,7 @@ use logic::{NamedProperty, Property};
 use model::Model;
 
 pub use fairness::effective_fairness;
+pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
 
 /// How a property is to be checked.
@@ -31,6 +33,8 @@ pub struct Plan {
     pub reduce: bool,
     /// What the check may spend.
     pub budget: Budget,
+    /// How abstract timers are kept from staying above their thresholds for ever.
+    pub timer_fairness: TimerFairness,
     /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.
     pub naive: bool,
 }
@@ -48,6 +52,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// Runs that show why a formula of CTL* holds in the first initial state.
     pub branching: Option<Branching>,
+    /// What else is to be said about the verdict.
+    pub remarks: Vec<String>,
     /// Reasons to distrust the question, not the answer.
     pub warnings: Vec<Diagnostic>,
 }
@@ -87,6 +93,20 @@ pub fn check(
     if let Property::MayMust(question) = &property.property {
         return Ok(branching::check_may_must(model, property, question, plan));
     }
+    if model.abstract_timers().next().is_some() {
+        return timers::check(model, property, fairness, plan, progress);
+    }
+    check_explicitly(model, property, fairness, plan, progress)
+}
+
+/// Decides by visiting every state, and has violations confirmed.
+fn check_explicitly(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Bug> {
     let mut outcome = explicit::check(model, property, fairness, plan, progress);
     confirm(model, property, &outcome)?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) {

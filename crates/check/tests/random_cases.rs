@@ -34,6 +34,12 @@ fn named(property: Property) -> NamedProperty {
     }
 }
 
+/// What a verdict about abstract timers is worth depends on more than the model; see
+/// `published_timers.rs`.
+fn has_abstract_timers(model: &Model) -> bool {
+    model.abstract_timers().next().is_some()
+}
+
 fn verdict(model: &Model, property: Property, fairness: Fairness) -> Verdict {
     let plan = Plan {
         fairness: Some(fairness),
@@ -54,6 +60,9 @@ fn verdicts_agree_with_the_oracle() {
         }
         let mut random = Random::new(seed);
         let model = random_model(&mut random, ModelShape::Tiny);
+        if has_abstract_timers(&model) {
+            continue;
+        }
         let Ok(Some(graph)) = ReferenceGraph::explore(&model, 24) else {
             continue;
         };
@@ -95,6 +104,9 @@ fn a_formula_and_its_negation_never_both_hold() {
     for seed in 0..3000 {
         let mut random = Random::new(seed);
         let model = random_model(&mut random, ModelShape::Tiny);
+        if has_abstract_timers(&model) {
+            continue;
+        }
         if ReferenceGraph::explore(&model, 200).map(|graph| graph.is_none_or(|g| g.n_initial == 0))
             != Ok(false)
         {
@@ -143,6 +155,9 @@ fn reduction_changes_no_verdict() {
         let mut random = Random::new(seed);
         let shape = [ModelShape::Tiny, ModelShape::Rich][random.below(2)];
         let model = random_model(&mut random, shape);
+        if has_abstract_timers(&model) {
+            continue;
+        }
         let size = random.below(4);
         // Mostly state propositions, for others prevent reduction.
         let n_atoms = if random.chance(80) { 4 } else { 8 };
@@ -177,7 +192,7 @@ fn reduction_changes_no_verdict() {
         n_smaller += usize::from(full.0 == "holds" && less.1 < full.1);
     }
     assert!(
-        n_cases == 40_000 && n_smaller > 150,
+        n_cases > 30_000 && n_smaller > 100,
         "{n_smaller} of {n_cases} were reduced"
     );
 }

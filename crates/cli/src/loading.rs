@@ -95,6 +95,7 @@ fn import_promela(
         defines: options.defines.clone(),
         ltl: options.ltl.clone(),
         assume: options.assume.clone(),
+        abstract_timers: options.abstract_timers.clone(),
         pool,
     };
     let loaded = import::promela::load(source, &options, &mut include);

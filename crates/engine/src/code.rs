@@ -161,6 +161,11 @@ pub(crate) enum Op {
         first: u32,
         index: Reg,
     },
+    /// An abstract timer is set: the one in this cell, or at a distance from it.
+    NoteTimer {
+        cell: u32,
+        offset: Option<Reg>,
+    },
     /// The step is possible, or the effect is complete.
     Accept,
     /// The step is not possible.
@@ -239,6 +244,8 @@ pub(crate) struct Machine {
     pub(crate) choices: Choices,
     /// What is known of the shared conditions in the current state.
     pub(crate) recalled: Vec<Option<bool>>,
+    /// The cells of the abstract timers that were set since this was cleared.
+    pub(crate) timers_set: Vec<u32>,
 }
 
 impl Machine {
@@ -386,6 +393,10 @@ impl Machine {
                 Op::Drop { first, index } => {
                     let channel = &tables.channels[first as usize + regs[index as usize] as usize];
                     drop_oldest(tables, channel, words);
+                }
+                Op::NoteTimer { cell, offset } => {
+                    let offset = offset.map_or(0, |offset| regs[offset as usize] as u32);
+                    self.timers_set.push(cell + offset);
                 }
                 Op::Accept => return End::Accept,
                 Op::Reject => return End::Reject,

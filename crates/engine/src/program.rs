@@ -1,7 +1,10 @@
 //! Compiling the commands of a model, alone and in teams, its initial constraint and its atoms.
 
 use base::AtomId;
-use model::{Command, CommandId, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
+use model::{
+    AtomMeaning, Command, CommandId, InstanceId, Model, Pattern, Setting, Step, Stmt, StmtKind,
+    Sync,
+};
 
 use crate::code::{Indexing, Op, Reg};
 use crate::compile::{Code, CompileError, Compiler, Operand};
@@ -24,13 +27,13 @@ impl System<'_> {
             footprint.union(&effect.footprint);
             let label = alone.then(|| {
                 self.labels
-                    .of_team(model, vec![model.action_of(id)], vec![id])
+                    .of_team(model, vec![model.action_of(id)], vec![id], Vec::new())
             });
             self.commands.push(CompiledCommand {
                 guard: guard.start,
                 effect: effect.start,
                 footprint,
-                has_choice: chooses(&step.effect),
+                has_choice: chooses(model, &step.effect),
                 alone: label,
                 leads: Vec::new(),
                 priority: step.priority,
@@ -298,8 +301,10 @@ impl System<'_> {
     /// Compiles a state proposition; [`System::holds`] evaluates it.
     pub(crate) fn compile_atom(&mut self, atom: AtomId) -> Result<Option<Code>, CompileError> {
         let model = self.model;
-        let model::AtomMeaning::State(expr) = &model.parts().atoms[atom.index()].meaning else {
-            return Ok(None);
+        let expr = match &model.parts().atoms[atom.index()].meaning {
+            AtomMeaning::State(expr) => expr,
+            AtomMeaning::Certainly(expr, value) => &model.certainly(expr, *value),
+            _ => return Ok(None),
         };
         let mut compiler = self.compiler();
         let start = compiler.begin(None, &[]);
@@ -370,15 +375,20 @@ fn is_rendezvous(model: &Model, step: &Step) -> bool {
     }
 }
 
-fn chooses(statements: &[Stmt]) -> bool {
+fn chooses(model: &Model, statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StmtKind::Choose(..) => true,
-        StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),
-        StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(body),
+        StmtKind::If(_, then, otherwise) => chooses(model, then) || chooses(model, otherwise),
+        StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(model, body),
+        StmtKind::SetTimer(place, Setting::Any) => model
+            .timer(place.var)
+            .is_some_and(|timer| timer.any.is_some()),
+        StmtKind::Tick => model.abstract_timers().next().is_some(),
         StmtKind::Assign(..)
         | StmtKind::Assert(_)
         | StmtKind::Let(..)
         | StmtKind::Set(..)
+        | StmtKind::SetTimer(_, Setting::To(_))
         | StmtKind::Fail(_)
         | StmtKind::Exhausted => false,
     })

@@ -17,7 +17,7 @@ use crate::compile::CompileError;
 use crate::explore::{Stats, trace_step};
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::product::takes_part;
+use crate::product::{Waiting, takes_part, waiting_timers};
 use crate::store::{StateIndex, StateStore};
 use crate::system::{Failed, Steps, System};
 
@@ -99,6 +99,8 @@ struct Builder<'a, 'm> {
     system: &'a mut System<'m>,
     evaluation: Letters,
     conditions: [Vec<Condition>; 3],
+    /// The weak conditions of abstract timers.
+    waiting: Vec<(usize, Waiting)>,
     graph: StateGraph,
     /// The letter of each state, without step propositions.
     state_letters: Vec<u64>,
@@ -147,6 +149,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             },
         };
         Self {
+            waiting: waiting_timers(system, &conditions[0]),
             conditions,
             graph,
             state_letters: Vec::new(),
@@ -183,7 +186,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             if steps.is_empty() {
                 self.add_step(state, LabelTable::IDLE)?;
             }
-            self.note_enabled(&steps.labels);
+            self.note_enabled(&words, &steps.labels);
             self.graph.first_step.push(self.graph.targets.len());
             state += 1;
         }
@@ -261,7 +264,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         Ok(())
     }
 
-    fn note_enabled(&mut self, labels: &[LabelId]) {
+    fn note_enabled(&mut self, state: &[u64], labels: &[LabelId]) {
         let n_words = self.graph.marks.n_subject_words;
         let mut enabled = vec![0; n_words];
         for label in labels {
@@ -269,6 +272,14 @@ impl<'a, 'm> Builder<'a, 'm> {
             let start = label.index() * n_words;
             let subjects = &self.graph.marks.label_subjects[start..start + n_words];
             bits::union_into(&mut enabled, subjects);
+        }
+        // A timer counts as enabled by its value, not by steps that can set it.
+        for (bit, waiting) in &self.waiting {
+            if waiting.holds(state) {
+                bits::set(&mut enabled, *bit);
+            } else {
+                bits::clear(&mut enabled, *bit);
+            }
         }
         self.know_label(LabelTable::IDLE);
         self.graph.marks.enabled.extend(enabled);

@@ -87,6 +87,18 @@ impl System<'_> {
         Ok(())
     }
 
+    /// The label together with the timers that the machine has noted since it was asked last.
+    fn noting_timers(&mut self, label: LabelId) -> LabelId {
+        if self.machine.timers_set.is_empty() {
+            return label;
+        }
+        let timers = std::mem::take(&mut self.machine.timers_set);
+        let label = self.labels.setting(self.model, label, &timers);
+        self.machine.timers_set = timers;
+        self.machine.timers_set.clear();
+        label
+    }
+
     pub(crate) fn execute_alone(
         &mut self,
         command: u32,
@@ -110,10 +122,13 @@ impl System<'_> {
                 .run::<false>(&self.tables, effect, target, written)
             {
                 End::Accept => {
-                    steps.labels.push(label);
+                    steps.labels.push(self.noting_timers(label));
                     steps.units.push(command);
                 }
-                End::Reject => steps.words.truncate(start),
+                End::Reject => {
+                    steps.words.truncate(start);
+                    self.machine.timers_set.clear();
+                }
                 End::Fail => return Err(Failed),
             }
             if !has_choice || !self.machine.choices.advance() {
@@ -229,9 +244,9 @@ impl System<'_> {
         unit: u32,
         steps: &mut Steps,
     ) -> Result<(), Failed> {
-        self.scratch
-            .outcomes
-            .resize(team.len().max(self.scratch.outcomes.len()), Vec::new());
+        let n_members = team.len().max(self.scratch.outcomes.len());
+        self.scratch.outcomes.resize(n_members, Vec::new());
+        self.scratch.timers_set.resize(n_members, Vec::new());
         for (position, member) in team.iter().enumerate() {
             self.collect_outcomes(position, *member)?;
         }
@@ -252,11 +267,18 @@ impl System<'_> {
                 .map(|command| self.model.action_of(*command))
                 .collect(),
         };
-        let label = self.labels.of_team(self.model, actions, commands);
+        let label = self
+            .labels
+            .of_team(self.model, actions, commands, Vec::new());
         let size = 2 * self.layout.n_words;
         let mut picks = vec![0; team.len()];
         loop {
             self.merge_outcomes(&picks)?;
+            for (position, &pick) in picks.iter().enumerate() {
+                let timers = &self.scratch.timers_set[position][pick];
+                self.machine.timers_set.extend(timers);
+            }
+            let label = self.noting_timers(label);
             steps.push(&self.scratch.merged, label, unit);
             let outcomes = &self.scratch.outcomes;
             if !advance(&mut picks, |position| outcomes[position].len() / size) {
@@ -269,6 +291,8 @@ impl System<'_> {
     fn collect_outcomes(&mut self, position: usize, member: Member) -> Result<(), Failed> {
         let has_choice = self.commands[member.command as usize].has_choice;
         self.scratch.outcomes[position].clear();
+        self.scratch.timers_set[position].clear();
+        self.machine.timers_set.clear();
         self.machine.choices.reset();
         loop {
             let Scratch {
@@ -276,6 +300,7 @@ impl System<'_> {
                 target,
                 written,
                 outcomes,
+                timers_set,
                 ..
             } = &mut self.scratch;
             target.copy_from_slice(current);
@@ -287,10 +312,12 @@ impl System<'_> {
                 End::Accept => {
                     outcomes[position].extend_from_slice(target);
                     outcomes[position].extend_from_slice(written);
+                    timers_set[position].push(self.machine.timers_set.clone());
                 }
                 End::Reject => {}
                 End::Fail => return Err(Failed),
             }
+            self.machine.timers_set.clear();
             if !has_choice || !self.machine.choices.advance() {
                 return Ok(());
             }

@@ -80,6 +80,8 @@ pub(crate) struct Scratch {
     /// The commands enabled in the current state, by instance (synchronous composition only).
     pub(crate) enabled_by_instance: Vec<Vec<Member>>,
     pub(crate) outcomes: Vec<Vec<u64>>,
+    /// The abstract timers that each outcome sets.
+    pub(crate) timers_set: Vec<Vec<Vec<u32>>>,
     pub(crate) merged: Vec<u64>,
 }
 
@@ -298,6 +300,7 @@ impl<'m> System<'m> {
             enabled: vec![false; self.commands.len()],
             enabled_by_instance: vec![Vec::new(); self.model.instances().len()],
             outcomes: Vec::new(),
+            timers_set: Vec::new(),
             merged: vec![0; n_words],
         };
     }

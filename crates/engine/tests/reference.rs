@@ -20,6 +20,7 @@ fn engine_steps(system: &mut System<'_>, state: &State) -> Option<Vec<Successor>
                 actions: label.actions,
                 movers: label.movers,
                 commands: label.commands,
+                timers_set: label.timers_set.iter().map(|cell| *cell as usize).collect(),
                 target: system.unpack(system.step_target(&steps, position)),
             }
         })

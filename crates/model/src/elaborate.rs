@@ -33,10 +33,13 @@ impl ModelParts {
             command_actions: Vec::new(),
             reach: Vec::new(),
             levels: Vec::new(),
+            timer_cells: Vec::new(),
         };
+        model.type_timers();
         model.check_parts()?;
         model.make_instances();
         model.make_cells();
+        model.find_timer_cells();
         model.make_commands()?;
         model.make_transitions()?;
         model.rank_commands();

@@ -3,6 +3,7 @@
 use base::Span;
 
 use crate::eval::Evaluation;
+use crate::timer::{set_timer, tick};
 use crate::{Env, ErrorKind, Expr, MAX_ITERATIONS, Model, Place, State, Stmt, StmtKind};
 
 /// A state that an effect may lead to, and what it wrote on the way.
@@ -12,6 +13,8 @@ pub(crate) struct Branch {
     pub(crate) env: Env,
     /// The cells assigned to, whether or not their values changed.
     pub(crate) written: Vec<usize>,
+    /// The cells of the abstract timers that were set.
+    pub(crate) timers_set: Vec<usize>,
 }
 
 /// An error and the statement in which it happened.
@@ -91,6 +94,10 @@ fn run_one(model: &Model, statement: &Stmt, mut branch: Branch) -> Result<Vec<Br
             Ok(vec![branch])
         }
         StmtKind::While(condition, body) => run_while(model, (condition, span), body, branch),
+        StmtKind::SetTimer(place, setting) => {
+            set_timer(model, place, setting, branch).map_err(|e| (e, span))
+        }
+        StmtKind::Tick => Ok(tick(model, branch)),
         StmtKind::Fail(message) => Err((ErrorKind::Described(message.clone()), span)),
         StmtKind::Exhausted => Err((ErrorKind::Exhausted, span)),
     }
@@ -121,7 +128,7 @@ fn run_while(
 }
 
 impl Branch {
-    fn eval(&mut self, model: &Model, expr: &Expr) -> Result<i64, ErrorKind> {
+    pub(crate) fn eval(&mut self, model: &Model, expr: &Expr) -> Result<i64, ErrorKind> {
         let state = &self.state;
         Evaluation { model, state }.eval(expr, &mut self.env)
     }

@@ -52,6 +52,7 @@ mod parts;
 mod priority;
 mod state;
 mod steps;
+mod timer;
 mod types;
 
 pub use eval::{Env, ErrorKind, RunTimeError};
@@ -68,4 +69,5 @@ pub use parts::{
     StepPattern, Stmt, StmtKind, Sync, VarId, Variable,
 };
 pub use state::{State, Successor};
+pub use timer::{Clock, Setting, Timer, is_inexact};
 pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};

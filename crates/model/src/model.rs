@@ -130,6 +130,8 @@ pub struct Model {
     pub(crate) command_actions: Vec<Option<ActionId>>,
     pub(crate) reach: Vec<i8>,
     pub(crate) levels: Vec<i8>,
+    /// The cells of timers, with the thresholds of abstract ones.
+    pub(crate) timer_cells: Vec<(usize, Option<i64>)>,
 }
 
 impl Model {

@@ -3,8 +3,8 @@
 use base::{Fairness, Span};
 
 use crate::{
-    Annotation, Assumption, BoundId, ChannelRef, EnumType, Expr, MayMust, Place, RecordType,
-    Scalar, Type,
+    Annotation, Assumption, BoundId, ChannelRef, Clock, EnumType, Expr, MayMust, Place, RecordType,
+    Scalar, Setting, Timer, Type,
 };
 
 base::define_index! {
@@ -69,6 +69,10 @@ pub struct ModelParts {
     /// priority that is possible, it has lost control and the value is -1. Imported `atomic` blocks
     /// are written with it.
     pub control: Option<VarId>,
+    /// Variables that are timers; see [`Timer`].
+    pub timers: Vec<Timer>,
+    /// What makes time go on. Invariant: there is one iff there are timers.
+    pub clock: Option<Clock>,
 }
 
 /// How processes move together.
@@ -322,6 +326,10 @@ pub enum StmtKind {
     While(Expr, Vec<Stmt>),
     /// A run-time error with this message.
     Fail(String),
+    /// Sets a timer.
+    SetTimer(Place, Setting),
+    /// One unit of time passes for every timer of the model.
+    Tick,
     /// The run-time error that fewer processes are provided for than the model creates.
     Exhausted,
 }
@@ -348,6 +356,10 @@ pub enum AtomMeaning {
     Enabled(StepPattern),
     /// No step is possible in the state.
     Deadlock,
+    /// The expression has this value in every state that the abstract timers describe.
+    Certainly(Expr, bool),
+    /// The step that led to the state set the abstract timer in this cell.
+    TimerSet(usize),
 }
 
 /// Names steps. Everything left open matches everything.

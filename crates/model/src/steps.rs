@@ -183,6 +183,7 @@ impl Model {
                 actions: Vec::new(),
                 movers: Vec::new(),
                 commands: Vec::new(),
+                timers_set: Vec::new(),
                 target: state.clone(),
             });
         }
@@ -200,15 +201,33 @@ impl Model {
         state: &State,
         commands: &[CommandId],
     ) -> Result<bool, RunTimeError> {
+        self.atom_holds_after(atom, state, commands, &[])
+    }
+
+    /// [`Model::atom_holds`] after a step that sets these abstract timers.
+    ///
+    /// # Errors
+    /// A run-time error of the model.
+    pub fn atom_holds_after(
+        &self,
+        atom: base::AtomId,
+        state: &State,
+        commands: &[CommandId],
+        timers_set: &[usize],
+    ) -> Result<bool, RunTimeError> {
         let description = &self.parts().atoms[atom.index()];
+        let holds = |expr: &Expr| {
+            let value = self.eval(expr, state, &mut Env::empty(), description.span)?;
+            Ok(value != 0)
+        };
         let among = |set: &StepSet, commands: &[CommandId]| {
             commands.iter().any(|command| set.contains(*command))
         };
         match &description.meaning {
-            AtomMeaning::State(expr) => {
-                Ok(self.eval(expr, state, &mut Env::empty(), description.span)? != 0)
-            }
+            AtomMeaning::State(expr) => holds(expr),
+            AtomMeaning::Certainly(expr, value) => holds(&self.certainly(expr, *value)),
             AtomMeaning::Taken(pattern) => Ok(among(&self.step_set(pattern), commands)),
+            AtomMeaning::TimerSet(cell) => Ok(timers_set.contains(cell)),
             AtomMeaning::Enabled(pattern) => {
                 let set = self.step_set(pattern);
                 let steps = self.successors(state)?;
@@ -244,11 +263,13 @@ impl Model {
         let mut found = Vec::new();
         let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
         for team in combinations(&enabled).into_iter().filter(at_level) {
-            for target in self.execute_team(&team, state).map_err(with_action)? {
+            let targets = self.execute_team(&team, state).map_err(with_action)?;
+            for (target, timers_set) in targets {
                 found.push(Successor {
                     actions: vec![transition.action],
                     movers: self.movers(&team),
                     commands: sorted(team.clone()),
+                    timers_set,
                     target,
                 });
             }
@@ -272,11 +293,12 @@ impl Model {
         let mut found = Vec::new();
         let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
         for team in combinations(&enabled).into_iter().filter(at_level) {
-            for target in self.execute_team(&team, state)? {
+            for (target, timers_set) in self.execute_team(&team, state)? {
                 found.push(Successor {
                     actions: sorted(team.iter().map(|c| self.action_of(*c)).collect()),
                     movers: self.movers(&team),
                     commands: sorted(team.clone()),
+                    timers_set,
                     target,
                 });
             }
@@ -326,8 +348,12 @@ impl Model {
     }
 
     /// All states in which a team of commands may leave `state`, each command reading `state` and
-    /// its own writes only.
-    fn execute_team(&self, team: &[CommandId], state: &State) -> Result<Vec<State>, RunTimeError> {
+    /// its own writes only; and which abstract timers are set on the way.
+    fn execute_team(
+        &self,
+        team: &[CommandId],
+        state: &State,
+    ) -> Result<Vec<(State, Vec<usize>)>, RunTimeError> {
         let message = match team {
             [sender, receiver] if self.is_handshake(*sender) => {
                 let Some(message) = self.rendezvous(*sender, *receiver, state)? else {
@@ -346,17 +372,20 @@ impl Model {
         if members.iter().any(Vec::is_empty) {
             return Ok(Vec::new());
         }
-        let mut results: Vec<(State, Vec<usize>)> = vec![(state.clone(), Vec::new())];
+        let mut results = vec![(state.clone(), Vec::new(), Vec::new())];
         for (&id, branches) in team.iter().zip(&members) {
             let mut merged = Vec::new();
-            for (so_far, written) in &results {
+            for (so_far, written, timers_set) in &results {
                 for branch in branches {
-                    merged.push(self.combine(so_far, written, branch, id)?);
+                    let (state, written) = self.combine(so_far, written, branch, id)?;
+                    let timers_set = [timers_set.as_slice(), &branch.timers_set].concat();
+                    merged.push((state, written, timers_set));
                 }
             }
             results = merged;
         }
-        Ok(results.into_iter().map(|(state, _)| state).collect())
+        let result = |(state, _, timers_set)| (state, sorted(timers_set));
+        Ok(results.into_iter().map(result).collect())
     }
 
     /// The message that the first of two commands hands to the second; nothing if they do not fit.
@@ -436,6 +465,7 @@ impl Model {
             state: state.clone(),
             env: self.env_of(command),
             written: Vec::new(),
+            timers_set: Vec::new(),
         };
         self.communicate(step, &mut start, handed_over)
             .map_err(|kind| (kind, step.span))?;
@@ -597,6 +627,8 @@ fn merge_equal_steps(found: Vec<Successor>) -> Vec<Successor> {
             Some(other) => {
                 let both = [other.commands.as_slice(), &step.commands].concat();
                 other.commands = sorted(both);
+                let both = [other.timers_set.as_slice(), &step.timers_set].concat();
+                other.timers_set = sorted(both);
             }
             None => merged.push(step),
         }

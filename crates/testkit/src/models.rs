@@ -3,7 +3,8 @@ use model::{
     Access, Annotation, ArrayType, Assumption, Atom, AtomMeaning, BinaryOp, BoundId, Channel,
     ChannelId, ChannelRef, Composition, ConditionKind, Event, EventId, Expr, IndexRange, Initial,
     LocationId, Model, ModelParts, Owner, Parameter, Pattern, Place, Process, ProcessId,
-    Quantifier, Scalar, Step, StepPattern, Stmt, StmtKind, Sync, Target, Type, VarId, Variable,
+    Quantifier, Scalar, Setting, Step, StepPattern, Stmt, StmtKind, Sync, Target, Timer, Type,
+    VarId, Variable,
 };
 
 use crate::Random;
@@ -80,6 +81,9 @@ impl Generator<'_> {
         self.add_atoms();
         self.add_fairness();
         self.add_rulers();
+        if self.parts.composition == Composition::Interleaving && self.random.chance(20) {
+            self.add_timers();
+        }
         if self.random.chance(20) {
             self.bounds.clear();
             let constraint = self.condition(2, false);
@@ -161,6 +165,81 @@ impl Generator<'_> {
                     step.effect.push(Stmt::new(take, Span::nowhere()));
                 }
             }
+        }
+    }
+
+    /// A timer of everybody and one of each member of the family, abstract or not.
+    fn add_timers(&mut self) {
+        let is_abstract = self.random.chance(70);
+        for owner in [None, Some(ProcessId(0))] {
+            let var = VarId::new(self.parts.vars.len());
+            let array = Type::Array(Box::new(ArrayType {
+                lo: 0,
+                len: 2,
+                element: Type::Scalar(Scalar::Int),
+            }));
+            let (ty, n_cells) = match (owner, self.is_rich()) {
+                (None, true) => (array, 2),
+                _ => (Type::Scalar(Scalar::Int), 1),
+            };
+            self.parts.vars.push(Variable {
+                name: format!("t{}", var.0),
+                ty,
+                owner,
+                initial: Initial::Values(vec![Expr::Int(-1); n_cells]),
+                span: Span::nowhere(),
+            });
+            self.parts.timers.push(Timer {
+                var,
+                threshold: is_abstract.then(|| 1 + self.random.below(2) as i64),
+                limit: 3,
+                any: None,
+            });
+            for process in 0..N_PROCESSES {
+                for step in 0..self.parts.processes[process].steps.len() {
+                    self.use_timer(var, n_cells, process, step);
+                }
+            }
+        }
+        self.parts.add_clock(Span::nowhere());
+    }
+
+    /// Lets a step set a timer or wait for it.
+    fn use_timer(&mut self, var: VarId, n_cells: usize, process: usize, step: usize) {
+        let owner = match (self.parts.vars[var.index()].owner, process) {
+            (None, _) => None,
+            (Some(_), 0) => Some(Owner::Own),
+            (Some(_), _) => Some(Owner::Indexed(Box::new(Expr::Int(0)))),
+        };
+        let index = Expr::Read(place(X, None, vec![]));
+        let path = match n_cells {
+            1 => vec![],
+            _ => vec![Access::Index(Expr::binary(
+                BinaryOp::Mod,
+                index,
+                Expr::Int(2),
+            ))],
+        };
+        let timer = place(var, owner, path);
+        let is_abstract = self
+            .parts
+            .timers
+            .last()
+            .is_some_and(|t| t.threshold.is_some());
+        let setting = match self.random.below(4) {
+            0 if is_abstract => Setting::Any,
+            1 => Setting::To(Expr::Int(-1)),
+            _ => Setting::To(Expr::Read(place(X, None, vec![]))),
+        };
+        let step = &mut self.parts.processes[process].steps[step];
+        if self.random.chance(40) {
+            let set = StmtKind::SetTimer(timer.clone(), setting);
+            step.effect.push(Stmt::new(set, Span::nowhere()));
+        }
+        if self.random.chance(40) {
+            let expired = Expr::binary(BinaryOp::Eq, Expr::Read(timer), Expr::Int(0));
+            let guard = std::mem::replace(&mut step.guard, Expr::Bool(true));
+            step.guard = Expr::all([guard, expired]);
         }
     }
 

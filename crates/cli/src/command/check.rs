@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use base::{Budget, Diagnostic, closest_name};
-use check::{Outcome, Plan};
+use check::{Outcome, Plan, TimerFairness};
 use evidence::{UnknownReason, Verdict, ViolationKind};
 use logic::NamedProperty;
 use model::ErrorKind;
@@ -11,7 +11,7 @@ use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, OutputFormat, Route, Semantics};
+use crate::options::{CheckOptions, OutputFormat, Route, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{diagnostics, limits, output, trace_file};
@@ -28,6 +28,7 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         fairness: options.fairness,
         reduce: options.reduce,
         budget: budget(options),
+        timer_fairness: timer_fairness(options.t_fairness),
         naive: options.semantics == Semantics::Naive,
     };
     // Reading the model counts, too.
@@ -69,6 +70,15 @@ fn is_exhausted(verdict: &Verdict) -> bool {
             _ => false,
         },
         _ => false,
+    }
+}
+
+fn timer_fairness(how: TFairness) -> TimerFairness {
+    match how {
+        TFairness::BuiltIn => TimerFairness::BuiltIn,
+        TFairness::WeakFormula => TimerFairness::WeakFormula,
+        TFairness::StrongFormula => TimerFairness::StrongFormula,
+        TFairness::None => TimerFairness::None,
     }
 }
 
@@ -229,6 +239,7 @@ impl Checking<'_> {
         if let Some(shown) = &outcome.branching {
             question.show_branching(shown, &mut result);
         }
+        result.remarks.extend(outcome.remarks.iter().cloned());
         let warnings = outcome.warnings.iter();
         result
             .warnings

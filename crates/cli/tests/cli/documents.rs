@@ -28,6 +28,11 @@ fn the_walk_through_may_must_systems_shows_what_is_printed() {
 }
 
 #[test]
+fn timers() {
+    check_document("docs/explanation/timers.md");
+}
+
+#[test]
 fn the_how_tos_show_what_is_printed() {
     let directory = fs::read_dir(root().join("docs/how-to")).expect("there are how-tos");
     let mut names: Vec<String> = directory

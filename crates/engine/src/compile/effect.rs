@@ -66,6 +66,8 @@ impl Compiler<'_> {
                 };
                 self.copy_to(dst, value);
             }
+            StmtKind::SetTimer(place, setting) => self.set_timer(place, setting),
+            StmtKind::Tick => self.tick(),
             StmtKind::While(condition, body) => self.repeat_while(condition, body),
             StmtKind::Fail(_) | StmtKind::Exhausted => self.emit(Op::Fail),
         }

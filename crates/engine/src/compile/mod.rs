@@ -7,6 +7,7 @@
 mod condition;
 mod effect;
 mod place;
+mod timer;
 mod value;
 
 use model::{BinaryOp, BoundId, InstanceId, Model};

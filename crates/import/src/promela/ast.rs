@@ -20,6 +20,8 @@ pub(crate) struct Program {
     pub(crate) claims: Vec<Claim>,
     /// `ltl` blocks.
     pub(crate) formulas: Vec<Formula>,
+    /// Where `timeout` is written.
+    pub(crate) timeouts: Vec<Span>,
     /// Labels that some remote reference names.
     pub(crate) remote_labels: BTreeSet<Rc<str>>,
     /// `trace` and `notrace`, which are not supported.
@@ -54,6 +56,7 @@ pub(crate) enum TypeName {
     Unsigned(u32),
     Mtype,
     Chan,
+    Timer,
     /// A `typedef`.
     User(Rc<str>),
 }
@@ -195,6 +198,10 @@ pub(crate) enum ExprKind {
     Poll { channel: VarRef, arguments: Vec<Argument>, any: bool },
     Enabled(Box<Expr>),
     Timeout,
+    /// `expire(t)`.
+    Expired(VarRef),
+    /// `off(t)`.
+    IsOff(VarRef),
     NonProgress,
     /// `P[i]@label`.
     RemoteLabel { process: Rc<str>, pid: Option<Box<Expr>>, label: Rc<str> },
@@ -224,6 +231,8 @@ pub(crate) enum StmtKind {
     Declare(Vec<VarDecl>),
     Condition(Expr),
     Assign(VarRef, Expr),
+    /// `set(t, e)`.
+    SetTimer(VarRef, Expr),
     Send { channel: VarRef, arguments: Vec<Expr>, sorted: bool },
     Receive { channel: VarRef, arguments: Vec<Argument>, any: bool, peek: bool },
     If(Vec<Vec<Stmt>>),

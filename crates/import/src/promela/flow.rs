@@ -22,6 +22,7 @@ pub(crate) enum Leaf {
     Assign(VarRef, Expr),
     /// Sets a whole variable (by position) to zero where it is declared.
     Clear(usize),
+    SetTimer(VarRef, Expr),
     Send { channel: VarRef, arguments: Vec<Expr>, sorted: bool },
     Receive { channel: VarRef, arguments: Vec<Argument>, any: bool, peek: bool },
     Else,
@@ -230,6 +231,7 @@ impl Builder<'_> {
     /// A declaration after the first statement is a step that sets the variable.
     fn declare(&mut self, decl: &VarDecl, place: Place) {
         let is_step = !place.at_start
+            && decl.ty != super::ast::TypeName::Timer
             && match decl.init {
                 Init::Zero => true,
                 Init::Value(_) => decl.length.is_none(),
@@ -749,6 +751,7 @@ fn leaf_of(kind: &StmtKind) -> Leaf {
     match kind.clone() {
         StmtKind::Condition(expr) => Leaf::Condition(expr),
         StmtKind::Assign(var, expr) => Leaf::Assign(var, expr),
+        StmtKind::SetTimer(var, expr) => Leaf::SetTimer(var, expr),
         StmtKind::Send {
             channel,
             arguments,

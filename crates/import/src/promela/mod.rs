@@ -65,7 +65,7 @@ pub fn load(
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
     let lowered = match failed {
         true => None,
-        false => lower::lower(&program, &extras, &sources, options.pool, &mut diagnostics),
+        false => lower::lower(&program, &extras, &sources, options, &mut diagnostics),
     };
     Loaded::new(lowered, sources, diagnostics)
 }

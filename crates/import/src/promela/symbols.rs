@@ -18,6 +18,7 @@ pub(crate) enum Ty {
     Unsigned(u32),
     Mtype,
     Chan,
+    Timer,
     /// A `typedef`, by position.
     Struct(usize),
 }
@@ -29,6 +30,7 @@ impl Ty {
             Self::Bit | Self::Bool => (0, 1),
             Self::Byte | Self::Mtype | Self::Chan | Self::Struct(_) => (0, 255),
             Self::Short => (-(1 << 15), (1 << 15) - 1),
+            Self::Timer => (-1, (1 << 15) - 1),
             Self::Int => (i64::from(i32::MIN), i64::from(i32::MAX)),
             Self::Unsigned(width) => (0, (1 << width) - 1),
         }
@@ -39,7 +41,7 @@ impl Ty {
         match self {
             Self::Bit | Self::Bool => (1, false),
             Self::Byte | Self::Mtype | Self::Chan | Self::Struct(_) => (8, false),
-            Self::Short => (16, true),
+            Self::Short | Self::Timer => (16, true),
             Self::Int => (32, true),
             Self::Unsigned(width) => (u8::try_from(width).unwrap_or(31), false),
         }
@@ -56,6 +58,7 @@ impl Ty {
             Self::Unsigned(_) => "unsigned",
             Self::Mtype => "mtype",
             Self::Chan => "chan",
+            Self::Timer => "timer",
             Self::Struct(_) => "structure",
         }
     }
@@ -205,6 +208,7 @@ impl Symbols {
             TypeName::Unsigned(width) => Ty::Unsigned(*width),
             TypeName::Mtype => Ty::Mtype,
             TypeName::Chan => Ty::Chan,
+            TypeName::Timer => Ty::Timer,
             TypeName::User(name) => {
                 let found = self.structs.iter().position(|(other, _)| other == name);
                 if found.is_none() {

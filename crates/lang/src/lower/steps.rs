@@ -38,7 +38,8 @@ impl<'a> Lowerer<'a> {
     }
 
     fn sources(&mut self, id: ProcessId, sources: &'a Sources) -> Vec<LocationId> {
-        let n_locations = self.parts.processes[id.index()].locations.len();
+        // Those that delays add are not meant.
+        let n_locations = self.processes[id.index()].locations.len();
         match sources {
             Sources::Named(names) => names.iter().filter_map(|n| self.location(id, n)).collect(),
             Sources::All => (0..n_locations).map(LocationId::new).collect(),
@@ -84,21 +85,34 @@ impl<'a> Lowerer<'a> {
             Some(communication) => self.communication(communication),
         };
         let mut effect = Vec::new();
-        let done = self.statements(&decl.effect, &mut effect);
+        let mut done = self.statements(&decl.effect, &mut effect);
+        let waits = decl
+            .delay
+            .as_ref()
+            .map(|delay| self.delay(delay, &mut effect));
+        if let Some(None) = waits {
+            done = None;
+        }
         let target = match &decl.target {
             None => Some(source),
             Some(name) => self.location(id, name),
         };
         let (parameters, condition) = parameters?;
         done?;
-        Some(Step {
+        let mut target = target?;
+        if let Some(Some(timer)) = waits {
+            target = self.add_delay(id, decl, (timer, target));
+        }
+        let step = Step {
             parameters,
             condition,
             guard: Expr::all(guards.into_iter().collect::<Option<Vec<_>>>()?),
             sync: sync?,
             effect,
-            ..Step::new(&decl.name.text, source, target?, decl.span)
-        })
+            ..Step::new(&decl.name.text, source, target, decl.span)
+        };
+        self.check_step_is_exact(&step)?;
+        Some(step)
     }
 
     /// The parameters and the condition on them; leaves their names in scope.

@@ -6,6 +6,7 @@ use model::ConditionKind;
 use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
 use crate::ast::{
     Binder, Communication, FairnessMark, FromBlock, PatternExpr, ProcessDecl, Sources, StepDecl,
+    Stmt,
 };
 use crate::lexer::TokenKind;
 
@@ -32,6 +33,7 @@ impl Parser<'_> {
             name,
             index,
             vars: Vec::new(),
+            timers: Vec::new(),
             defs: Vec::new(),
             initial: Vec::new(),
             blocks: Vec::new(),
@@ -89,6 +91,10 @@ impl Parser<'_> {
                 self.advance();
                 process.vars.push(self.variables()?);
             }
+            "timer" => {
+                self.advance();
+                process.timers.push(self.timers()?);
+            }
             "def" => {
                 self.advance();
                 process.defs.push(self.definition(false)?);
@@ -103,7 +109,7 @@ impl Parser<'_> {
                 let sources = self.sources()?;
                 let open = self.expect("{")?;
                 let mut steps = Vec::new();
-                let result = self.block(open, &["from", "init", "var"], |p| {
+                let result = self.block(open, &["from", "init", "var", "timer"], |p| {
                     p.step().map(|step| steps.push(step))
                 });
                 process.blocks.push(FromBlock { sources, steps });
@@ -163,6 +169,7 @@ impl Parser<'_> {
             parameters: Vec::new(),
             guards: Vec::new(),
             communication: None,
+            delay: None,
             effect: Vec::new(),
             target: None,
             span: start,
@@ -186,6 +193,11 @@ impl Parser<'_> {
             if self.eat("when") {
                 let guard = self.guard()?;
                 step.guards.push(guard);
+            } else if self.at("delay") && self.peek_at(1).kind == TokenKind::Word {
+                let start = self.advance().span;
+                let kind = self.timer_setting()?;
+                let span = start.to(self.previous_span());
+                step.delay = Some(Stmt { kind, span });
             } else if self.at("{") {
                 if !step.effect.is_empty() {
                     return Err(self.unexpected("one effect only"));
@@ -210,7 +222,10 @@ impl Parser<'_> {
         let may_begin_item = token.kind == TokenKind::Word
             && (!is_reserved(token.text)
                 || ACTION_WORDS.contains(&token.text)
-                || ["var", "def", "init", "from", "weak", "strong", "fair"].contains(&token.text));
+                || [
+                    "var", "timer", "def", "init", "from", "weak", "strong", "fair",
+                ]
+                .contains(&token.text));
         if may_begin_item || ["}", ";"].contains(&token.text) || token.starts_line || self.at_end()
         {
             return Ok(());

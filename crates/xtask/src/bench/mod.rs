@@ -1,7 +1,7 @@
 //! Benchmarks of the whole checker.
 //!
 //! [`mod@engine`] runs `fair check` beside Spin's verifier on the same systems, [`mod@growth`] runs
-//! `fair check` on one system in many sizes. What is run is listed in `bench/suite.toml`; what came
+//! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness. What is run is listed in `bench/suite.toml`; what came
 //! out is kept in `bench/record/`.
 //!
 //! Times are CPU times (user and system) of child processes, because the machine may be shared.
@@ -16,6 +16,7 @@ mod spin;
 mod statistics;
 mod suite;
 mod table;
+mod timers;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -29,6 +30,7 @@ use suite::Suite;
 
 pub use engine::engine;
 pub use growth::growth;
+pub use timers::timers;
 
 /// What can be said on the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]

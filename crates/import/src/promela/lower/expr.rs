@@ -47,7 +47,7 @@ pub(super) struct Val {
     pub(super) expr: Expr,
     is_truth: bool,
     lo: i64,
-    hi: i64,
+    pub(super) hi: i64,
 }
 
 impl Val {
@@ -154,6 +154,8 @@ impl Lowering<'_> {
                 let pid = self.value(pid, who);
                 Val::truth(self.enabled(&pid.expr))
             }
+            ExprKind::Expired(timer) => self.ask_timer(timer, 0, who)?,
+            ExprKind::IsOff(timer) => self.ask_timer(timer, -1, who)?,
             ExprKind::Timeout => Val::number(i64::from(who.timeout)),
             ExprKind::NonProgress => {
                 Val::truth(Expr::not(self.some_process_at(|label| label.starts_with("progress"))))
@@ -200,6 +202,11 @@ impl Lowering<'_> {
             _ => {}
         }
         let found = self.place(var, who)?;
+        if found.ty == Ty::Timer {
+            let message = "a timer is asked with `expire(t)` or `off(t)`";
+            self.error("wrong-type", var.span, message);
+            return None;
+        }
         if let Ty::Struct(_) = found.ty {
             let message = format!("`{}` is a structure, not a single value", self.text(var.span));
             let diagnostic = Diagnostic::error("wrong-type", var.span, message);

@@ -16,6 +16,7 @@ mod process;
 mod property;
 mod statement;
 mod storage;
+mod timer;
 mod usage;
 
 use std::rc::Rc;
@@ -86,6 +87,8 @@ struct Lowering<'a> {
     alive: Vec<Option<VarId>>,
     /// Is the answer to an `enabled` being worked out?
     is_asking: bool,
+    /// Options that make timers abstract: name, threshold, and whether there is such a timer.
+    abstract_timers: Vec<(String, String, bool)>,
     pool: usize,
 }
 
@@ -110,15 +113,15 @@ pub(super) fn lower(
     program: &Program,
     extras: &[Extra],
     sources: &[Source],
-    pool: usize,
+    options: &crate::Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Lowered {
     let n_said = diagnostics.len();
     let (lowered, mtype_is_number) =
-        lower_with(program, extras, sources, (pool, true), diagnostics);
+        lower_with(program, extras, sources, (options, true), diagnostics);
     if mtype_is_number && !failed(&diagnostics[n_said..]) {
         diagnostics.truncate(n_said);
-        return lower_with(program, extras, sources, (pool, false), diagnostics).0;
+        return lower_with(program, extras, sources, (options, false), diagnostics).0;
     }
     lowered
 }
@@ -131,7 +134,7 @@ fn lower_with(
     program: &Program,
     extras: &[Extra],
     sources: &[Source],
-    (pool, named_mtypes): (usize, bool),
+    (call, named_mtypes): (&crate::Options, bool),
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Lowered, bool) {
     let n_said = diagnostics.len();
@@ -155,7 +158,8 @@ fn lower_with(
         plans: Vec::new(),
         alive: Vec::new(),
         is_asking: false,
-        pool,
+        abstract_timers: call.abstract_timers.iter().map(|(n, k)| (n.clone(), k.clone(), false)).collect(),
+        pool: call.pool,
     };
     lowering.build_flows();
     if failed(&lowering.diagnostics[n_said..]) {

@@ -67,6 +67,7 @@ impl Lowering<'_> {
             let process = self.process(position);
             self.parts.processes.push(process);
         }
+        self.start_clock();
     }
 
     /// Atomics that may have to wait in the middle are rarely meant.
@@ -670,7 +671,11 @@ impl Lowering<'_> {
 fn is_certain(flow: &Flow, element: usize) -> bool {
     match &flow.elements[element].kind {
         Kind::Leaf(leaf) => match leaf {
-            Leaf::Assign(..) | Leaf::Clear(_) | Leaf::Assert(_) | Leaf::Print => true,
+            Leaf::Assign(..)
+            | Leaf::Clear(_)
+            | Leaf::SetTimer(..)
+            | Leaf::Assert(_)
+            | Leaf::Print => true,
             Leaf::Condition(expr) => matches!(expr.kind, ExprKind::Int(1) | ExprKind::Run { .. }),
             Leaf::Send { .. } | Leaf::Receive { .. } | Leaf::Else => false,
         },

@@ -198,6 +198,10 @@ impl Lowering<'_> {
                 })
             }
             _ if is_temporal(expr) => self.misplaced(expr),
+            ExprKind::Var(var) if self.is_tick(var) => {
+                let clock = self.parts.clock.expect("time passes");
+                Some(Ltl::atom(clock.tick))
+            }
             _ => {
                 let lowered = self.condition(expr, &Who::nobody());
                 let name = self.text(expr.span);

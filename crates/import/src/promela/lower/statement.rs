@@ -1,7 +1,7 @@
 //! Statements that are steps by themselves.
 
 use base::{Diagnostic, Span};
-use model::{Access, BinaryOp, Expr, Owner, Place, Stmt, StmtKind, Sync};
+use model::{Access, BinaryOp, Expr, Owner, Place, Setting, Stmt, StmtKind, Sync};
 
 use crate::promela::ast::{self, ExprKind, VarRef};
 use crate::promela::flow::{Element, Kind, Leaf};
@@ -83,6 +83,7 @@ impl Lowering<'_> {
                 }
                 _ => vec![self.assignment(var, value, span, who)?],
             },
+            Leaf::SetTimer(timer, value) => vec![self.set_timer(timer, value, span, who)?],
             Leaf::Clear(var) => vec![self.clear(*var, span, who)],
             Leaf::Send {
                 channel,
@@ -165,6 +166,11 @@ impl Lowering<'_> {
             return None;
         }
         let found = self.place(var, who)?;
+        if found.ty == Ty::Timer {
+            let message = "a timer is set with `set(t, e)`";
+            self.error("wrong-type", span, message);
+            return None;
+        }
         if let Ty::Struct(_) = found.ty {
             let message = "structures are assigned field by field";
             self.error("wrong-type", span, message);
@@ -369,7 +375,11 @@ impl Lowering<'_> {
                     owner: Some(who.owner.clone()),
                     path: cell.path,
                 };
-                effect.push(Stmt::new(StmtKind::Assign(place, Expr::Int(0)), span));
+                let reset = match cell.ty {
+                    Ty::Timer => StmtKind::SetTimer(place, Setting::To(Expr::Int(-1))),
+                    _ => StmtKind::Assign(place, Expr::Int(0)),
+                };
+                effect.push(Stmt::new(reset, span));
             }
         }
         if let Some(alive) = self.alive_place(proctype, who.owner.clone()) {

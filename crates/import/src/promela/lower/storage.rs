@@ -180,7 +180,11 @@ impl Lowering<'_> {
             initial,
             span: var.span,
         });
-        Storage::State(VarId::new(self.parts.vars.len() - 1))
+        let id = VarId::new(self.parts.vars.len() - 1);
+        if var.ty == Ty::Timer {
+            self.declare_timer(index, id);
+        }
+        Storage::State(id)
     }
 
     /// What the cells of a variable start with. Processes that do not exist yet have zeros.
@@ -199,6 +203,7 @@ impl Lowering<'_> {
         let mut values = Vec::new();
         for (position, cell) in cells.iter().enumerate() {
             let value = match &cell.init {
+                CellInit::Zero if cell.ty == Ty::Timer => Expr::Int(-1),
                 CellInit::Zero => Expr::Int(0),
                 CellInit::Value(expr) => self.initial_value(expr, cell.ty, context, var.span),
                 CellInit::Channel(_) => self.initial_channel(index, position, &var.owner),

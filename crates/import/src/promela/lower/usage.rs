@@ -92,6 +92,10 @@ impl Lowering<'_> {
                     flows.copies.push((sources, root));
                 }
             }
+            Leaf::SetTimer(var, value) => {
+                self.use_of_expr(value, context, flows);
+                self.write(var, context, flows);
+            }
             Leaf::Clear(var) => self.symbols.vars[*var].written = true,
             Leaf::Send {
                 channel, arguments, ..
@@ -135,7 +139,10 @@ impl Lowering<'_> {
     fn use_of_expr(&mut self, expr: &Expr, context: Context, flows: &mut Flows) {
         match &expr.kind {
             ExprKind::Int(_) | ExprKind::Timeout | ExprKind::NonProgress => {}
-            ExprKind::Var(var) | ExprKind::Probe(_, var) => {
+            ExprKind::Var(var)
+            | ExprKind::Probe(_, var)
+            | ExprKind::Expired(var)
+            | ExprKind::IsOff(var) => {
                 self.use_of_indices(var, context, flows);
                 if let Some(root) = self.root(var, context) {
                     self.symbols.vars[root].read = true;

@@ -245,9 +245,18 @@ impl Parser<'_> {
         match self.token().name() {
             Some("hidden" | "show" | "local") => true,
             Some(word) if super::TYPES.contains(&word) => true,
+            Some("timer") => self.starts_timer(),
             Some(word) => self.user_types.contains(word) && self.ahead(1).name().is_some(),
             None => false,
         }
+    }
+
+    /// Is `timer` a type here, and no name?
+    fn starts_timer(&self) -> bool {
+        let is_name = self.ahead(1).name().is_some_and(|name| !super::is_keyword(name));
+        let after = self.ahead(2);
+        let ends = [";", ",", "[", "}"].iter().any(|punct| after.is(punct));
+        is_name && (ends || after.starts_line)
     }
 
     /// `type name [= value], …`.
@@ -287,6 +296,7 @@ impl Parser<'_> {
                 return Ok(TypeName::Mtype);
             }
             Some("chan") => TypeName::Chan,
+            Some("timer") => TypeName::Timer,
             Some(word) if self.user_types.contains(word) => TypeName::User(word.into()),
             _ => return self.expected("a type"),
         };

@@ -192,6 +192,7 @@ impl Parser<'_> {
             "true" | "skip" => self.constant(1),
             "false" => self.constant(0),
             "timeout" => {
+                self.program.timeouts.push(start);
                 self.advance();
                 ExprKind::Timeout
             }
@@ -230,12 +231,25 @@ impl Parser<'_> {
                 self.say(Diagnostic::error("syntax", start, message));
                 return Err(Wrong);
             }
+            "expire" | "off" if self.ahead(1).is("(") => self.timer_question(name)?,
             _ if is_keyword(name) => return self.expected("an expression"),
             _ if self.process_names.contains(name) => self.remote()?,
             _ => self.variable_or_poll()?,
         };
         let span = self.since(start);
         Ok(Expr { kind, span })
+    }
+
+    /// `expire(t)` or `off(t)`.
+    fn timer_question(&mut self, name: &str) -> Parsed<ExprKind> {
+        self.advance();
+        self.expect("(")?;
+        let timer = self.var_ref()?;
+        self.expect(")")?;
+        Ok(match name {
+            "expire" => ExprKind::Expired(timer),
+            _ => ExprKind::IsOff(timer),
+        })
     }
 
     fn constant(&mut self, value: i64) -> ExprKind {

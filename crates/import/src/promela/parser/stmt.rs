@@ -237,8 +237,30 @@ impl Parser<'_> {
                 self.expand_call(self.at, None)?;
                 Ok(StmtKind::Block(self.block()?))
             }
+            "set" | "delay" if self.ahead(1).is("(") => self.timer_setting(&word),
+            "expire" | "off" if self.ahead(1).is("(") => self.condition(),
             _ => self.simple(),
         }
+    }
+
+    /// `set(t, e)`; `delay(t, e)` also waits until the timer expires.
+    fn timer_setting(&mut self, word: &str) -> Parsed<StmtKind> {
+        let start = self.span();
+        self.advance();
+        self.expect("(")?;
+        let timer = self.var_ref()?;
+        self.expect(",")?;
+        let value = self.expr()?;
+        self.expect(")")?;
+        let set = StmtKind::SetTimer(timer.clone(), value);
+        if word == "set" {
+            return Ok(set);
+        }
+        let span = self.since(start);
+        let kind = ExprKind::Expired(timer);
+        let wait = StmtKind::Condition(Expr { kind, span });
+        let sequence = [set, wait].map(|kind| Stmt { kind, span });
+        Ok(StmtKind::Spliced(sequence.to_vec()))
     }
 
     fn word(&mut self, kind: StmtKind) -> Parsed<StmtKind> {

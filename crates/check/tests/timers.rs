@@ -1,0 +1,201 @@
+//! What verdicts about abstract timers are worth: zero time, concrete and spurious violations.
+
+use base::{Fairness, NoProgress, Source};
+use check::{Outcome, Plan, TimerFairness, check};
+use evidence::{Verdict, ViolationKind};
+
+fn outcomes(text: &str, plan: &Plan) -> Vec<Outcome> {
+    let source = Source {
+        name: "m.fair".into(),
+        text: text.into(),
+    };
+    let loaded = lang::load(source, &lang::Options::default());
+    let model = loaded
+        .model
+        .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let properties = loaded.properties.iter();
+    properties
+        .map(|property| {
+            let outcome = check(&model, property, plan, &mut NoProgress);
+            outcome.unwrap_or_else(|bug| panic!("{bug}"))
+        })
+        .collect()
+}
+
+fn only(text: &str, plan: &Plan) -> Outcome {
+    let mut all = outcomes(text, plan);
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+fn with(timer_fairness: TimerFairness) -> Plan {
+    Plan {
+        timer_fairness,
+        ..Plan::default()
+    }
+}
+
+const WAYS: [TimerFairness; 3] = [
+    TimerFairness::BuiltIn,
+    TimerFairness::WeakFormula,
+    TimerFairness::StrongFormula,
+];
+
+/// Waits for a timer again and again.
+const WAITER: &str = "
+    process P {
+        timer t abstract from 2
+        init a
+        from a { start { set t := any } -> b }
+        from b { stop when expired(t) { set t := off } -> a }
+    }
+    property again: always eventually P @ a
+";
+
+#[test]
+fn a_timer_expires_in_all_three_ways() {
+    for way in WAYS {
+        let outcome = only(WAITER, &with(way));
+        assert_eq!(outcome.verdict.name(), "holds", "{way:?}");
+    }
+}
+
+#[test]
+fn without_fairness_the_timer_that_never_expires_is_named() {
+    let outcome = only(WAITER, &with(TimerFairness::None));
+    assert_eq!(outcome.verdict.name(), "violated");
+    assert!(
+        outcome.remarks[0].starts_with("spurious") && outcome.remarks[0].contains("(P.t)"),
+        "{:?}",
+        outcome.remarks
+    );
+}
+
+#[test]
+fn a_timer_that_is_set_again_and_again_need_not_expire() {
+    // The step `again` takes a tick each, and sets the timer before it can expire.
+    let text = "
+        process P {
+            timer t abstract from 2
+            timer u
+            init a
+            from a { start { set t := any; set u := 1 } -> b }
+            from b { again when expired(u) { set t := any; set u := 1 }
+                     stop  when expired(t) -> a }
+        }
+        property again: always eventually P @ a
+    ";
+    for way in WAYS {
+        let outcome = only(text, &with(way));
+        assert_eq!(outcome.verdict.name(), "violated", "{way:?}");
+        let wanted = "concrete: the property fails with P.t = 2";
+        assert_eq!(outcome.remarks, [wanted], "{way:?}");
+    }
+}
+
+#[test]
+fn a_run_without_time_is_reported_in_place_of_a_verdict() {
+    let text = "
+        timer t abstract from 2
+        process P { init a from a { spin  begin { set t := any } -> b } from b { } }
+        property done: eventually expired(t)
+        invariant fine: true
+    ";
+    for outcome in outcomes(text, &Plan::default()) {
+        match &outcome.verdict {
+            Verdict::Violated(violation) => assert_eq!(violation.kind, ViolationKind::ZeroTime),
+            other => panic!("{other:?}"),
+        }
+        assert!(outcome.remarks[0].contains("[]<> tick"));
+    }
+}
+
+#[test]
+fn settings_that_fail_are_searched_and_named() {
+    // Only the setting 4 is wrong; "2 or more" contains it.
+    let text = "
+        timer t abstract from 2
+        timer four
+        process P {
+            init a
+            from a { start { set t := any; set four := 4 } -> b }
+            from b { hit when expired(t) && expired(four) -> c
+                     low when expired(t) && !expired(four) -> d
+                     high when expired(four) && !expired(t) -> d }
+            from c { }
+            from d { }
+        }
+        property never: always !P @ c
+        reachable hit: P @ c
+        reachable both: P @ c && expired(t) && four == 3
+    ";
+    let found = outcomes(text, &Plan::default());
+    assert_eq!(found[0].verdict.name(), "violated");
+    assert_eq!(
+        found[0].remarks,
+        ["concrete: the property fails with t = 4"]
+    );
+    assert_eq!(found[1].verdict.name(), "holds");
+    assert_eq!(found[1].remarks, ["concrete: so it is with t = 4"]);
+    assert_eq!(found[2].verdict.name(), "violated");
+}
+
+#[test]
+fn what_no_setting_shows_stays_open() {
+    let text = "
+        timer t abstract from 2
+        timer far
+        process P {
+            init a
+            from a { start { set t := any; set far := 99 } -> b }
+            from b { hit when expired(t) && expired(far) -> c
+                     low when expired(t) && !expired(far) -> d
+                     high when expired(far) && !expired(t) -> d }
+            from c { }
+            from d { }
+        }
+        property never: always !P @ c
+    ";
+    // The setting 99 would do, but is beyond those that are tried.
+    let outcome = only(text, &Plan::default());
+    assert_eq!(outcome.verdict.name(), "unknown");
+    assert!(
+        outcome.remarks[0].starts_with("not decided") && outcome.remarks[0].contains("t in 2..18"),
+        "{:?}",
+        outcome.remarks
+    );
+}
+
+#[test]
+fn what_does_not_transfer_is_refused() {
+    let strong_global = Plan {
+        fairness: Fairness::parse("strong-global"),
+        ..Plan::default()
+    };
+    assert_eq!(only(WAITER, &strong_global).verdict.name(), "unknown");
+    let branching = format!("{WAITER} property possible: A(G(E(F(P @ b))))");
+    let found = outcomes(&branching, &Plan::default());
+    assert_eq!(found[1].verdict.name(), "unknown");
+}
+
+#[test]
+fn contracted_propositions_are_true_of_all_settings() {
+    let text = "
+        process P {
+            timer t abstract from 3
+            init a
+            from a { start { set t := any } -> b }
+            from b { stop when expired(t) { set t := off } -> a }
+        }
+        property small: always (P @ b -> P.t >= 0)
+        property exact: always !(P.t == 5)
+        property large: eventually P.t > 4
+    ";
+    let found = outcomes(text, &Plan::default());
+    let verdicts: Vec<&str> = found.iter().map(|o| o.verdict.name()).collect();
+    // That 5 never occurs is not certain, and with the setting 5 it is wrong; that some setting
+    // exceeds 4 is not so for all.
+    assert_eq!(verdicts, ["holds", "violated", "violated"]);
+    assert!(found[1].remarks[0].ends_with("P.t = 5"));
+    assert!(found[2].remarks[0].ends_with("P.t = 3"));
+}
