@@ -199,11 +199,7 @@ impl Check<'_, '_> {
     }
 
     /// The property holds iff no fair run is accepted by the automaton.
-    fn refute(
-        &mut self,
-        bad: Automaton,
-        atoms: &[AtomId],
-    ) -> Result<(Verdict, Stats), Obstacle> {
+    fn refute(&mut self, bad: Automaton, atoms: &[AtomId]) -> Result<(Verdict, Stats), Obstacle> {
         let automaton = assuming(bad, &self.model.parts().assumptions);
         let (outcome, stats) = self.find_run(&automaton, atoms)?;
         let verdict = match outcome {

@@ -60,7 +60,7 @@ pub fn validate(
             let judge = LoopJudge {
                 fairness,
                 assumptions,
-                formula: &ticks,
+                bad: &Bad::Not(ticks),
             };
             judge.validate(model, trace, violation)
         }

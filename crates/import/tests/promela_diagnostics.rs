@@ -44,7 +44,10 @@ fn missing_semicolon() {
          (separate statements with `;` (or `->` after a guard))",
     );
     check("byte x;\nactive proctype P() {\n x = 1\n x = 2\n}", "");
-    check("byte x; active proctype P() { if :: true -> x = 1 fi; { x = 2 } x = 3 }", "");
+    check(
+        "byte x; active proctype P() { if :: true -> x = 1 fi; { x = 2 } x = 3 }",
+        "",
+    );
 }
 
 #[test]
@@ -178,7 +181,10 @@ fn wrong_programs() {
         "inline f(x) { f(x) } active proctype P() { f(1) }",
         "recursive-inline 1:15: the inline `f` calls itself",
     );
-    check("", "no-process 1:1: the model has no process: neither `init` nor an `active proctype`");
+    check(
+        "",
+        "no-process 1:1: the model has no process: neither `init` nor an `active proctype`",
+    );
 }
 
 /// A linear congruential generator: reproducible and without dependencies.
@@ -212,7 +218,10 @@ fn no_token_soup_makes_it_panic() {
             text.push_str(if random.below(6) == 0 { "\n" } else { " " });
         }
         let loaded = load(&text);
-        let failed = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);
+        let failed = loaded
+            .diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error);
         assert_eq!(loaded.model.is_none(), failed, "for {text}");
     }
 }
@@ -222,7 +231,9 @@ fn no_mutation_of_a_model_makes_it_panic() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/promela");
     let mut random = Random(11);
     let entries = std::fs::read_dir(folder).expect("the models are there");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable").path()).collect();
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("readable").path())
+        .collect();
     paths.sort();
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("readable");
@@ -238,7 +249,10 @@ fn no_mutation_of_a_model_makes_it_panic() {
                 }
             }
             let loaded = load(&words.concat());
-            let failed = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);
+            let failed = loaded
+                .diagnostics
+                .iter()
+                .any(|d| d.severity == Severity::Error);
             assert_eq!(loaded.model.is_none(), failed);
         }
     }

@@ -55,7 +55,10 @@ struct Verifier {
 
 impl Verifier {
     fn new(model: &Path) -> Self {
-        let name = model.file_stem().expect("a file has a name").to_string_lossy();
+        let name = model
+            .file_stem()
+            .expect("a file has a name")
+            .to_string_lossy();
         let folder = std::env::temp_dir().join(format!("fair-spin-{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).expect("a temporary folder");
         let source = model.parent().expect("a file is in a folder");
@@ -66,8 +69,14 @@ impl Verifier {
         }
         let file = model.file_name().expect("a file has a name");
         let verifier = Self { folder };
-        let generated = verifier.run("spin", &["-o1", "-o2", "-o3", "-a", &file.to_string_lossy()]);
-        assert!(verifier.folder.join("pan.c").exists(), "{name}: {generated}");
+        let generated = verifier.run(
+            "spin",
+            &["-o1", "-o2", "-o3", "-a", &file.to_string_lossy()],
+        );
+        assert!(
+            verifier.folder.join("pan.c").exists(),
+            "{name}: {generated}"
+        );
         verifier
     }
 
@@ -105,7 +114,9 @@ impl Drop for Verifier {
 
 /// The number after (or before) a word of a report.
 fn number(report: &str, word: &str, after: bool) -> u64 {
-    let at = report.find(word).unwrap_or_else(|| panic!("no `{word}` in {report}"));
+    let at = report
+        .find(word)
+        .unwrap_or_else(|| panic!("no `{word}` in {report}"));
     let text = match after {
         true => report[at + word.len()..].split_whitespace().next(),
         false => report[..at].split_whitespace().next_back(),
@@ -180,7 +191,8 @@ impl Comparison<'_> {
             self.compare_cycles("acceptance", "cycles", &["-a"]);
         }
         if self.has("progress") {
-            self.verifier.compile("progress", &["-DNP", "-DNOCLAIM", "-DNFAIR=3"]);
+            self.verifier
+                .compile("progress", &["-DNP", "-DNOCLAIM", "-DNFAIR=3"]);
             self.compare_cycles("progress", "progress", &["-l"]);
         }
         self.compare_claims();
@@ -242,7 +254,11 @@ impl Comparison<'_> {
 
 fn compare(path: &Path) -> Vec<String> {
     let loaded = load(path);
-    let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+    let name = path
+        .file_stem()
+        .expect("a file has a name")
+        .to_string_lossy()
+        .into_owned();
     assert!(loaded.model.is_some(), "{name}: {:?}", loaded.diagnostics);
     let mut comparison = Comparison {
         text: loaded.sources[0].text.clone(),
@@ -270,7 +286,10 @@ fn counts_and_verdicts_equal_spins() {
             scope.spawn(|| {
                 while let Some(path) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let found = compare(path);
-                    differences.lock().expect("no thread panics here").extend(found);
+                    differences
+                        .lock()
+                        .expect("no thread panics here")
+                        .extend(found);
                 }
             });
         }

@@ -43,7 +43,9 @@ impl Claim {
         };
         let edges_of = |state: &ClaimState| {
             let edges = state.edges.iter();
-            edges.map(|described| edge(described, state.accepting)).collect()
+            edges
+                .map(|described| edge(described, state.accepting))
+                .collect()
         };
         Automaton {
             initial: vec![StateId(0)],
@@ -70,10 +72,11 @@ impl Claim {
         };
         let successors = |(position, state): (usize, usize)| {
             let edges = self.states[state].edges.iter();
-            let reads = move |(guard, _): &&(Cube, usize)| {
-                guard.contains(&|atom| letter(position, atom))
-            };
-            edges.filter(reads).map(move |(_, target)| (next(position), *target))
+            let reads =
+                move |(guard, _): &&(Cube, usize)| guard.contains(&|atom| letter(position, atom));
+            edges
+                .filter(reads)
+                .map(move |(_, target)| (next(position), *target))
         };
         let reachable = |start: BTreeSet<(usize, usize)>| {
             let mut seen = start.clone();

@@ -78,7 +78,10 @@ pub(crate) enum Init {
     Zero,
     Value(Expr),
     List(Vec<Expr>),
-    Channel { capacity: Expr, fields: Vec<(TypeName, Span)> },
+    Channel {
+        capacity: Expr,
+        fields: Vec<(TypeName, Span)>,
+    },
 }
 
 /// A process type.
@@ -192,10 +195,17 @@ pub(crate) enum ExprKind {
     Binary(Binary, Box<Expr>, Box<Expr>),
     /// `(c -> a : b)`.
     Cond(Box<Expr>, Box<Expr>, Box<Expr>),
-    Run { name: Rc<str>, arguments: Vec<Expr> },
+    Run {
+        name: Rc<str>,
+        arguments: Vec<Expr>,
+    },
     Probe(Probe, VarRef),
     /// `q?[…]` and `q??[…]`.
-    Poll { channel: VarRef, arguments: Vec<Argument>, any: bool },
+    Poll {
+        channel: VarRef,
+        arguments: Vec<Argument>,
+        any: bool,
+    },
     Enabled(Box<Expr>),
     Timeout,
     /// `expire(t)`.
@@ -204,9 +214,17 @@ pub(crate) enum ExprKind {
     IsOff(VarRef),
     NonProgress,
     /// `P[i]@label`.
-    RemoteLabel { process: Rc<str>, pid: Option<Box<Expr>>, label: Rc<str> },
+    RemoteLabel {
+        process: Rc<str>,
+        pid: Option<Box<Expr>>,
+        label: Rc<str>,
+    },
     /// `P[i]:x`.
-    RemoteVar { process: Rc<str>, pid: Option<Box<Expr>>, var: VarRef },
+    RemoteVar {
+        process: Rc<str>,
+        pid: Option<Box<Expr>>,
+        var: VarRef,
+    },
 }
 
 /// An argument of a receive.
@@ -233,15 +251,37 @@ pub(crate) enum StmtKind {
     Assign(VarRef, Expr),
     /// `set(t, e)`.
     SetTimer(VarRef, Expr),
-    Send { channel: VarRef, arguments: Vec<Expr>, sorted: bool },
-    Receive { channel: VarRef, arguments: Vec<Argument>, any: bool, peek: bool },
+    Send {
+        channel: VarRef,
+        arguments: Vec<Expr>,
+        sorted: bool,
+    },
+    Receive {
+        channel: VarRef,
+        arguments: Vec<Argument>,
+        any: bool,
+        peek: bool,
+    },
     If(Vec<Vec<Stmt>>),
     Do(Vec<Vec<Stmt>>),
     /// `for (i : a .. b) { … }`.
-    For { var: VarRef, from: Expr, to: Expr, body: Vec<Stmt> },
+    For {
+        var: VarRef,
+        from: Expr,
+        to: Expr,
+        body: Vec<Stmt>,
+    },
     /// `for (i in a) { … }`.
-    ForIn { var: VarRef, within: VarRef, body: Vec<Stmt> },
-    Select { var: VarRef, from: Expr, to: Expr },
+    ForIn {
+        var: VarRef,
+        within: VarRef,
+        body: Vec<Stmt>,
+    },
+    Select {
+        var: VarRef,
+        from: Expr,
+        to: Expr,
+    },
     Break,
     Goto(Rc<str>),
     Label(Rc<str>, Box<Stmt>),

@@ -23,8 +23,17 @@ pub(crate) enum Leaf {
     /// Sets a whole variable (by position) to zero where it is declared.
     Clear(usize),
     SetTimer(VarRef, Expr),
-    Send { channel: VarRef, arguments: Vec<Expr>, sorted: bool },
-    Receive { channel: VarRef, arguments: Vec<Argument>, any: bool, peek: bool },
+    Send {
+        channel: VarRef,
+        arguments: Vec<Expr>,
+        sorted: bool,
+    },
+    Receive {
+        channel: VarRef,
+        arguments: Vec<Argument>,
+        any: bool,
+        peek: bool,
+    },
     Else,
     Assert(Expr),
     Print,
@@ -175,7 +184,8 @@ pub(crate) fn build(
 
 impl Builder<'_> {
     fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::error(code, span, message));
+        self.diagnostics
+            .push(Diagnostic::error(code, span, message));
     }
 
     fn new_element(&mut self, kind: Kind, place: Place, span: Span) -> usize {
@@ -206,8 +216,18 @@ impl Builder<'_> {
         place.at_start = false;
         self.sequences.push(Sequence::default());
         self.statements(statements, &mut place);
-        if self.sequences.last().expect("it was pushed").elements.is_empty() {
-            self.error("syntax", span, "a sequence must have at least one statement");
+        if self
+            .sequences
+            .last()
+            .expect("it was pushed")
+            .elements
+            .is_empty()
+        {
+            self.error(
+                "syntax",
+                span,
+                "a sequence must have at least one statement",
+            );
             let skip = Kind::Leaf(Leaf::Condition(int(1, span)));
             let element = self.new_element(skip, place, span);
             self.append(element);
@@ -238,8 +258,9 @@ impl Builder<'_> {
                 Init::List(_) | Init::Channel { .. } => false,
             };
         let diagnostics = &mut *self.diagnostics;
-        let declared =
-            self.symbols.declare(decl, place.scope, place.owner, !is_step, diagnostics);
+        let declared = self
+            .symbols
+            .declare(decl, place.scope, place.owner, !is_step, diagnostics);
         let Some(var) = declared else { return };
         if !is_step {
             return;
@@ -606,8 +627,9 @@ impl Builder<'_> {
             && a <= b
             && b - a <= 32
         {
-            let options: Vec<Vec<Stmt>> =
-                (*a..=*b).map(|value| vec![assign(var, int(value, span), span)]).collect();
+            let options: Vec<Vec<Stmt>> = (*a..=*b)
+                .map(|value| vec![assign(var, int(value, span), span)])
+                .collect();
             self.choice(&options, false, labels, place, span);
             return;
         }
@@ -649,7 +671,8 @@ impl Builder<'_> {
         if within.parts.len() > 1 {
             length = self.field_length(ty, &within.parts[1..]);
         }
-        if let Some(length) = length {
+        let is_element = within.parts.last().is_some_and(|part| part.index.is_some());
+        if let Some(length) = length.filter(|_| !is_element) {
             let last = i64::try_from(length).unwrap_or(i64::MAX) - 1;
             let to = int(last, span);
             self.counting(var, &int(0, span), (Binary::Le, &to), body, labels, place);
@@ -670,7 +693,8 @@ impl Builder<'_> {
         let scope = self.symbols.open(place.scope);
         let place = Place { scope, ..place };
         let diagnostics = &mut *self.diagnostics;
-        self.symbols.declare(&counter, scope, place.owner, true, diagnostics);
+        self.symbols
+            .declare(&counter, scope, place.owner, true, diagnostics);
         let part = Part {
             name: "_for".into(),
             index: None,
@@ -704,7 +728,14 @@ impl Builder<'_> {
             kind: ExprKind::Probe(super::ast::Probe::Len, within.clone()),
             span,
         };
-        self.counting(&counter, &int(0, span), (Binary::Lt, &length), &rotated, labels, place);
+        self.counting(
+            &counter,
+            &int(0, span),
+            (Binary::Lt, &length),
+            &rotated,
+            labels,
+            place,
+        );
     }
 
     fn field_length(&self, ty: Ty, parts: &[Part]) -> Option<usize> {
@@ -830,7 +861,9 @@ impl Flow {
                 continue;
             };
             let Some(destination) = self.destination(target) else {
-                let Target::Label(label) = target else { continue };
+                let Target::Label(label) = target else {
+                    continue;
+                };
                 let message = format!("there is no label `{label}` in this process");
                 let labels = self.elements.iter().flat_map(|e| &e.labels).map(|l| &**l);
                 let mut diagnostic = Diagnostic::error("unknown-name", element.span, message);
@@ -857,7 +890,8 @@ impl Flow {
 
     /// The location at or after an element: jumps and ends of selections are passed through.
     pub(crate) fn hunt(&self, element: usize) -> usize {
-        self.try_hunt(element).expect("jumps in circles were refused")
+        self.try_hunt(element)
+            .expect("jumps in circles were refused")
     }
 
     fn try_hunt(&self, mut element: usize) -> Option<usize> {

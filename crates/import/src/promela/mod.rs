@@ -75,8 +75,14 @@ fn formula_tokens(
     preprocessor: &mut Preprocessor<'_>,
     options: &Options,
 ) -> Vec<(Extra, Vec<token::Token>)> {
-    let ltl = options.ltl.iter().map(|(name, text)| ("<--ltl>", name.as_str(), text, false));
-    let assume = options.assume.iter().map(|text| ("<--assume>", "", text, true));
+    let ltl = options
+        .ltl
+        .iter()
+        .map(|(name, text)| ("<--ltl>", name.as_str(), text, false));
+    let assume = options
+        .assume
+        .iter()
+        .map(|text| ("<--assume>", "", text, true));
     let mut found = Vec::new();
     for (source, name, text, is_assumption) in ltl.chain(assume) {
         let tokens = preprocessor.read(Source {

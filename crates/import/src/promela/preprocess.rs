@@ -100,7 +100,8 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn error(&mut self, span: Span, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::error("preprocessor", span, message));
+        self.diagnostics
+            .push(Diagnostic::error("preprocessor", span, message));
     }
 
     fn is_active(&self) -> bool {
@@ -175,7 +176,8 @@ impl<'a> Preprocessor<'a> {
             "warning" => {
                 let text = self.text_of(rest);
                 let message = format!("#warning {text}");
-                self.diagnostics.push(Diagnostic::warning("preprocessor", span, message));
+                self.diagnostics
+                    .push(Diagnostic::warning("preprocessor", span, message));
             }
             "pragma" | "line" | "ident" => {}
             other => self.error(span, format!("`#{other}` is not supported")),
@@ -246,9 +248,7 @@ impl<'a> Preprocessor<'a> {
                 Kind::Text(text) => Some(text.to_string()),
                 _ => None,
             },
-            [open, inner @ .., close] if open.is("<") && close.is(">") => {
-                Some(self.text_of(inner))
-            }
+            [open, inner @ .., close] if open.is("<") && close.is(">") => Some(self.text_of(inner)),
             _ => None,
         };
         let Some(name) = name else {
@@ -283,7 +283,10 @@ impl<'a> Preprocessor<'a> {
             self.n_tokens += 1;
             if self.n_tokens > MAX_TOKENS {
                 if self.n_tokens == MAX_TOKENS + 1 {
-                    self.error(token.span, "the text is too long after its macros are expanded");
+                    self.error(
+                        token.span,
+                        "the text is too long after its macros are expanded",
+                    );
                 }
                 return;
             }
@@ -378,7 +381,10 @@ impl<'a> Preprocessor<'a> {
             {
                 let text = self.text_of(&arguments[position]);
                 let kind = Kind::Text(text.into());
-                out.push(Token { kind, ..token.clone() });
+                out.push(Token {
+                    kind,
+                    ..token.clone()
+                });
                 at += 2;
                 continue;
             }
@@ -421,7 +427,10 @@ impl<'a> Preprocessor<'a> {
                 let name = tokens.get(position).and_then(Token::name);
                 let value = name.is_some_and(|name| self.macros.contains_key(name));
                 let kind = Kind::Number(i64::from(value));
-                resolved.push(Token { kind, ..token.clone() });
+                resolved.push(Token {
+                    kind,
+                    ..token.clone()
+                });
                 at = position + 1 + usize::from(parenthesis);
             } else {
                 resolved.push(token.clone());
@@ -474,7 +483,10 @@ fn paste(left: &Token, right: &Token) -> Token {
         [one] => one.kind.clone(),
         _ => left.kind.clone(),
     };
-    Token { kind, ..left.clone() }
+    Token {
+        kind,
+        ..left.clone()
+    }
 }
 
 /// Evaluates the condition of an `#if`.

@@ -146,7 +146,11 @@ impl Symbols {
             let fields = fields
                 .filter_map(|field| symbols.field(field, diagnostics))
                 .collect();
-            if symbols.structs.iter().any(|(name, _)| *name == typedef.name) {
+            if symbols
+                .structs
+                .iter()
+                .any(|(name, _)| *name == typedef.name)
+            {
                 let message = format!("the type `{}` is declared twice", typedef.name);
                 diagnostics.push(Diagnostic::error("duplicate-name", typedef.span, message));
             }
@@ -309,7 +313,8 @@ impl Symbols {
             diagnostics.push(diagnostic.label(first, "first declared here"));
         }
         if self.mtypes.contains_key(&name) {
-            let message = format!("`{name}` is an `mtype` constant, so no variable can be called that");
+            let message =
+                format!("`{name}` is an `mtype` constant, so no variable can be called that");
             diagnostics.push(Diagnostic::error("duplicate-name", decl.span, message));
         }
         self.order += 1;
@@ -373,7 +378,12 @@ impl Symbols {
         let mut found: Vec<Rc<str>> = self.mtypes.keys().cloned().collect();
         let mut scope = Some(context.scope);
         while let Some(current) = scope {
-            found.extend(self.scopes[current].names.iter().map(|(name, _)| name.clone()));
+            found.extend(
+                self.scopes[current]
+                    .names
+                    .iter()
+                    .map(|(name, _)| name.clone()),
+            );
             scope = self.scopes[current].parent;
         }
         found

@@ -70,9 +70,9 @@ impl Token {
 
 /// Operators and brackets, longer ones before their prefixes.
 const PUNCTS: [&str; 47] = [
-    "::", "->", "--", "++", "<<", ">>", "<=", ">=", "==", "!=", "!!", "??", "&&", "||", "..",
-    "##", "{", "}", "(", ")", "[", "]", ";", ":", ",", ".", "=", "<", ">", "!", "?", "+", "-",
-    "*", "/", "%", "&", "|", "^", "~", "@", "#", "\\", "$", "'", "\"", "`",
+    "::", "->", "--", "++", "<<", ">>", "<=", ">=", "==", "!=", "!!", "??", "&&", "||", "..", "##",
+    "{", "}", "(", ")", "[", "]", ";", ":", ",", ".", "=", "<", ">", "!", "?", "+", "-", "*", "/",
+    "%", "&", "|", "^", "~", "@", "#", "\\", "$", "'", "\"", "`",
 ];
 
 /// Cuts a text into tokens. Comments and broken lines (`\` at the end) are white space.
@@ -153,7 +153,8 @@ impl<'a> Lexer<'a> {
                 let span = Span::new(self.source, start, start + 2);
                 let message = "this comment has no end";
                 let diagnostic = Diagnostic::error("syntax", span, message);
-                self.diagnostics.push(diagnostic.help("write `*/` where it ends"));
+                self.diagnostics
+                    .push(diagnostic.help("write `*/` where it ends"));
             }
         }
     }
@@ -171,7 +172,10 @@ impl<'a> Lexer<'a> {
     fn token(&mut self) {
         let start = self.at;
         let rest = self.rest();
-        let first = rest.chars().next().expect("white space was skipped before the end");
+        let first = rest
+            .chars()
+            .next()
+            .expect("white space was skipped before the end");
         if first.is_ascii_alphabetic() || first == '_' {
             let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -191,20 +195,24 @@ impl<'a> Lexer<'a> {
             self.at += first.len_utf8();
             let message = format!("`{first}` means nothing in Promela");
             let span = self.span_from(start);
-            self.diagnostics.push(Diagnostic::error("syntax", span, message));
+            self.diagnostics
+                .push(Diagnostic::error("syntax", span, message));
         }
     }
 
     fn number(&mut self, start: usize) {
         let rest = self.rest();
-        let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let length = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
         let value = rest[..length].parse::<i64>();
         self.at += length;
         let value = value.ok().filter(|value| *value <= i64::from(u32::MAX));
         if value.is_none() {
             let span = self.span_from(start);
             let message = "this number does not fit into an `int`";
-            self.diagnostics.push(Diagnostic::error("syntax", span, message));
+            self.diagnostics
+                .push(Diagnostic::error("syntax", span, message));
         }
         self.push(Kind::Number(value.unwrap_or(0)), start);
     }
@@ -224,7 +232,8 @@ impl<'a> Lexer<'a> {
                 let span = Span::new(self.source, start, start + 1);
                 let message = "this string has no end";
                 let diagnostic = Diagnostic::error("syntax", span, message);
-                self.diagnostics.push(diagnostic.help("close it with `\"` on the same line"));
+                self.diagnostics
+                    .push(diagnostic.help("close it with `\"` on the same line"));
                 (&rest[1..at.max(1)], at.max(1))
             }
         };
@@ -242,7 +251,8 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 let span = self.span_from(start);
                 let message = "a character constant is one character between two `'`";
-                self.diagnostics.push(Diagnostic::error("syntax", span, message));
+                self.diagnostics
+                    .push(Diagnostic::error("syntax", span, message));
                 return;
             }
         };

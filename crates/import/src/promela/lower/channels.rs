@@ -86,7 +86,11 @@ impl Lowering<'_> {
             }
         }
         let groups_of = |var: usize| -> Vec<usize> {
-            reach.of(var).iter().flat_map(|declared| of_var[*declared].iter().copied()).collect()
+            reach
+                .of(var)
+                .iter()
+                .flat_map(|declared| of_var[*declared].iter().copied())
+                .collect()
         };
         self.reach = (0..n_vars).map(groups_of).collect();
         for group in 0..self.groups.len() {
@@ -126,11 +130,17 @@ impl Lowering<'_> {
             Some(owner) => self.population.ranges[owner].map_or(1, |range| range.len()),
         };
         let count = per_process * n_processes;
-        let base = self.groups.last().map_or(1, |group| group.base + group.count as i64);
+        let base = self
+            .groups
+            .last()
+            .map_or(1, |group| group.base + group.count as i64);
         let mut name = match owner {
             None => self.symbols.vars[var].name.to_string(),
             Some(owner) => {
-                format!("{}.{}", self.program.processes[owner].name, self.symbols.vars[var].name)
+                format!(
+                    "{}.{}",
+                    self.program.processes[owner].name, self.symbols.vars[var].name
+                )
             }
         };
         if let Some(cell) = cell {
@@ -183,7 +193,10 @@ impl Lowering<'_> {
             };
             let messages = array(capacity, message);
             let length = Type::Scalar(Scalar::Range(0, capacity as i64));
-            let fields = vec![("len".to_owned(), length), ("messages".to_owned(), messages)];
+            let fields = vec![
+                ("len".to_owned(), length),
+                ("messages".to_owned(), messages),
+            ];
             let single = self.record(format!("{name} channel"), fields);
             let ty = match count {
                 1 => single,
@@ -208,7 +221,9 @@ impl Lowering<'_> {
 
     /// The number of the last channel.
     pub(super) fn last_channel(&self) -> i64 {
-        self.groups.last().map_or(0, |group| group.base + group.count as i64 - 1)
+        self.groups
+            .last()
+            .map_or(0, |group| group.base + group.count as i64 - 1)
     }
 
     /// The number of channel `index` of the process, in a group.
@@ -271,7 +286,12 @@ impl Lowering<'_> {
         }
         let number = self.read(&found, who);
         let groups = self.reach[root].clone();
-        Some(groups.into_iter().map(|group| self.candidate(group, &number)).collect())
+        Some(
+            groups
+                .into_iter()
+                .map(|group| self.candidate(group, &number))
+                .collect(),
+        )
     }
 
     fn candidate(&self, group: usize, number: &Expr) -> Candidate {

@@ -76,7 +76,10 @@ impl Lowering<'_> {
         let mut states = Vec::new();
         for (position, location) in builder.locations.iter().enumerate() {
             let described = &flow.elements[*location];
-            let accepting = described.labels.iter().any(|label| label.starts_with("accept"));
+            let accepting = described
+                .labels
+                .iter()
+                .any(|label| label.starts_with("accept"));
             let mut edges = Vec::new();
             for (mut literals, target) in self.ways(&builder, *location, 0)? {
                 literals.extend(inside.map(|atom| (atom, false)));
@@ -106,9 +109,7 @@ impl Lowering<'_> {
         for exit in flow.exits(location) {
             let element = flow.elements[exit.element].clone();
             let (guard, violated) = match &element.kind {
-                Kind::Leaf(Leaf::Condition(expr)) => {
-                    (self.condition(expr, &Who::nobody()), None)
-                }
+                Kind::Leaf(Leaf::Condition(expr)) => (self.condition(expr, &Who::nobody()), None),
                 Kind::Leaf(Leaf::Else) => (Expr::not(any(before.iter().cloned())), None),
                 Kind::Leaf(Leaf::Assert(expr)) => {
                     let holds = self.condition(expr, &Who::nobody());
@@ -135,7 +136,10 @@ impl Lowering<'_> {
             let target = exit.target?;
             let goes_on = element.in_atomic && flow.elements[target].in_atomic;
             if !goes_on || depth >= MAX_CHAIN {
-                let position = builder.locations.iter().position(|other| *other == target)?;
+                let position = builder
+                    .locations
+                    .iter()
+                    .position(|other| *other == target)?;
                 ways.push((literals, position));
                 continue;
             }

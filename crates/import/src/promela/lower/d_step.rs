@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use base::{Diagnostic, Span};
 use model::{BoundId, Expr, Stmt, StmtKind, Sync};
 
+use crate::promela::ast::ExprKind;
 use crate::promela::flow::{Exit, Flow, Kind, Leaf};
 
 use super::expr::Who;
@@ -35,7 +36,7 @@ impl Lowering<'_> {
         let mut steps: Vec<Variant> = Vec::new();
         let mut before: Vec<Expr> = Vec::new();
         for exit in flow.exits(start) {
-            let mut variants = self.exit_variants(flow, &exit, who);
+            let mut variants = self.first_variants(flow, &exit, who);
             self.check_in_d_step(&variants, span, true);
             for variant in &mut variants {
                 let earlier = any(before.iter().cloned());
@@ -47,6 +48,15 @@ impl Lowering<'_> {
             steps.extend(variants);
         }
         steps
+    }
+
+    /// The first statement may wait for a `timeout`.
+    fn first_variants(&mut self, flow: &Flow, exit: &Exit, who: &Who) -> Vec<Variant> {
+        let mut element = flow.elements[exit.element].clone();
+        if let Kind::Leaf(Leaf::Condition(expr)) = &element.kind {
+            element.in_d_step = matches!(expr.kind, ExprKind::Run { .. });
+        }
+        self.variants(&element, who)
     }
 
     fn exit_variants(&mut self, flow: &Flow, exit: &Exit, who: &Who) -> Vec<Variant> {
@@ -106,11 +116,8 @@ impl Lowering<'_> {
         let mut code = vec![Stmt::new(StmtKind::Let(counter, Expr::Int(0)), span)];
         match blocks.has_loop {
             true => {
-                let goes_on = Expr::binary(
-                    model::BinaryOp::Ne,
-                    Expr::Bound(counter),
-                    Expr::Int(DONE),
-                );
+                let goes_on =
+                    Expr::binary(model::BinaryOp::Ne, Expr::Bound(counter), Expr::Int(DONE));
                 code.push(Stmt::new(StmtKind::While(goes_on, body), span));
             }
             false => code.extend(body),
@@ -158,7 +165,9 @@ impl Lowering<'_> {
 
     fn arms(&self, variants: Vec<Variant>) -> Vec<(Expr, Vec<Stmt>)> {
         let possible = variants.into_iter().filter(|variant| variant.priority == 0);
-        possible.map(|variant| (variant.guard, variant.effect)).collect()
+        possible
+            .map(|variant| (variant.guard, variant.effect))
+            .collect()
     }
 
     /// The next location if its code is written here, else the jump to it.
@@ -190,10 +199,12 @@ impl Lowering<'_> {
 fn chain(arms: Vec<(Expr, Vec<Stmt>)>, span: Span) -> Vec<Stmt> {
     let message = "no statement is possible at this place of the d_step".to_owned();
     let stuck = vec![Stmt::new(StmtKind::Fail(message), span)];
-    arms.into_iter().rev().fold(stuck, |otherwise, (guard, effect)| match guard {
-        Expr::Bool(true) => effect,
-        guard => vec![Stmt::new(StmtKind::If(guard, effect, otherwise), span)],
-    })
+    arms.into_iter()
+        .rev()
+        .fold(stuck, |otherwise, (guard, effect)| match guard {
+            Expr::Bool(true) => effect,
+            guard => vec![Stmt::new(StmtKind::If(guard, effect, otherwise), span)],
+        })
 }
 
 /// The locations of a `d_step` from `start` on, such that only loops lead back, with the number of
@@ -229,7 +240,9 @@ fn order(flow: &Flow, start: usize) -> (Vec<(usize, usize)>, bool) {
         }
     }
     finished.reverse();
-    let counted = finished.into_iter().map(|location| (location, n_ways[&location]));
+    let counted = finished
+        .into_iter()
+        .map(|location| (location, n_ways[&location]));
     (counted.collect(), has_loop)
 }
 

@@ -157,9 +157,9 @@ impl Lowering<'_> {
             ExprKind::Expired(timer) => self.ask_timer(timer, 0, who)?,
             ExprKind::IsOff(timer) => self.ask_timer(timer, -1, who)?,
             ExprKind::Timeout => Val::number(i64::from(who.timeout)),
-            ExprKind::NonProgress => {
-                Val::truth(Expr::not(self.some_process_at(|label| label.starts_with("progress"))))
-            }
+            ExprKind::NonProgress => Val::truth(Expr::not(
+                self.some_process_at(|label| label.starts_with("progress")),
+            )),
             ExprKind::RemoteLabel {
                 process,
                 pid,
@@ -208,14 +208,17 @@ impl Lowering<'_> {
             return None;
         }
         if let Ty::Struct(_) = found.ty {
-            let message = format!("`{}` is a structure, not a single value", self.text(var.span));
+            let message = format!(
+                "`{}` is a structure, not a single value",
+                self.text(var.span)
+            );
             let diagnostic = Diagnostic::error("wrong-type", var.span, message);
             self.say(diagnostic.help("name one of its fields"));
             return None;
         }
         let bounds = match found.ty {
             Ty::Mtype if self.named_mtypes => (0, self.symbols.mtype_names.len() as i64),
-            Ty::Chan => (0, self.last_channel().max(1)),
+            Ty::Chan => (0, self.last_channel().max(255)),
             other => other.bounds(),
         };
         let expr = self.read(&found, who);
@@ -275,7 +278,9 @@ impl Lowering<'_> {
             match (&part.index, length) {
                 (Some(index), Some(length)) => {
                     let value = self.value(index, who);
-                    let outside = value.constant().filter(|at| !(0..length as i64).contains(at));
+                    let outside = value
+                        .constant()
+                        .filter(|at| !(0..length as i64).contains(at));
                     if let Some(at) = outside {
                         let message = format!("`{}` has no element {at}", part.name);
                         let help = format!("its elements are 0 to {}", length - 1);
@@ -310,7 +315,9 @@ impl Lowering<'_> {
             Storage::Constant => None,
             Storage::State(var) => Some(Place {
                 var,
-                owner: self.symbols.vars[found.var].owner.map(|_| who.owner.clone()),
+                owner: self.symbols.vars[found.var]
+                    .owner
+                    .map(|_| who.owner.clone()),
                 path: found.path.clone(),
             }),
         }
@@ -404,7 +411,7 @@ impl Lowering<'_> {
         }
         let (lo, hi) = match ty {
             Ty::Mtype if self.named_mtypes => (0, self.symbols.mtype_names.len() as i64),
-            Ty::Chan => return value.expr,
+            Ty::Chan => (0, self.last_channel().max(255)),
             other => other.bounds(),
         };
         if lo <= value.lo && value.hi <= hi {
@@ -429,7 +436,10 @@ impl Lowering<'_> {
         let (lo, hi) = ty.bounds();
         if !(lo..=hi).contains(&value) && ty != Ty::Chan {
             let kept = wrapped(value, ty);
-            let message = format!("{value} does not fit into a `{}`; {kept} is stored", ty.name());
+            let message = format!(
+                "{value} does not fit into a `{}`; {kept} is stored",
+                ty.name()
+            );
             self.say(Diagnostic::warning("truncated", span, message));
         }
     }

@@ -82,7 +82,10 @@ impl Lowering<'_> {
         variants: &mut Vec<Variant>,
         span: Span,
     ) {
-        let Some(known) = candidates.iter().map(|c| c.when.clone()).collect::<Option<Vec<_>>>()
+        let Some(known) = candidates
+            .iter()
+            .map(|c| c.when.clone())
+            .collect::<Option<Vec<_>>>()
         else {
             return;
         };
@@ -313,11 +316,7 @@ impl Lowering<'_> {
     }
 
     /// The arguments of a receive or poll, sorted, and the number of components that they cover.
-    fn sorted_arguments(
-        &mut self,
-        arguments: &[Argument],
-        who: &Who,
-    ) -> Option<(Receipt, usize)> {
+    fn sorted_arguments(&mut self, arguments: &[Argument], who: &Who) -> Option<(Receipt, usize)> {
         let mut receipt = Receipt {
             wanted: Vec::new(),
             stores: Vec::new(),
@@ -493,8 +492,7 @@ impl Lowering<'_> {
                 continue;
             }
             for position in 0..described.per_process {
-                let number =
-                    self.channel_number(group, Expr::Int(position as i64), Some(pid));
+                let number = self.channel_number(group, Expr::Int(position as i64), Some(pid));
                 let candidate = Candidate {
                     group,
                     when: None,
@@ -509,7 +507,10 @@ impl Lowering<'_> {
                     })
                     .collect();
                 let last = add(length.clone(), -1);
-                effect.push(Stmt::new(StmtKind::For(slot, Expr::Int(0), last, clear), span));
+                effect.push(Stmt::new(
+                    StmtKind::For(slot, Expr::Int(0), last, clear),
+                    span,
+                ));
                 let place = self.length_place(&candidate);
                 effect.push(Stmt::new(StmtKind::Assign(place, Expr::Int(0)), span));
             }

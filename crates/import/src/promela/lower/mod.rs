@@ -158,7 +158,11 @@ fn lower_with(
         plans: Vec::new(),
         alive: Vec::new(),
         is_asking: false,
-        abstract_timers: call.abstract_timers.iter().map(|(n, k)| (n.clone(), k.clone(), false)).collect(),
+        abstract_timers: call
+            .abstract_timers
+            .iter()
+            .map(|(n, k)| (n.clone(), k.clone(), false))
+            .collect(),
         pool: call.pool,
     };
     lowering.build_flows();
@@ -252,7 +256,11 @@ impl Lowering<'_> {
                     parameters.push(index);
                 }
                 if parameter.length.is_some() {
-                    self.error("wrong-type", parameter.span, "a parameter cannot be an array");
+                    self.error(
+                        "wrong-type",
+                        parameter.span,
+                        "a parameter cannot be an array",
+                    );
                 }
             }
             self.parameters.push(parameters);

@@ -58,7 +58,10 @@ impl Lowering<'_> {
         let total = self.total(&active, &runs);
         let n_slots = match total {
             Some(total) if total <= MAX_PROCESSES => total,
-            _ => self.pool.max(DEFAULT_POOL).max(usize::try_from(n_at_start).unwrap_or(0)),
+            _ => self
+                .pool
+                .max(DEFAULT_POOL)
+                .max(usize::try_from(n_at_start).unwrap_or(0)),
         };
         let n_slots = n_slots.min(MAX_PROCESSES);
         if n_at_start > MAX_PROCESSES as i64 {
@@ -223,9 +226,15 @@ impl Lowering<'_> {
 
 /// Which elements can be executed more than once.
 fn cyclic_elements(flow: &Flow, locations: &[usize]) -> Vec<bool> {
-    let position: BTreeMap<usize, usize> =
-        locations.iter().enumerate().map(|(at, element)| (*element, at)).collect();
-    let exits: Vec<Vec<_>> = locations.iter().map(|location| flow.exits(*location)).collect();
+    let position: BTreeMap<usize, usize> = locations
+        .iter()
+        .enumerate()
+        .map(|(at, element)| (*element, at))
+        .collect();
+    let exits: Vec<Vec<_>> = locations
+        .iter()
+        .map(|location| flow.exits(*location))
+        .collect();
     let mut in_cycle = vec![false; flow.elements.len()];
     for (start, leaving) in exits.iter().enumerate() {
         for exit in leaving {

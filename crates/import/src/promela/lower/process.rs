@@ -51,13 +51,23 @@ impl Plan {
 impl Lowering<'_> {
     /// Writes all processes.
     pub(super) fn make_processes(&mut self) {
-        self.plans = self.units.clone().iter().map(|unit| Rc::new(self.plan(unit))).collect();
+        self.plans = self
+            .units
+            .clone()
+            .iter()
+            .map(|unit| Rc::new(self.plan(unit)))
+            .collect();
         self.make_alive();
         self.warn_of_blocking();
         let holds = |plan: &Rc<Plan>| plan.steps.iter().flatten().any(|step| step.holds);
         if self.plans.iter().any(holds) {
-            let n_instances: usize =
-                self.population.ranges.iter().flatten().map(|range| range.len()).sum();
+            let n_instances: usize = self
+                .population
+                .ranges
+                .iter()
+                .flatten()
+                .map(|range| range.len())
+                .sum();
             let ty = Scalar::Range(-1, n_instances as i64 - 1);
             let control = self.special_variable("_atomic", ty, -1);
             self.special.control = Some(control);
@@ -77,14 +87,14 @@ impl Lowering<'_> {
             for &location in &self.plans[position].clone().locations {
                 let element = &unit.flow.elements[location];
                 let may_wait = match &element.kind {
-                    Kind::Leaf(Leaf::Condition(expr)) => !is_certain(&unit.flow, location)
-                        && !matches!(expr.kind, ExprKind::Timeout),
+                    Kind::Leaf(Leaf::Condition(expr)) => {
+                        !is_certain(&unit.flow, location) && !matches!(expr.kind, ExprKind::Timeout)
+                    }
                     Kind::Leaf(Leaf::Receive { .. }) => true,
                     _ => false,
                 };
                 if element.in_atomic && may_wait {
-                    let message =
-                        "if this has to wait, the `atomic` ends here and others may move";
+                    let message = "if this has to wait, the `atomic` ends here and others may move";
                     let help = "put what may wait first, so that the rest is executed as one";
                     let warning = Diagnostic::warning("atomic-may-block", element.span, message);
                     self.say(warning.help(help));
@@ -202,7 +212,9 @@ impl Lowering<'_> {
             Kind::Leaf(Leaf::Send { channel, .. } | Leaf::Receive { channel, .. }) => {
                 let root = self.symbols.lookup(&channel.parts[0].name, element.context);
                 root.is_some_and(|root| {
-                    self.reach[root].iter().all(|group| self.groups[*group].capacity > 0)
+                    self.reach[root]
+                        .iter()
+                        .all(|group| self.groups[*group].capacity > 0)
                 })
             }
             Kind::DStep(_) | Kind::End => false,
@@ -435,7 +447,10 @@ impl Lowering<'_> {
             let unit = self.units[position].clone();
             let plan = self.plans[position].clone();
             let has = |element: &usize| {
-                unit.flow.elements[*element].labels.iter().any(|label| wanted(label))
+                unit.flow.elements[*element]
+                    .labels
+                    .iter()
+                    .any(|label| wanted(label))
             };
             let locations: Vec<LocationId> = plan
                 .locations
@@ -492,7 +507,10 @@ impl Lowering<'_> {
             let is_end = |element: &usize| {
                 let described = &unit.flow.elements[*element];
                 matches!(described.kind, Kind::End)
-                    || described.labels.iter().any(|label| label.starts_with("end"))
+                    || described
+                        .labels
+                        .iter()
+                        .any(|label| label.starts_with("end"))
             };
             let not_ends: Vec<LocationId> = plan
                 .locations
@@ -611,7 +629,12 @@ impl Lowering<'_> {
         let unit = self.units[position].clone();
         let Some(element) = unit.flow.find_label(label) else {
             let message = format!("`{process}` has no label `{label}`");
-            let labels = unit.flow.elements.iter().flat_map(|e| &e.labels).map(|l| &**l);
+            let labels = unit
+                .flow
+                .elements
+                .iter()
+                .flat_map(|e| &e.labels)
+                .map(|l| &**l);
             let mut diagnostic = Diagnostic::error("unknown-name", span, message);
             if let Some(close) = base::closest_name(label, labels) {
                 diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
@@ -641,7 +664,11 @@ impl Lowering<'_> {
             other.owner == Some(proctype) && other.name == *name
         };
         let Some(found) = self.symbols.vars.iter().find(|other| is_it(other)) else {
-            self.error("unknown-name", span, format!("`{process}` has no variable `{name}`"));
+            self.error(
+                "unknown-name",
+                span,
+                format!("`{process}` has no variable `{name}`"),
+            );
             return None;
         };
         let context = Context {

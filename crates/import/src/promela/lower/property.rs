@@ -45,7 +45,12 @@ impl Lowering<'_> {
                     continue;
                 }
                 let property = self.question(&ltl);
-                found.push(named(&extra.name, &extra.text, property, extra.formula.span));
+                found.push(named(
+                    &extra.name,
+                    &extra.text,
+                    property,
+                    extra.formula.span,
+                ));
             }
         }
         self.warn_of_duplicates(&found);
@@ -54,7 +59,10 @@ impl Lowering<'_> {
 
     fn warn_of_duplicates(&mut self, found: &[NamedProperty]) {
         for (position, property) in found.iter().enumerate() {
-            if found[..position].iter().any(|other| other.name == property.name) {
+            if found[..position]
+                .iter()
+                .any(|other| other.name == property.name)
+            {
                 let message = format!("two properties are called `{}`", property.name);
                 self.error("duplicate-name", property.span, message);
             }
@@ -161,7 +169,10 @@ impl Lowering<'_> {
     fn formula(&mut self, expr: &ast::Expr) -> Option<Ltl> {
         match &expr.kind {
             ExprKind::Unary(op, inner) if is_temporal(expr) || *op == Unary::Not => {
-                if !matches!(op, Unary::Not | Unary::Next | Unary::Always | Unary::Eventually) {
+                if !matches!(
+                    op,
+                    Unary::Not | Unary::Next | Unary::Always | Unary::Eventually
+                ) {
                     return self.misplaced(expr);
                 }
                 let inner = self.formula(inner)?;
@@ -232,9 +243,8 @@ impl Lowering<'_> {
 
 /// A formula in negation normal form as an assumption.
 fn assumption(formula: &Ltl) -> Option<Assumption> {
-    let list = |parts: &[Ltl]| -> Option<Vec<Assumption>> {
-        parts.iter().map(assumption).collect()
-    };
+    let list =
+        |parts: &[Ltl]| -> Option<Vec<Assumption>> { parts.iter().map(assumption).collect() };
     let literal = |inner: &Ltl| match inner.op() {
         Op::Atom(atom) => Some((*atom, true)),
         Op::Not(inner) => match inner.op() {

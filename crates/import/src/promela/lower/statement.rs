@@ -154,7 +154,11 @@ impl Lowering<'_> {
             return Some(Variant::when(Expr::Bool(true)));
         }
         if matches!(name, "_pid" | "_nr_pr" | "_last") {
-            self.error("wrong-type", var.span, format!("`{name}` cannot be assigned to"));
+            self.error(
+                "wrong-type",
+                var.span,
+                format!("`{name}` cannot be assigned to"),
+            );
             return None;
         }
         if name == "_priority" {
@@ -270,13 +274,19 @@ impl Lowering<'_> {
             let place = self.model_place(&found, who)?;
             effect.push(stmt(StmtKind::Assign(place, value)));
         }
-        let n_processes = self.special.n_processes.expect("it changes where there is `run`");
+        let n_processes = self
+            .special
+            .n_processes
+            .expect("it changes where there is `run`");
         let place = Place {
             var: n_processes,
             owner: None,
             path: Vec::new(),
         };
-        effect.push(stmt(StmtKind::Assign(place, add(read_global(n_processes), 1))));
+        effect.push(stmt(StmtKind::Assign(
+            place,
+            add(read_global(n_processes), 1),
+        )));
         Some(Variant {
             effect,
             ..Variant::when(Expr::Bool(true))
@@ -345,9 +355,8 @@ impl Lowering<'_> {
 
     fn own_channel(&self, var: usize, cell: usize, who: &Who) -> Expr {
         let in_struct = self.symbols.vars[var].ty != Ty::Chan;
-        let fits = |group: &super::Group| {
-            group.var == var && (!in_struct || group.cell == Some(cell))
-        };
+        let fits =
+            |group: &super::Group| group.var == var && (!in_struct || group.cell == Some(cell));
         let index = if in_struct { 0 } else { cell as i64 };
         let group = self.groups.iter().position(fits);
         group.map_or(Expr::Int(0), |group| {
@@ -358,7 +367,10 @@ impl Lowering<'_> {
     /// The end of a process: its number becomes free and nothing of it is left.
     pub(super) fn death(&mut self, proctype: usize, who: &Who, span: Span) -> Variant {
         let pid = who.pid.clone().expect("a process has a number");
-        let n_processes = self.special.n_processes.expect("it changes where processes end");
+        let n_processes = self
+            .special
+            .n_processes
+            .expect("it changes where processes end");
         let guard = Expr::binary(BinaryOp::Eq, read_global(n_processes), add(pid.clone(), 1));
         let mut effect = self.empty_channels(proctype, &pid, span);
         for index in 0..self.symbols.vars.len() {

@@ -43,7 +43,8 @@ impl Lowering<'_> {
                 other => other.clone(),
             };
             for mut cell in self.single_cells(ty, &single) {
-                cell.path.insert(0, Access::Index(Expr::Int(position as i64)));
+                cell.path
+                    .insert(0, Access::Index(Expr::Int(position as i64)));
                 cells.push(cell);
             }
         }
@@ -81,7 +82,8 @@ impl Lowering<'_> {
     pub(super) fn scalar(&self, ty: Ty) -> Scalar {
         match ty {
             Ty::Bool => Scalar::Bool,
-            Ty::Chan => Scalar::Range(0, self.last_channel().max(1)),
+            // Any byte, as in Spin: messages of channels may carry constants, too.
+            Ty::Chan => Scalar::Range(0, self.last_channel().max(255)),
             Ty::Mtype if self.named_mtypes => {
                 let n_values = self.symbols.mtype_names.len() + 1;
                 let n_values = u32::try_from(n_values).unwrap_or(256);
@@ -148,7 +150,10 @@ impl Lowering<'_> {
     }
 
     fn process_id(&self, proctype: usize) -> Option<ProcessId> {
-        let position = self.units.iter().position(|unit| unit.proctype == proctype)?;
+        let position = self
+            .units
+            .iter()
+            .position(|unit| unit.proctype == proctype)?;
         Some(ProcessId::new(position))
     }
 
@@ -215,9 +220,8 @@ impl Lowering<'_> {
 
     fn initial_channel(&self, var: usize, cell: usize, owner: &Option<usize>) -> Expr {
         let in_struct = self.symbols.vars[var].ty != Ty::Chan;
-        let fits = |group: &super::Group| {
-            group.var == var && (!in_struct || group.cell == Some(cell))
-        };
+        let fits =
+            |group: &super::Group| group.var == var && (!in_struct || group.cell == Some(cell));
         let Some(group) = self.groups.iter().position(fits) else {
             return Expr::Int(0);
         };
@@ -225,8 +229,7 @@ impl Lowering<'_> {
         match owner {
             None => self.channel_number(group, Expr::Int(index), None),
             Some(owner) => self.for_active(*owner, |pid| {
-                let number =
-                    self.channel_number(group, Expr::Int(index), Some(&Expr::Int(pid)));
+                let number = self.channel_number(group, Expr::Int(index), Some(&Expr::Int(pid)));
                 Some(fold(&number))
             }),
         }
@@ -239,8 +242,9 @@ impl Lowering<'_> {
             return Expr::Int(0);
         };
         let active = range.first_active..range.first_active + range.n_active;
-        let values: Vec<(i64, i64)> =
-            active.map(|pid| (pid, value_of(pid).unwrap_or(0))).collect();
+        let values: Vec<(i64, i64)> = active
+            .map(|pid| (pid, value_of(pid).unwrap_or(0)))
+            .collect();
         let Some(index) = self.index_of(owner) else {
             return Expr::Int(values.first().map_or(0, |(_, value)| *value));
         };
@@ -248,15 +252,23 @@ impl Lowering<'_> {
         if all_same && !values.is_empty() && values.len() == range.len() {
             return Expr::Int(values[0].1);
         }
-        values.into_iter().rev().fold(Expr::Int(0), |otherwise, (pid, value)| {
-            let is_it = super::equals(Expr::Bound(index), pid);
-            Expr::Ite(Box::new(is_it), Box::new(Expr::Int(value)), Box::new(otherwise))
-        })
+        values
+            .into_iter()
+            .rev()
+            .fold(Expr::Int(0), |otherwise, (pid, value)| {
+                let is_it = super::equals(Expr::Bound(index), pid);
+                Expr::Ite(
+                    Box::new(is_it),
+                    Box::new(Expr::Int(value)),
+                    Box::new(otherwise),
+                )
+            })
     }
 
     fn initial_value(&mut self, expr: &ast::Expr, ty: Ty, context: Context, span: Span) -> Expr {
         let computed = |pid: Option<i64>| -> Option<i64> {
-            self.static_value(expr, context, pid, 0).map(|value| wrapped(value, ty))
+            self.static_value(expr, context, pid, 0)
+                .map(|value| wrapped(value, ty))
         };
         let value = match context.owner {
             None => computed(None).map(Expr::Int),

@@ -91,7 +91,11 @@ impl Lowering<'_> {
             return self.no_timer(timer);
         }
         let expr = self.read(&found, who);
-        Some(Val::truth(Expr::binary(BinaryOp::Eq, expr, Expr::Int(value))))
+        Some(Val::truth(Expr::binary(
+            BinaryOp::Eq,
+            expr,
+            Expr::Int(value),
+        )))
     }
 
     fn no_timer<T>(&mut self, timer: &VarRef) -> Option<T> {

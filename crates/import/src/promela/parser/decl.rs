@@ -5,9 +5,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Span};
 
 use super::{Inline, Parsed, Parser, Wrong};
-use crate::promela::ast::{
-    Claim, Formula, Init, MtypeDecl, Proctype, TypeName, Typedef, VarDecl,
-};
+use crate::promela::ast::{Claim, Formula, Init, MtypeDecl, Proctype, TypeName, Typedef, VarDecl};
 use crate::promela::token::Kind;
 
 const NO_C: &str = "Fairground checks models, not C: write this part in Promela";
@@ -253,7 +251,10 @@ impl Parser<'_> {
 
     /// Is `timer` a type here, and no name?
     fn starts_timer(&self) -> bool {
-        let is_name = self.ahead(1).name().is_some_and(|name| !super::is_keyword(name));
+        let is_name = self
+            .ahead(1)
+            .name()
+            .is_some_and(|name| !super::is_keyword(name));
         let after = self.ahead(2);
         let ends = [";", ",", "[", "}"].iter().any(|punct| after.is(punct));
         is_name && (ends || after.starts_line)

@@ -5,15 +5,21 @@ use std::rc::Rc;
 use base::{Diagnostic, Span};
 
 use super::{Parsed, Parser, Wrong, is_keyword};
-use crate::promela::ast::{
-    Argument, Binary, Expr, ExprKind, Part, Probe, Unary, VarRef,
-};
+use crate::promela::ast::{Argument, Binary, Expr, ExprKind, Part, Probe, Unary, VarRef};
 use crate::promela::token::Kind;
 
 /// Operators with two operands by strength, weakest first. Those in the second list are operators
 /// only in formulas. All of one level group to the left, as in Spin.
 const LEVELS: [(&[(&str, Binary)], &[(&str, Binary)]); 12] = [
-    (&[], &[("->", Binary::Implies), ("implies", Binary::Implies), ("<->", Binary::Iff), ("equivalent", Binary::Iff)]),
+    (
+        &[],
+        &[
+            ("->", Binary::Implies),
+            ("implies", Binary::Implies),
+            ("<->", Binary::Iff),
+            ("equivalent", Binary::Iff),
+        ],
+    ),
     (&[("||", Binary::Or)], &[("\\/", Binary::Or)]),
     (&[("&&", Binary::And)], &[("/\\", Binary::And)]),
     (
@@ -33,10 +39,21 @@ const LEVELS: [(&[(&str, Binary)], &[(&str, Binary)]); 12] = [
     (&[("^", Binary::BitXor)], &[]),
     (&[("&", Binary::BitAnd)], &[]),
     (&[("==", Binary::Eq), ("!=", Binary::Ne)], &[]),
-    (&[("<=", Binary::Le), (">=", Binary::Ge), ("<", Binary::Lt), (">", Binary::Gt)], &[]),
+    (
+        &[
+            ("<=", Binary::Le),
+            (">=", Binary::Ge),
+            ("<", Binary::Lt),
+            (">", Binary::Gt),
+        ],
+        &[],
+    ),
     (&[("<<", Binary::Shl), (">>", Binary::Shr)], &[]),
     (&[("+", Binary::Add), ("-", Binary::Sub)], &[]),
-    (&[("*", Binary::Mul), ("/", Binary::Div), ("%", Binary::Mod)], &[]),
+    (
+        &[("*", Binary::Mul), ("/", Binary::Div), ("%", Binary::Mod)],
+        &[],
+    ),
 ];
 
 /// How many tokens an operator of formulas takes.
@@ -79,7 +96,8 @@ impl Parser<'_> {
         }
         let (_, op) = plain.iter().find(|(text, _)| self.is(text))?;
         // `a <> b` and `a <-> b` are no comparisons, and `q?<x>` ends with its `>`.
-        if *op == Binary::Lt && self.in_formula && (self.ahead(1).is(">") || self.ahead(1).is("->")) {
+        if *op == Binary::Lt && self.in_formula && (self.ahead(1).is(">") || self.ahead(1).is("->"))
+        {
             return None;
         }
         if self.is("/") && self.ahead(1).is("\\") {
@@ -174,8 +192,7 @@ impl Parser<'_> {
             }
             let otherwise = self.expr()?;
             self.expect(")")?;
-            let kind =
-                ExprKind::Cond(Box::new(condition), Box::new(then), Box::new(otherwise));
+            let kind = ExprKind::Cond(Box::new(condition), Box::new(then), Box::new(otherwise));
             let span = self.since(start);
             return Ok(Expr { kind, span });
         }
@@ -306,7 +323,8 @@ impl Parser<'_> {
             return Ok(ExprKind::RemoteVar { process, pid, var });
         }
         let message = format!("`{process}` is a process type, not a variable");
-        let help = format!("write `{process}[pid]@label`, `{process}[pid]:variable` or `run {process}()`");
+        let help =
+            format!("write `{process}[pid]@label`, `{process}[pid]:variable` or `run {process}()`");
         self.say(Diagnostic::error("unknown-name", span, message).help(help));
         Err(Wrong)
     }
@@ -390,9 +408,8 @@ impl Parser<'_> {
             }
             _ => {
                 let found = self.token().describe();
-                let message = format!(
-                    "a receive takes variables, constants, `_` and `eval(…)`, not {found}"
-                );
+                let message =
+                    format!("a receive takes variables, constants, `_` and `eval(…)`, not {found}");
                 self.say(Diagnostic::error("syntax", start, message));
                 Err(Wrong)
             }

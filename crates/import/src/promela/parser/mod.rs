@@ -83,7 +83,11 @@ pub(super) fn parse_formula(
 impl<'a> Parser<'a> {
     fn new(mut tokens: Vec<Token>, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
         let end = match tokens.last() {
-            Some(last) => Span::new(last.span.source, last.span.end as usize, last.span.end as usize),
+            Some(last) => Span::new(
+                last.span.source,
+                last.span.end as usize,
+                last.span.end as usize,
+            ),
             None => Span::nowhere(),
         };
         tokens.push(Token {
@@ -269,7 +273,15 @@ impl<'a> Parser<'a> {
 }
 
 const UNITS: [&str; 10] = [
-    "active", "proctype", "init", "never", "ltl", "typedef", "inline", "mtype", "chan",
+    "active",
+    "proctype",
+    "init",
+    "never",
+    "ltl",
+    "typedef",
+    "inline",
+    "mtype",
+    "chan",
     "D_proctype",
 ];
 
@@ -278,7 +290,10 @@ const TYPES: [&str; 9] = [
 ];
 
 fn starts_process(name: &str) -> bool {
-    matches!(name, "active" | "proctype" | "init" | "never" | "ltl" | "typedef" | "inline")
+    matches!(
+        name,
+        "active" | "proctype" | "init" | "never" | "ltl" | "typedef" | "inline"
+    )
 }
 
 fn starts_unit(name: &str) -> bool {
@@ -290,13 +305,60 @@ pub(super) fn is_keyword(name: &str) -> bool {
     TYPES.contains(&name)
         || matches!(
             name,
-            "active" | "assert" | "atomic" | "break" | "c_code" | "c_decl" | "c_expr" | "c_state"
-                | "c_track" | "D_proctype" | "do" | "else" | "empty" | "enabled" | "eval"
-                | "false" | "fi" | "for" | "full" | "get_priority" | "goto" | "hidden" | "if"
-                | "init" | "inline" | "len" | "local" | "ltl" | "nempty" | "never" | "nfull"
-                | "notrace" | "np_" | "od" | "of" | "pc_value" | "printf" | "printm" | "priority"
-                | "proctype" | "provided" | "return" | "run" | "d_step" | "select"
-                | "set_priority" | "skip" | "timeout" | "trace" | "true" | "show" | "typedef"
-                | "unless" | "xr" | "xs"
+            "active"
+                | "assert"
+                | "atomic"
+                | "break"
+                | "c_code"
+                | "c_decl"
+                | "c_expr"
+                | "c_state"
+                | "c_track"
+                | "D_proctype"
+                | "do"
+                | "else"
+                | "empty"
+                | "enabled"
+                | "eval"
+                | "false"
+                | "fi"
+                | "for"
+                | "full"
+                | "get_priority"
+                | "goto"
+                | "hidden"
+                | "if"
+                | "init"
+                | "inline"
+                | "len"
+                | "local"
+                | "ltl"
+                | "nempty"
+                | "never"
+                | "nfull"
+                | "notrace"
+                | "np_"
+                | "od"
+                | "of"
+                | "pc_value"
+                | "printf"
+                | "printm"
+                | "priority"
+                | "proctype"
+                | "provided"
+                | "return"
+                | "run"
+                | "d_step"
+                | "select"
+                | "set_priority"
+                | "skip"
+                | "timeout"
+                | "trace"
+                | "true"
+                | "show"
+                | "typedef"
+                | "unless"
+                | "xr"
+                | "xs"
         )
 }

@@ -83,7 +83,11 @@ impl Parser<'_> {
         if fine {
             return;
         }
-        let at = Span::new(last.span.source, last.span.end as usize, last.span.end as usize);
+        let at = Span::new(
+            last.span.source,
+            last.span.end as usize,
+            last.span.end as usize,
+        );
         let found = next.describe();
         let diagnostic = if next.is("=") {
             let span = next.span;
@@ -289,7 +293,10 @@ impl Parser<'_> {
         while self.eat("::") {
             let span = self.span();
             let option = self.nested(Self::sequence)?;
-            if option.iter().all(|s| matches!(s.kind, StmtKind::Declare(_))) {
+            if option
+                .iter()
+                .all(|s| matches!(s.kind, StmtKind::Declare(_)))
+            {
                 let message = "this option has no statement";
                 self.say(Diagnostic::error("syntax", span, message).help("write `skip`"));
             }
@@ -300,7 +307,10 @@ impl Parser<'_> {
             let message = format!("expected `{closer}`, found {found}");
             let span = self.span();
             let diagnostic = Diagnostic::error("syntax", span, message);
-            self.say(diagnostic.label(start, format!("needed to close this; `{closer}` is missing")));
+            self.say(diagnostic.label(
+                start,
+                format!("needed to close this; `{closer}` is missing"),
+            ));
             return Err(Wrong);
         }
         Ok(options)
@@ -504,7 +514,9 @@ impl Parser<'_> {
     }
 
     fn find_inline(&self, name: &str) -> Option<usize> {
-        self.inlines.iter().rposition(|inline| &*inline.name == name)
+        self.inlines
+            .iter()
+            .rposition(|inline| &*inline.name == name)
     }
 
     /// Replaces the call of an inline at `start` by its body. With a `target`, `return e` assigns
