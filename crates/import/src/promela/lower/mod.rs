@@ -6,6 +6,7 @@
 //! iff Spin's are. Buffered channels are variables with a length and messages; rendezvous is that of
 //! [`model::Sync`].
 
+mod arithmetic;
 mod channels;
 mod claim;
 mod d_step;
@@ -14,6 +15,7 @@ mod message;
 mod population;
 mod process;
 mod property;
+mod remote;
 mod statement;
 mod storage;
 mod timer;

@@ -5,6 +5,7 @@
 
 mod decl;
 mod expr;
+mod inline;
 mod stmt;
 
 use std::collections::BTreeSet;

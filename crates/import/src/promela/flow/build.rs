@@ -1,130 +1,34 @@
-//! Control flow: the locations of a process and the statements that lead from one to the next.
-//!
-//! State counts can equal Spin's only if locations are Spin's. So this module builds the same
-//! graph: every statement is an element; selections, loops, `unless` and sequences in braces are
-//! elements of their own, whose steps are those of the statements that can come first in them;
-//! `goto`, `break` and the ends of selections are passed through when looking for the next location
-//! (G.J. Holzmann, *The Spin Model Checker*, 2003, chapter 6; Spin's `flow.c` and `pangen1.c` define
-//! the details).
+//! Building the elements of a body, statement by statement.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use base::{Diagnostic, Span};
 
-use super::ast::{Argument, Binary, Expr, ExprKind, Init, Part, Stmt, StmtKind, VarDecl, VarRef};
-use super::symbols::{Context, Symbols, Ty};
-
-/// A statement that is a step by itself.
-#[derive(Clone, Debug)]
-pub(crate) enum Leaf {
-    Condition(Expr),
-    Assign(VarRef, Expr),
-    /// Sets a whole variable (by position) to zero where it is declared.
-    Clear(usize),
-    SetTimer(VarRef, Expr),
-    Send {
-        channel: VarRef,
-        arguments: Vec<Expr>,
-        sorted: bool,
-    },
-    Receive {
-        channel: VarRef,
-        arguments: Vec<Argument>,
-        any: bool,
-        peek: bool,
-    },
-    Else,
-    Assert(Expr),
-    Print,
-}
-
-/// Elements in a row.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sequence {
-    elements: Vec<usize>,
-    first: usize,
-    last: usize,
-}
-
-/// What an element is.
-#[derive(Clone, Debug)]
-pub(crate) enum Kind {
-    Leaf(Leaf),
-    /// To a label, or to the end of a loop.
-    Goto(Target),
-    /// The end of a selection: passed through.
-    Dot,
-    /// `if` or `do`.
-    Choice(Vec<Sequence>),
-    Unless(Sequence),
-    /// `{ … }` or `atomic { … }`.
-    Block(Sequence),
-    DStep(Sequence),
-    /// The end of the process.
-    End,
-}
-
-/// Where a jump leads.
-#[derive(Clone, Debug)]
-pub(crate) enum Target {
-    Label(Rc<str>),
-    Element(usize),
-}
-
-/// An element.
-#[derive(Clone, Debug)]
-pub(crate) struct Element {
-    pub(crate) kind: Kind,
-    next: Option<usize>,
-    pub(crate) labels: Vec<Rc<str>>,
-    pub(crate) in_atomic: bool,
-    pub(crate) in_d_step: bool,
-    /// First elements of the escapes that cover it, outermost first.
-    escapes: Vec<usize>,
-    pub(crate) context: Context,
-    pub(crate) span: Span,
-}
-
-/// The control flow of a process or claim.
-#[derive(Clone, Debug)]
-pub(crate) struct Flow {
-    pub(crate) elements: Vec<Element>,
-    /// Where the process starts.
-    pub(crate) start: usize,
-}
-
-/// A step that leaves a location.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Exit {
-    /// The element that is executed.
-    pub(crate) element: usize,
-    /// The location afterwards; nothing after the end of the process.
-    pub(crate) target: Option<usize>,
-    /// Zero, or the escape that it belongs to. Exits of an escape are possible only if none of the
-    /// escapes before it is, and ordinary exits only if no escape is.
-    pub(crate) escape: usize,
-}
+use super::{Element, Flow, Kind, Leaf, Sequence, Target, is_special};
+use crate::promela::ast::{Expr, ExprKind, Init, Part, Stmt, StmtKind, TypeName, VarDecl, VarRef};
+use crate::promela::symbols::{Context, Symbols};
 
 /// Where statements are being added.
 #[derive(Clone, Copy)]
-struct Place {
-    scope: usize,
-    owner: Option<usize>,
-    in_atomic: bool,
-    in_d_step: bool,
+pub(super) struct Place {
+    pub(super) scope: usize,
+    pub(super) owner: Option<usize>,
+    pub(super) in_atomic: bool,
+    pub(super) in_d_step: bool,
     /// Are declarations still initialised when the process starts?
-    at_start: bool,
-    break_target: Option<usize>,
+    pub(super) at_start: bool,
+    pub(super) break_target: Option<usize>,
 }
 
-struct Builder<'a> {
-    elements: Vec<Element>,
-    sequences: Vec<Sequence>,
-    symbols: &'a mut Symbols,
-    remote_labels: &'a BTreeSet<Rc<str>>,
-    is_claim: bool,
-    diagnostics: &'a mut Vec<Diagnostic>,
+/// A body that is being turned into elements.
+pub(super) struct Builder<'a> {
+    pub(super) elements: Vec<Element>,
+    pub(super) sequences: Vec<Sequence>,
+    pub(super) symbols: &'a mut Symbols,
+    pub(super) remote_labels: &'a BTreeSet<Rc<str>>,
+    pub(super) is_claim: bool,
+    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 /// What a flow is built from.
@@ -183,7 +87,7 @@ pub(crate) fn build(
 }
 
 impl Builder<'_> {
-    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+    pub(super) fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.diagnostics
             .push(Diagnostic::error(code, span, message));
     }
@@ -228,7 +132,7 @@ impl Builder<'_> {
                 span,
                 "a sequence must have at least one statement",
             );
-            let skip = Kind::Leaf(Leaf::Condition(int(1, span)));
+            let skip = Kind::Leaf(Leaf::Condition(skip(span)));
             let element = self.new_element(skip, place, span);
             self.append(element);
         }
@@ -251,7 +155,7 @@ impl Builder<'_> {
     /// A declaration after the first statement is a step that sets the variable.
     fn declare(&mut self, decl: &VarDecl, place: Place) {
         let is_step = !place.at_start
-            && decl.ty != super::ast::TypeName::Timer
+            && decl.ty != TypeName::Timer
             && match decl.init {
                 Init::Zero => true,
                 Init::Value(_) => decl.length.is_none(),
@@ -286,7 +190,7 @@ impl Builder<'_> {
     }
 
     /// Adds a statement that carries labels.
-    fn statement(&mut self, statement: &Stmt, labels: &[Rc<str>], place: Place) {
+    pub(super) fn statement(&mut self, statement: &Stmt, labels: &[Rc<str>], place: Place) {
         let span = statement.span;
         match &statement.kind {
             StmtKind::Label(name, inner) => {
@@ -360,7 +264,7 @@ impl Builder<'_> {
     fn goto(&mut self, target: Target, labels: &[Rc<str>], place: Place, span: Span) {
         let is_seen = |label: &Rc<str>| is_special(label) || self.remote_labels.contains(label);
         if labels.iter().any(is_seen) {
-            let skip = Kind::Leaf(Leaf::Condition(int(1, span)));
+            let skip = Kind::Leaf(Leaf::Condition(skip(span)));
             self.labelled(skip, labels, place, span);
             self.labelled(Kind::Goto(target), &[], place, span);
         } else {
@@ -396,7 +300,7 @@ impl Builder<'_> {
         self.labelled(kind, labels, place, span);
     }
 
-    fn choice(
+    pub(super) fn choice(
         &mut self,
         options: &[Vec<Stmt>],
         is_loop: bool,
@@ -570,184 +474,6 @@ impl Builder<'_> {
         }
     }
 
-    /// `for` and `select` as the loops that they stand for.
-    fn desugared(&mut self, statement: &Stmt, labels: &[Rc<str>], place: Place) {
-        let span = statement.span;
-        match &statement.kind {
-            StmtKind::For {
-                var,
-                from,
-                to,
-                body,
-            } => self.counting(var, from, (Binary::Le, to), body, labels, place),
-            StmtKind::Select { var, from, to } => {
-                self.selection(var, from, to, labels, place, span);
-            }
-            StmtKind::ForIn { var, within, body } => {
-                self.for_in(var, within, body, labels, place, span);
-            }
-            _ => unreachable!("only loops are desugared"),
-        }
-    }
-
-    fn counting(
-        &mut self,
-        var: &VarRef,
-        from: &Expr,
-        (compare, to): (Binary, &Expr),
-        body: &[Stmt],
-        labels: &[Rc<str>],
-        place: Place,
-    ) {
-        let span = var.span;
-        self.statement(&assign(var, from.clone(), span), &[], place);
-        let test = binary(compare, read(var), to.clone(), span);
-        let next = binary(Binary::Add, read(var), int(1, span), span);
-        let looping = vec![
-            stmt(StmtKind::Condition(test), span),
-            stmt(StmtKind::Spliced(body.to_vec()), span),
-            assign(var, next, span),
-        ];
-        let leaving = vec![stmt(StmtKind::Else, span), stmt(StmtKind::Break, span)];
-        self.choice(&[looping, leaving], true, labels, place, span);
-    }
-
-    /// A choice of any value. Spin writes narrow ranges of numbers out as options.
-    fn selection(
-        &mut self,
-        var: &VarRef,
-        from: &Expr,
-        to: &Expr,
-        labels: &[Rc<str>],
-        place: Place,
-        span: Span,
-    ) {
-        let is_plain = var.parts.len() == 1 && var.parts[0].index.is_none();
-        if let (ExprKind::Int(a), ExprKind::Int(b), true) = (&from.kind, &to.kind, is_plain)
-            && a <= b
-            && b - a <= 32
-        {
-            let options: Vec<Vec<Stmt>> = (*a..=*b)
-                .map(|value| vec![assign(var, int(value, span), span)])
-                .collect();
-            self.choice(&options, false, labels, place, span);
-            return;
-        }
-        self.statement(&assign(var, from.clone(), span), &[], place);
-        let test = binary(Binary::Lt, read(var), to.clone(), span);
-        let next = binary(Binary::Add, read(var), int(1, span), span);
-        let leaving = vec![stmt(StmtKind::Break, span)];
-        let looping = vec![
-            stmt(StmtKind::Condition(test), span),
-            assign(var, next, span),
-        ];
-        self.choice(&[leaving, looping], true, labels, place, span);
-    }
-
-    /// Over the indices of an array, or over the messages of a channel by rotating it once.
-    fn for_in(
-        &mut self,
-        var: &VarRef,
-        within: &VarRef,
-        body: &[Stmt],
-        labels: &[Rc<str>],
-        place: Place,
-        span: Span,
-    ) {
-        let context = Context {
-            scope: place.scope,
-            order: self.symbols.now(),
-            owner: place.owner,
-        };
-        let found = self.symbols.resolve(within, context, "variable");
-        let index = match found {
-            Ok(index) => index,
-            Err(diagnostic) => {
-                self.diagnostics.push(diagnostic);
-                return;
-            }
-        };
-        let (ty, mut length) = (self.symbols.vars[index].ty, self.symbols.vars[index].length);
-        if within.parts.len() > 1 {
-            length = self.field_length(ty, &within.parts[1..]);
-        }
-        let is_element = within.parts.last().is_some_and(|part| part.index.is_some());
-        if let Some(length) = length.filter(|_| !is_element) {
-            let last = i64::try_from(length).unwrap_or(i64::MAX) - 1;
-            let to = int(last, span);
-            self.counting(var, &int(0, span), (Binary::Le, &to), body, labels, place);
-            return;
-        }
-        if ty != Ty::Chan {
-            let message = "`for (x in y)` needs an array or a channel";
-            self.error("wrong-type", within.span, message);
-            return;
-        }
-        let counter = VarDecl {
-            name: "_for".into(),
-            ty: super::ast::TypeName::Byte,
-            length: None,
-            init: Init::List(Vec::new()),
-            span,
-        };
-        let scope = self.symbols.open(place.scope);
-        let place = Place { scope, ..place };
-        let diagnostics = &mut *self.diagnostics;
-        self.symbols
-            .declare(&counter, scope, place.owner, true, diagnostics);
-        let part = Part {
-            name: "_for".into(),
-            index: None,
-            span,
-        };
-        let counter = VarRef {
-            parts: vec![part],
-            span,
-        };
-        let mut rotated = vec![
-            stmt(
-                StmtKind::Receive {
-                    channel: within.clone(),
-                    arguments: vec![Argument::Store(var.clone())],
-                    any: false,
-                    peek: false,
-                },
-                span,
-            ),
-            stmt(
-                StmtKind::Send {
-                    channel: within.clone(),
-                    arguments: vec![read(var)],
-                    sorted: false,
-                },
-                span,
-            ),
-        ];
-        rotated.push(stmt(StmtKind::Spliced(body.to_vec()), span));
-        let length = Expr {
-            kind: ExprKind::Probe(super::ast::Probe::Len, within.clone()),
-            span,
-        };
-        self.counting(
-            &counter,
-            &int(0, span),
-            (Binary::Lt, &length),
-            &rotated,
-            labels,
-            place,
-        );
-    }
-
-    fn field_length(&self, ty: Ty, parts: &[Part]) -> Option<usize> {
-        let Ty::Struct(index) = ty else { return None };
-        let fields = &self.symbols.structs[index].1;
-        let field = fields.iter().find(|field| field.name == parts[0].name)?;
-        match parts {
-            [_] => field.length,
-            _ => self.field_length(field.ty, &parts[1..]),
-        }
-    }
-
     /// The last element of a block goes on where the block does.
     fn tie_loose_ends(&mut self) {
         for position in (0..self.elements.len()).rev() {
@@ -810,188 +536,8 @@ fn leaf_of(kind: &StmtKind) -> Leaf {
     }
 }
 
-fn stmt(kind: StmtKind, span: Span) -> Stmt {
-    Stmt { kind, span }
-}
-
-fn int(value: i64, span: Span) -> Expr {
-    let kind = ExprKind::Int(value);
+/// The condition that always holds.
+fn skip(span: Span) -> Expr {
+    let kind = ExprKind::Int(1);
     Expr { kind, span }
-}
-
-fn read(var: &VarRef) -> Expr {
-    Expr {
-        kind: ExprKind::Var(var.clone()),
-        span: var.span,
-    }
-}
-
-fn binary(op: Binary, left: Expr, right: Expr, span: Span) -> Expr {
-    let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
-    Expr { kind, span }
-}
-
-fn assign(var: &VarRef, value: Expr, span: Span) -> Stmt {
-    stmt(StmtKind::Assign(var.clone(), value), span)
-}
-
-/// Labels that properties look at.
-pub(crate) fn is_special(label: &str) -> bool {
-    label.starts_with("accept") || label.starts_with("end") || label.starts_with("progress")
-}
-
-impl Flow {
-    /// The element that carries a label.
-    pub(crate) fn find_label(&self, label: &str) -> Option<usize> {
-        let has = |element: &Element| element.labels.iter().any(|other| **other == *label);
-        self.elements.iter().position(has)
-    }
-
-    fn destination(&self, target: &Target) -> Option<usize> {
-        match target {
-            Target::Element(element) => Some(*element),
-            Target::Label(label) => self.find_label(label),
-        }
-    }
-
-    /// Every jump must have a destination, and none may cross the border of a `d_step`.
-    fn check_jumps(&self, diagnostics: &mut Vec<Diagnostic>) {
-        for element in &self.elements {
-            let Kind::Goto(target) = &element.kind else {
-                continue;
-            };
-            let Some(destination) = self.destination(target) else {
-                let Target::Label(label) = target else {
-                    continue;
-                };
-                let message = format!("there is no label `{label}` in this process");
-                let labels = self.elements.iter().flat_map(|e| &e.labels).map(|l| &**l);
-                let mut diagnostic = Diagnostic::error("unknown-name", element.span, message);
-                if let Some(close) = base::closest_name(label, labels) {
-                    diagnostic = diagnostic.help(format!("did you mean `{close}`?"));
-                }
-                diagnostics.push(diagnostic);
-                continue;
-            };
-            if element.in_d_step != self.elements[destination].in_d_step {
-                let message = "a jump cannot lead into or out of a `d_step`";
-                let diagnostic = Diagnostic::error("syntax", element.span, message);
-                diagnostics.push(diagnostic.help("`atomic` allows it"));
-            }
-        }
-        for (position, element) in self.elements.iter().enumerate() {
-            if matches!(element.kind, Kind::Goto(_)) && self.try_hunt(position).is_none() {
-                let message = "these jumps lead to each other for ever";
-                diagnostics.push(Diagnostic::error("syntax", element.span, message));
-                return;
-            }
-        }
-    }
-
-    /// The location at or after an element: jumps and ends of selections are passed through.
-    pub(crate) fn hunt(&self, element: usize) -> usize {
-        self.try_hunt(element)
-            .expect("jumps in circles were refused")
-    }
-
-    fn try_hunt(&self, mut element: usize) -> Option<usize> {
-        for _ in 0..=self.elements.len() {
-            element = match &self.elements[element].kind {
-                Kind::Goto(target) => match self.destination(target) {
-                    Some(destination) => destination,
-                    None => return Some(element),
-                },
-                Kind::Dot => match self.elements[element].next {
-                    Some(next) => next,
-                    None => return Some(element),
-                },
-                Kind::Unless(sequence) => sequence.first,
-                _ => return Some(element),
-            };
-        }
-        None
-    }
-
-    /// The statements that can come first at an element, in order.
-    fn leaves(&self, element: usize, out: &mut Vec<usize>) {
-        let mut element = element;
-        for _ in 0..=self.elements.len() {
-            element = match (&self.elements[element].kind, self.elements[element].next) {
-                (Kind::Dot, Some(next)) => next,
-                (Kind::Unless(sequence), _) => sequence.first,
-                _ => break,
-            };
-        }
-        match &self.elements[element].kind {
-            Kind::Choice(sequences) => {
-                for sequence in sequences {
-                    self.leaves(sequence.first, out);
-                }
-            }
-            Kind::Block(sequence) => self.leaves(sequence.first, out),
-            _ => out.push(element),
-        }
-    }
-
-    fn target_of(&self, element: usize) -> Option<usize> {
-        match &self.elements[element].kind {
-            Kind::End => None,
-            Kind::Goto(_) => Some(self.hunt(element)),
-            _ => self.elements[element].next.map(|next| self.hunt(next)),
-        }
-    }
-
-    /// The steps that leave a location, those of escapes first.
-    pub(crate) fn exits(&self, location: usize) -> Vec<Exit> {
-        let mut leaves = Vec::new();
-        self.leaves(location, &mut leaves);
-        let mut escapes: Vec<Exit> = Vec::new();
-        for &leaf in &leaves {
-            for &escape in self.elements[leaf].escapes.iter().rev() {
-                let mut first = Vec::new();
-                self.leaves(escape, &mut first);
-                for element in first {
-                    let exit = Exit {
-                        element,
-                        target: self.target_of(element),
-                        escape: escape + 1,
-                    };
-                    if !escapes.contains(&exit) && !leaves.contains(&element) {
-                        escapes.insert(0, exit);
-                    }
-                }
-            }
-        }
-        let ordinary = leaves.into_iter().map(|element| Exit {
-            element,
-            target: self.target_of(element),
-            escape: 0,
-        });
-        escapes.into_iter().chain(ordinary).collect()
-    }
-
-    /// The first element of a `d_step`.
-    pub(crate) fn d_step_start(&self, element: usize) -> Option<usize> {
-        match &self.elements[element].kind {
-            Kind::DStep(sequence) => Some(self.hunt(sequence.first)),
-            _ => None,
-        }
-    }
-
-    /// All locations that can be reached, the first one first.
-    pub(crate) fn locations(&self) -> Vec<usize> {
-        let mut found = vec![self.start];
-        let mut at = 0;
-        while at < found.len() {
-            for exit in self.exits(found[at]) {
-                if let Some(target) = exit.target
-                    && !found.contains(&target)
-                {
-                    found.push(target);
-                }
-            }
-            at += 1;
-        }
-        found
-    }
 }
