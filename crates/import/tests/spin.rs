@@ -219,7 +219,7 @@ impl Comparison<'_> {
 
     fn compare_cycles(&mut self, property: &str, program: &str, arguments: &[&str]) {
         for (fairness, flag) in [("none", None), ("weak-process", Some("-f"))] {
-            let mut all = vec!["-E", "-A"];
+            let mut all = vec!["-E"];
             all.extend(arguments);
             all.extend(flag);
             let spins = self.verifier.holds(program, &all);
