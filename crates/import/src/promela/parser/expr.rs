@@ -8,9 +8,12 @@ use super::{Parsed, Parser, Wrong, is_keyword};
 use crate::promela::ast::{Argument, Binary, Expr, ExprKind, Part, Probe, Unary, VarRef};
 use crate::promela::token::Kind;
 
+/// Operators and how they are written.
+type Operators = &'static [(&'static str, Binary)];
+
 /// Operators with two operands by strength, weakest first. Those in the second list are operators
 /// only in formulas. All of one level group to the left, as in Spin.
-const LEVELS: [(&[(&str, Binary)], &[(&str, Binary)]); 12] = [
+const LEVELS: [(Operators, Operators); 12] = [
     (
         &[],
         &[
