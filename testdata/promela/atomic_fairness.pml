@@ -1,5 +1,7 @@
-/* Inside an atomic nobody else can move, but that does not disable anybody: under weak fairness B
-   moves again and again. Formulas do not see what happens inside. */
+/* Formulas do not see what happens inside an atomic.
+   spin differs: b_moves weak-process. The choice inside the atomic is a state in which B is not
+   enabled, so weak fairness does not demand that B moves; strong-process fairness does. Spin does not
+   count such states. */
 byte x, y;
 bool z;
 

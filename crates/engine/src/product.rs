@@ -382,10 +382,6 @@ impl<'a, 'm> Product<'a, 'm> {
                 bits::clear(&mut self.enabled, *bit);
             }
         }
-        // A state that is passed through disables nobody: nobody else could have moved there.
-        if self.system.is_transient(&self.state) {
-            self.enabled[..self.sections.enabled].fill(u64::MAX);
-        }
     }
 
     /// Sets the marks of the fairness conditions for a step from the current state.

@@ -281,11 +281,6 @@ impl<'a, 'm> Builder<'a, 'm> {
                 bits::clear(&mut enabled, *bit);
             }
         }
-        // A state that is passed through disables nobody: nobody else could have moved there.
-        if self.system.is_transient(state) {
-            let [n_weak, ..] = self.graph.marks.words();
-            enabled[..n_weak].fill(u64::MAX);
-        }
         self.know_label(LabelTable::IDLE);
         self.graph.marks.enabled.extend(enabled);
     }

@@ -27,7 +27,7 @@ pub(crate) struct LoopUsage {
     commands: Vec<Usage>,
     /// Abstract timers, by cell.
     timers: FxHashMap<usize, Usage>,
-    /// The first position of each distinct state of the loop in which no process has control.
+    /// The first position of each distinct state of the loop.
     positions: Vec<usize>,
 }
 
@@ -53,16 +53,12 @@ impl LoopUsage {
         usage
     }
 
-    /// A state in which a process has control is passed through: it disables nobody.
     fn visit_state(&mut self, replay: &Replay<'_>, at: usize) {
         let ordinal = self.positions.len();
-        let is_stayed_in = replay.model.in_control(&replay.trace.states[at]).is_none();
-        if is_stayed_in {
-            self.positions.push(at);
-        }
+        self.positions.push(at);
         let enable = |usage: &mut Usage| {
             usage.enabled_at.get_or_insert(at);
-            if is_stayed_in && usage.enabled_from_start == ordinal {
+            if usage.enabled_from_start == ordinal {
                 usage.enabled_from_start = ordinal + 1;
             }
         };

@@ -286,14 +286,12 @@ fn is_fair_to(
         }
         _ => graph.steps[edge.state].iter().any(|(s, _)| involves(s)),
     };
-    // A state in which a process has control is passed through: it disables nobody.
-    let stays = |edge: &&&ProductEdge| model.in_control(&graph.states[edge.state]).is_none();
     let taken = edges
         .iter()
         .any(|edge| involves(&graph.steps[edge.state][edge.step].0));
     match condition.kind {
         ConditionKind::Unconditional => taken,
-        ConditionKind::Weak => taken || !edges.iter().filter(stays).all(enabled),
+        ConditionKind::Weak => taken || !edges.iter().all(enabled),
         ConditionKind::Strong => taken || !edges.iter().any(enabled),
     }
 }
