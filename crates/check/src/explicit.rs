@@ -141,6 +141,7 @@ impl Check<'_, '_> {
         let conditions = self.model.fairness_conditions(self.fairness);
         match property {
             Property::Ltl(formula) => self.decide_ltl(formula),
+            Property::Never(claim) => self.refute(claim.automaton(), &claim.atoms()),
             Property::Invariant(formula) if is_machine_closed(self.model, &conditions) => {
                 let goal = Goal::Satisfies(proposition(&formula.negate())?);
                 self.decide_by_exploring(&formula.atoms(), &goal, ViolationKind::BadPrefix)
@@ -209,9 +210,13 @@ impl Check<'_, '_> {
     fn decide_ltl(&mut self, formula: &Ltl) -> Result<(Verdict, Stats), Obstacle> {
         let negation = logic::translate(&Ltl::not(formula.clone()))
             .map_err(|error| Obstacle::Unsupported(error.to_string()))?;
-        let automaton = assuming(negation, &self.model.parts().assumptions);
-        let atoms = formula.atoms();
-        let (outcome, stats) = self.find_run(&automaton, &atoms)?;
+        self.refute(negation, &formula.atoms())
+    }
+
+    /// The property holds iff no fair run is accepted by the automaton.
+    fn refute(&mut self, bad: Automaton, atoms: &[AtomId]) -> Result<(Verdict, Stats), Obstacle> {
+        let automaton = assuming(bad, &self.model.parts().assumptions);
+        let (outcome, stats) = self.find_run(&automaton, atoms)?;
         let verdict = match outcome {
             engine::Outcome::NoRun => Verdict::Holds { witness: None },
             engine::Outcome::Run {
@@ -225,7 +230,7 @@ impl Check<'_, '_> {
                 component,
             })),
             engine::Outcome::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
-            engine::Outcome::Failed => self.way_to_failure(&atoms)?,
+            engine::Outcome::Failed => self.way_to_failure(atoms)?,
         };
         Ok((verdict, stats))
     }
@@ -283,6 +288,7 @@ fn objection_to_reducing(model: &Model, property: &Property) -> Option<String> {
         Property::CtlStar(_) | Property::MayMust(_) => {
             return Some("path quantifiers see where runs branch".to_owned());
         }
+        Property::Never(_) => return Some("a claim reads every step".to_owned()),
     };
     let assumptions = &model.parts().assumptions;
     if assumptions.iter().any(|a| counts_silence(model, a)) {

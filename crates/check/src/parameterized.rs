@@ -137,7 +137,10 @@ impl Proving<'_> {
         let atoms = match property {
             Property::Ltl(formula) | Property::Invariant(formula) => formula.atoms(),
             Property::DeadlockFree => Vec::new(),
-            Property::Reachable(_) | Property::CtlStar(_) | Property::MayMust(_) => {
+            Property::Reachable(_)
+            | Property::CtlStar(_)
+            | Property::Never(_)
+            | Property::MayMust(_) => {
                 let why = "only invariants, deadlock-freedom and formulas of LTL can be proved for all numbers of processes";
                 return Attempt::Failed(UnknownReason::Unsupported(why.to_owned()), Vec::new());
             }

@@ -80,7 +80,10 @@ fn premise_never_true(
             let for_all = quantified.filter(|q| q.quantifier == PathQuantifier::All);
             for_all.for_each(|q| collect_premises(model, &q.path, &mut premises));
         }
-        Property::Reachable(_) | Property::DeadlockFree | Property::MayMust(_) => {}
+        Property::Reachable(_)
+        | Property::DeadlockFree
+        | Property::Never(_)
+        | Property::MayMust(_) => {}
     }
     let warn = |premise: Premise| {
         let name = premise.name;
@@ -209,13 +212,21 @@ fn text_of_premise(text: &str) -> &str {
 pub(crate) fn never_taken(model: &Model, stats: &Stats) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for (position, process) in model.parts().processes.iter().enumerate() {
-        for (number, step) in process.steps.iter().enumerate() {
+        let is_taken = |number: usize| {
             let of_step = |id: &CommandId| is_step(model, *id, ProcessId::new(position), number);
             let commands = (0..model.commands().len())
                 .map(CommandId::new)
                 .filter(of_step);
             let mut taken = commands.map(|id| stats.commands_taken[id.index()]);
-            if !taken.any(|taken| taken) {
+            taken.any(|taken| taken)
+        };
+        let taken: Vec<bool> = (0..process.steps.len()).map(is_taken).collect();
+        for (number, step) in process.steps.iter().enumerate() {
+            // One statement may be the step of several locations.
+            let same = |other: &model::Step| other.span == step.span && other.name == step.name;
+            let steps = || process.steps.iter().enumerate();
+            let is_known = steps().any(|(at, other)| same(other) && (taken[at] || at < number));
+            if !taken[number] && !is_known {
                 let message = format!("`{}.{}` is never taken", process.name, step.name);
                 warnings.push(Diagnostic::warning("never-taken", step.span, message));
             }
@@ -278,7 +289,10 @@ fn needless(span: Span, message: &str) -> Diagnostic {
 }
 
 fn is_temporal(property: &NamedProperty) -> bool {
-    matches!(property.property, Property::Ltl(_) | Property::CtlStar(_))
+    matches!(
+        property.property,
+        Property::Ltl(_) | Property::Never(_) | Property::CtlStar(_)
+    )
 }
 
 fn never_enabled(model: &Model, annotation: &Annotation, stats: &Stats) -> bool {

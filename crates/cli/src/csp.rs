@@ -31,10 +31,15 @@ pub fn load(
         let message = "formulas with path quantifiers (`--ctl`) cannot be asked of CSP# models yet";
         return Err(Failure::wrong(message));
     }
+    if !options.abstract_timers.is_empty() {
+        let message = "CSP# models have no timers, so there is nothing for `--abstract-timer`";
+        return Err(Failure::wrong(message));
+    }
     let options = import::Options {
         defines: options.defines.clone(),
         ltl: options.ltl.clone(),
         assume: options.assume.clone(),
+        abstract_timers: Vec::new(),
         pool,
     };
     let folder = path.parent().unwrap_or(Path::new("."));

@@ -13,7 +13,19 @@ use crate::diagnostics;
 use crate::failure::Failure;
 
 /// The extensions of the front ends, and what they read.
-const FRONT_ENDS: [(&str, &str); 2] = [("fair", "the native language"), ("csp", "CSP#")];
+const FRONT_ENDS: [(&str, &str); 5] = [
+    ("fair", "the native language"),
+    ("csp", "CSP#"),
+    ("pml", "Promela"),
+    ("prm", "Promela"),
+    ("promela", "Promela"),
+];
+
+/// How many terms of CSP# are provided for, where the front end's own choice is too little.
+const LARGER_POOLS_OF_TERMS: [usize; 2] = [16_000, 50_000];
+
+/// The same for processes of Promela. Spin allows no more than the last.
+const LARGER_POOLS_OF_PROCESSES: [usize; 5] = [16, 32, 64, 128, 255];
 
 /// A model with its properties and the texts they were read from.
 pub struct Loaded {
@@ -71,7 +83,8 @@ pub fn load(path: &Path, options: &lang::Options, warnings: bool) -> Result<Load
     load_with_pool(path, options, 0, warnings)
 }
 
-/// Reads a model that provides for so many processes or terms; 0 leaves that to the front end.
+/// Reads a model that provides for so many processes or terms where its text gives no bound; 0
+/// leaves that to the front end.
 ///
 /// # Errors
 /// The file cannot be read, or its text is wrong.
@@ -84,11 +97,12 @@ pub fn load_with_pool(
     check_extension(path)?;
     let text = read_text(path)?;
     let name = path.display().to_string();
-    if path.extension().is_some_and(|extension| extension == "csp") {
-        let source = Source { name, text };
-        return crate::csp::load(path, source, options, pool, warnings);
-    }
-    let loaded = lang::load(Source { name, text }, options);
+    let source = Source { name, text };
+    let loaded = match language(path) {
+        Some("CSP#") => return crate::csp::load(path, source, options, pool, warnings),
+        Some("Promela") => import_promela(path, source, options, pool)?,
+        _ => lang::load(source, options),
+    };
     for diagnostic in &loaded.diagnostics {
         if warnings || diagnostic.severity == Severity::Error {
             diagnostics::show(diagnostic, &loaded.sources);
@@ -101,6 +115,54 @@ pub fn load_with_pool(
         others: Vec::new(),
         asked: BTreeMap::new(),
     })
+}
+
+/// What a file is written in, by its extension.
+fn language(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?.to_str()?;
+    let found = FRONT_ENDS.iter().find(|(known, _)| *known == extension)?;
+    Some(found.1)
+}
+
+fn import_promela(
+    path: &Path,
+    source: Source,
+    options: &lang::Options,
+    pool: usize,
+) -> anyhow::Result<lang::Loaded> {
+    if !options.ctl.is_empty() {
+        bail!("`--ctl` is only supported for models in the native language");
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut include = |name: &str| -> Result<Source, String> {
+        let path = folder.join(name);
+        let text = read_text(&path).map_err(|error| error.to_string())?;
+        let name = path.display().to_string();
+        Ok(Source { name, text })
+    };
+    let options = import::Options {
+        defines: options.defines.clone(),
+        ltl: options.ltl.clone(),
+        assume: options.assume.clone(),
+        abstract_timers: options.abstract_timers.clone(),
+        pool,
+    };
+    let loaded = import::promela::load(source, &options, &mut include);
+    Ok(lang::Loaded {
+        model: loaded.model,
+        properties: loaded.properties,
+        sources: loaded.sources,
+        diagnostics: loaded.diagnostics,
+    })
+}
+
+/// How much to provide for, one after the other, where the front end's own choice is too little.
+pub fn larger_pools(path: &Path) -> &'static [usize] {
+    match language(path) {
+        Some("CSP#") => &LARGER_POOLS_OF_TERMS,
+        Some("Promela") => &LARGER_POOLS_OF_PROCESSES,
+        _ => &[],
+    }
 }
 
 /// Is there a front end for the file?

@@ -6,7 +6,7 @@
 //! traces, times the cost of the steps of a state and of the formula.
 
 use base::{Fairness, FairnessKind};
-use logic::{Ltl, Property};
+use logic::{Claim, Ltl, Property};
 use model::{Assumption, Model, RunTimeError, State};
 use rustc_hash::FxHashSet;
 
@@ -60,16 +60,15 @@ pub fn validate(
             let judge = LoopJudge {
                 fairness,
                 assumptions,
-                formula: &ticks,
+                bad: &Bad::Not(ticks),
             };
             judge.validate(model, trace, violation)
         }
         (ViolationKind::FairLoop, Some(trace)) => {
-            let formula = violated_formula(property)?;
             let judge = LoopJudge {
                 fairness,
                 assumptions,
-                formula: &formula,
+                bad: &bad_runs(property)?,
             };
             judge.validate(model, trace, violation)
         }
@@ -169,6 +168,7 @@ fn error_in_last_state(
     let mut atoms = match property {
         Property::Ltl(f) | Property::Invariant(f) | Property::Reachable(f) => f.atoms(),
         Property::CtlStar(formula) => formula.atoms(),
+        Property::Never(claim) => claim.atoms(),
         Property::DeadlockFree | Property::MayMust(_) => Vec::new(),
     };
     atoms.extend(assumptions.iter().flat_map(assumption_atoms));
@@ -180,11 +180,20 @@ fn error_in_last_state(
     (!errors.is_empty()).then(|| errors.swap_remove(claimed_kind.unwrap_or(0)))
 }
 
-/// What every fair run satisfies if the property holds.
-fn violated_formula(property: &Property) -> Result<Ltl, Invalid> {
+/// The runs that a property forbids.
+enum Bad {
+    /// Those that do not satisfy the formula.
+    Not(Ltl),
+    /// Those that the claim accepts.
+    Accepted(Claim),
+}
+
+/// Which runs are forbidden if the property holds.
+fn bad_runs(property: &Property) -> Result<Bad, Invalid> {
     match property {
-        Property::Ltl(formula) => Ok(formula.clone()),
-        Property::Invariant(formula) => Ok(Ltl::always(formula.clone())),
+        Property::Ltl(formula) => Ok(Bad::Not(formula.clone())),
+        Property::Invariant(formula) => Ok(Bad::Not(Ltl::always(formula.clone()))),
+        Property::Never(claim) => Ok(Bad::Accepted(claim.clone())),
         Property::Reachable(_)
         | Property::DeadlockFree
         | Property::CtlStar(_)
@@ -201,7 +210,7 @@ pub(crate) fn check_fair_loop(
     let judge = LoopJudge {
         fairness,
         assumptions,
-        formula: &Ltl::ff(),
+        bad: &Bad::Not(Ltl::ff()),
     };
     judge.check_fairness(replay)?;
     match uncovered_step(replay) {
@@ -217,7 +226,7 @@ pub(crate) fn check_fair_loop(
 struct LoopJudge<'a> {
     fairness: Fairness,
     assumptions: &'a [Assumption],
-    formula: &'a Ltl,
+    bad: &'a Bad,
 }
 
 impl LoopJudge<'_> {
@@ -237,9 +246,13 @@ impl LoopJudge<'_> {
     }
 
     fn check_violation(&self, replay: &Replay<'_>) -> Result<(), Invalid> {
-        match Word::new(replay, self.formula.atoms())?.satisfies(self.formula) {
-            true => Err(Invalid::PropertyHolds),
-            false => Ok(()),
+        let is_bad = match self.bad {
+            Bad::Not(formula) => !Word::new(replay, formula.atoms())?.satisfies(formula),
+            Bad::Accepted(claim) => Word::new(replay, claim.atoms())?.is_accepted(claim),
+        };
+        match is_bad {
+            true => Ok(()),
+            false => Err(Invalid::PropertyHolds),
         }
     }
 

@@ -5,7 +5,7 @@
 //! these apart, so the loop is written out twice and the second copy is the loop of the word.
 
 use base::AtomId;
-use logic::Ltl;
+use logic::{Claim, Ltl};
 use model::{Assumption, CommandId, RunTimeError};
 use rustc_hash::FxHashMap;
 
@@ -97,6 +97,13 @@ impl Word {
         let loop_start = self.loop_start.expect("the run is infinite");
         let letter = |position: usize, atom: AtomId| self.holds(position, atom);
         logic::holds_on_lasso(formula, self.letter_at.len(), loop_start, &letter)
+    }
+
+    /// Does the claim accept the infinite word?
+    pub(crate) fn is_accepted(&self, claim: &Claim) -> bool {
+        let loop_start = self.loop_start.expect("the run is infinite");
+        let letter = |position: usize, atom: AtomId| self.holds(position, atom);
+        claim.accepts_lasso(self.letter_at.len(), loop_start, &letter)
     }
 
     /// Does the last position satisfy the formula, which must be propositional?

@@ -18,6 +18,8 @@ pub struct Options {
     pub ltl: Vec<(String, String)>,
     /// Further assumptions about runs (`--assume`).
     pub assume: Vec<String>,
+    /// Timers whose values from a threshold on are not told apart (`--abstract-timer NAME=K`).
+    pub abstract_timers: Vec<(String, String)>,
     /// How many processes may be alive at once where the text gives no bound; 0 leaves the choice
     /// to the front end. A run that needs more ends in a run-time error that says so.
     pub pool: usize,

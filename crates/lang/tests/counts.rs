@@ -140,7 +140,10 @@ fn judge(path: &str) -> Vec<(String, bool)> {
             logic::Property::DeadlockFree => seen
                 .iter()
                 .all(|state| !model.successors(state).expect("steps").is_empty()),
-            logic::Property::Ltl(_) | logic::Property::CtlStar(_) | logic::Property::MayMust(_) => {
+            logic::Property::Ltl(_)
+            | logic::Property::Never(_)
+            | logic::Property::CtlStar(_)
+            | logic::Property::MayMust(_) => {
                 continue;
             }
         };

@@ -29,6 +29,7 @@
 
 mod arena;
 mod bdd;
+mod claim;
 mod ctl_star;
 mod display;
 mod fairness;
@@ -45,6 +46,7 @@ mod tableau;
 mod tgba;
 mod translate;
 
+pub use claim::{Claim, ClaimState};
 pub use ctl_star::{CtlStar, CtlStarBuilder, NoStateFormula, PathQuantifier, Quantified};
 pub use display::Display;
 pub use lasso::holds_on_lasso;

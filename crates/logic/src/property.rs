@@ -4,6 +4,7 @@ use base::{Fairness, Span};
 use omega::Prop;
 use rustc_hash::FxHashMap;
 
+use crate::claim::Claim;
 use crate::ctl_star::CtlStar;
 use crate::ltl::{Ltl, Op};
 
@@ -20,6 +21,8 @@ pub enum Property {
     DeadlockFree,
     /// Every initial state satisfies the formula; path quantifiers range over fair runs.
     CtlStar(CtlStar),
+    /// No fair run is accepted by the claim.
+    Never(Claim),
     /// Every initial state of a may/must system satisfies the formula.
     MayMust(MayMustProperty),
 }

@@ -13,9 +13,6 @@ use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{csp, diagnostics, limits, output, trace_file};
 
-/// How much is provided for, where the front end's own choice turns out to be too little.
-const LARGER_POOLS: [usize; 2] = [16_000, 50_000];
-
 /// Checks the chosen properties one after the other.
 ///
 /// # Errors
@@ -183,11 +180,11 @@ impl Checking<'_> {
         property: &NamedProperty,
     ) -> Result<(Outcome, PropertyResult), Failure> {
         let mut answer = self.check(self.loaded, property)?;
-        for pool in LARGER_POOLS {
+        let file = &self.options.model.file;
+        for &pool in loading::larger_pools(file) {
             if !answer.0.is_exhausted() {
                 break;
             }
-            let file = &self.options.model.file;
             let loaded = loading::load_with_pool(file, &front_end(self.options), pool, false)?;
             let same = loaded.properties.iter().find(|p| p.name == property.name);
             let Some(same) = same else { break };

@@ -1,1 +1,104 @@
 //! Promela, the language of Spin.
+//!
+//! [`load`] reads a text with its preprocessor directives, builds the control flow that Spin builds,
+//! and writes it down as a [`model::Model`] whose states correspond one to one to those that Spin
+//! stores. It never fails and never panics. Embedded C code is refused.
+
+mod ast;
+mod flow;
+mod lower;
+mod parser;
+mod preprocess;
+mod symbols;
+mod token;
+
+use base::{Diagnostic, Severity, Source, SourceId, Span};
+
+use crate::{Loaded, MAX_BYTES, Options};
+use lower::Extra;
+use preprocess::Preprocessor;
+
+/// Reads a model with its properties. Included files come from `include`.
+///
+/// ```
+/// let text = "byte x; active proctype P() { do :: x < 3 -> x++ od } ltl top { <> (x == 3) }";
+/// let source = base::Source { name: "count.pml".into(), text: text.into() };
+/// let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
+/// let loaded = import::promela::load(source, &import::Options::default(), no_files);
+/// assert!(loaded.diagnostics.is_empty());
+/// assert_eq!(loaded.properties.last().unwrap().name, "top");
+/// ```
+#[must_use]
+pub fn load(
+    source: Source,
+    options: &Options,
+    include: &mut dyn FnMut(&str) -> Result<Source, String>,
+) -> Loaded {
+    if source.text.len() > MAX_BYTES {
+        let span = Span::new(SourceId(0), 0, 0);
+        let message = format!("the text has more than {MAX_BYTES} bytes");
+        let diagnostics = vec![Diagnostic::error("too-large", span, message)];
+        return Loaded::new(None, vec![source], diagnostics);
+    }
+    let mut include = |name: &str| include(name);
+    let mut preprocessor = Preprocessor::new(&mut include);
+    // The model is the first source, so that positions in it need no source of their own.
+    preprocessor.sources.push(source);
+    for (name, value) in &options.defines {
+        preprocessor.define(name, value);
+    }
+    let tokens = preprocessor.read_first();
+    let formulas = formula_tokens(&mut preprocessor, options);
+    let Preprocessor {
+        sources,
+        mut diagnostics,
+        ..
+    } = preprocessor;
+    let mut program = parser::parse_program(tokens, &mut diagnostics);
+    let mut extras = Vec::new();
+    for (extra, tokens) in formulas {
+        let formula = parser::parse_formula(tokens, &mut program, &mut diagnostics);
+        if let Some(formula) = formula {
+            extras.push(Extra { formula, ..extra });
+        }
+    }
+    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let lowered = match failed {
+        true => None,
+        false => lower::lower(&program, &extras, &sources, options, &mut diagnostics),
+    };
+    Loaded::new(lowered, sources, diagnostics)
+}
+
+/// The formulas of the command line as tokens; they may use the macros of the model.
+fn formula_tokens(
+    preprocessor: &mut Preprocessor<'_>,
+    options: &Options,
+) -> Vec<(Extra, Vec<token::Token>)> {
+    let ltl = options
+        .ltl
+        .iter()
+        .map(|(name, text)| ("<--ltl>", name.as_str(), text, false));
+    let assume = options
+        .assume
+        .iter()
+        .map(|text| ("<--assume>", "", text, true));
+    let mut found = Vec::new();
+    for (source, name, text, is_assumption) in ltl.chain(assume) {
+        let tokens = preprocessor.read(Source {
+            name: source.to_owned(),
+            text: text.clone(),
+        });
+        let extra = Extra {
+            name: name.to_owned(),
+            text: text.clone(),
+            formula: ast::Expr {
+                kind: ast::ExprKind::Int(1),
+                span: Span::nowhere(),
+            },
+            is_assumption,
+        };
+        found.push((extra, tokens));
+    }
+    found
+}

@@ -1,0 +1,572 @@
+//! The preprocessor: macros, conditions and included files, on tokens.
+//!
+//! Spin sends its input through the C preprocessor; this module does what models use of it:
+//! `#define` with and without arguments (also `#` and `##`), `#undef`, `#include`, `#if`, `#ifdef`,
+//! `#ifndef`, `#elif`, `#else`, `#endif`, `#error`. Expansion is Prosser's algorithm: every token
+//! carries the set of macros that it came from, and none of these is expanded in it again
+//! (D. Prosser, "Complete macro expansion algorithm", X3J11/86-196).
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use base::{Diagnostic, Source, SourceId, Span};
+
+use super::token::{self, Kind, Token};
+
+/// More tokens than this are refused.
+const MAX_TOKENS: usize = 4_000_000;
+
+/// Files may include each other to this depth.
+const MAX_DEPTH: usize = 64;
+
+/// Reads included files: the name as it is written, to the text or to the reason why not.
+pub(crate) type Include<'a> = dyn FnMut(&str) -> Result<Source, String> + 'a;
+
+/// A macro.
+#[derive(Clone, Debug)]
+struct Macro {
+    /// The names of its arguments; nothing if it is used without parentheses.
+    parameters: Option<Vec<Rc<str>>>,
+    body: Vec<Token>,
+}
+
+/// A condition that is open: `#if` … `#endif`.
+struct Condition {
+    span: Span,
+    /// Is the current branch read?
+    active: bool,
+    /// Was some branch read before, or is everything around it not read?
+    done: bool,
+    has_else: bool,
+}
+
+/// The preprocessor. It keeps the macros, so that formulas of the command line can use them.
+pub(crate) struct Preprocessor<'a> {
+    /// All texts seen; a position is a `SourceId`.
+    pub(crate) sources: Vec<Source>,
+    /// What is to be said about them.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    include: &'a mut Include<'a>,
+    macros: BTreeMap<Rc<str>, Macro>,
+    conditions: Vec<Condition>,
+    depth: usize,
+    n_tokens: usize,
+}
+
+impl<'a> Preprocessor<'a> {
+    /// A preprocessor that knows no macros yet.
+    pub(crate) fn new(include: &'a mut Include<'a>) -> Self {
+        Self {
+            sources: Vec::new(),
+            diagnostics: Vec::new(),
+            include,
+            macros: BTreeMap::new(),
+            conditions: Vec::new(),
+            depth: 0,
+            n_tokens: 0,
+        }
+    }
+
+    /// The tokens of the first source, which is there already.
+    pub(crate) fn read_first(&mut self) -> Vec<Token> {
+        let text = self.sources[0].text.clone();
+        let raw = token::tokens(&text, SourceId(0), &mut self.diagnostics);
+        let mut out = Vec::new();
+        self.lines(&raw, &mut out);
+        out
+    }
+
+    /// The tokens of a text, with macros expanded and directives executed.
+    pub(crate) fn read(&mut self, source: Source) -> Vec<Token> {
+        let id = SourceId::new(self.sources.len());
+        let raw = token::tokens(&source.text, id, &mut self.diagnostics);
+        self.sources.push(source);
+        let mut out = Vec::new();
+        self.lines(&raw, &mut out);
+        out
+    }
+
+    /// Defines a macro from outside the text (`-D NAME=VALUE`).
+    pub(crate) fn define(&mut self, name: &str, value: &str) {
+        let source = Source {
+            name: format!("<-D {name}>"),
+            text: value.to_owned(),
+        };
+        let id = SourceId::new(self.sources.len());
+        let body = token::tokens(value, id, &mut self.diagnostics);
+        self.sources.push(source);
+        let parameters = None;
+        self.macros.insert(name.into(), Macro { parameters, body });
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.diagnostics
+            .push(Diagnostic::error("preprocessor", span, message));
+    }
+
+    fn is_active(&self) -> bool {
+        self.conditions.iter().all(|condition| condition.active)
+    }
+
+    fn lines(&mut self, raw: &[Token], out: &mut Vec<Token>) {
+        let n_open = self.conditions.len();
+        let mut at = 0;
+        while at < raw.len() {
+            if raw[at].is("#") && raw[at].starts_line {
+                let end = end_of_line(raw, at);
+                self.directive(&raw[at..end], out);
+                at = end;
+            } else {
+                let end = next_directive(raw, at);
+                if self.is_active() {
+                    let mut pending = raw[at..end].to_vec();
+                    pending.reverse();
+                    self.expand(pending, out);
+                }
+                at = end;
+            }
+        }
+        while self.conditions.len() > n_open {
+            let open = self.conditions.pop().expect("one is open");
+            self.error(open.span, "this condition has no `#endif`");
+        }
+    }
+
+    fn directive(&mut self, line: &[Token], out: &mut Vec<Token>) {
+        let Some(name) = line.get(1).and_then(Token::name) else {
+            return; // A lone `#` is allowed; `# 12 "file"` is a line mark.
+        };
+        let span = line[1].span;
+        let rest = &line[2..];
+        match name {
+            "ifdef" | "ifndef" => {
+                let is_defined = match rest.first().and_then(Token::name) {
+                    Some(name) => self.macros.contains_key(name),
+                    None => {
+                        self.error(span, format!("`#{name}` needs the name of a macro"));
+                        false
+                    }
+                };
+                self.open(span, is_defined == (name == "ifdef"));
+            }
+            "if" => {
+                let value = self.is_active() && self.condition(span, rest);
+                self.open(span, value);
+            }
+            "elif" => self.branch(span, Some(rest)),
+            "else" => self.branch(span, None),
+            "endif" => {
+                if self.conditions.pop().is_none() {
+                    self.error(span, "`#endif` without `#if`");
+                }
+            }
+            _ if !self.is_active() => {}
+            "define" => self.definition(span, rest),
+            "undef" => match rest.first().and_then(Token::name) {
+                Some(name) => {
+                    self.macros.remove(name);
+                }
+                None => self.error(span, "`#undef` needs the name of a macro"),
+            },
+            "include" => self.included(span, rest, out),
+            "error" => {
+                let text = self.text_of(rest);
+                self.error(span, format!("#error {text}"));
+            }
+            "warning" => {
+                let text = self.text_of(rest);
+                let message = format!("#warning {text}");
+                self.diagnostics
+                    .push(Diagnostic::warning("preprocessor", span, message));
+            }
+            "pragma" | "line" | "ident" => {}
+            other => self.error(span, format!("`#{other}` is not supported")),
+        }
+    }
+
+    fn text_of(&self, tokens: &[Token]) -> String {
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+            return String::new();
+        };
+        let text = &self.sources[first.span.source.index()].text;
+        text[first.span.start as usize..last.span.end as usize].to_owned()
+    }
+
+    fn open(&mut self, span: Span, value: bool) {
+        let done = value || !self.is_active();
+        let active = value && self.is_active();
+        self.conditions.push(Condition {
+            span,
+            active,
+            done,
+            has_else: false,
+        });
+    }
+
+    /// `#elif` with its condition, or `#else`.
+    fn branch(&mut self, span: Span, condition: Option<&[Token]>) {
+        let Some(last) = self.conditions.last() else {
+            self.error(span, "`#else` without `#if`");
+            return;
+        };
+        if last.has_else {
+            self.error(span, "this condition already has an `#else`");
+            return;
+        }
+        let done = last.done;
+        let value = !done && condition.is_none_or(|tokens| self.condition(span, tokens));
+        let last = self.conditions.last_mut().expect("one is open");
+        last.active = value;
+        last.done |= value;
+        last.has_else = condition.is_none();
+    }
+
+    fn definition(&mut self, span: Span, line: &[Token]) {
+        let Some(name) = line.first().and_then(Token::name) else {
+            self.error(span, "`#define` needs a name");
+            return;
+        };
+        let name: Rc<str> = name.into();
+        let has_parameters = line.get(1).is_some_and(|t| t.is("(") && !t.spaced);
+        let (parameters, body) = if has_parameters {
+            let Some(close) = line.iter().position(|t| t.is(")")) else {
+                self.error(line[1].span, "the arguments of this macro have no `)`");
+                return;
+            };
+            let names = line[2..close].iter().filter_map(Token::name);
+            (Some(names.map(Rc::from).collect()), &line[close + 1..])
+        } else {
+            (None, &line[1..])
+        };
+        let body = body.to_vec();
+        self.macros.insert(name, Macro { parameters, body });
+    }
+
+    fn included(&mut self, span: Span, line: &[Token], out: &mut Vec<Token>) {
+        let name = match line {
+            [token] => match &token.kind {
+                Kind::Text(text) => Some(text.to_string()),
+                _ => None,
+            },
+            [open, inner @ .., close] if open.is("<") && close.is(">") => Some(self.text_of(inner)),
+            _ => None,
+        };
+        let Some(name) = name else {
+            self.error(span, "write `#include \"file\"`");
+            return;
+        };
+        if self.depth >= MAX_DEPTH {
+            self.error(span, "files include each other too deeply");
+            return;
+        }
+        match (self.include)(&name) {
+            Ok(source) => {
+                self.depth += 1;
+                let tokens = {
+                    let id = SourceId::new(self.sources.len());
+                    let raw = token::tokens(&source.text, id, &mut self.diagnostics);
+                    self.sources.push(source);
+                    raw
+                };
+                self.lines(&tokens, out);
+                self.depth -= 1;
+            }
+            Err(reason) => {
+                self.error(span, format!("`{name}` cannot be included: {reason}"));
+            }
+        }
+    }
+
+    /// Expands macros. `pending` is a stack: its last token comes first.
+    fn expand(&mut self, mut pending: Vec<Token>, out: &mut Vec<Token>) {
+        while let Some(token) = pending.pop() {
+            self.n_tokens += 1;
+            if self.n_tokens > MAX_TOKENS {
+                if self.n_tokens == MAX_TOKENS + 1 {
+                    self.error(
+                        token.span,
+                        "the text is too long after its macros are expanded",
+                    );
+                }
+                return;
+            }
+            let Some(replacement) = self.replacement(&token, &mut pending) else {
+                out.push(token);
+                continue;
+            };
+            pending.extend(replacement.into_iter().rev());
+        }
+    }
+
+    /// What a token stands for if it is the use of a macro; takes its arguments from `pending`.
+    fn replacement(&mut self, token: &Token, pending: &mut Vec<Token>) -> Option<Vec<Token>> {
+        let name = token.name()?;
+        if token.hidden.iter().any(|hidden| &**hidden == name) {
+            return None;
+        }
+        let definition = self.macros.get(name)?.clone();
+        let arguments = match &definition.parameters {
+            None => Vec::new(),
+            Some(parameters) => {
+                if !pending.last().is_some_and(|next| next.is("(")) {
+                    return None;
+                }
+                self.arguments(token, parameters.len(), pending)?
+            }
+        };
+        let mut hidden = token.hidden.to_vec();
+        hidden.push(name.into());
+        let mut body = self.substitute(&definition, &arguments);
+        for (position, part) in body.iter_mut().enumerate() {
+            part.span = token.span;
+            part.starts_line = position == 0 && token.starts_line;
+            let union: Vec<_> = part.hidden.iter().chain(&hidden).cloned().collect();
+            part.hidden = union.into();
+        }
+        Some(body)
+    }
+
+    fn arguments(
+        &mut self,
+        token: &Token,
+        n_parameters: usize,
+        pending: &mut Vec<Token>,
+    ) -> Option<Vec<Vec<Token>>> {
+        pending.pop();
+        let mut arguments = vec![Vec::new()];
+        let mut depth = 0;
+        loop {
+            let Some(next) = pending.pop() else {
+                self.error(token.span, "the arguments of this macro have no `)`");
+                return None;
+            };
+            if next.is(")") && depth == 0 {
+                break;
+            }
+            depth += i32::from(next.is("(")) - i32::from(next.is(")"));
+            if next.is(",") && depth == 0 {
+                arguments.push(Vec::new());
+            } else {
+                arguments.last_mut().expect("there is one").push(next);
+            }
+        }
+        if n_parameters == 0 && arguments == [vec![]] {
+            arguments.clear();
+        }
+        if arguments.len() != n_parameters {
+            let message = format!(
+                "this macro takes {n_parameters} arguments, here are {}",
+                arguments.len()
+            );
+            self.error(token.span, message);
+            arguments.resize(n_parameters, Vec::new());
+        }
+        Some(arguments)
+    }
+
+    fn substitute(&mut self, definition: &Macro, arguments: &[Vec<Token>]) -> Vec<Token> {
+        let parameter = |token: &Token| -> Option<usize> {
+            let name = token.name()?;
+            let names = definition.parameters.as_ref()?;
+            names.iter().position(|other| &**other == name)
+        };
+        let body = &definition.body;
+        let mut out: Vec<Token> = Vec::new();
+        let mut at = 0;
+        while at < body.len() {
+            let token = &body[at];
+            let next_pastes = body.get(at + 1).is_some_and(|next| next.is("##"));
+            if token.is("#")
+                && let Some(position) = body.get(at + 1).and_then(parameter)
+            {
+                let text = self.text_of(&arguments[position]);
+                let kind = Kind::Text(text.into());
+                out.push(Token {
+                    kind,
+                    ..token.clone()
+                });
+                at += 2;
+                continue;
+            }
+            if token.is("##") && at > 0 && at + 1 < body.len() {
+                let right = &body[at + 1];
+                let mut right = match parameter(right) {
+                    Some(position) => arguments[position].clone(),
+                    None => vec![right.clone()],
+                };
+                if let (Some(left), false) = (out.pop(), right.is_empty()) {
+                    right[0] = paste(&left, &right[0]);
+                }
+                out.extend(right);
+                at += 2;
+                continue;
+            }
+            match parameter(token) {
+                Some(position) if next_pastes => out.extend(arguments[position].iter().cloned()),
+                Some(position) => {
+                    let mut argument = arguments[position].clone();
+                    argument.reverse();
+                    self.expand(argument, &mut out);
+                }
+                None => out.push(token.clone()),
+            }
+            at += 1;
+        }
+        out
+    }
+
+    /// The value of an `#if` condition.
+    fn condition(&mut self, span: Span, tokens: &[Token]) -> bool {
+        let mut resolved = Vec::new();
+        let mut at = 0;
+        while at < tokens.len() {
+            let token = &tokens[at];
+            if token.is_name("defined") {
+                let parenthesis = tokens.get(at + 1).is_some_and(|t| t.is("("));
+                let position = at + 1 + usize::from(parenthesis);
+                let name = tokens.get(position).and_then(Token::name);
+                let value = name.is_some_and(|name| self.macros.contains_key(name));
+                let kind = Kind::Number(i64::from(value));
+                resolved.push(Token {
+                    kind,
+                    ..token.clone()
+                });
+                at = position + 1 + usize::from(parenthesis);
+            } else {
+                resolved.push(token.clone());
+                at += 1;
+            }
+        }
+        resolved.reverse();
+        let mut expanded = Vec::new();
+        self.expand(resolved, &mut expanded);
+        let mut reader = ConditionReader {
+            tokens: &expanded,
+            at: 0,
+            depth: 0,
+        };
+        let value = reader.binary(0);
+        match value {
+            Some(value) if reader.at == expanded.len() => value != 0,
+            _ => {
+                self.error(span, "this condition is not a constant expression");
+                false
+            }
+        }
+    }
+}
+
+/// Where the line that starts at `at` ends.
+fn end_of_line(raw: &[Token], at: usize) -> usize {
+    let after = raw[at + 1..].iter().position(|token| token.starts_line);
+    after.map_or(raw.len(), |offset| at + 1 + offset)
+}
+
+/// The next directive at or after `at`.
+fn next_directive(raw: &[Token], at: usize) -> usize {
+    let is_directive = |token: &Token| token.is("#") && token.starts_line;
+    let found = raw[at..].iter().position(is_directive);
+    found.map_or(raw.len(), |offset| at + offset)
+}
+
+/// Two tokens written as one, where that makes a token; else the first.
+fn paste(left: &Token, right: &Token) -> Token {
+    let text = |token: &Token| match &token.kind {
+        Kind::Name(name) => name.to_string(),
+        Kind::Number(value) => value.to_string(),
+        Kind::Punct(punct) => (*punct).to_owned(),
+        Kind::Text(_) | Kind::End => String::new(),
+    };
+    let joined = text(left) + &text(right);
+    let found = token::tokens(&joined, left.span.source, &mut Vec::new());
+    let kind = match found.as_slice() {
+        [one] => one.kind.clone(),
+        _ => left.kind.clone(),
+    };
+    Token {
+        kind,
+        ..left.clone()
+    }
+}
+
+/// Evaluates the condition of an `#if`.
+struct ConditionReader<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    depth: usize,
+}
+
+/// Operators of conditions by strength.
+const LEVELS: [&[&str]; 6] = [
+    &["||"],
+    &["&&"],
+    &["==", "!="],
+    &["<", ">", "<=", ">="],
+    &["+", "-"],
+    &["*", "/", "%"],
+];
+
+impl ConditionReader<'_> {
+    fn binary(&mut self, level: usize) -> Option<i64> {
+        if level == LEVELS.len() {
+            return self.unary();
+        }
+        let mut left = self.binary(level + 1)?;
+        while let Some(op) = self.operator(LEVELS[level]) {
+            let right = self.binary(level + 1)?;
+            left = match op {
+                "||" => i64::from(left != 0 || right != 0),
+                "&&" => i64::from(left != 0 && right != 0),
+                "==" => i64::from(left == right),
+                "!=" => i64::from(left != right),
+                "<" => i64::from(left < right),
+                ">" => i64::from(left > right),
+                "<=" => i64::from(left <= right),
+                ">=" => i64::from(left >= right),
+                "+" => left.wrapping_add(right),
+                "-" => left.wrapping_sub(right),
+                "*" => left.wrapping_mul(right),
+                "/" => left.checked_div(right)?,
+                _ => left.checked_rem(right)?,
+            };
+        }
+        Some(left)
+    }
+
+    fn operator(&mut self, ops: &[&'static str]) -> Option<&'static str> {
+        let token = self.tokens.get(self.at)?;
+        let op = ops.iter().find(|op| token.is(op))?;
+        self.at += 1;
+        Some(op)
+    }
+
+    fn unary(&mut self) -> Option<i64> {
+        let token = self.tokens.get(self.at)?;
+        self.at += 1;
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let value = match &token.kind {
+            Kind::Number(value) => Some(*value),
+            Kind::Name(name) => Some(i64::from(&**name == "true")),
+            Kind::Punct("!") => Some(i64::from(self.unary()? == 0)),
+            Kind::Punct("-") => Some(self.unary()?.wrapping_neg()),
+            Kind::Punct("(") => {
+                let value = self.binary(0)?;
+                let closed = self.tokens.get(self.at).is_some_and(|t| t.is(")"));
+                self.at += 1;
+                closed.then_some(value)
+            }
+            _ => None,
+        };
+        self.depth -= 1;
+        value
+    }
+}
+
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}

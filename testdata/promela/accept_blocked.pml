@@ -1,0 +1,7 @@
+/* A process that waits at an accept label for ever: the last state repeats, and is accepting. */
+byte x;
+
+active proctype A() {
+    x = 1;
+accept: (x == 2)
+}

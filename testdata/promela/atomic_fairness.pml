@@ -1,0 +1,30 @@
+/* Formulas do not see what happens inside an atomic.
+   spin differs: b_moves weak-process. The choice inside the atomic is a state in which B is not
+   enabled, so weak fairness does not demand that B moves; strong-process fairness does. Spin does not
+   count such states. */
+byte x, y;
+bool z;
+
+active proctype A() {
+    do
+    :: atomic {
+        x = 1;
+        if
+        :: x == 1 -> y = 7
+        :: y == 3 -> y = 4
+        fi;
+        x = 0;
+        y = 0
+    }
+    od
+}
+
+active proctype B() {
+    do
+    :: z = !z
+    od
+}
+
+ltl b_moves { [] <> z }
+ltl unseen { [] (x == 0 && y == 0) }
+ltl never_there { <> (x == 1) }
