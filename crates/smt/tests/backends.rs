@@ -9,7 +9,7 @@ use smt::{
     SystemProcesses, Term,
 };
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 fn int(name: &str) -> Term {
     Term::var(name, Sort::Int)
@@ -105,7 +105,7 @@ fn backends_agree() {
             "{parts:?}: {answers:?}"
         );
     }
-    assert!(n_unknown <= 20, "{n_unknown} questions without an answer");
+    assert!(n_unknown <= 60, "{n_unknown} questions without an answer");
 }
 
 #[test]
