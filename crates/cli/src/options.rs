@@ -30,6 +30,8 @@ const EXIT_STATUS: &str = "Exit status: 0 every property holds; 1 some property 
 pub enum Command {
     /// Decide the properties of a model.
     Check(Box<CheckOptions>),
+    /// Print the abstraction of a model.
+    Abstract(AbstractOptions),
     /// Walk through a model step by step, or at random.
     Simulate(SimulateOptions),
     /// Print a stored trace.
@@ -163,6 +165,32 @@ pub enum Semantics {
     Annotated,
     /// As if nothing were unknown. Unsound; it exists to show the difference.
     Naive,
+}
+
+/// Options of `fair abstract`.
+#[derive(Args, Debug)]
+pub struct AbstractOptions {
+    /// Which model.
+    #[command(flatten)]
+    pub model: ModelOptions,
+    /// The property that the abstraction is for. Default: the first.
+    #[arg(long, value_name = "NAME")]
+    pub property: Option<String>,
+    /// What is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "native")]
+    pub to: AbstractFormat,
+    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+}
+
+/// What `fair abstract` prints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum AbstractFormat {
+    /// The abstract model in the native language.
+    Native,
+    /// The family of all instances as a WS1S transition system, as a file for MONA.
+    Ws1s,
 }
 
 /// Options of `fair simulate`.

@@ -56,6 +56,23 @@ pub(crate) enum Decl {
     Property(PropertyDecl),
     /// `system S { … }`.
     System(SystemDecl),
+    /// `abstract { … }`.
+    Abstract(AbstractDecl),
+}
+
+/// What an author adds to an abstraction that is found automatically.
+#[derive(Debug)]
+pub(crate) struct AbstractDecl {
+    /// `abstract only`: nothing but what is written here.
+    pub(crate) only: bool,
+    /// The properties it is for; none means all.
+    pub(crate) properties: Vec<Ident>,
+    /// `name: e`.
+    pub(crate) predicates: Vec<(Ident, Expr)>,
+    /// `ranking name(i): e`: name, index, condition on the index.
+    pub(crate) rankings: Vec<(Ident, Ident, Expr)>,
+    /// `invariant name: e`.
+    pub(crate) invariants: Vec<(Ident, Expr)>,
 }
 
 /// A may/must system, given state by state.

@@ -60,57 +60,118 @@ const MAX_BYTES: usize = 64 << 20;
 /// Reads a model with its properties.
 #[must_use]
 pub fn load(source: Source, options: &Options) -> Loaded {
-    let mut sources = vec![source];
-    let formula_source = |name: &str, text: &str| Source {
-        name: name.to_owned(),
-        text: text.to_owned(),
-    };
-    let ltl = options.ltl.iter().map(|(_, text)| ("<--ltl>", text));
-    let ctl = options.ctl.iter().map(|(_, text)| ("<--ctl>", text));
-    let assume = options.assume.iter().map(|text| ("<--assume>", text));
-    sources.extend(
-        ltl.chain(ctl)
-            .chain(assume)
-            .map(|(name, text)| formula_source(name, text)),
-    );
-    let mut diagnostics = Vec::new();
-    let (model, properties) = match sources.iter().position(|s| s.text.len() > MAX_BYTES) {
-        Some(position) => {
-            let span = Span::new(SourceId::new(position), 0, 0);
-            let message = format!("the text has more than {MAX_BYTES} bytes");
-            diagnostics.push(Diagnostic::error("too-large", span, message));
-            (None, Vec::new())
+    let mut reading = Reading::new(source, options);
+    let (model, properties) = match reading.parse() {
+        Some((file, formulas)) => {
+            let texts = lower::Texts {
+                file: &file,
+                formulas: &formulas,
+                options,
+                sources: &reading.sources,
+            };
+            lower::lower(&texts, &mut reading.said)
         }
-        None => read(&sources, options, &mut diagnostics),
+        None => (None, Vec::new()),
     };
-    cap_errors(&mut diagnostics);
-    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let failed = reading.close();
     Loaded {
         model: model.filter(|_| !failed),
         properties: if failed { Vec::new() } else { properties },
-        sources,
-        diagnostics,
+        sources: reading.sources,
+        diagnostics: reading.said,
     }
 }
 
-fn read(
-    sources: &[Source],
-    options: &Options,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<model::Model>, Vec<logic::NamedProperty>) {
-    let file = parser::parse_file(&sources[0].text, SourceId(0), diagnostics);
-    let mut formulas = Vec::new();
-    for (position, source) in sources.iter().enumerate().skip(1) {
-        let id = SourceId::new(position);
-        formulas.push(parser::parse_formula(&source.text, id, diagnostics));
-    }
-    let Some(formulas) = formulas.into_iter().collect::<Option<Vec<_>>>() else {
-        return (None, Vec::new());
+/// What became of a text whose parameter is without value.
+#[derive(Debug)]
+pub struct LoadedTemplate {
+    /// The template. Invariant: it is there iff no diagnostic is an error.
+    pub template: Option<model::Template>,
+    /// The properties of the text, then those of the options, each with the processes that it is
+    /// about. Their atoms are those of the template.
+    pub properties: Vec<(logic::NamedProperty, model::Scope)>,
+    /// All texts; the position of a text is its `SourceId`. The model is the first.
+    pub sources: Vec<Source>,
+    /// What is to be said about them.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a model with a parameter that has no value. Nothing if the text cannot be parsed or
+/// every parameter has a value: then [`load`] is for it.
+#[must_use]
+pub fn load_template(source: Source, options: &Options) -> Option<LoadedTemplate> {
+    let mut reading = Reading::new(source, options);
+    let (file, formulas) = reading.parse()?;
+    let is_given = |name: &str| options.defines.iter().any(|define| define.0 == name);
+    let is_free = |decl: &ast::Decl| match decl {
+        ast::Decl::Param { name } => !is_given(&name.text),
+        _ => false,
     };
-    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        return (None, Vec::new());
+    if !file.decls.iter().any(is_free) {
+        return None;
     }
-    lower::lower(&file, &formulas, options, sources, diagnostics)
+    let texts = lower::Texts {
+        file: &file,
+        formulas: &formulas,
+        options,
+        sources: &reading.sources,
+    };
+    let (template, properties) = lower::lower_template(&texts, &mut reading.said);
+    let failed = reading.close();
+    Some(LoadedTemplate {
+        template: template.filter(|_| !failed),
+        properties: if failed { Vec::new() } else { properties },
+        sources: reading.sources,
+        diagnostics: reading.said,
+    })
+}
+
+/// Texts and what is to be said about them.
+struct Reading {
+    sources: Vec<Source>,
+    said: Vec<Diagnostic>,
+}
+
+impl Reading {
+    fn new(source: Source, options: &Options) -> Self {
+        let mut sources = vec![source];
+        let ltl = options.ltl.iter().map(|(_, text)| ("<--ltl>", text));
+        let ctl = options.ctl.iter().map(|(_, text)| ("<--ctl>", text));
+        let assume = options.assume.iter().map(|text| ("<--assume>", text));
+        sources.extend(ltl.chain(ctl).chain(assume).map(|(name, text)| Source {
+            name: name.to_owned(),
+            text: text.clone(),
+        }));
+        let said = Vec::new();
+        Self { sources, said }
+    }
+
+    /// The file and the formulas, unless something is wrong with their syntax.
+    fn parse(&mut self) -> Option<(ast::File, Vec<ast::Expr>)> {
+        let too_large = |source: &Source| source.text.len() > MAX_BYTES;
+        if let Some(position) = self.sources.iter().position(too_large) {
+            let span = Span::new(SourceId::new(position), 0, 0);
+            let message = format!("the text has more than {MAX_BYTES} bytes");
+            self.said
+                .push(Diagnostic::error("too-large", span, message));
+            return None;
+        }
+        let file = parser::parse_file(&self.sources[0].text, SourceId(0), &mut self.said);
+        let mut formulas = Vec::new();
+        for (position, source) in self.sources.iter().enumerate().skip(1) {
+            let id = SourceId::new(position);
+            formulas.push(parser::parse_formula(&source.text, id, &mut self.said));
+        }
+        let formulas = formulas.into_iter().collect::<Option<Vec<_>>>()?;
+        let failed = self.said.iter().any(|d| d.severity == Severity::Error);
+        (!failed).then_some((file, formulas))
+    }
+
+    /// Drops what is too much; says whether there are errors.
+    fn close(&mut self) -> bool {
+        cap_errors(&mut self.said);
+        self.said.iter().any(|d| d.severity == Severity::Error)
+    }
 }
 
 /// Drops repetitions, and errors beyond [`MAX_ERRORS`].

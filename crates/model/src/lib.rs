@@ -51,6 +51,7 @@ mod model;
 mod parts;
 mod state;
 mod steps;
+mod template;
 mod types;
 
 pub use eval::{Env, ErrorKind, RunTimeError};
@@ -67,4 +68,7 @@ pub use parts::{
     StmtKind, Sync, VarId, Variable,
 };
 pub use state::{State, Successor};
+pub use template::{
+    Distinguished, Hint, Hints, Scope, Template, as_open_end, as_open_index, open_end, open_index,
+};
 pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};

@@ -1,5 +1,6 @@
 //! One module for each command.
 
+mod abstract_;
 mod check;
 mod explain;
 mod graph;
@@ -19,6 +20,7 @@ use crate::options::Command;
 pub fn run(command: &Command) -> Result<Status, Failure> {
     match command {
         Command::Check(options) => check::run(options),
+        Command::Abstract(options) => abstract_::run(options),
         Command::Simulate(options) => simulate::run(options),
         Command::Explain(options) => explain::run(options),
         Command::Replay(options) => replay::run(options),

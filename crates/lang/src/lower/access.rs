@@ -43,6 +43,7 @@ impl<'a> Lowerer<'a> {
         }
         match self.global(name) {
             Some(Global::Const(value, ty)) => Some(Value::Scalar(literal(value, ty), ty)),
+            Some(Global::Parameter(bound)) => Some(Value::Scalar(Expr::Bound(bound), Ty::Int)),
             Some(Global::Var(id)) => Some(self.variable_value(id, None)),
             Some(Global::Def(def)) => self.expand(def, &[], span),
             Some(Global::Broken) => None,

@@ -68,6 +68,7 @@ impl<'a> Lowerer<'a> {
         let given = options.defines.iter().rev().find(|d| d.0 == name.text);
         let value = match given {
             Some((_, text)) => self.given_value(name, text, None),
+            None if self.open.is_free() => return self.open_parameter(name),
             None => {
                 let message = format!("the parameter `{}` of the model has no value", name.text);
                 self.report(
@@ -111,8 +112,12 @@ impl<'a> Lowerer<'a> {
 
     fn check_defines(&mut self, options: &Options) {
         for (name, _) in &options.defines {
-            let is_constant =
-                |global: &Global<'_>| matches!(global, Global::Const(..) | Global::Broken);
+            let is_constant = |global: &Global<'_>| {
+                matches!(
+                    global,
+                    Global::Const(..) | Global::Parameter(_) | Global::Broken
+                )
+            };
             if self.global(name).is_some_and(|global| is_constant(&global)) {
                 continue;
             }

@@ -7,6 +7,7 @@ use model::{
 
 use super::constants::literal;
 use super::names::{Binding, Global, Local, Value};
+use super::open::{closed_part, is_open};
 use super::types::ty_of;
 use super::{Lowerer, MAX_EXPANSION};
 use crate::ast::{self, ChanDecl, ExprKind, Ident, TypeExpr, VarDecl};
@@ -34,7 +35,10 @@ impl<'a> Lowerer<'a> {
         owner: Option<ProcessId>,
     ) {
         let n_instances = owner.map_or(1, |process| self.n_instances(process));
-        let n_cells = ty.n_cells(&self.parts.records).saturating_mul(n_instances);
+        let n_cells = match is_open(ty) {
+            true => 1,
+            false => ty.n_cells(&self.parts.records).saturating_mul(n_instances),
+        };
         if self.spend(n_cells, 0, name.span).is_none() {
             return;
         }
@@ -60,7 +64,9 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn n_instances(&self, process: ProcessId) -> usize {
         let range = self.parts.processes[process.index()].index;
-        range.map_or(1, |range| (range.hi - range.lo + 1).max(0) as usize)
+        range
+            .filter(|range| model::as_open_end(range.hi).is_none())
+            .map_or(1, |range| (range.hi - range.lo + 1).max(0) as usize)
     }
 
     pub(super) fn declare_local(&mut self, process: ProcessId, name: &'a Ident, local: Local<'a>) {
@@ -77,7 +83,7 @@ impl<'a> Lowerer<'a> {
     /// False; 0 or else the least value; the first value of an enumeration.
     fn default_initial(&self, ty: &Type) -> Initial {
         let mut values = Vec::new();
-        ty.for_each_cell(&self.parts.records, "", &mut |_, scalar| {
+        closed_part(ty).for_each_cell(&self.parts.records, "", &mut |_, scalar| {
             let value = match scalar {
                 Scalar::Range(lo, _) if !scalar.contains(0) => lo,
                 _ => 0,
@@ -91,7 +97,7 @@ impl<'a> Lowerer<'a> {
         if matches!(expr.kind, ExprKind::Any) {
             let mut unbounded = false;
             let mut visit = |_, scalar| unbounded |= scalar == Scalar::Int;
-            ty.for_each_cell(&self.parts.records, "", &mut visit);
+            closed_part(ty).for_each_cell(&self.parts.records, "", &mut visit);
             if unbounded {
                 let message = "`int` has no bounds, so the variable cannot start with any value";
                 let help = "give it a range such as `0..7`";
@@ -101,7 +107,7 @@ impl<'a> Lowerer<'a> {
             return Some(Initial::Any);
         }
         let mut values = Vec::new();
-        self.cell_values(expr, ty, &mut values)?;
+        self.cell_values(expr, closed_part(ty), &mut values)?;
         for value in &values {
             if mentions_state(value) {
                 let message = "an initial value must not depend on the state";
@@ -194,6 +200,10 @@ impl<'a> Lowerer<'a> {
         ty: &Type,
         values: &mut Vec<Expr>,
     ) -> Option<()> {
+        if is_open(ty) {
+            self.report_open_array(expr.span);
+            return None;
+        }
         match self.operand(expr, None)? {
             Value::Composite(place, other) if other == *ty => {
                 self.spend(ty.n_cells(&self.parts.records), 0, expr.span)?;

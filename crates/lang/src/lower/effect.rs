@@ -104,6 +104,10 @@ impl<'a> Lowerer<'a> {
                     let (bound, _) = self.bind_value(name, choose, wanted, span, out)?;
                     stores.push((place, Expr::Bound(bound), *scalar, true));
                 }
+                (ty, ast::Value::Plain(expr)) if super::open::is_open(ty) => {
+                    self.report_open_array(expr.span);
+                    return None;
+                }
                 (_, ast::Value::Plain(expr)) => {
                     let mut values = Vec::new();
                     self.cell_values(expr, &ty, &mut values)?;

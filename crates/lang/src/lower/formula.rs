@@ -9,6 +9,7 @@ use model::{AtomMeaning, BinaryOp, Expr, ProcessId, Quantifier, StepPattern};
 
 use super::expr::names_of;
 use super::names::{Binding, Global, Local};
+use super::open::Position;
 use super::{Lowerer, MAX_DEPTH, MAX_EXPANSION};
 use crate::ast::{self, Binder, Def, ExprKind, UnaryOp};
 
@@ -17,7 +18,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn formula(&mut self, expr: &'a ast::Expr) -> Option<Ltl> {
         self.spend(1, 1, expr.span)?;
         self.depth += 1;
-        let formula = if self.is_temporal(expr, 0) {
+        let formula = if self.is_temporal(expr, 0) || self.is_distinguishing(expr) {
             self.formula_here(expr)
         } else {
             self.state_formula(expr)
@@ -29,7 +30,8 @@ impl<'a> Lowerer<'a> {
     /// One atom. A negation stays outside, so that `p` and `!p` share theirs.
     fn state_formula(&mut self, expr: &'a ast::Expr) -> Option<Ltl> {
         if let ExprKind::Unary(UnaryOp::Not, inner) = &expr.kind {
-            return Some(self.formula(inner)?.negate());
+            let inner = self.below(Position::Negation, inner)?;
+            return Some(inner.negate());
         }
         let lowered = self.bool_expr(expr)?;
         if let Expr::Bool(value) = lowered {
@@ -42,7 +44,7 @@ impl<'a> Lowerer<'a> {
 
     fn formula_here(&mut self, expr: &'a ast::Expr) -> Option<Ltl> {
         if let Some((quantifier, op, operand)) = self.path_quantifier(expr) {
-            let inner = self.formula(operand)?;
+            let inner = self.below(Position::Elsewhere, operand)?;
             let path = match op {
                 Some(UnaryOp::Always) => Ltl::always(inner),
                 Some(UnaryOp::Eventually) => Ltl::eventually(inner),
@@ -60,7 +62,7 @@ impl<'a> Lowerer<'a> {
                     UnaryOp::Next => Ltl::next,
                     UnaryOp::Minus => return self.not_a_formula(expr),
                 };
-                Some(build(self.formula(inner)?))
+                Some(build(self.below(position_below(*op), inner)?))
             }
             ExprKind::Binary(op, left, right) => {
                 let build = match op {
@@ -72,7 +74,12 @@ impl<'a> Lowerer<'a> {
                     ast::BinaryOp::StrongRelease => Ltl::strong_release,
                     ast::BinaryOp::Model(_) => return self.not_a_formula(expr),
                 };
-                let (left, right) = (self.formula(left), self.formula(right));
+                let places = match op {
+                    ast::BinaryOp::Model(_) => [Position::Negation, Position::Same],
+                    _ => [Position::Elsewhere; 2],
+                };
+                let left = self.below(places[0], left);
+                let right = self.below(places[1], right);
                 Some(build(left?, right?))
             }
             ExprKind::Chain(first, rest) => {
@@ -91,7 +98,7 @@ impl<'a> Lowerer<'a> {
                 })
             }
             ExprKind::If(condition, then, otherwise) => {
-                let condition = self.formula(condition)?;
+                let condition = self.below(Position::Elsewhere, condition)?;
                 let (then, otherwise) = (self.formula(then)?, self.formula(otherwise)?);
                 let yes = Ltl::and([condition.clone(), then]);
                 Some(Ltl::or([yes, Ltl::and([condition.negate(), otherwise])]))
@@ -174,6 +181,9 @@ impl<'a> Lowerer<'a> {
             parts.push(self.formula(body)?);
             return Some(());
         };
+        if self.is_open_range(binder) {
+            return self.distinguish(is_forall, names, body, parts);
+        }
         let (lo, hi) = self.constant_range(&binder.lo, &binder.hi, MAX_EXPANSION)?;
         for value in lo..=hi {
             self.scope.push(Binding::integer(name, value));
@@ -187,7 +197,7 @@ impl<'a> Lowerer<'a> {
         Some(())
     }
 
-    fn conditional_instances(
+    pub(super) fn conditional_instances(
         &mut self,
         is_forall: bool,
         condition: Option<&'a ast::Expr>,
@@ -197,7 +207,10 @@ impl<'a> Lowerer<'a> {
     ) -> Option<()> {
         let condition = match condition {
             None => Ltl::tt(),
-            Some(condition) => self.formula(condition)?,
+            Some(condition) => match self.distinguishing_condition(is_forall, condition)? {
+                Some(lowered) => lowered,
+                None => self.below(Position::Elsewhere, condition)?,
+            },
         };
         match condition.op() {
             Op::False => Some(()),
@@ -344,7 +357,10 @@ impl<'a> Lowerer<'a> {
             ..StepPattern::default()
         };
         if let Some(index) = index {
-            let value = self.constant_int(index)?;
+            let value = match self.open_index(index) {
+                Some(bound) => model::open_index(bound),
+                None => self.constant_int(index)?,
+            };
             self.process_reference(expr)?.1?;
             pattern.index = Some(value);
         }
@@ -380,7 +396,7 @@ impl<'a> Lowerer<'a> {
 
     /// Does the expression contain temporal operators or propositions about steps? What is nested
     /// too deeply is reported when it is translated.
-    fn is_temporal(&mut self, expr: &'a ast::Expr, depth: usize) -> bool {
+    pub(super) fn is_temporal(&mut self, expr: &'a ast::Expr, depth: usize) -> bool {
         if depth > MAX_DEPTH {
             return false;
         }
@@ -454,6 +470,17 @@ impl<'a> Lowerer<'a> {
             Some(Global::Process(id)) => self.processes[id.index()].actions.contains_key(name),
             _ => false,
         }
+    }
+}
+
+/// Where the operand of an operator stands.
+fn position_below(op: UnaryOp) -> Position {
+    match op {
+        UnaryOp::Not => Position::Negation,
+        UnaryOp::Always => Position::Always,
+        UnaryOp::Eventually => Position::Eventually,
+        UnaryOp::Next => Position::Same,
+        UnaryOp::Minus => Position::Elsewhere,
     }
 }
 

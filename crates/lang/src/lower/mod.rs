@@ -14,6 +14,7 @@ mod formula;
 mod fresh;
 mod functions;
 mod names;
+mod open;
 mod process;
 mod steps;
 mod system;
@@ -22,7 +23,9 @@ mod types;
 
 use base::{Diagnostic, Source, Span};
 use logic::{CtlStar, CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
-use model::{AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId};
+use model::{
+    AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId, Scope, Template,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Options;
@@ -66,16 +69,66 @@ struct Lowerer<'a> {
     temporal_definitions: FxHashMap<usize, bool>,
     /// The quantified formulas of the formula that is being translated.
     state_formulas: CtlStarBuilder,
+    /// The parameter, if it is without value.
+    open: open::Open,
 }
 
-/// Translates a file, and the formulas of the options.
+/// A file, and the formulas of the options.
+pub(crate) struct Texts<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) formulas: &'a [Expr],
+    pub(crate) options: &'a Options,
+    pub(crate) sources: &'a [Source],
+}
+
+/// Translates texts to a model.
 pub(crate) fn lower(
-    file: &File,
-    formulas: &[Expr],
-    options: &Options,
-    sources: &[Source],
+    texts: &Texts<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Option<Model>, Vec<NamedProperty>) {
+    let (lowerer, questions) = lower_parts(texts, open::Open::default(), diagnostics);
+    let properties = questions
+        .into_iter()
+        .map(|(property, _)| property)
+        .collect();
+    let failed = lowerer.has_errors();
+    let Lowerer {
+        parts, diagnostics, ..
+    } = lowerer;
+    if failed {
+        return (None, properties);
+    }
+    match parts.finish() {
+        Ok(model) => (Some(model), properties),
+        Err(error) => {
+            diagnostics.push(Diagnostic::error("model", error.span, error.message));
+            (None, properties)
+        }
+    }
+}
+
+/// Translates texts to a template, if their parameter is without value.
+pub(crate) fn lower_template(
+    texts: &Texts<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Option<Template>, Vec<(NamedProperty, Scope)>) {
+    let (lowerer, questions) = lower_parts(texts, open::Open::free(), diagnostics);
+    let failed = lowerer.has_errors();
+    let Lowerer { parts, open, .. } = lowerer;
+    (open.template(parts).filter(|_| !failed), questions)
+}
+
+fn lower_parts<'a>(
+    texts: &Texts<'a>,
+    open: open::Open,
+    diagnostics: &'a mut Vec<Diagnostic>,
+) -> (Lowerer<'a>, Vec<(NamedProperty, Scope)>) {
+    let Texts {
+        file,
+        formulas,
+        options,
+        sources,
+    } = *texts;
     let mut lowerer = Lowerer {
         parts: ModelParts::default(),
         diagnostics,
@@ -95,6 +148,7 @@ pub(crate) fn lower(
         atoms_by_meaning: FxHashMap::default(),
         temporal_definitions: FxHashMap::default(),
         state_formulas: CtlStarBuilder::default(),
+        open,
     };
     lowerer.declare(file, options);
     lowerer.define(file);
@@ -106,34 +160,27 @@ pub(crate) fn lower(
             text: name.clone(),
             span: formula.span,
         };
-        properties.extend(lowerer.holds(&name, text.trim(), formula));
+        let holds = |lowerer: &mut Lowerer<'a>| lowerer.holds(&name, text.trim(), formula);
+        properties.extend(lowerer.scoped(file, &name.text, holds));
     }
-    let mut of_systems = lowerer.systems(file, sources);
+    let of_systems = lowerer.systems(file, sources);
     for ((name, text), formula) in options.ctl.iter().zip(ctl) {
         let name = Ident {
             text: name.clone(),
             span: formula.span,
         };
-        properties.extend(lowerer.state_formula_property(&name, text.trim(), formula, file));
+        let property = lowerer.state_formula_property(&name, text.trim(), formula, file);
+        properties.extend(property.map(|property| (property, Scope::default())));
     }
-    properties.append(&mut of_systems);
+    properties.extend(
+        of_systems
+            .into_iter()
+            .map(|property| (property, Scope::default())),
+    );
     for formula in assume {
         lowerer.assume(formula);
     }
-    let failed = lowerer.has_errors();
-    let Lowerer {
-        parts, diagnostics, ..
-    } = lowerer;
-    if failed {
-        return (None, properties);
-    }
-    match parts.finish() {
-        Ok(model) => (Some(model), properties),
-        Err(error) => {
-            diagnostics.push(Diagnostic::error("model", error.span, error.message));
-            (None, properties)
-        }
-    }
+    (lowerer, properties)
 }
 
 /// What is written at a span, in one line.
@@ -194,7 +241,19 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn properties(&mut self, file: &'a File, sources: &[Source]) -> Vec<NamedProperty> {
+    /// A question with what it pulls out and what the author says about its abstraction.
+    fn scoped(
+        &mut self,
+        file: &'a File,
+        name: &str,
+        translate: impl FnOnce(&mut Self) -> Option<NamedProperty>,
+    ) -> Option<(NamedProperty, Scope)> {
+        let (property, mut scope) = self.question(translate);
+        self.hints(file, name, &mut scope);
+        property.map(|property| (property, scope))
+    }
+
+    fn properties(&mut self, file: &'a File, sources: &[Source]) -> Vec<(NamedProperty, Scope)> {
         let mut names: FxHashMap<&str, Span> = FxHashMap::default();
         let mut properties = Vec::new();
         for decl in &file.decls {
@@ -204,7 +263,8 @@ impl<'a> Lowerer<'a> {
             if let Some(first) = names.insert(&decl.name.text, decl.name.span) {
                 self.report_duplicate(&decl.name, first);
             }
-            properties.extend(self.property(decl, sources));
+            let name = &decl.name.text;
+            properties.extend(self.scoped(file, name, |lowerer| lowerer.property(decl, sources)));
         }
         properties
     }
@@ -223,6 +283,7 @@ impl<'a> Lowerer<'a> {
                 (Property::Invariant(inner), source_text(formula))
             }
             Question::Reachable(formula) => {
+                self.open.forbid_pulling();
                 let inner = self.proposition(formula)?;
                 (Property::Reachable(inner), source_text(formula))
             }

@@ -32,6 +32,8 @@ pub(super) enum Value {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Global<'a> {
     Const(i64, Ty),
+    /// The parameter of a template.
+    Parameter(BoundId),
     Enum(EnumId),
     Record(RecordId),
     Var(VarId),
@@ -48,6 +50,7 @@ impl Global<'_> {
     pub(super) fn describe(&self) -> &'static str {
         match self {
             Self::Const(..) => "a constant",
+            Self::Parameter(_) => "a parameter",
             Self::Enum(_) => "an enumeration",
             Self::Record(_) => "a record type",
             Self::Var(_) => "a variable",

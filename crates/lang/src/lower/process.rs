@@ -52,7 +52,7 @@ impl<'a> Lowerer<'a> {
         let bound = self.fresh_bound(&name.text);
         let (lo_span, hi_span) = (lo.span, hi.span);
         // A wrong range has been reported; one instance serves to check the rest.
-        let range = self.constant_range(lo, hi, MAX_INSTANCES);
+        let range = self.open_range(lo, hi, MAX_INSTANCES);
         let (lo, hi) = range.unwrap_or((0, 0));
         if lo > hi {
             let message = format!("the range {lo}..{hi} is empty");

@@ -56,19 +56,19 @@ impl<'a> Lowerer<'a> {
             TypeKind::Bool => Some(Type::Scalar(Scalar::Bool)),
             TypeKind::Int => Some(Type::Scalar(Scalar::Int)),
             TypeKind::Range(lo, hi) => {
-                let (lo, hi) = self.constant_range(lo, hi, i64::MAX)?;
+                let (lo, hi) = self.open_range(lo, hi, i64::MAX)?;
                 self.check_not_empty(lo, hi, ty.span)?;
                 Some(Type::Scalar(Scalar::Range(lo, hi)))
             }
             TypeKind::Named(name) => self.named_type(name),
             TypeKind::Array(lo, hi, element) => {
-                let range = self.constant_range(lo, hi, MAX_EXPANSION);
+                let range = self.open_range(lo, hi, MAX_EXPANSION);
                 let element = self.ty(element)?;
                 let (lo, hi) = range?;
                 self.array(lo, hi, element, ty.span)
             }
             TypeKind::Counted(element, length) => {
-                let length = self.constant_int(length);
+                let length = self.open_length(length);
                 let element = self.ty(element)?;
                 self.array(0, length?.saturating_sub(1), element, ty.span)
             }
@@ -112,6 +112,9 @@ impl<'a> Lowerer<'a> {
 
     fn array(&mut self, lo: i64, hi: i64, element: Type, span: Span) -> Option<Type> {
         self.check_not_empty(lo, hi, span)?;
+        if let Some(array) = self.open_array(lo, hi, &element, span) {
+            return array;
+        }
         let len = usize::try_from(i128::from(hi) - i128::from(lo) + 1).unwrap_or(usize::MAX);
         if len > MAX_EXPANSION as usize {
             self.too_many_cells(span);

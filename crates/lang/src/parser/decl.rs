@@ -61,6 +61,7 @@ impl Parser<'_> {
         }
         self.advance();
         match token.text {
+            "abstract" => self.abstraction().map(Decl::Abstract),
             "const" => self.constant(),
             "param" => Ok(Decl::Param {
                 name: self.name("the name of a parameter")?,

@@ -4,6 +4,7 @@
 //! declaration, and what was understood is returned. Nesting is limited, and chains of operators
 //! are kept flat, so that no input exhausts the stack.
 
+mod abstraction;
 mod decl;
 mod expr;
 mod process;
@@ -28,7 +29,8 @@ type Parsed<T> = Result<T, Reported>;
 
 /// Words that begin a declaration. A line that begins with one inside a block means that the
 /// block was not closed.
-const DECLARATIONS: [&str; 18] = [
+const DECLARATIONS: [&str; 19] = [
+    "abstract",
     "const",
     "param",
     "enum",
@@ -50,7 +52,7 @@ const DECLARATIONS: [&str; 18] = [
 ];
 
 /// How many of [`DECLARATIONS`] cannot stand inside a process.
-const N_OUTSIDE_ONLY: usize = 14;
+const N_OUTSIDE_ONLY: usize = 15;
 
 /// Words that cannot name anything, besides [`DECLARATIONS`].
 const RESERVED: [&str; 53] = [

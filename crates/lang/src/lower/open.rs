@@ -1,0 +1,474 @@
+//! Templates: models in which a parameter has no value.
+//!
+//! A range that ends at the parameter is kept open. A property may quantify over such a range from
+//! outside: the name becomes a *distinguished* process of the question, and the formula below is
+//! translated once, not once for each value. Where `forall` (or a negated `exists`) commutes with
+//! everything around it, it counts as outside; anywhere else it is refused.
+
+use base::{Diagnostic, Span};
+use logic::Ltl;
+use model::{
+    BinaryOp, BoundId, Distinguished, Expr, Hint, Hints, Quantifier, Scope, Template, Type,
+};
+
+use super::Lowerer;
+use super::data::mentions_state;
+use super::names::{Binding, Global, Ty};
+use crate::ast::{self, AbstractDecl, Binder, Decl, ExprKind, File, Ident};
+
+/// How many distinguished processes a question may have.
+const MAX_DISTINGUISHED: usize = 3;
+
+/// What is known about the parameter and the question being translated.
+#[derive(Debug, Default)]
+pub(super) struct Open {
+    /// May a parameter be without value?
+    free: bool,
+    /// The parameter: what stands for it, its name, where it is declared.
+    parameter: Option<(BoundId, String, Span)>,
+    /// Can a universal (`true`) or existential (`false`) quantifier here be pulled out as a
+    /// universal one?
+    pullable: Option<bool>,
+    /// What the question being translated has pulled out.
+    scope: Scope,
+}
+
+/// Where a part of a formula stands in the whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Position {
+    /// Below something that quantifiers commute with.
+    Same,
+    /// Below a negation, or left of an implication.
+    Negation,
+    /// Below `always`.
+    Always,
+    /// Below `eventually`.
+    Eventually,
+    /// Below anything else.
+    Elsewhere,
+}
+
+impl Open {
+    /// For a text whose parameter may be without value.
+    pub(super) fn free() -> Self {
+        Self {
+            free: true,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn is_free(&self) -> bool {
+        self.free
+    }
+
+    /// Nothing can be pulled out of a question that asks for some run.
+    pub(super) fn forbid_pulling(&mut self) {
+        self.pullable = None;
+    }
+
+    /// The template that the parts make, if a parameter is without value.
+    pub(super) fn template(self, parts: model::ModelParts) -> Option<Template> {
+        self.parameter.map(|(parameter, name, span)| Template {
+            parts,
+            parameter,
+            name,
+            span,
+        })
+    }
+}
+
+impl<'a> Lowerer<'a> {
+    pub(super) fn open_parameter(&mut self, name: &'a Ident) {
+        if let Some((_, other, first)) = &self.open.parameter {
+            let message = format!("`{}` has no value, and neither has `{other}`", name.text);
+            let diagnostic = Diagnostic::error("two-parameters", name.span, message)
+                .label(*first, "the first parameter without value")
+                .help(format!(
+                    "give one a value, for example with `-D {}=3`",
+                    name.text
+                ));
+            self.report(diagnostic);
+            return self.declare_global(name, Global::Broken);
+        }
+        let bound = self.fresh_bound(&name.text);
+        self.open.parameter = Some((bound, name.text.clone(), name.span));
+        self.declare_global(name, Global::Parameter(bound));
+    }
+
+    /// The bounds of a range whose last value may depend on the parameter.
+    pub(super) fn open_range(
+        &mut self,
+        lo: &'a ast::Expr,
+        hi: &'a ast::Expr,
+        limit: i64,
+    ) -> Option<(i64, i64)> {
+        if !self.mentions_parameter(hi) {
+            return self.constant_range(lo, hi, limit);
+        }
+        let first = self.constant_int(lo)?;
+        let last = self.open_value(hi)?;
+        Some((first, last))
+    }
+
+    /// The length of an array.
+    pub(super) fn open_length(&mut self, length: &'a ast::Expr) -> Option<i64> {
+        match self.mentions_parameter(length) {
+            true => self.open_value(length),
+            false => self.constant_int(length),
+        }
+    }
+
+    fn open_value(&mut self, expr: &'a ast::Expr) -> Option<i64> {
+        let lowered = self.int_expr(expr)?;
+        let (parameter, name, _) = self.open.parameter.clone()?;
+        match linear(&lowered, parameter) {
+            Some((1, offset)) => Some(model::open_end(offset)),
+            _ => {
+                let message = format!("this must be `{name}` plus or minus a constant");
+                self.report(Diagnostic::error("open-range", expr.span, message));
+                None
+            }
+        }
+    }
+
+    /// Does the expression depend on the parameter without value?
+    fn mentions_parameter(&mut self, expr: &'a ast::Expr) -> bool {
+        let Some((parameter, ..)) = self.open.parameter else {
+            return false;
+        };
+        // Asked before anything is reported: a wrong expression is reported by whoever needs it.
+        let n_diagnostics = self.diagnostics.len();
+        let lowered = self.int_expr(expr);
+        self.diagnostics.truncate(n_diagnostics);
+        lowered.is_some_and(|lowered| depends_on(&lowered, parameter))
+    }
+
+    /// The array type, if its length depends on the parameter.
+    pub(super) fn open_array(
+        &mut self,
+        lo: i64,
+        hi: i64,
+        element: &Type,
+        span: Span,
+    ) -> Option<Option<Type>> {
+        let offset = model::as_open_end(hi)?;
+        let Type::Scalar(_) = element else {
+            let message = "the elements of an array of open length must be single values";
+            self.report(Diagnostic::error("open-array", span, message));
+            return Some(None);
+        };
+        let len = model::open_end(offset - lo + 1) as usize;
+        let element = element.clone();
+        Some(Some(Type::Array(Box::new(model::ArrayType {
+            lo,
+            len,
+            element,
+        }))))
+    }
+
+    pub(super) fn report_open_array(&mut self, span: Span) {
+        let message = "an array of open length cannot be treated as a whole";
+        self.report(
+            Diagnostic::error("open-array", span, message)
+                .help("assign its elements with `for i in … { a[i] := … }`"),
+        );
+    }
+
+    pub(super) fn is_open_range(&mut self, binder: &'a Binder) -> bool {
+        self.mentions_parameter(&binder.hi) || self.mentions_parameter(&binder.lo)
+    }
+
+    /// Is this a quantifier over processes that can be pulled out of the whole question?
+    pub(super) fn is_distinguishing(&mut self, expr: &'a ast::Expr) -> bool {
+        let Some(universal) = self.open.pullable else {
+            return false;
+        };
+        let wanted = match universal {
+            true => Quantifier::Forall,
+            false => Quantifier::Exists,
+        };
+        match &expr.kind {
+            ExprKind::Quantified {
+                quantifier,
+                binders,
+                ..
+            } if *quantifier == wanted => {
+                let n_names: usize = binders.iter().map(|binder| binder.names.len()).sum();
+                let n_names = n_names + self.open.scope.distinguished.len();
+                n_names <= MAX_DISTINGUISHED && binders.iter().all(|b| self.is_open_range(b))
+            }
+            _ => false,
+        }
+    }
+
+    /// Translates a part of a formula that stands at `position` in it.
+    pub(super) fn below(&mut self, position: Position, expr: &'a ast::Expr) -> Option<Ltl> {
+        let outer = self.open.pullable;
+        self.open.pullable = match position {
+            Position::Same => outer,
+            Position::Negation => outer.map(|universal| !universal),
+            Position::Always => outer.filter(|universal| *universal),
+            Position::Eventually => outer.filter(|universal| !*universal),
+            Position::Elsewhere => None,
+        };
+        let formula = self.formula(expr);
+        self.open.pullable = outer;
+        formula
+    }
+
+    /// The instances of a formula quantified over an open range: one, with the name left open.
+    pub(super) fn distinguish(
+        &mut self,
+        is_forall: bool,
+        names: &[(&'a str, &'a Binder, bool)],
+        body: &'a ast::Expr,
+        parts: &mut Vec<Ltl>,
+    ) -> Option<()> {
+        let (&(name, binder, is_last), others) = names.split_first()?;
+        let span = binder.lo.span.to(binder.hi.span);
+        if self.open.pullable != Some(is_forall) {
+            self.report_inner_quantifier(span);
+            return None;
+        }
+        if self.open.scope.distinguished.len() == MAX_DISTINGUISHED {
+            let message = format!("more than {MAX_DISTINGUISHED} processes are distinguished");
+            self.report(Diagnostic::error("open-quantifier", span, message));
+            return None;
+        }
+        let (lo, hi) = (self.int_expr(&binder.lo)?, self.int_expr(&binder.hi)?);
+        let bound = self.fresh_bound(name);
+        self.open.scope.distinguished.push(Distinguished {
+            bound,
+            name: name.to_owned(),
+            lo,
+            hi,
+        });
+        self.scope.push(Binding::bound(name, bound, Ty::Int));
+        let condition = binder.condition.as_ref().filter(|_| is_last);
+        let done = self.conditional_instances(is_forall, condition, others, body, parts);
+        self.scope.pop();
+        done
+    }
+
+    fn report_inner_quantifier(&mut self, span: Span) {
+        let message = "a formula over all processes can only be quantified from outside";
+        self.report(Diagnostic::error("open-quantifier", span, message).help(
+            "`forall` may stand below `always`, `next`, `&&`, `||` and right of `->` only, `exists` below their negations",
+        ));
+    }
+
+    /// A condition on distinguished processes that mentions no state becomes part of the question;
+    /// the formula `true` is left of it. Nothing for other conditions.
+    pub(super) fn distinguishing_condition(
+        &mut self,
+        is_forall: bool,
+        condition: &'a ast::Expr,
+    ) -> Option<Option<Ltl>> {
+        if self.open.pullable != Some(is_forall) || self.is_temporal(condition, 0) {
+            return Some(None);
+        }
+        let lowered = self.bool_expr(condition)?;
+        if mentions_state(&lowered) {
+            return Some(None);
+        }
+        let scope = &mut self.open.scope;
+        let before = std::mem::replace(&mut scope.condition, Expr::Bool(true));
+        scope.condition = Expr::all([before, lowered]);
+        Some(Some(Ltl::tt()))
+    }
+
+    /// The distinguished process that an index of a step is, if it is one.
+    pub(super) fn open_index(&mut self, index: &'a ast::Expr) -> Option<BoundId> {
+        let ExprKind::Name(name) = &index.kind else {
+            return None;
+        };
+        let binding = self.binding(name)?;
+        let super::names::Value::Scalar(Expr::Bound(bound), _) = binding.value else {
+            return None;
+        };
+        let distinguished = &self.open.scope.distinguished;
+        distinguished
+            .iter()
+            .any(|known| known.bound == bound)
+            .then_some(bound)
+    }
+
+    /// Translates a question whose outermost quantifiers may range over all processes.
+    pub(super) fn question<T>(&mut self, translate: impl FnOnce(&mut Self) -> T) -> (T, Scope) {
+        self.open.scope = Scope::default();
+        self.open.pullable = self.open.parameter.is_some().then_some(true);
+        let result = translate(self);
+        self.open.pullable = None;
+        (result, std::mem::take(&mut self.open.scope))
+    }
+
+    /// What `abstract` blocks say about the question with this name.
+    pub(super) fn hints(&mut self, file: &'a File, property: &str, scope: &mut Scope) {
+        let n_bound = self.scope.len();
+        for distinguished in &scope.distinguished {
+            let binding = Binding::bound(&distinguished.name, distinguished.bound, Ty::Int);
+            self.scope.push(binding);
+        }
+        let known: Vec<String> = scope.distinguished.iter().map(|d| d.name.clone()).collect();
+        let names = names_of_questions(file);
+        for decl in &file.decls {
+            let Decl::Abstract(block) = decl else {
+                continue;
+            };
+            let is_meant = |name: &Ident| name.text == property;
+            if block.properties.is_empty() || block.properties.iter().any(is_meant) {
+                let is_ours = |expr: &ast::Expr| {
+                    let mut foreign = names.iter().filter(|name| !known.contains(name));
+                    !foreign.any(|name| mentions_name(expr, name))
+                };
+                self.hints_of_block(block, &is_ours, &mut scope.hints);
+            }
+        }
+        self.scope.truncate(n_bound);
+    }
+
+    fn hints_of_block(
+        &mut self,
+        block: &'a AbstractDecl,
+        is_ours: &dyn Fn(&ast::Expr) -> bool,
+        hints: &mut Hints,
+    ) {
+        hints.only |= block.only;
+        for (name, expr) in block.predicates.iter().filter(|entry| is_ours(&entry.1)) {
+            hints.predicates.extend(self.hint(name, expr));
+        }
+        for (name, expr) in block.invariants.iter().filter(|entry| is_ours(&entry.1)) {
+            hints.invariants.extend(self.hint(name, expr));
+        }
+        for (name, index, expr) in &block.rankings {
+            if !is_ours(expr) {
+                continue;
+            }
+            let bound = self.fresh_bound(&index.text);
+            self.scope.push(Binding::bound(&index.text, bound, Ty::Int));
+            let hint = self.hint(name, expr);
+            self.scope.pop();
+            hints.rankings.extend(hint.map(|hint| (bound, hint)));
+        }
+    }
+
+    fn hint(&mut self, name: &Ident, expr: &'a ast::Expr) -> Option<Hint> {
+        let span = expr.span;
+        let expr = self.bool_expr(expr)?;
+        Some(Hint {
+            name: name.text.clone(),
+            expr,
+            span,
+        })
+    }
+}
+
+/// The names that quantifiers of properties bind.
+fn names_of_questions(file: &File) -> Vec<String> {
+    let mut names = Vec::new();
+    for decl in &file.decls {
+        let Decl::Property(property) = decl else {
+            continue;
+        };
+        if let ast::Question::Holds(expr) | ast::Question::Invariant(expr) = &property.question {
+            each_part(expr, &mut |part| {
+                if let ExprKind::Quantified { binders, .. } = &part.kind {
+                    let bound = binders.iter().flat_map(|binder| &binder.names);
+                    names.extend(bound.map(|name| name.text.clone()));
+                }
+            });
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Does the name occur outside quantifiers that bind it?
+fn mentions_name(expr: &ast::Expr, name: &str) -> bool {
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        match &expr.kind {
+            ExprKind::Name(other) if other == name => return true,
+            ExprKind::Quantified { binders, .. }
+                if binders
+                    .iter()
+                    .any(|b| b.names.iter().any(|n| n.text == name)) => {}
+            _ => stack.extend(parts_of(expr)),
+        }
+    }
+    false
+}
+
+fn each_part(expr: &ast::Expr, visit: &mut dyn FnMut(&ast::Expr)) {
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        visit(expr);
+        stack.extend(parts_of(expr));
+    }
+}
+
+/// What an expression consists of directly.
+fn parts_of(expr: &ast::Expr) -> Vec<&ast::Expr> {
+    match &expr.kind {
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => vec![a, b],
+        ExprKind::Field(a, _)
+        | ExprKind::AnyStep(a)
+        | ExprKind::Unary(_, a)
+        | ExprKind::Path(_, a)
+        | ExprKind::At(Some(a), _) => vec![a],
+        ExprKind::Call(a, rest) => [&**a].into_iter().chain(rest).collect(),
+        ExprKind::Chain(a, rest) => [&**a]
+            .into_iter()
+            .chain(rest.iter().map(|(_, part)| part))
+            .collect(),
+        ExprKind::If(a, b, c) | ExprKind::Comprehension(_, a, b, c) => vec![a, b, c],
+        ExprKind::Quantified { binders, body, .. } => binders
+            .iter()
+            .flat_map(|b| [Some(&b.lo), Some(&b.hi), b.condition.as_ref()])
+            .flatten()
+            .chain([&**body])
+            .collect(),
+        ExprKind::Array(parts) => parts.iter().collect(),
+        ExprKind::Int(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Name(_)
+        | ExprKind::At(None, _)
+        | ExprKind::Any => Vec::new(),
+    }
+}
+
+/// Is this an array whose length depends on the parameter?
+pub(super) fn is_open(ty: &Type) -> bool {
+    matches!(ty, Type::Array(array) if model::as_open_end(array.len as i64).is_some())
+}
+
+/// The type itself; of an array of open length, the type of its elements, which all start alike.
+pub(super) fn closed_part(ty: &Type) -> &Type {
+    match ty {
+        Type::Array(array) if is_open(ty) => &array.element,
+        ty => ty,
+    }
+}
+
+/// The factor of the parameter and the constant, if the expression is such a sum.
+fn linear(expr: &Expr, parameter: BoundId) -> Option<(i64, i64)> {
+    match expr {
+        Expr::Int(value) => Some((0, *value)),
+        Expr::Bound(bound) if *bound == parameter => Some((1, 0)),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) => {
+            let (a, b) = (linear(left, parameter)?, linear(right, parameter)?);
+            match op {
+                BinaryOp::Add => Some((a.0 + b.0, a.1.checked_add(b.1)?)),
+                _ => Some((a.0 - b.0, a.1.checked_sub(b.1)?)),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn depends_on(expr: &Expr, bound: BoundId) -> bool {
+    let mut found = *expr == Expr::Bound(bound);
+    super::constants::for_each_operand(expr, &mut |part| found = found || depends_on(part, bound));
+    found
+}
