@@ -53,6 +53,7 @@ mod state;
 mod steps;
 mod template;
 mod types;
+mod unbounded;
 
 pub use eval::{Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
@@ -72,3 +73,4 @@ pub use template::{
     Distinguished, Hint, Hints, Scope, Template, as_open_end, as_open_index, open_end, open_index,
 };
 pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};
+pub use unbounded::{EVERY_INDEX, OPEN_VALUES, Sample, Unbounded, is_unbounded_array};
