@@ -1,0 +1,26 @@
+//! Predicate abstraction of unbounded data.
+mod abstract_term;
+mod command;
+mod domain;
+mod execute;
+mod explore;
+mod program;
+mod questions;
+mod symbolic;
+pub use abstract_term::Abstract;
+pub use command::{AbstractCommand, Assignments, Group, Update};
+pub use domain::{Domain, MAX_KEPT_VALUES, Origin, Predicate};
+pub use execute::program_of;
+pub use explore::{AbstractGraph, AbstractPath, Abstraction, Edge, Goal, Halt};
+pub use program::{Content, Failure, Local, Program, Refusal, StateVar, Transition};
+pub use questions::Questions;
+mod refine;
+mod replay;
+pub use refine::Refined;
+pub use replay::{Concrete, Execution, concretize, execute};
+mod atoms;
+mod ranking;
+mod show;
+pub use atoms::{AtomTerm, atom_term, state_term};
+pub use ranking::Effect;
+pub use show::show;
