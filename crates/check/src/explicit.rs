@@ -79,6 +79,8 @@ pub(crate) fn check(
         stats,
         branching,
         warnings: Vec::new(),
+        remarks: Vec::new(),
+        sample: None,
     }
 }
 

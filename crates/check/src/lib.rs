@@ -10,6 +10,7 @@
 mod branching;
 mod explicit;
 mod fairness;
+pub mod predicate;
 mod warnings;
 
 use base::{Budget, Diagnostic, Fairness, Progress};
@@ -33,6 +34,19 @@ pub struct Plan {
     pub budget: Budget,
     /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.
     pub naive: bool,
+    /// Which route to take; without it, one that fits the model.
+    pub route: Option<Route>,
+    /// How unbounded data is abstracted.
+    pub predicate: predicate::Options,
+}
+
+/// A way of answering.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Route {
+    /// By visiting every reachable state.
+    Explicit,
+    /// By predicate abstraction.
+    Predicate,
 }
 
 /// The answer to a property.
@@ -50,6 +64,11 @@ pub struct Outcome {
     pub branching: Option<Branching>,
     /// Reasons to distrust the question, not the answer.
     pub warnings: Vec<Diagnostic>,
+    /// What the answer rests on, for people: predicates, rankings, solvers.
+    pub remarks: Vec<String>,
+    /// The sample of the model that the run of a violation or witness belongs to, if data is left
+    /// open in the model itself.
+    pub sample: Option<Box<Model>>,
 }
 
 /// A violation that the reference semantics does not confirm: the search is wrong.
@@ -87,13 +106,63 @@ pub fn check(
     if let Property::MayMust(question) = &property.property {
         return Ok(branching::check_may_must(model, property, question, plan));
     }
-    let mut outcome = explicit::check(model, property, fairness, plan, progress);
-    confirm(model, property, &outcome)?;
-    if matches!(outcome.verdict, Verdict::Holds { .. }) {
+    let mut outcome = decide(model, property, fairness, plan, progress);
+    confirm(outcome.sample.as_deref().unwrap_or(model), property, &outcome)?;
+    if matches!(outcome.verdict, Verdict::Holds { .. }) && outcome.route == "explicit" {
         let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);
         outcome.warnings.extend(found);
     }
     Ok(outcome)
+}
+
+/// States that are visited before a model with unbounded integers is taken to have too many.
+const MAX_TRIAL_STATES: u64 = 100_000;
+
+/// Takes the route that the plan names, else one that fits: finite models are explored; where data
+/// is left open, predicates are used; where only integers are unbounded, a small state space is
+/// looked for first.
+fn decide(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Outcome {
+    let open = model.unbounded();
+    match (plan.route, &open) {
+        (Some(Route::Predicate), _) => {
+            return predicate::check(model, property, fairness, plan, progress);
+        }
+        (Some(Route::Explicit), Some(reason)) => {
+            return predicate::not_explicit(fairness, reason);
+        }
+        (Some(Route::Explicit), None) => {
+            return explicit::check(model, property, fairness, plan, progress);
+        }
+        (None, Some(_)) => return predicate::check(model, property, fairness, plan, progress),
+        (None, None) => {}
+    }
+    if !predicate::has_unbounded_integers(model) {
+        return explicit::check(model, property, fairness, plan, progress);
+    }
+    let trial = Plan {
+        budget: plan.budget.clone().with_trial_states(MAX_TRIAL_STATES),
+        ..plan.clone()
+    };
+    let tried = explicit::check(model, property, fairness, &trial, progress);
+    match tried.verdict {
+        Verdict::Unknown(evidence::UnknownReason::Stopped(base::StopReason::StateLimit)) => {
+            let abstracted = predicate::check(model, property, fairness, plan, progress);
+            match abstracted.verdict {
+                // What was seen of the state space says more than that the method does not apply.
+                Verdict::Unknown(evidence::UnknownReason::Unsupported(_)) => {
+                    explicit::check(model, property, fairness, plan, progress)
+                }
+                _ => abstracted,
+            }
+        }
+        _ => tried,
+    }
 }
 
 fn confirm(model: &Model, property: &NamedProperty, outcome: &Outcome) -> Result<(), Bug> {

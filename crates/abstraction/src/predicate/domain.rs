@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::Span;
 use smt::{Interval, Sort, Term};
 
+use super::abstract_term::{Abstract, LocalSlots};
 use super::program::{Local, Program};
 
 /// Variables with more values than this are not kept.
@@ -192,6 +193,12 @@ impl Domain {
             n_added += usize::from(self.add(None, &atom, origin.clone(), Span::nowhere()));
         }
         n_added
+    }
+
+    /// A term as abstract states see it.
+    #[must_use]
+    pub fn express(&self, term: &Term) -> Abstract {
+        Abstract::of(&self.simplify(term, &[]), self, &LocalSlots::new())
     }
 
     /// What it means that a slot has a value.

@@ -113,7 +113,7 @@ pub fn concretize(
     execution: &Execution,
     solution: &smt::Model,
 ) -> Option<Concrete> {
-    let window = window_of(execution, solution)?;
+    let window = window_of(program, execution, solution)?;
     let mut renaming = Renaming::default();
     let mut states = Vec::new();
     for values in &execution.values {
@@ -148,11 +148,28 @@ impl Renaming {
     }
 }
 
-/// The indices at which arrays are read or written.
-fn window_of(execution: &Execution, solution: &smt::Model) -> Option<(i64, i64)> {
+/// The indices at which arrays are read or written, by steps that are taken and by others: all of
+/// them are evaluated when a run is replayed.
+fn window_of(
+    program: &Program,
+    execution: &Execution,
+    solution: &smt::Model,
+) -> Option<(i64, i64)> {
+    if !has_open_data(program) {
+        return Some((0, 0));
+    }
     let mut indices = BTreeSet::new();
     for term in execution.values.iter().flatten().chain(&execution.conditions) {
         collect_indices(term, solution, &mut indices);
+    }
+    let last = execution.values.len() - 1;
+    for transition in &program.transitions {
+        for term in transition.updates.values().chain([&transition.guard]) {
+            for position in 0..=last {
+                let present = execution.at(program, position, term);
+                collect_indices(&present, solution, &mut indices);
+            }
+        }
     }
     let (Some(lo), Some(hi)) = (indices.first(), indices.last()) else {
         return Some((0, 0));

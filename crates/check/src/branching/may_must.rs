@@ -61,6 +61,8 @@ pub(crate) fn check(
         },
         branching: None,
         warnings: Vec::new(),
+        remarks: Vec::new(),
+        sample: None,
     };
     if plan.naive {
         let message = "the naive reading of fairness is unsound on abstractions: what holds here may \
