@@ -20,6 +20,8 @@ pub struct Loaded {
     pub model: Model,
     /// The properties: those of the file, then those of the options.
     pub properties: Vec<NamedProperty>,
+    /// What the author says about the abstraction for each property.
+    pub hints: Vec<model::Hints>,
     /// The texts; the file is the first.
     pub sources: Vec<Source>,
 }
@@ -41,6 +43,7 @@ pub fn load(path: &Path, options: &lang::Options, warnings: bool) -> Result<Load
     Ok(Loaded {
         model: loaded.model.ok_or(Failure::Diagnosed)?,
         properties: loaded.properties,
+        hints: loaded.hints,
         sources: loaded.sources,
     })
 }

@@ -125,6 +125,9 @@ pub struct CheckOptions {
     /// How the properties are decided.
     #[arg(long, value_name = "ROUTE")]
     pub route: Option<Route>,
+    /// How unbounded data is treated.
+    #[command(flatten)]
+    pub data: DataOptions,
     /// Where progress is shown.
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub progress: ProgressMode,
@@ -134,6 +137,36 @@ pub struct CheckOptions {
     /// Print what each verdict cost.
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// How predicate abstraction works.
+#[derive(Args, Debug)]
+pub struct DataOptions {
+    /// Which solver decides questions about data.
+    #[arg(long, value_name = "SOLVER", default_value = "auto")]
+    pub solver: SolverName,
+    /// Repeat every "impossible" of the solver with this one, and believe it only then.
+    #[arg(long, value_name = "SOLVER")]
+    pub confirm_with: Option<SolverName>,
+    /// Give up after adding predicates or rankings this many times.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub max_refinements: usize,
+    /// How long the solver may think about one question, such as 500ms or 10s.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration)]
+    pub solver_timeout: Duration,
+}
+
+/// A decision procedure for data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SolverName {
+    /// The one that is part of this program.
+    Embedded,
+    /// The program `z3`.
+    Z3,
+    /// The program `cvc5`.
+    Cvc5,
+    /// z3 or cvc5 if one of them is installed, else the embedded one.
+    Auto,
 }
 
 /// How results are printed.
@@ -156,6 +189,8 @@ pub enum OutputFormat {
 pub enum Route {
     /// By visiting every reachable state.
     Explicit,
+    /// By predicate abstraction of data.
+    Predicate,
 }
 
 /// How fairness is read on may/must systems.

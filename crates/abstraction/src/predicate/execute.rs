@@ -517,10 +517,15 @@ impl Builder<'_> {
             _ => None,
         };
         let open = i128::from(model::OPEN_VALUES) - 1;
-        let interval: Interval = (constant(&lo), constant(&hi).filter(|hi| *hi != open));
+        let is_open = hi == Term::Int(open);
+        let interval: Interval = match is_open {
+            true => (None, None),
+            false => (constant(&lo), constant(&hi)),
+        };
         let term = Term::Var(Arc::clone(&name), Sort::Int);
-        let mut parts = vec![Term::le(lo.clone(), term.clone())];
-        if hi != Term::Int(open) {
+        let mut parts = Vec::new();
+        if !is_open {
+            parts.push(Term::le(lo.clone(), term.clone()));
             parts.push(Term::le(term.clone(), hi.clone()));
         }
         let is_possible = matches!((&lo, &hi), (Term::Int(lo), Term::Int(hi)) if lo <= hi);

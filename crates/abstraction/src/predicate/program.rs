@@ -224,7 +224,7 @@ fn cell_variable(model: &Model, cell: usize) -> StateVar {
 pub(crate) fn scalar(ty: model::Scalar) -> (Sort, Interval, bool) {
     match ty {
         model::Scalar::Bool => (Sort::Bool, (None, None), false),
-        model::Scalar::Enum(_, model::OPEN_VALUES) => (Sort::Int, (Some(0), None), true),
+        model::Scalar::Enum(_, model::OPEN_VALUES) => (Sort::Int, (None, None), true),
         other => {
             let (lo, hi) = other.bounds();
             let lo = (lo != i64::MIN).then_some(i128::from(lo));

@@ -102,7 +102,7 @@ impl Search<'_> {
         }
         let mut ranked = Vec::new();
         for rank in &self.rankings {
-            ranked.push(Ranked::new(&mut self.abstraction, &self.graph, rank.clone()));
+            ranked.push(Ranked::new(&mut self.abstraction, &self.graph, rank));
         }
         // New rankings need no new exploration.
         loop {
@@ -127,7 +127,7 @@ impl Search<'_> {
                 return decided;
             }
             if let Some(rank) = self.ranking_for(&lasso) {
-                ranked.push(Ranked::new(&mut self.abstraction, &self.graph, rank.clone()));
+                ranked.push(Ranked::new(&mut self.abstraction, &self.graph, &rank));
                 self.rankings.push(rank);
                 continue;
             }

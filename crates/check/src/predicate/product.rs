@@ -17,14 +17,13 @@ use super::setup::Letters;
 
 /// A ranking with what every step of the graph does to it.
 pub(super) struct Ranked {
-    pub(super) rank: Term,
     /// By state and position of the edge.
     pub(super) effects: Vec<Vec<Effect>>,
 }
 
 impl Ranked {
     /// Works out the effect of every step.
-    pub(super) fn new(abstraction: &mut Abstraction<'_>, graph: &AbstractGraph, rank: Term) -> Self {
+    pub(super) fn new(abstraction: &mut Abstraction<'_>, graph: &AbstractGraph, rank: &Term) -> Self {
         let mut effects = Vec::new();
         for (source, edges) in graph.edges.iter().enumerate() {
             let mut row = Vec::new();
@@ -32,7 +31,7 @@ impl Ranked {
                 row.push(match edge.transition {
                     None => Effect::Quiet,
                     Some(transition) => abstraction.effect(
-                        &rank,
+                        rank,
                         &graph.states[source],
                         transition,
                         &graph.states[edge.target],
@@ -41,7 +40,7 @@ impl Ranked {
             }
             effects.push(row);
         }
-        Self { rank, effects }
+        Self { effects }
     }
 }
 

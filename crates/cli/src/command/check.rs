@@ -10,7 +10,7 @@ use crate::loading::{self, Loaded};
 use crate::options::{CheckOptions, OutputFormat, Route, Semantics};
 use crate::progress::Meter;
 use crate::quantity::show_size;
-use crate::{diagnostics, limits, output, trace_file};
+use crate::{diagnostics, limits, output, solver, trace_file};
 
 /// Checks the chosen properties one after the other.
 ///
@@ -25,6 +25,15 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         reduce: options.reduce,
         budget: budget(options),
         naive: options.semantics == Semantics::Naive,
+        route: options.route.map(|route| match route {
+            Route::Explicit => check::Route::Explicit,
+            Route::Predicate => check::Route::Predicate,
+        }),
+        predicate: check::predicate::Options {
+            solver: solver::maker(&options.data),
+            max_refinements: options.data.max_refinements,
+            hints: model::Hints::default(),
+        },
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
@@ -158,15 +167,14 @@ impl Checking<'_> {
 
     fn check(&self, property: &NamedProperty) -> Result<(Outcome, PropertyResult), Failure> {
         let Loaded { model, sources, .. } = self.loaded;
-        // There is one route only, so asking for it changes nothing.
-        let (None | Some(Route::Explicit)) = self.options.route;
         let mut meter = Meter::new(self.options.progress, self.options.quiet, &property.name);
-        let checked = check::check(model, property, &self.plan, &mut meter);
+        let checked = check::check(model, property, &self.plan_for(property), &mut meter);
         let seconds = meter.seconds();
         meter.finish();
         let outcome = checked?;
+        let shown = outcome.sample.as_deref().unwrap_or(model);
         let question = Question {
-            model,
+            model: shown,
             sources,
             property,
             fairness: outcome.fairness,
@@ -184,11 +192,22 @@ impl Checking<'_> {
         if let Some(shown) = &outcome.branching {
             question.show_branching(shown, &mut result);
         }
+        result.remarks.extend(outcome.remarks.iter().cloned());
         let warnings = outcome.warnings.iter();
         result
             .warnings
             .extend(warnings.map(|d| report::warning(d, sources)));
         Ok((outcome, result))
+    }
+
+    /// The plan with what the author says about the abstraction for a property.
+    fn plan_for(&self, property: &NamedProperty) -> Plan {
+        let mut plan = self.plan.clone();
+        let mut entries = self.loaded.properties.iter().zip(&self.loaded.hints);
+        if let Some((_, hints)) = entries.find(|(other, _)| other.name == property.name) {
+            plan.predicate.hints = hints.clone();
+        }
+        plan
     }
 
     /// Warnings about the model as a whole, unless nobody would see them.
