@@ -104,6 +104,40 @@ impl Domain {
         }
     }
 
+    /// Adds what assignments establish: `x == e` after `x := e` for an `e` that is not constant and
+    /// does not mention what is assigned (papers/004, section 5), and `x == y` after a step that
+    /// gives both the same value. Relations between variables are found by no weakest precondition
+    /// of a property that mentions each of them alone.
+    pub fn add_assignments(&mut self, program: &Program) {
+        for transition in &program.transitions {
+            let is_data = |var: &usize| {
+                let description = &program.vars[*var];
+                description.sort != Sort::Bool && !self.data_in(&description.term()).is_empty()
+            };
+            let updates: Vec<(usize, &Term)> = transition
+                .updates
+                .iter()
+                .filter(|(var, _)| is_data(var))
+                .map(|(var, value)| (*var, value))
+                .collect();
+            let mut found = Vec::new();
+            for (position, (var, value)) in updates.iter().enumerate() {
+                for (other, same) in &updates[..position] {
+                    let (a, b) = (&program.vars[*var], &program.vars[*other]);
+                    if value == same && a.sort == b.sort {
+                        found.push(Term::eq(a.term(), b.term()));
+                    }
+                }
+                if !matches!(value, Term::Int(_) | Term::Ite(..)) {
+                    found.push(establishes(program, *var, value, &updates));
+                }
+            }
+            for term in found {
+                self.add_atoms(&term, &Origin::Model);
+            }
+        }
+    }
+
     /// Adds the atoms of the guards of some transitions. Says how many were new.
     pub fn add_guards_of(&mut self, program: &Program, transitions: &[usize]) -> usize {
         let guards = transitions.iter();
@@ -111,5 +145,19 @@ impl Domain {
         guards
             .map(|guard| self.add_atoms(&guard, &Origin::Model))
             .sum()
+    }
+}
+
+/// `x == e`, unless the step changes something that `e` mentions.
+fn establishes(program: &Program, var: usize, value: &Term, updates: &[(usize, &Term)]) -> Term {
+    let mut vars = std::collections::BTreeSet::new();
+    value.collect_vars(&mut vars);
+    let changes = |(other, _): &(usize, &Term)| {
+        let name = &program.vars[*other].name;
+        vars.iter().any(|(mentioned, _)| mentioned == name)
+    };
+    match updates.iter().any(changes) {
+        true => Term::Bool(true),
+        false => Term::eq(program.vars[var].term(), value.clone()),
     }
 }

@@ -50,6 +50,51 @@ impl Abstraction<'_> {
         }
     }
 
+    /// Adds how far two variables are apart before a step of the path, where a predicate says how
+    /// far they are apart after it. Both must be variables that the program changes; distances
+    /// beyond a small bound are left to weakest preconditions.
+    pub fn learn_distances(&mut self, path: &AbstractPath, round: usize) -> usize {
+        const MAX_DISTANCE: i128 = 2;
+        let mut found = Vec::new();
+        for predicate in &self.domain.predicates {
+            if self.distance(&predicate.term).is_none() {
+                continue;
+            }
+            for &transition in &path.transitions {
+                let updates = &self.program.transitions[transition].updates;
+                let before = predicate
+                    .term
+                    .substitute(&|name| updates.get(&self.program.var_named(name)?).cloned());
+                let distance = self.distance(&before);
+                if distance.is_some_and(|distance| distance.abs() <= MAX_DISTANCE) {
+                    found.push(before);
+                }
+            }
+        }
+        let origin = Origin::Refinement(round);
+        let terms = found.iter();
+        terms.map(|term| self.domain.add_atoms(term, &origin)).sum()
+    }
+
+    /// The distance that an equation gives to two variables which the program changes.
+    fn distance(&self, term: &Term) -> Option<i128> {
+        let Term::Eq(linear) = term else {
+            return None;
+        };
+        let terms: Vec<(&Term, i128)> = linear.terms().collect();
+        let is_changed = |term: &Term| match term {
+            Term::Var(name, _) => self.program.var_named(name).is_some_and(|var| {
+                let mut transitions = self.program.transitions.iter();
+                transitions.any(|transition| transition.updates.contains_key(&var))
+            }),
+            _ => false,
+        };
+        match terms.as_slice() {
+            [(a, 1), (b, -1)] if is_changed(a) && is_changed(b) => Some(linear.offset()),
+            _ => None,
+        }
+    }
+
     /// Is the rest of the path impossible from the states that its abstract state at `start`
     /// describes?
     fn is_cut(&mut self, path: &AbstractPath, start: usize, end: &Term, needed: &[bool]) -> bool {

@@ -159,6 +159,15 @@ impl Check<'_> {
         round: usize,
     ) -> Round {
         let n_before = abstraction.domain.predicates.len();
+        // What assignments establish is tried once, then distances, then weakest preconditions.
+        abstraction.domain.add_assignments(abstraction.program);
+        if abstraction.domain.predicates.len() == n_before {
+            abstraction.learn_distances(path, round);
+        }
+        if abstraction.domain.predicates.len() > n_before {
+            abstraction.refine(n_before);
+            return Round::Refined;
+        }
         match abstraction.learn(path, end, round) {
             Refined::Added(_) => {
                 abstraction.refine(n_before);
