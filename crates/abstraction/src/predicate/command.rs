@@ -140,37 +140,41 @@ impl AbstractCommand {
     ) -> Option<Vec<Vec<i64>>> {
         let mut found = Vec::new();
         for choice in combinations(&self.choices) {
-            if self.guard.eval(state, &choice) == Some(0) {
-                continue;
-            }
-            let mut answers = Vec::new();
-            for group in &self.groups {
-                answers.push(self.ask(context, questions, group, state, &choice)?);
-            }
-            if answers.iter().any(Vec::is_empty) {
-                continue;
-            }
-            let base = self.known_part(state, &choice);
-            let mut targets = vec![base];
-            for (group, rows) in self.groups.iter().zip(&answers) {
-                let extend = |target: &Vec<i64>| -> Vec<Vec<i64>> {
-                    let with = |row: &Vec<i64>| {
-                        let mut next = target.clone();
-                        for ((slot, _, _), value) in group.targets.iter().zip(row) {
-                            next[*slot] = *value;
-                        }
-                        next
-                    };
-                    rows.iter().map(with).collect()
-                };
-                targets = targets.iter().flat_map(extend).collect();
-            }
-            targets.retain(|target| context.domain.kept_fit(target));
-            found.extend(targets);
+            found.extend(self.successors_of_choice(context, questions, state, &choice)?);
         }
         found.sort_unstable();
         found.dedup();
         Some(found)
+    }
+
+    /// The same for one combination of enumerated choices.
+    pub(crate) fn successors_of_choice(
+        &self,
+        context: &Context<'_>,
+        questions: &mut Questions,
+        state: &[i64],
+        choice: &[i64],
+    ) -> Option<Vec<Vec<i64>>> {
+        if self.guard.eval(state, choice) == Some(0) {
+            return Some(Vec::new());
+        }
+        let mut targets = vec![self.known_part(state, choice)];
+        for group in &self.groups {
+            let rows = self.ask(context, questions, group, state, choice)?;
+            let extend = |target: &Vec<i64>| -> Vec<Vec<i64>> {
+                let with = |row: &Vec<i64>| {
+                    let mut next = target.clone();
+                    for ((slot, _, _), value) in group.targets.iter().zip(row) {
+                        next[*slot] = *value;
+                    }
+                    next
+                };
+                rows.iter().map(with).collect()
+            };
+            targets = targets.iter().flat_map(extend).collect();
+        }
+        targets.retain(|target| context.domain.kept_fit(target));
+        Some(targets)
     }
 
     fn known_part(&self, state: &[i64], choice: &[i64]) -> Vec<i64> {

@@ -273,6 +273,24 @@ impl<'p> Abstraction<'p> {
         self.commands[transition].successors(&context, &mut self.questions, state)
     }
 
+    /// The abstract states that a transition leads to when its enumerated choices are these.
+    pub(crate) fn successors_by_choice(
+        &mut self,
+        transition: usize,
+        state: &[i64],
+        choice: &[i64],
+    ) -> Vec<Vec<i64>> {
+        let context = Context {
+            program: self.program,
+            domain: &self.domain,
+            transition: &self.program.transitions[transition],
+            n_older_predicates: self.n_older_predicates,
+        };
+        let command = &self.commands[transition];
+        let found = command.successors_of_choice(&context, &mut self.questions, state, choice);
+        found.unwrap_or_default()
+    }
+
     /// All abstract states that describe an initial state.
     pub fn initial(&mut self) -> Option<Vec<Vec<i64>>> {
         let Self {

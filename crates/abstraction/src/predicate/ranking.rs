@@ -22,6 +22,8 @@ use super::program::within;
 pub enum Effect {
     /// It starts at zero or more and becomes smaller.
     Decreasing,
+    /// It becomes smaller, but may be negative before. It counts as quiet.
+    Falling,
     /// It never becomes larger.
     Quiet,
     /// It may become larger.
@@ -91,17 +93,7 @@ impl Abstraction<'_> {
         if after == *rank {
             return Effect::Quiet;
         }
-        let description = &self.program.transitions[transition];
-        let mut step = vec![description.guard.clone(), after.clone(), rank.clone()];
-        let meaning = self.domain.describe_state(self.program, target);
-        step.push(self.after(transition, &meaning));
-        let mut question = self.facts_about(source, &step);
-        question.push(description.guard.clone());
-        question.push(self.after(transition, &meaning));
-        for local in &description.locals {
-            let term = Term::Var(local.name.clone(), local.sort);
-            question.push(within(&term, local.sort, local.interval));
-        }
+        let question = self.step_facts(rank, source, transition, target);
         let falls = Term::and([
             Term::lt(after.clone(), rank.clone()),
             Term::le(Term::Int(0), rank.clone()),
@@ -110,10 +102,68 @@ impl Abstraction<'_> {
         if self.questions.is_impossible(&asked(Term::not(falls))) {
             return Effect::Decreasing;
         }
+        let falls = Term::lt(after.clone(), rank.clone());
+        if self.questions.is_impossible(&asked(Term::not(falls))) {
+            return Effect::Falling;
+        }
         let grows = Term::lt(rank.clone(), after);
         match self.questions.is_impossible(&asked(grows)) {
             true => Effect::Quiet,
             false => Effect::Increasing,
         }
+    }
+
+    /// What is known about a step as far as an expression is concerned: the predicates before and
+    /// after, the guard, and the kept variables that the guard and the expression mention.
+    fn step_facts(
+        &self,
+        rank: &Term,
+        source: &[i64],
+        transition: usize,
+        target: &[i64],
+    ) -> Vec<Term> {
+        let description = &self.program.transitions[transition];
+        let n_kept = self.domain.kept.len();
+        let after = self.after(transition, rank);
+        let mut slots: BTreeSet<usize> = (n_kept..self.domain.n_slots()).collect();
+        for term in [&description.guard, rank, &after] {
+            slots.extend(self.domain.kept_in(term));
+        }
+        let fact = |slot: usize, state: &[i64]| {
+            self.domain.describe(self.program, slot, state[slot])
+        };
+        let mut facts: Vec<Term> = slots.iter().map(|slot| fact(*slot, source)).collect();
+        for slot in n_kept..self.domain.n_slots() {
+            facts.push(self.after(transition, &fact(slot, target)));
+        }
+        facts.push(description.guard.clone());
+        for local in &description.locals {
+            let term = Term::Var(local.name.clone(), local.sort);
+            facts.push(within(&term, local.sort, local.interval));
+        }
+        let mentioned = [facts.as_slice(), &[rank.clone(), after]].concat();
+        facts.push(self.domain.bounds(self.program, &mentioned));
+        facts
+    }
+
+    /// Is an expression that is not negative before a step never negative after it?
+    pub fn stays_bounded(
+        &mut self,
+        rank: &Term,
+        source: &[i64],
+        transition: usize,
+        target: &[i64],
+    ) -> bool {
+        let mut question = self.step_facts(rank, source, transition, target);
+        question.push(Term::le(Term::Int(0), rank.clone()));
+        question.push(Term::lt(self.after(transition, rank), Term::Int(0)));
+        self.questions.is_impossible(&question)
+    }
+
+    /// Adds the predicate that an expression is not negative. Says whether it is new.
+    pub fn bound_from_below(&mut self, rank: &Term, round: usize) -> bool {
+        let bound = Term::le(Term::Int(0), rank.clone());
+        let origin = super::domain::Origin::Refinement(round);
+        self.domain.add_atoms(&bound, &origin) > 0
     }
 }

@@ -110,7 +110,6 @@ impl Check<'_> {
             component: None,
         };
         let assumptions = &sample.parts().assumptions;
-        if std::env::var("FDBG").is_ok() { eprintln!("{:?}", evidence::validate(sample, self.property, self.fairness, assumptions, &violation)); let t = violation.trace.as_ref().unwrap(); let view = &t; for (i, st) in view.states.iter().enumerate() { eprintln!("{i}: {st:?}"); if let Some(a) = t.steps.get(i) { for c in &a.actions { eprintln!("   {}", sample.action_name(*c)); } } } for (i,c) in sample.cells().iter().enumerate() { eprintln!("{i} {}", c.name); } }
         evidence::validate(sample, self.property, self.fairness, assumptions, &violation)
             .is_ok()
             .then(|| Verdict::Violated(Box::new(violation)))

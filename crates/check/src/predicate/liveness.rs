@@ -131,6 +131,9 @@ impl Search<'_> {
                 self.rankings.push(rank);
                 continue;
             }
+            if self.bound_ranking(&lasso, round) {
+                return Round::Refined;
+            }
             for n_rounds in 2..=MAX_UNROLLED {
                 if let Some(decided) = self.replay(&lasso, n_rounds, round) {
                     return decided;
@@ -199,28 +202,70 @@ impl Search<'_> {
         path
     }
 
-    /// An expression that decreases somewhere on the loop and increases nowhere on it.
-    fn ranking_for(&mut self, lasso: &AbstractLasso) -> Option<Term> {
+    /// Expressions that may decrease along a loop.
+    fn candidates(&self, lasso: &AbstractLasso) -> Vec<Term> {
         let mut transitions = self.transitions(&lasso.cycle);
         transitions.sort_unstable();
         transitions.dedup();
-        let candidates = self.abstraction.ranking_candidates(&transitions);
+        self.abstraction.ranking_candidates(&transitions)
+    }
+
+    /// What the steps of a loop do to an expression; nothing if one of them is idle.
+    fn effects(&mut self, lasso: &AbstractLasso, rank: &Term) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (state, position) in &lasso.cycle {
+            let edge = self.graph.edges[*state][*position];
+            let Some(transition) = edge.transition else {
+                return Vec::new();
+            };
+            let (source, target) = (&self.graph.states[*state], &self.graph.states[edge.target]);
+            let effect = self.abstraction.effect(rank, source, transition, target);
+            effects.push(effect);
+            if effect == Effect::Increasing {
+                break;
+            }
+        }
+        effects
+    }
+
+    /// An expression that decreases somewhere on the loop and increases nowhere on it.
+    fn ranking_for(&mut self, lasso: &AbstractLasso) -> Option<Term> {
+        let candidates = self.candidates(lasso);
         candidates.into_iter().find(|rank| {
-            let mut falls = false;
-            for (state, position) in &lasso.cycle {
-                let edge = self.graph.edges[*state][*position];
-                let Some(transition) = edge.transition else {
-                    return false;
-                };
+            let effects = self.effects(lasso, rank);
+            effects.contains(&Effect::Decreasing)
+                && !effects.contains(&Effect::Increasing)
+                && !self.rankings.contains(rank)
+        })
+    }
+
+    fn stays_bounded(&mut self, lasso: &AbstractLasso, rank: &Term) -> bool {
+        lasso.cycle.iter().all(|(state, position)| {
+            let edge = self.graph.edges[*state][*position];
+            edge.transition.is_some_and(|transition| {
                 let (source, target) = (&self.graph.states[*state], &self.graph.states[edge.target]);
-                match self.abstraction.effect(rank, source, transition, target) {
-                    Effect::Decreasing => falls = true,
-                    Effect::Quiet => {}
-                    Effect::Increasing => return false,
+                self.abstraction.stays_bounded(rank, source, transition, target)
+            })
+        })
+    }
+
+    /// If an expression becomes smaller along the loop, but may be negative, it becomes a predicate
+    /// that it is not.
+    fn bound_ranking(&mut self, lasso: &AbstractLasso, round: usize) -> bool {
+        for rank in self.candidates(lasso) {
+            let effects = self.effects(lasso, &rank);
+            if effects.contains(&Effect::Falling)
+                && !effects.contains(&Effect::Increasing)
+                && self.stays_bounded(lasso, &rank)
+            {
+                let n_before = self.abstraction.domain.predicates.len();
+                if self.abstraction.bound_from_below(&rank, round) {
+                    self.abstraction.refine(n_before);
+                    return true;
                 }
             }
-            falls && !self.rankings.contains(rank)
-        })
+        }
+        false
     }
 
     /// If a fairness condition is not kept exactly, predicates are added so that it is.

@@ -8,6 +8,7 @@
 //! abstraction refinement*, CAV 2000, doi:10.1007/10722167_15.
 
 mod concrete;
+mod listing;
 mod liveness;
 mod product;
 mod remarks;
@@ -25,6 +26,7 @@ use logic::{NamedProperty, Property};
 use model::{Hints, Model, Scalar, Unbounded};
 use smt::{Embedded, Solver};
 
+pub use listing::{TextFormat, abstraction_text};
 pub use setup::Setup;
 
 use crate::fairness::is_machine_closed;
@@ -123,15 +125,21 @@ pub(crate) fn check(
         Ok(setup) => setup,
         Err(refusal) => return refused(fairness, &refusal),
     };
-    let conditions = model.fairness_conditions(fairness);
     let check = setup::Check {
         model,
         setup: &setup,
         fairness,
         plan,
         property: &property.property,
+        last_domain: std::cell::RefCell::default(),
     };
-    match &property.property {
+    decide(&check)
+}
+
+fn decide(check: &setup::Check<'_>) -> Outcome {
+    let (model, fairness) = (check.model, check.fairness);
+    let conditions = model.fairness_conditions(fairness);
+    match check.property {
         Property::Invariant(formula) if is_machine_closed(model, &conditions) => {
             check.invariant(formula)
         }

@@ -170,7 +170,7 @@ impl Product<'_, '_> {
             match ranked.effects[source][position] {
                 Effect::Decreasing => marks.push(self.ranking_mark(number, false)),
                 Effect::Increasing => marks.push(self.ranking_mark(number, true)),
-                Effect::Quiet => {}
+                Effect::Quiet | Effect::Falling => {}
             }
         }
         marks

@@ -23,6 +23,7 @@ impl Check<'_> {
             n_transitions: graph.n_transitions() as u64,
             ..Stats::default()
         };
+        *self.last_domain.borrow_mut() = Some(abstraction.domain.clone());
         let predicates = &abstraction.domain.predicates;
         let mut remarks = Vec::new();
         remarks.push(format!(

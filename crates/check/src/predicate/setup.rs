@@ -82,6 +82,8 @@ pub(super) struct Check<'a> {
     pub(super) fairness: Fairness,
     pub(super) plan: &'a Plan,
     pub(super) property: &'a Property,
+    /// The predicates in the end.
+    pub(super) last_domain: std::cell::RefCell<Option<Domain>>,
 }
 
 impl Check<'_> {
