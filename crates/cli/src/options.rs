@@ -214,6 +214,9 @@ pub struct AbstractOptions {
     /// What is printed.
     #[arg(long, value_name = "FORMAT", default_value = "native")]
     pub to: AbstractFormat,
+    /// How unbounded data is treated.
+    #[command(flatten)]
+    pub data: DataOptions,
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
@@ -224,6 +227,10 @@ pub struct AbstractOptions {
 pub enum AbstractFormat {
     /// The abstract model in the native language.
     Native,
+    /// The abstract model for NuSMV and nuXmv.
+    Smv,
+    /// The abstract model for Spin.
+    Promela,
     /// The family of all instances as a WS1S transition system, as a file for MONA.
     Ws1s,
 }

@@ -228,30 +228,21 @@ impl Sampling {
     }
 }
 
-/// How many statements from the first on belong to an assignment to all elements.
+/// How many statements from the first on belong to an assignment to all elements: choices of
+/// values, and assignments of them. None if the first of them is a choice that no such assignment
+/// uses.
 fn n_about_all(statements: &[Stmt]) -> usize {
-    let mut n = 0;
-    let mut pending: Vec<BoundId> = Vec::new();
-    let mut complete = 0;
-    for statement in statements {
+    let mut n_together = 0;
+    for (position, statement) in statements.iter().enumerate() {
         match &statement.kind {
-            StmtKind::Choose(bound, ..) => pending.push(*bound),
-            StmtKind::Assign(place, _) if place_mentions_all(place) => {
-                pending.clear();
-                complete = n + 1;
-            }
+            StmtKind::Choose(..) => {}
+            StmtKind::Assign(place, _) if place_mentions_all(place) => n_together = position + 1,
             _ => break,
         }
-        n += 1;
     }
-    // Choices that no such assignment uses may stand before it; repeating them is harmless only
-    // if they are used by one, so what comes after the last assignment is left out.
-    match complete {
-        0 => 0,
-        _ => {
-            let first_used = first_needed(&statements[..complete]);
-            if first_used == 0 { complete } else { 0 }
-        }
+    match first_needed(&statements[..n_together]) {
+        0 => n_together,
+        _ => 0,
     }
 }
 

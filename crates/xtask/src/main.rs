@@ -1,7 +1,7 @@
 //! Chores of the workspace.
 //!
 //! `cargo xtask architecture` compares the crates' dependencies with the table in
-//! `ARCHITECTURE.md`; `cargo xtask bench engine` and `cargo xtask bench growth` measure the checker
+//! `ARCHITECTURE.md`; `cargo xtask bench engine`, `growth` and `predicate` measure the checker
 //! (see `docs/explanation/benchmarks.md`).
 
 mod architecture;
@@ -11,7 +11,7 @@ mod bench;
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask architecture
-       cargo xtask bench engine|growth [--quick] [--runs N] [--only MODEL] [--record NAME]
+       cargo xtask bench engine|growth|predicate [--quick] [--runs N] [--only MODEL] [--record NAME]
                                        [--suite FILE] [--fair PROGRAM]";
 
 fn main() -> Result<()> {
@@ -29,6 +29,7 @@ fn benchmark(what: &str, options: &[&str]) -> Result<()> {
     match (what, bench::Options::parse(options)?) {
         ("engine", options) => bench::engine(&options),
         ("growth", options) => bench::growth(&options),
+        ("predicate", options) => bench::predicate(&options),
         _ => bail!("{USAGE}"),
     }
 }

@@ -7,7 +7,7 @@ use base::Span;
 use smt::{Interval, Sort, Term};
 
 use super::abstract_term::{Abstract, LocalSlots};
-use super::program::{Local, Program};
+use super::program::{Content, Local, Program};
 
 /// Variables with more values than this are not kept.
 pub const MAX_KEPT_VALUES: i128 = 32;
@@ -58,9 +58,19 @@ impl Domain {
     /// no predicates yet.
     #[must_use]
     pub fn new(program: &Program) -> Self {
+        Self::keeping_up_to(program, MAX_KEPT_VALUES)
+    }
+
+    /// The same, where "few" is this many.
+    #[must_use]
+    pub fn keeping_up_to(program: &Program, max_values: i128) -> Self {
         let mut kept: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
         for (position, var) in program.vars.iter().enumerate() {
-            if let Some(values) = var.values(MAX_KEPT_VALUES).filter(|_| !var.is_open) {
+            let limit = match var.content {
+                Content::Location(_) => i128::MAX,
+                _ => max_values,
+            };
+            if let Some(values) = var.values(limit).filter(|_| !var.is_open) {
                 kept.insert(position, values);
             }
         }

@@ -34,7 +34,7 @@ pub fn abstraction_text(
     format: TextFormat,
 ) -> Result<(String, Vec<String>), String> {
     let fairness = effective_fairness(model, property, plan.fairness);
-    let setup = Setup::new(model, &property.property, &plan.predicate.hints)
+    let setup = Setup::new(model, &property.property, &plan.predicate)
         .map_err(|refusal| refusal.message)?;
     let check = Check {
         model,

@@ -47,6 +47,8 @@ pub struct Options {
     pub max_refinements: usize,
     /// What the author of the model says about the abstraction.
     pub hints: Hints,
+    /// Variables with more values than this are abstracted.
+    pub max_kept_values: i128,
 }
 
 impl Default for Options {
@@ -55,6 +57,7 @@ impl Default for Options {
             solver: Arc::new(|| Box::new(Embedded::new(PATIENCE))),
             max_refinements: 40,
             hints: Hints::default(),
+            max_kept_values: abstraction::predicate::MAX_KEPT_VALUES,
         }
     }
 }
@@ -121,7 +124,7 @@ pub(crate) fn check(
     plan: &Plan,
     _progress: &mut dyn Progress,
 ) -> Outcome {
-    let setup = match Setup::new(model, &property.property, &plan.predicate.hints) {
+    let setup = match Setup::new(model, &property.property, &plan.predicate) {
         Ok(setup) => setup,
         Err(refusal) => return refused(fairness, &refusal),
     };

@@ -6,11 +6,12 @@ use abstraction::predicate::{
 };
 use base::{AtomId, Fairness};
 use logic::{Ltl, Property};
-use model::{Hints, Model};
+use model::Model;
 use omega::Prop;
 use rustc_hash::FxHashMap;
 use smt::Term;
 
+use super::Options;
 use crate::Plan;
 use crate::explicit::with_assumed_atoms;
 
@@ -33,9 +34,10 @@ impl Setup {
     ///
     /// # Errors
     /// Something cannot be expressed.
-    pub fn new(model: &Model, property: &Property, hints: &Hints) -> Result<Self, Refusal> {
+    pub fn new(model: &Model, property: &Property, options: &Options) -> Result<Self, Refusal> {
+        let hints = &options.hints;
         let program = program_of(model)?;
-        let mut domain = Domain::new(&program);
+        let mut domain = Domain::keeping_up_to(&program, options.max_kept_values);
         for hint in &hints.predicates {
             let (term, _) = state_term(model, &program, &hint.expr, hint.span)?;
             let origin = Origin::Author(hint.name.clone());

@@ -32,7 +32,7 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         predicate: check::predicate::Options {
             solver: solver::maker(&options.data),
             max_refinements: options.data.max_refinements,
-            hints: model::Hints::default(),
+            ..check::predicate::Options::default()
         },
     };
     // Reading the model counts, too.

@@ -11,6 +11,7 @@ mod fair;
 mod growth;
 mod measure;
 mod pan;
+mod predicate;
 mod record;
 mod spin;
 mod statistics;
@@ -29,6 +30,7 @@ use suite::Suite;
 
 pub use engine::engine;
 pub use growth::growth;
+pub use predicate::predicate;
 
 /// What can be said on the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]

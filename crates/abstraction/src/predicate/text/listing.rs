@@ -364,8 +364,9 @@ pub(crate) fn simplified(term: &Abstract) -> Abstract {
             _ => Abstract::Or(kept),
         }
     };
-    let closed = term.eval(&[], &[]).filter(|_| !mentions_slots(term));
-    if let Some(value) = closed {
+    if !mentions_slots(term)
+        && let Some(value) = term.eval(&[], &[])
+    {
         return Abstract::Const(value);
     }
     match term {
