@@ -110,9 +110,15 @@ impl Check<'_> {
             component: None,
         };
         let assumptions = &sample.parts().assumptions;
-        evidence::validate(sample, self.property, self.fairness, assumptions, &violation)
-            .is_ok()
-            .then(|| Verdict::Violated(Box::new(violation)))
+        let judged =
+            evidence::validate(sample, self.property, self.fairness, assumptions, &violation);
+        match judged {
+            Ok(()) => Some(Verdict::Violated(Box::new(violation))),
+            Err(invalid) => {
+                *self.unconfirmed.borrow_mut() = Some(invalid.to_string());
+                None
+            }
+        }
     }
 
     /// The run-time error in the last state of a run, if there is one.

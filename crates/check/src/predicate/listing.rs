@@ -43,6 +43,7 @@ pub fn abstraction_text(
         plan,
         property: &property.property,
         last_domain: std::cell::RefCell::default(),
+        unconfirmed: std::cell::RefCell::default(),
     };
     let outcome = super::decide(&check);
     if let Verdict::Unknown(UnknownReason::Unsupported(why)) = outcome.verdict {

@@ -135,6 +135,7 @@ pub(crate) fn check(
         plan,
         property: &property.property,
         last_domain: std::cell::RefCell::default(),
+        unconfirmed: std::cell::RefCell::default(),
     };
     decide(&check)
 }

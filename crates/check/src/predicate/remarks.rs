@@ -63,6 +63,11 @@ impl Check<'_> {
         {
             remarks.push(format!("the solver gave up: {reason}"));
         }
+        if let (Verdict::Unknown(_), Some(why)) =
+            (&outcome.verdict, self.unconfirmed.borrow().as_ref())
+        {
+            remarks.push(format!("a run was found that is not confirmed: {why}"));
+        }
         outcome.remarks.extend(remarks);
     }
 }

@@ -86,6 +86,8 @@ pub(super) struct Check<'a> {
     pub(super) property: &'a Property,
     /// The predicates in the end.
     pub(super) last_domain: std::cell::RefCell<Option<Domain>>,
+    /// Why the last run that was found is no evidence.
+    pub(super) unconfirmed: std::cell::RefCell<Option<String>>,
 }
 
 impl Check<'_> {

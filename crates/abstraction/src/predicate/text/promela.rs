@@ -35,6 +35,13 @@ pub fn promela(listing: &Listing<'_>) -> String {
         let _ = writeln!(out, "{ty} {name};");
     }
     let _ = writeln!(out, "bool started = false;");
+    let sizes = listing.commands.iter().flat_map(|command| {
+        let own = command.assignments.len();
+        command.cases.iter().map(move |case| own + case.assignments.len())
+    });
+    for number in 0..sizes.max().unwrap_or(0) {
+        let _ = writeln!(out, "hidden int v{number};");
+    }
     for position in 0..model.instances().len() {
         proctype(&notation, InstanceId::new(position), &at, &mut out);
     }
@@ -86,7 +93,7 @@ fn proctype(
             // New values are computed from old ones, so they are all computed first.
             for (number, (slot, value)) in assignments.iter().enumerate() {
                 let text = notation.value_for(*slot, value);
-                steps.push(format!("int v{number} = ({text})"));
+                steps.push(format!("v{number} = ({text})"));
             }
             for (number, (slot, _)) in assignments.iter().enumerate() {
                 steps.push(format!("{} = v{number}", listing.slots[*slot].0));
