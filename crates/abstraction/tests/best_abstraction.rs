@@ -15,7 +15,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         (self.0 >> 33) % limit
     }
 
@@ -25,12 +28,25 @@ impl Numbers {
 }
 
 const PREDICATES: [&str; 8] = [
-    "x < y", "x == 0", "x + y >= 3", "y == 2", "x <= y + 1", "2 * x == y", "x == 3 && y > 0", "flag && x > 1",
+    "x < y",
+    "x == 0",
+    "x + y >= 3",
+    "y == 2",
+    "x <= y + 1",
+    "2 * x == y",
+    "x == 3 && y > 0",
+    "flag && x > 1",
 ];
 
 fn random_text(numbers: &mut Numbers) -> String {
     const GUARDS: [&str; 7] = [
-        "x < y", "x == 0", "x + y >= 3", "y != 2", "flag", "x <= 1 || !flag", "true",
+        "x < y",
+        "x == 0",
+        "x + y >= 3",
+        "y != 2",
+        "flag",
+        "x <= 1 || !flag",
+        "true",
     ];
     const EFFECTS: [&str; 8] = [
         "x := y",
@@ -42,12 +58,15 @@ fn random_text(numbers: &mut Numbers) -> String {
         "if x < 2 { x := x + 1 } else { y := 0 }",
         "y := choose v in 0..3 where v >= x",
     ];
-    let mut text = String::from("var x, y : 0..3 = any\nvar flag : bool = any\nprocess P {\n    init a, b\n");
+    let mut text =
+        String::from("var x, y : 0..3 = any\nvar flag : bool = any\nprocess P {\n    init a, b\n");
     for (from, to) in [("a", "b"), ("b", "a")] {
         text.push_str(&format!("    from {from} {{\n"));
         for step in ["s", "t"] {
             let (guard, effect) = (numbers.pick(&GUARDS), numbers.pick(&EFFECTS));
-            text.push_str(&format!("        {step} when {guard} {{ {effect} }} -> {to}\n"));
+            text.push_str(&format!(
+                "        {step} when {guard} {{ {effect} }} -> {to}\n"
+            ));
         }
         text.push_str("    }\n");
     }
@@ -79,7 +98,13 @@ fn all_states(model: &Model) -> Vec<State> {
     states
 }
 
-fn abstract_state(model: &Model, program: &Program, domain: &Domain, hints: &model::Hints, state: &State) -> Vec<i64> {
+fn abstract_state(
+    model: &Model,
+    program: &Program,
+    domain: &Domain,
+    hints: &model::Hints,
+    state: &State,
+) -> Vec<i64> {
     let mut values = Vec::new();
     for (var, _) in &domain.kept {
         values.push(match program.vars[*var].content {
@@ -89,7 +114,10 @@ fn abstract_state(model: &Model, program: &Program, domain: &Domain, hints: &mod
         });
     }
     for predicate in &domain.predicates {
-        let hint = hints.predicates.iter().find(|hint| hint.name == predicate.name);
+        let hint = hints
+            .predicates
+            .iter()
+            .find(|hint| hint.name == predicate.name);
         let expr = &hint.expect("all predicates are named").expr;
         let value = model.eval(expr, state, &mut Env::empty(), Span::nowhere());
         values.push(value.expect("it has a value"));
@@ -112,7 +140,8 @@ fn steps_are_exactly_those_that_some_concrete_step_needs() {
         let program = program_of(&model).expect("it can be expressed");
         let mut domain = Domain::keeping_up_to(&program, 2);
         for hint in &hints.predicates {
-            let (term, _) = state_term(&model, &program, &hint.expr, hint.span).expect("expressible");
+            let (term, _) =
+                state_term(&model, &program, &hint.expr, hint.span).expect("expressible");
             let origin = Origin::Author(hint.name.clone());
             domain.add(Some(&hint.name), &term, origin, hint.span);
         }
@@ -126,14 +155,19 @@ fn steps_are_exactly_those_that_some_concrete_step_needs() {
             for step in model.successors(&state).expect("no errors") {
                 let to = abstract_state(&model, &program, &domain, hints, &step.target);
                 for command in step.commands {
-                    best.entry(command).or_default().insert((from.clone(), to.clone()));
+                    best.entry(command)
+                        .or_default()
+                        .insert((from.clone(), to.clone()));
                 }
             }
         }
         let solver = Box::new(Embedded::new(Duration::from_secs(10)));
         let mut abstraction = Abstraction::new(&program, domain, Questions::new(solver), &[]);
-        let computed: BTreeSet<Vec<i64>> =
-            abstraction.initial().expect("answered").into_iter().collect();
+        let computed: BTreeSet<Vec<i64>> = abstraction
+            .initial()
+            .expect("answered")
+            .into_iter()
+            .collect();
         assert_eq!(computed, initial, "{text}");
         for (position, transition) in program.transitions.iter().enumerate() {
             let mut computed = BTreeSet::new();
@@ -142,8 +176,16 @@ fn steps_are_exactly_those_that_some_concrete_step_needs() {
                     computed.insert((from.clone(), to));
                 }
             }
-            let expected = best.get(&transition.commands[0]).cloned().unwrap_or_default();
-            assert_eq!(computed, expected, "{} of\n{text}", model.command_name(transition.commands[0]));
+            let expected = best
+                .get(&transition.commands[0])
+                .cloned()
+                .unwrap_or_default();
+            assert_eq!(
+                computed,
+                expected,
+                "{} of\n{text}",
+                model.command_name(transition.commands[0])
+            );
         }
     }
 }
@@ -183,10 +225,18 @@ fn adding_a_predicate_asks_only_what_involves_it() {
         abstraction.questions.tally().n_calls
     };
     let n_first = ask_all(&mut abstraction);
-    assert_eq!(ask_all(&mut abstraction), n_first, "everything is remembered");
+    assert_eq!(
+        ask_all(&mut abstraction),
+        n_first,
+        "everything is remembered"
+    );
     let n_before = abstraction.domain.predicates.len();
     let z = smt::Term::lt(smt::Term::Int(10), smt::Term::var("z", smt::Sort::Int));
-    assert!(abstraction.domain.add(Some("c"), &z, Origin::Model, Span::nowhere()));
+    assert!(
+        abstraction
+            .domain
+            .add(Some("c"), &z, Origin::Model, Span::nowhere())
+    );
     abstraction.refine(n_before);
     let n_second = ask_all(&mut abstraction) - n_first;
     // Only the effect of `other` on the new predicate is asked: two questions with up to two rows.

@@ -107,7 +107,11 @@ pub fn check(
         return Ok(branching::check_may_must(model, property, question, plan));
     }
     let mut outcome = decide(model, property, fairness, plan, progress);
-    confirm(outcome.sample.as_deref().unwrap_or(model), property, &outcome)?;
+    confirm(
+        outcome.sample.as_deref().unwrap_or(model),
+        property,
+        &outcome,
+    )?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) && outcome.route == "explicit" {
         let found = warnings::warnings(model, property, fairness, &outcome.stats, &plan.budget);
         outcome.warnings.extend(found);

@@ -14,7 +14,10 @@ fn load(text: &str) -> lang::Loaded {
 }
 
 fn example(name: &str) -> String {
-    let path = format!("{}/../../examples/predicate/{name}.fair", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../../examples/predicate/{name}.fair",
+        env!("CARGO_MANIFEST_DIR")
+    );
     std::fs::read_to_string(path).expect("the example exists")
 }
 
@@ -71,8 +74,14 @@ fn assert_violated(text: &str, property: &str) {
 fn bakery_has_the_abstraction_of_the_paper() {
     for text in [example("bakery"), without_hints(&example("bakery"))] {
         let outcome = assert_holds(&text, "exclusion");
-        assert_eq!((outcome.stats.n_states, outcome.stats.n_transitions), (9, 14));
-        let found = outcome.remarks.iter().any(|r| r.contains(" 0 with the solver"));
+        assert_eq!(
+            (outcome.stats.n_states, outcome.stats.n_transitions),
+            (9, 14)
+        );
+        let found = outcome
+            .remarks
+            .iter()
+            .any(|r| r.contains(" 0 with the solver"));
         assert!(found, "{:?}", outcome.remarks);
         assert_holds(&text, "access");
     }
@@ -85,18 +94,30 @@ fn bakery_has_the_abstraction_of_the_paper() {
 #[test]
 fn retransmission_is_correct_for_all_lengths_bounds_and_data() {
     let outcome = assert_holds(&example("brp"), "correct");
-    assert_eq!((outcome.stats.n_states, outcome.stats.n_transitions), (288, 440));
+    assert_eq!(
+        (outcome.stats.n_states, outcome.stats.n_transitions),
+        (288, 440)
+    );
     assert_holds(&without_hints(&example("brp")), "correct");
 }
 
 #[test]
 fn mutants_of_retransmission_are_refuted() {
     let mutants = [
-        ("stog := !stog; head := head + 1; rn := 0", "head := head + 1; rn := 0"),
-        ("rn < Max { rn := rn + 1 }", "rn < Max { rn := rn + 1; head := head + 1 }"),
+        (
+            "stog := !stog; head := head + 1; rn := 0",
+            "head := head + 1; rn := 0",
+        ),
+        (
+            "rn < Max { rn := rn + 1 }",
+            "rn < Max { rn := rn + 1; head := head + 1 }",
+        ),
         ("klast := head == Last", "klast := head == 1"),
         ("kdat := file[head]", "kdat := file[head + 1]"),
-        ("ahead <= Last\n            abusy := false\n        } -> abort", "ahead <= Last\n            abusy := false\n        } -> idle"),
+        (
+            "ahead <= Last\n            abusy := false\n        } -> abort",
+            "ahead <= Last\n            abusy := false\n        } -> idle",
+        ),
     ];
     for (from, to) in mutants {
         assert_violated(&without_hints(&mutant("brp", from, to)), "correct");
@@ -107,7 +128,11 @@ fn mutants_of_retransmission_are_refuted() {
 fn requests_are_answered() {
     // Each frame is repeated at most `Max` times and there are `Last` frames.
     let outcome = assert_holds(&without_hints(&example("brp")), "answered");
-    let n_rankings = outcome.remarks.iter().filter(|r| r.contains("ranking:")).count();
+    let n_rankings = outcome
+        .remarks
+        .iter()
+        .filter(|r| r.contains("ranking:"))
+        .count();
     assert!(n_rankings >= 2, "{:?}", outcome.remarks);
     let endless = mutant("brp", "rn < Max { rn := rn + 1 }", "rn < Max { rn := rn }");
     assert_violated(&without_hints(&endless), "answered");
@@ -116,15 +141,60 @@ fn requests_are_answered() {
 #[test]
 fn protocols_are_correct_and_their_mutants_are_not() {
     let cases = [
-        ("ticket_lock", "exclusion", "mine := ticket; ticket := ticket + 1", "mine := ticket"),
-        ("bounded_buffer", "no_overflow", "produced - consumed < Size", "produced - consumed <= Size"),
-        ("bounded_buffer", "no_underflow", "consumed < produced", "consumed <= produced"),
-        ("leader", "one_leader", "init A != B && B != C && A != C", "init A != B"),
-        ("readers_writers", "exclusion", "begin when !writing { readers", "begin { readers"),
-        ("alternating_bit", "correct", "expected := !expected", "expected := expected"),
-        ("peterson", "exclusion", "ask { want2 := true; turn := 1 }", "ask { want2 := true; turn := 2 }"),
-        ("cache", "one_owner", "write when c2 != exclusive {\n        c1 := exclusive; c2 := invalid", "write when c2 != exclusive {\n        c1 := exclusive"),
-        ("cache", "coherent", "read_dirty when c1 == invalid && c2 == exclusive { memory := d2; d1 := d2;", "read_dirty when c1 == invalid && c2 == exclusive { d1 := memory;"),
+        (
+            "ticket_lock",
+            "exclusion",
+            "mine := ticket; ticket := ticket + 1",
+            "mine := ticket",
+        ),
+        (
+            "bounded_buffer",
+            "no_overflow",
+            "produced - consumed < Size",
+            "produced - consumed <= Size",
+        ),
+        (
+            "bounded_buffer",
+            "no_underflow",
+            "consumed < produced",
+            "consumed <= produced",
+        ),
+        (
+            "leader",
+            "one_leader",
+            "init A != B && B != C && A != C",
+            "init A != B",
+        ),
+        (
+            "readers_writers",
+            "exclusion",
+            "begin when !writing { readers",
+            "begin { readers",
+        ),
+        (
+            "alternating_bit",
+            "correct",
+            "expected := !expected",
+            "expected := expected",
+        ),
+        (
+            "peterson",
+            "exclusion",
+            "ask { want2 := true; turn := 1 }",
+            "ask { want2 := true; turn := 2 }",
+        ),
+        (
+            "cache",
+            "one_owner",
+            "write when c2 != exclusive {\n        c1 := exclusive; c2 := invalid",
+            "write when c2 != exclusive {\n        c1 := exclusive",
+        ),
+        (
+            "cache",
+            "coherent",
+            "read_dirty when c1 == invalid && c2 == exclusive { memory := d2; d1 := d2;",
+            "read_dirty when c1 == invalid && c2 == exclusive { d1 := memory;",
+        ),
     ];
     for (name, property, from, to) in cases {
         assert_holds(&example(name), property);
@@ -161,8 +231,10 @@ fn run_time_errors_are_found_and_excluded() {
 
 #[test]
 fn printed_abstractions_are_models_with_the_same_states() {
-    for (name, property, counts) in [("bakery", "exclusion", (9, 14)), ("brp", "correct", (288, 440))]
-    {
+    for (name, property, counts) in [
+        ("bakery", "exclusion", (9, 14)),
+        ("brp", "correct", (288, 440)),
+    ] {
         let loaded = load(&example(name));
         let model = loaded.model.expect("loaded");
         let position = loaded.properties.iter().position(|p| p.name == property);
@@ -209,7 +281,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         (self.0 >> 33) % limit
     }
 
@@ -221,7 +296,14 @@ impl Numbers {
 /// A program over small numbers, with properties of all kinds.
 fn random_program(numbers: &mut Numbers) -> String {
     const GUARDS: [&str; 8] = [
-        "x < y", "x == 0", "x + y >= 3", "y != 2", "flag", "x <= 1 || !flag", "true", "x == y",
+        "x < y",
+        "x == 0",
+        "x + y >= 3",
+        "y != 2",
+        "flag",
+        "x <= 1 || !flag",
+        "true",
+        "x == y",
     ];
     const EFFECTS: [&str; 9] = [
         "x := y",
@@ -253,7 +335,9 @@ fn random_program(numbers: &mut Numbers) -> String {
     let p = numbers.pick(&["x < 3", "x + y <= 5", "flag || x <= y", "!(P @ b && Q @ b)"]);
     let q = numbers.pick(&["P @ b", "x == 0", "y > x", "flag"]);
     text.push_str(&format!("property safe: always ({p})\n"));
-    text.push_str(&format!("property live: always (Q @ a -> eventually ({q}))\n"));
+    text.push_str(&format!(
+        "property live: always (Q @ a -> eventually ({q}))\n"
+    ));
     text.push_str(&format!("property recurs: always eventually ({q})\n"));
     text.push_str("deadlockfree\n");
     text
@@ -287,7 +371,11 @@ fn verdicts_are_never_contradicted_by_explicit_search() {
             if !matches!(answer.verdict, Verdict::Unknown(_)) {
                 n_decided += 1;
                 let (name, kind) = (&property.name, kind);
-                assert_eq!(answer.verdict.name(), truth.verdict.name(), "{name} under {kind}\n{text}");
+                assert_eq!(
+                    answer.verdict.name(),
+                    truth.verdict.name(),
+                    "{name} under {kind}\n{text}"
+                );
             }
         }
     }

@@ -10,11 +10,7 @@ use crate::options::{DataOptions, SolverName};
 
 /// Makes the solvers that the command line asks for.
 pub fn maker(options: &DataOptions) -> MakeSolver {
-    let (name, second, patience) = (
-        options.solver,
-        options.confirm_with,
-        options.solver_timeout,
-    );
+    let (name, second, patience) = (options.solver, options.confirm_with, options.solver_timeout);
     Arc::new(move || {
         let first = solver(name, patience);
         match second {
@@ -29,7 +25,9 @@ fn solver(name: SolverName, patience: Duration) -> Box<dyn Solver> {
         SolverName::Embedded => Box::new(Embedded::new(patience)),
         SolverName::Z3 => Box::new(external(Program::z3(), patience)),
         SolverName::Cvc5 => Box::new(external(Program::cvc5(), patience)),
-        SolverName::Auto => installed(patience).unwrap_or_else(|| Box::new(Embedded::new(patience))),
+        SolverName::Auto => {
+            installed(patience).unwrap_or_else(|| Box::new(Embedded::new(patience)))
+        }
     }
 }
 

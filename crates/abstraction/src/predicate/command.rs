@@ -288,7 +288,11 @@ fn candidates(domain: &Domain, slot: usize) -> Vec<i64> {
 fn enumerated(transition: &Transition) -> Vec<(Arc<str>, Vec<i64>)> {
     let mut choices = Vec::new();
     let mut n_combinations = 1;
-    for local in transition.locals.iter().filter(|local| is_enumerated(local)) {
+    for local in transition
+        .locals
+        .iter()
+        .filter(|local| is_enumerated(local))
+    {
         let (Some(lo), Some(hi)) = local.interval else {
             continue;
         };
@@ -440,11 +444,7 @@ fn names_in(term: &Term, domain: &Domain) -> BTreeSet<Arc<str>> {
 }
 
 /// Splits what must be asked into independent groups, each with what it depends on.
-fn groups_of(
-    domain: &Domain,
-    asked: Vec<(usize, Term, Vec<i64>)>,
-    guard: Vec<Term>,
-) -> Vec<Group> {
+fn groups_of(domain: &Domain, asked: Vec<(usize, Term, Vec<i64>)>, guard: Vec<Term>) -> Vec<Group> {
     let mut components = Components(Vec::new());
     let of_predicates = domain.predicates.iter().map(|p| &p.term);
     let of_targets = asked.iter().map(|(_, term, _)| term);
@@ -476,8 +476,7 @@ fn groups_of(
         let mut kept = BTreeSet::new();
         let targets = group.targets.iter().map(|(_, term, _)| term);
         let predicates = group.relevant.iter();
-        let predicates =
-            predicates.map(|slot| &domain.predicates[slot - domain.kept.len()].term);
+        let predicates = predicates.map(|slot| &domain.predicates[slot - domain.kept.len()].term);
         for term in targets.chain(predicates).chain(&group.guard) {
             kept.extend(domain.kept_in(term));
         }

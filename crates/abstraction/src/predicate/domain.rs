@@ -102,7 +102,9 @@ impl Domain {
         let intervals = program.vars.iter();
         let intervals = intervals.map(|var| (Arc::clone(&var.name), var.interval));
         let data = program.vars.iter().map(|var| Arc::clone(&var.name));
-        let data = data.filter(|name| !slot_of_var.contains_key(name)).collect();
+        let data = data
+            .filter(|name| !slot_of_var.contains_key(name))
+            .collect();
         Self {
             intervals: intervals.collect(),
             kept,
@@ -138,7 +140,10 @@ impl Domain {
         let interval = |name: &str| {
             let local = locals.iter().find(|local| &*local.name == name);
             let known = self.intervals.get(name).copied();
-            local.map(|local| local.interval).or(known).unwrap_or_default()
+            local
+                .map(|local| local.interval)
+                .or(known)
+                .unwrap_or_default()
         };
         term.within(&interval)
     }
@@ -167,7 +172,8 @@ impl Domain {
         let mentions_other = {
             let mut vars = BTreeSet::new();
             term.collect_vars(&mut vars);
-            vars.iter().any(|(name, _)| !self.intervals.contains_key(name))
+            vars.iter()
+                .any(|(name, _)| !self.intervals.contains_key(name))
         };
         if self.data_in(&term).is_empty() || mentions_other || self.known.contains_key(&term) {
             return false;
@@ -179,8 +185,7 @@ impl Domain {
             (_, term) => term,
         };
         self.known.insert(term.clone(), (position, false));
-        self.known
-            .insert(Term::not(term.clone()), (position, true));
+        self.known.insert(Term::not(term.clone()), (position, true));
         let name = match name {
             Some(name) => name.to_owned(),
             None => format!("b{}", position + 1),

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::Span;
-use model::{
-    CommandId, Composition, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync,
-};
+use model::{CommandId, Composition, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
 use smt::{Interval, Sort, Term};
 
 use super::program::{
@@ -569,6 +567,9 @@ impl Builder<'_> {
                     if new.sort() != Sort::Int {
                         return translator.refuse("a whole array is stored into one element");
                     }
+                    // The interval of an array is that of its elements.
+                    let fits = within(&new, Sort::Int, self.vars[var].interval);
+                    path.fail_unless(Term::implies(condition.clone(), fits));
                     let old = path.scene.values[var].clone();
                     (var, Term::store(old, index, new))
                 }

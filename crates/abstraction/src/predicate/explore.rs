@@ -139,7 +139,8 @@ impl<'p> Abstraction<'p> {
         let condition = self.domain.simplify(&failure.condition, &failure.locals);
         let mut question = vec![
             condition.clone(),
-            self.domain.bounds(self.program, std::slice::from_ref(&condition)),
+            self.domain
+                .bounds(self.program, std::slice::from_ref(&condition)),
         ];
         question.extend(local_bounds(failure));
         if condition == Term::Bool(false) || self.questions.is_impossible(&question) {
@@ -156,7 +157,9 @@ impl<'p> Abstraction<'p> {
     #[must_use]
     pub fn failure_conditions(&self) -> Vec<Term> {
         let conditions = self.failures.iter();
-        conditions.map(|(failure, _)| failure.condition.clone()).collect()
+        conditions
+            .map(|(failure, _)| failure.condition.clone())
+            .collect()
     }
 
     /// The failure with this number.

@@ -89,9 +89,9 @@ impl Questions {
             }
             let allowed = old.rows.iter().map(|row| {
                 let entries = columns.iter().zip(row);
-                Term::and(entries.map(|(column, value)| {
-                    equals(&question.dimensions[*column].0, *value)
-                }))
+                Term::and(
+                    entries.map(|(column, value)| equals(&question.dimensions[*column].0, *value)),
+                )
             });
             assumptions.push(Term::or(allowed));
         }

@@ -61,9 +61,8 @@ impl Abstraction<'_> {
                 .iter()
                 .any(|t| self.after(*t, candidate) != *candidate)
         };
-        let has_data = |candidate: &Term| {
-            candidate.sort() == Sort::Int && !self.mentions_choice(candidate)
-        };
+        let has_data =
+            |candidate: &Term| candidate.sort() == Sort::Int && !self.mentions_choice(candidate);
         let useful = candidates.into_iter().filter(has_data).filter(changes);
         useful.collect()
     }
@@ -129,9 +128,8 @@ impl Abstraction<'_> {
         for term in [&description.guard, rank, &after] {
             slots.extend(self.domain.kept_in(term));
         }
-        let fact = |slot: usize, state: &[i64]| {
-            self.domain.describe(self.program, slot, state[slot])
-        };
+        let fact =
+            |slot: usize, state: &[i64]| self.domain.describe(self.program, slot, state[slot]);
         let mut facts: Vec<Term> = slots.iter().map(|slot| fact(*slot, source)).collect();
         for slot in n_kept..self.domain.n_slots() {
             facts.push(self.after(transition, &fact(slot, target)));

@@ -134,7 +134,10 @@ impl Abstraction<'_> {
     fn before(&self, transition: usize, position: usize, after: &Term, needed: &[bool]) -> Term {
         let transition = &self.program.transitions[transition];
         let local = |name: &str| {
-            let local = transition.locals.iter().find(|local| &*local.name == name)?;
+            let local = transition
+                .locals
+                .iter()
+                .find(|local| &*local.name == name)?;
             Some(numbered(&local.name, local.sort, position))
         };
         let effect = after.substitute(&|name| {

@@ -117,7 +117,14 @@ pub fn concretize(
     let mut renaming = Renaming::default();
     let mut states = Vec::new();
     for values in &execution.values {
-        states.push(state_of(model, program, values, solution, window, &mut renaming)?);
+        states.push(state_of(
+            model,
+            program,
+            values,
+            solution,
+            window,
+            &mut renaming,
+        )?);
     }
     let model = match has_open_data(program) {
         false => model.clone(),
@@ -159,7 +166,12 @@ fn window_of(
         return Some((0, 0));
     }
     let mut indices = BTreeSet::new();
-    for term in execution.values.iter().flatten().chain(&execution.conditions) {
+    for term in execution
+        .values
+        .iter()
+        .flatten()
+        .chain(&execution.conditions)
+    {
         collect_indices(term, solution, &mut indices);
     }
     let last = execution.values.len() - 1;
@@ -227,7 +239,9 @@ fn state_of(
             Content::Length(channel) => {
                 lengths.insert(channel, value);
             }
-            Content::Slot(channel, slot, _) => slots.entry((channel, slot)).or_default().push(value),
+            Content::Slot(channel, slot, _) => {
+                slots.entry((channel, slot)).or_default().push(value)
+            }
             Content::Cell(_) | Content::Array(..) => state.cells.push(value),
         }
     }

@@ -98,4 +98,3 @@ fn sum(linear: &Linear) -> String {
     }
     text
 }
-

@@ -319,9 +319,7 @@ impl Translator<'_> {
         let Resolved { choices, ok } = self.resolve(place, scene)?;
         let content = |target: &Target| match target {
             Target::Var(var) => scene.values[*var].clone(),
-            Target::Element(var, index) => {
-                Term::select(scene.values[*var].clone(), index.clone())
-            }
+            Target::Element(var, index) => Term::select(scene.values[*var].clone(), index.clone()),
         };
         let mut choices = choices.into_iter().rev();
         let Some((_, last)) = choices.next() else {
@@ -355,8 +353,7 @@ impl Translator<'_> {
                 let mut choices = Vec::new();
                 let mut exists = Vec::new();
                 for (position, instance) in self.model.instances().iter().enumerate() {
-                    let (true, Some(number)) = (instance.process == process, instance.index)
-                    else {
+                    let (true, Some(number)) = (instance.process == process, instance.index) else {
                         continue;
                     };
                     let here = Term::eq(index.term.clone(), Term::Int(i128::from(number)));
@@ -392,9 +389,7 @@ impl Translator<'_> {
         let records = &self.model.parts().records;
         for access in &place.path {
             match (access, ty) {
-                (Access::Index(index), Type::Array(array))
-                    if model::is_unbounded_array(array) =>
-                {
+                (Access::Index(index), Type::Array(array)) if model::is_unbounded_array(array) => {
                     return self.resolve_open(choices, ok, index, scene);
                 }
                 (Access::Index(index), Type::Array(array)) => {
@@ -461,7 +456,10 @@ impl Translator<'_> {
             (condition, target)
         };
         let choices = choices.into_iter().map(element).collect();
-        let ok = Term::and([ok, index.as_ref().map_or(Term::Bool(true), |i| i.ok.clone())]);
+        let ok = Term::and([
+            ok,
+            index.as_ref().map_or(Term::Bool(true), |i| i.ok.clone()),
+        ]);
         Ok(Resolved { choices, ok })
     }
 }

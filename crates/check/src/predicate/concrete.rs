@@ -110,8 +110,13 @@ impl Check<'_> {
             component: None,
         };
         let assumptions = &sample.parts().assumptions;
-        let judged =
-            evidence::validate(sample, self.property, self.fairness, assumptions, &violation);
+        let judged = evidence::validate(
+            sample,
+            self.property,
+            self.fairness,
+            assumptions,
+            &violation,
+        );
         match judged {
             Ok(()) => Some(Verdict::Violated(Box::new(violation))),
             Err(invalid) => {

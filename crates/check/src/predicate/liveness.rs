@@ -144,7 +144,8 @@ impl Search<'_> {
     }
 
     fn transitions(&self, edges: &[(usize, usize)]) -> Vec<usize> {
-        let transition = |(state, edge): &(usize, usize)| self.graph.edges[*state][*edge].transition;
+        let transition =
+            |(state, edge): &(usize, usize)| self.graph.edges[*state][*edge].transition;
         edges.iter().filter_map(transition).collect()
     }
 
@@ -243,8 +244,10 @@ impl Search<'_> {
         lasso.cycle.iter().all(|(state, position)| {
             let edge = self.graph.edges[*state][*position];
             edge.transition.is_some_and(|transition| {
-                let (source, target) = (&self.graph.states[*state], &self.graph.states[edge.target]);
-                self.abstraction.stays_bounded(rank, source, transition, target)
+                let (source, target) =
+                    (&self.graph.states[*state], &self.graph.states[edge.target]);
+                self.abstraction
+                    .stays_bounded(rank, source, transition, target)
             })
         })
     }
@@ -276,10 +279,7 @@ impl Search<'_> {
             .collect();
         let n_before = self.abstraction.domain.predicates.len();
         let program = self.abstraction.program;
-        let n_added = self
-            .abstraction
-            .domain
-            .add_guards_of(program, &transitions);
+        let n_added = self.abstraction.domain.add_guards_of(program, &transitions);
         if n_added > 0 {
             self.abstraction.refine(n_before);
             return Round::Refined;

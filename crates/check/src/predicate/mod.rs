@@ -82,7 +82,10 @@ pub(crate) fn has_unbounded_integers(model: &Model) -> bool {
 
 /// The answer of the explicit route to a model that it cannot explore.
 pub(crate) fn not_explicit(fairness: Fairness, reason: &Unbounded) -> Outcome {
-    let why = format!("{}, so its states cannot be visited one by one", reason.what);
+    let why = format!(
+        "{}, so its states cannot be visited one by one",
+        reason.what
+    );
     let mut outcome = outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)));
     outcome.route = "explicit";
     outcome.warnings.push(
@@ -108,7 +111,10 @@ pub(crate) fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
 fn refused(fairness: Fairness, refusal: &Refusal) -> Outcome {
     let reason = UnknownReason::Unsupported(refusal.message.clone());
     let mut outcome = outcome(fairness, Verdict::Unknown(reason));
-    let message = format!("predicate abstraction cannot treat this: {}", refusal.message);
+    let message = format!(
+        "predicate abstraction cannot treat this: {}",
+        refusal.message
+    );
     if refusal.span != base::Span::nowhere() {
         let warning = Diagnostic::warning("predicate-abstraction", refusal.span, message);
         outcome.warnings.push(warning);

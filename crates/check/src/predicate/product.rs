@@ -23,7 +23,11 @@ pub(super) struct Ranked {
 
 impl Ranked {
     /// Works out the effect of every step.
-    pub(super) fn new(abstraction: &mut Abstraction<'_>, graph: &AbstractGraph, rank: &Term) -> Self {
+    pub(super) fn new(
+        abstraction: &mut Abstraction<'_>,
+        graph: &AbstractGraph,
+        rank: &Term,
+    ) -> Self {
         let mut effects = Vec::new();
         for (source, edges) in graph.edges.iter().enumerate() {
             let mut row = Vec::new();
@@ -79,7 +83,8 @@ impl Product<'_, '_> {
             edges_of[*source].push(*edge);
             product.add_edge(NodeId::new(*source), step, NodeId::new(*target), marks);
         }
-        let found = omega::find_fair_cycle(&mut product, &acceptance, Closure::None, &mut |_| Ok(()));
+        let found =
+            omega::find_fair_cycle(&mut product, &acceptance, Closure::None, &mut |_| Ok(()));
         let Ok(component) = found.result;
         let lasso = component.map(|component| {
             let Ok(lasso) = omega::shortest_lasso(&mut product, &component, &acceptance);

@@ -95,8 +95,12 @@ impl Check<'_> {
     pub(super) fn abstraction(&self) -> Abstraction<'_> {
         let setup = self.setup;
         let questions = Questions::new((self.plan.predicate.solver)());
-        let mut abstraction =
-            Abstraction::new(&setup.program, setup.domain.clone(), questions, &setup.failures);
+        let mut abstraction = Abstraction::new(
+            &setup.program,
+            setup.domain.clone(),
+            questions,
+            &setup.failures,
+        );
         if !setup.only {
             let n_before = abstraction.domain.predicates.len();
             for condition in abstraction.failure_conditions() {
@@ -167,4 +171,3 @@ impl Letters {
 pub(super) fn proposition(formula: &Ltl) -> Option<Prop> {
     logic::propositional(formula)
 }
-

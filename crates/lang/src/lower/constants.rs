@@ -90,7 +90,12 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The value that the command line gives to a constant.
-    pub(super) fn given_value(&mut self, name: &Ident, text: &str, wanted: Option<Ty>) -> Option<(i64, Ty)> {
+    pub(super) fn given_value(
+        &mut self,
+        name: &Ident,
+        text: &str,
+        wanted: Option<Ty>,
+    ) -> Option<(i64, Ty)> {
         let text = text.trim();
         let variant = |entry: &&(EnumId, u32)| wanted.is_none_or(|ty| ty == Ty::Enum(entry.0));
         let variants = self.variants.get(text).into_iter().flatten();

@@ -129,9 +129,7 @@ pub(super) fn all_names(file: &File) -> FxHashMap<&str, Span> {
         Decl::Const { name, .. }
         | Decl::Param { name }
         | Decl::DataParam { name, .. }
-        | Decl::Event { name, .. } => {
-            std::slice::from_ref(name)
-        }
+        | Decl::Event { name, .. } => std::slice::from_ref(name),
         Decl::Var(decl) => &decl.names,
         Decl::Def(def) => std::slice::from_ref(&def.name),
         Decl::Chan(decl) => std::slice::from_ref(&decl.name),

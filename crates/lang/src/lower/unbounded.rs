@@ -42,8 +42,7 @@ impl<'a> Lowerer<'a> {
     /// Is this an uninterpreted type that was given a number of values?
     pub(super) fn is_given_type(&self, name: &str) -> bool {
         let is_type = |description: &EnumType| description.name == name;
-        self.parts.enums.iter().any(is_type)
-            && matches!(self.global(name), Some(Global::Enum(_)))
+        self.parts.enums.iter().any(is_type) && matches!(self.global(name), Some(Global::Enum(_)))
     }
 
     /// The scalar type of an enumeration; one without values is open.

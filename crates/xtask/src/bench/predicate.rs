@@ -13,10 +13,30 @@ use crate::architecture;
 
 /// The systems: name, file, constants, property.
 const SYSTEMS: [(&str, &str, &[&str], &str); 6] = [
-    ("bakery 2", "examples/predicate/bakery_n.fair", &["N=2"], "exclusion"),
-    ("bakery 3", "examples/predicate/bakery_n.fair", &["N=3"], "exclusion"),
-    ("bakery 4", "examples/predicate/bakery_n.fair", &["N=4"], "exclusion"),
-    ("bakery 5", "examples/predicate/bakery_n.fair", &["N=5"], "exclusion"),
+    (
+        "bakery 2",
+        "examples/predicate/bakery_n.fair",
+        &["N=2"],
+        "exclusion",
+    ),
+    (
+        "bakery 3",
+        "examples/predicate/bakery_n.fair",
+        &["N=3"],
+        "exclusion",
+    ),
+    (
+        "bakery 4",
+        "examples/predicate/bakery_n.fair",
+        &["N=4"],
+        "exclusion",
+    ),
+    (
+        "bakery 5",
+        "examples/predicate/bakery_n.fair",
+        &["N=5"],
+        "exclusion",
+    ),
     ("brp", "examples/predicate/brp.fair", &[], "correct"),
     ("brp live", "examples/predicate/brp.fair", &[], "answered"),
 ];
@@ -43,7 +63,16 @@ pub fn predicate(options: &Options) -> Result<()> {
     let fair = options.fair(&suite)?;
     let mut record = options.open_record("predicate")?;
     record.add(&json!({ "benchmark": "predicate" }))?;
-    let heads = ["model", "solver", "verdict", "predicates", "states", "asked", "remembered", "s"];
+    let heads = [
+        "model",
+        "solver",
+        "verdict",
+        "predicates",
+        "states",
+        "asked",
+        "remembered",
+        "s",
+    ];
     let mut table = Table::new(&heads);
     for (name, file, defines, property) in SYSTEMS {
         if !options.wants(name) || (options.quick && name.ends_with('5')) {
@@ -94,7 +123,9 @@ fn measure(
         .map(|remarks| remarks.iter().filter_map(Value::as_str).collect())
         .unwrap_or_default();
     let number = |word: &str| {
-        let found = remarks.iter().find_map(|remark| number_before(remark, word));
+        let found = remarks
+            .iter()
+            .find_map(|remark| number_before(remark, word));
         found.unwrap_or(0)
     };
     Ok(Point {
@@ -122,7 +153,8 @@ mod tests {
 
     #[test]
     fn numbers_are_found_before_words() {
-        let remark = "solver: embedded, 99 questions, 0 without an answer, 156 answered from memory";
+        let remark =
+            "solver: embedded, 99 questions, 0 without an answer, 156 answered from memory";
         assert_eq!(number_before(remark, "questions"), Some(99));
         assert_eq!(number_before(remark, "answered"), Some(156));
         assert_eq!(number_before(remark, "predicates"), None);

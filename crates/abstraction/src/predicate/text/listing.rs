@@ -130,7 +130,11 @@ impl<'a> Listing<'a> {
             .collect();
         let row = |row: &Vec<i64>| {
             let entries = open.iter().zip(row);
-            Abstract::And(entries.map(|(slot, value)| has_value(*slot, *value)).collect())
+            Abstract::And(
+                entries
+                    .map(|(slot, value)| has_value(*slot, *value))
+                    .collect(),
+            )
         };
         Some(Abstract::Or(rows.iter().map(row).collect()))
     }
@@ -193,7 +197,11 @@ fn commands_of(
     };
     let (command, instance, source, location) = (*command, *instance, *source, *location);
     let target = i64::from(model.step_of(command).target.0);
-    let own = abstraction.domain.kept.iter().position(|(var, _)| *var == location);
+    let own = abstraction
+        .domain
+        .kept
+        .iter()
+        .position(|(var, _)| *var == location);
     let abstracted = abstraction.commands[transition].clone();
     let mut printed = Vec::new();
     for choice in combinations(&abstracted.choices) {

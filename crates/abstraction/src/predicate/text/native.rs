@@ -16,7 +16,11 @@ pub fn native(listing: &Listing<'_>) -> String {
             .iter()
             .map(|location| names[*location as usize].as_str())
             .collect();
-        format!("{} @ {{{}}}", model.instance_name(instance), names.join(", "))
+        format!(
+            "{} @ {{{}}}",
+            model.instance_name(instance),
+            names.join(", ")
+        )
     };
     let notation = Notation {
         listing,
@@ -27,7 +31,8 @@ pub fn native(listing: &Listing<'_>) -> String {
         at: &at,
         choose: &|a, b, c| format!("(if {a} then {b} else {c})"),
     };
-    let mut out = String::from("// A finite abstraction. Every run of the original is one of this model.\n");
+    let mut out =
+        String::from("// A finite abstraction. Every run of the original is one of this model.\n");
     declare(&notation, &mut out);
     for position in 0..model.parts().processes.len() {
         process(&notation, ProcessId::new(position), &mut out);

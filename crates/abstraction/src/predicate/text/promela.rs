@@ -25,8 +25,9 @@ pub fn promela(listing: &Listing<'_>) -> String {
         at: &at,
         choose: &|a, b, c| format!("(({a}) -> ({b}) : ({c}))"),
     };
-    let mut out =
-        String::from("/* A finite abstraction. Every run of the original is one of this model. */\n");
+    let mut out = String::from(
+        "/* A finite abstraction. Every run of the original is one of this model. */\n",
+    );
     for (name, values, location) in &listing.slots {
         let ty = match (location, values.as_slice()) {
             (None, [0, 1]) => "bool",
@@ -37,7 +38,10 @@ pub fn promela(listing: &Listing<'_>) -> String {
     let _ = writeln!(out, "bool started = false;");
     let sizes = listing.commands.iter().flat_map(|command| {
         let own = command.assignments.len();
-        command.cases.iter().map(move |case| own + case.assignments.len())
+        command
+            .cases
+            .iter()
+            .map(move |case| own + case.assignments.len())
     });
     for number in 0..sizes.max().unwrap_or(0) {
         let _ = writeln!(out, "hidden int v{number};");

@@ -26,7 +26,9 @@ pub fn smv(listing: &Listing<'_>) -> String {
         at: &at,
         choose: &|a, b, c| format!("({a} ? {b} : {c})"),
     };
-    let mut out = String::from("-- A finite abstraction. Every run of the original is one of this model.\nMODULE main\nVAR\n");
+    let mut out = String::from(
+        "-- A finite abstraction. Every run of the original is one of this model.\nMODULE main\nVAR\n",
+    );
     for (name, values, location) in &listing.slots {
         let ty = match (location, values.as_slice()) {
             (Some(instance), _) => {
