@@ -78,6 +78,9 @@ fn random_text(numbers: &mut Numbers) -> String {
     text
 }
 
+/// Pairs of abstract states.
+type Steps = BTreeSet<(Vec<i64>, Vec<i64>)>;
+
 /// All states that the types allow.
 fn all_states(model: &Model) -> Vec<State> {
     let mut states = Vec::new();
@@ -145,7 +148,7 @@ fn steps_are_exactly_those_that_some_concrete_step_needs() {
             let origin = Origin::Author(hint.name.clone());
             domain.add(Some(&hint.name), &term, origin, hint.span);
         }
-        let mut best: BTreeMap<CommandId, BTreeSet<(Vec<i64>, Vec<i64>)>> = BTreeMap::new();
+        let mut best: BTreeMap<CommandId, Steps> = BTreeMap::new();
         let mut described = BTreeSet::new();
         let mut initial = BTreeSet::new();
         for state in all_states(&model) {

@@ -281,6 +281,10 @@ impl Term {
 
     /// The difference.
     #[must_use]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a constructor, not the operator"
+    )]
     pub fn sub(left: Self, right: Self) -> Self {
         Linear::of(&left).minus(&Linear::of(&right)).into_term()
     }
@@ -299,6 +303,10 @@ impl Term {
 
     /// The Euclidean quotient by a positive constant.
     #[must_use]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a constructor, not the operator"
+    )]
     pub fn div(left: Self, divisor: i128) -> Self {
         debug_assert!(divisor > 0);
         match left {
@@ -310,6 +318,10 @@ impl Term {
 
     /// The Euclidean remainder by a positive constant.
     #[must_use]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a constructor, not the operator"
+    )]
     pub fn rem(left: Self, divisor: i128) -> Self {
         debug_assert!(divisor > 0);
         match left {
