@@ -10,6 +10,7 @@
 mod branching;
 mod explicit;
 mod fairness;
+mod parameterized;
 pub mod predicate;
 mod warnings;
 
@@ -20,6 +21,7 @@ use logic::{NamedProperty, Property};
 use model::Model;
 
 pub use fairness::effective_fairness;
+pub use parameterized::{Answer, ForAll, Instances, check_for_all, template_fairness};
 pub use warnings::needless_annotations;
 
 /// How a property is to be checked.

@@ -48,7 +48,11 @@ pub fn load(path: &Path, options: &lang::Options, warnings: bool) -> Result<Load
     })
 }
 
-fn check_extension(path: &Path) -> anyhow::Result<()> {
+/// Is there a front end for the file?
+///
+/// # Errors
+/// There is none.
+pub fn check_extension(path: &Path) -> anyhow::Result<()> {
     refuse_directory(path)?;
     let extension = path.extension().and_then(|extension| extension.to_str());
     if FRONT_ENDS

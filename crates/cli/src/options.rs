@@ -128,6 +128,9 @@ pub struct CheckOptions {
     /// How unbounded data is treated.
     #[command(flatten)]
     pub data: DataOptions,
+    /// Do not compare what is proved for all numbers of processes with small instances.
+    #[arg(long)]
+    pub no_cross_check: bool,
     /// Where progress is shown.
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub progress: ProgressMode,
@@ -191,6 +194,8 @@ pub enum Route {
     Explicit,
     /// By predicate abstraction of data.
     Predicate,
+    /// For all numbers of processes, by way of WS1S.
+    Ws1s,
 }
 
 /// How fairness is read on may/must systems.

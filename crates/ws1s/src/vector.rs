@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use base::Budget;
+use rustc_hash::FxHashMap;
 
 use crate::automaton::Automaton;
 use crate::formula::Var;
@@ -39,7 +40,8 @@ impl VectorMachine {
     pub fn new(guard: &Automaton, family: &[&Automaton], budget: &Budget) -> Result<Self, Unknown> {
         let mut all = vec![guard];
         all.extend(family);
-        let walk = Walk::new(&all);
+        let mut walk = Walk::new(&all);
+        walk.dead[0] = dead_states(&guard.machine, |output| output != crate::TRUE);
         let mut meter = Meter::new(budget);
         let mut builder = Builder {
             arena: Arena::new(),
@@ -52,22 +54,29 @@ impl VectorMachine {
             .intern(&vec![NodeRef::terminal(0); all.len()]);
         let mut roots = Vec::new();
         while roots.len() < builder.walk.states.len() {
-            let places = builder.walk.roots(roots.len() as u32);
+            let state = roots.len();
+            if builder.walk.is_dead(builder.walk.states.get(state as u32)) {
+                roots.push(NodeRef::terminal(state));
+                continue;
+            }
+            let places = builder.walk.roots(state as u32);
             let tuple = builder.walk.tuples.intern(&places);
             let root = builder.diagram(tuple);
             roots.push(root);
             meter.check(roots.len(), builder.arena.bytes() + builder.walk.bytes())?;
         }
         let mut vectors: Vec<Vec<u32>> = Vec::new();
+        let mut numbers: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
         let mut outputs = Vec::new();
         for state in 0..roots.len() as u32 {
             let vector = match builder.walk.outputs(state) {
                 outputs if outputs[0] == crate::TRUE => outputs[1..].to_vec(),
                 _ => Vec::new(),
             };
-            let known = vectors.iter().position(|known| *known == vector);
-            outputs.push(known.unwrap_or(vectors.len()) as u32);
-            if known.is_none() {
+            let next = vectors.len();
+            let number = *numbers.entry(vector.clone()).or_insert(next);
+            outputs.push(number as u32);
+            if number == next {
                 vectors.push(vector);
             }
         }
@@ -135,6 +144,11 @@ pub fn reachable_vectors(
     let mut all = vec![relation];
     all.extend(&copies);
     let mut walk = Walk::new(&all);
+    walk.dead[0] = dead_states(&relation.machine, |output| output != crate::TRUE);
+    for (dead, machine) in walk.dead[1..].iter_mut().zip(machines) {
+        let is_empty = |output: u32| machine.vectors[output as usize].is_empty();
+        *dead = dead_states(&machine.machine, is_empty);
+    }
     let mut meter = Meter::new(budget);
     let mut found = BTreeSet::new();
     let mut stack = Vec::new();
@@ -158,14 +172,10 @@ pub fn reachable_vectors(
                 found.insert(tuple);
             }
         }
-        let relation_is_dead = relation
-            .machine
-            .sink_output(walk.states.get(next as u32)[0].value().expect("a state"))
-            .is_some_and(|output| output != crate::TRUE);
-        if !relation_is_dead {
-            let places = walk.roots(next as u32);
-            walk.meet(places, &mut stack);
-        }
+        // Nodes below different states are hardly ever the same, so they need not be remembered.
+        walk.tuples = Sets::new();
+        let places = walk.roots(next as u32);
+        walk.meet(places, &mut stack);
         if next % 256 == 0 {
             meter.check(walk.states.len(), walk.bytes())?;
         }
@@ -179,8 +189,42 @@ struct Walk<'a> {
     /// For each machine the common track of each of its tracks.
     tracks: Vec<Vec<u32>>,
     vars: Vec<Var>,
+    /// For each machine the states from which no output of interest can be reached: a tuple with one
+    /// of them leads nowhere.
+    dead: Vec<Vec<bool>>,
     tuples: Sets,
     states: Sets,
+}
+
+/// The states from which no output of interest can be reached.
+fn dead_states(machine: &Machine, is_idle: impl Fn(u32) -> bool) -> Vec<bool> {
+    let mut dead: Vec<bool> = machine
+        .outputs
+        .iter()
+        .map(|output| is_idle(*output))
+        .collect();
+    loop {
+        // Nodes come after those below them.
+        let mut dead_nodes: Vec<bool> = Vec::with_capacity(machine.nodes.len());
+        let is_dead = |at: NodeRef, nodes: &[bool], states: &[bool]| match at.value() {
+            Some(state) => states[state],
+            None => nodes[at.index()],
+        };
+        for node in &machine.nodes {
+            let below = [node.low, node.high];
+            dead_nodes.push(below.iter().all(|at| is_dead(*at, &dead_nodes, &dead)));
+        }
+        let mut changed = false;
+        for (state, root) in machine.roots.iter().enumerate() {
+            if dead[state] && !is_dead(*root, &dead_nodes, &dead) {
+                dead[state] = false;
+                changed = true;
+            }
+        }
+        if !changed {
+            return dead;
+        }
+    }
 }
 
 impl<'a> Walk<'a> {
@@ -200,6 +244,7 @@ impl<'a> Walk<'a> {
                 .collect(),
             tracks,
             vars,
+            dead: vec![Vec::new(); automata.len()],
             tuples: Sets::new(),
             states: Sets::new(),
         }
@@ -243,8 +288,20 @@ impl<'a> Walk<'a> {
         Some((track, [low, high]))
     }
 
-    /// Notes a tuple of nodes; goes on below it if it is new.
+    /// Is one of the machines in a state that leads nowhere?
+    fn is_dead(&self, places: &[NodeRef]) -> bool {
+        let is_dead = |(at, dead): (&NodeRef, &Vec<bool>)| {
+            at.value()
+                .is_some_and(|state| dead.get(state) == Some(&true))
+        };
+        places.iter().zip(&self.dead).any(is_dead)
+    }
+
+    /// Notes a tuple of nodes; goes on below it if it is new and leads somewhere.
     fn meet(&mut self, places: Vec<NodeRef>, stack: &mut Vec<Vec<NodeRef>>) {
+        if self.is_dead(&places) {
+            return;
+        }
         let known = self.tuples.len();
         if self.tuples.intern(&places) as usize == known {
             stack.push(places);
@@ -282,7 +339,11 @@ impl Builder<'_> {
         if let Some(known) = self.diagrams[tuple as usize] {
             return known;
         }
-        let places = self.walk.tuples.get(tuple).to_vec();
+        let mut places = self.walk.tuples.get(tuple).to_vec();
+        if self.walk.is_dead(&places) {
+            // Only the guard has dead states here; what the others do below does not matter.
+            places[1..].fill(NodeRef::terminal(0));
+        }
         let diagram = match self.walk.split(&places) {
             None => NodeRef::terminal(self.walk.states.intern(&places) as usize),
             Some((track, [low, high])) => {

@@ -5,6 +5,7 @@ use check::{Outcome, Plan};
 use logic::NamedProperty;
 use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
+use super::family::Family;
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
 use crate::options::{CheckOptions, OutputFormat, Route, Semantics};
@@ -25,9 +26,11 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         reduce: options.reduce,
         budget: budget(options),
         naive: options.semantics == Semantics::Naive,
-        route: options.route.map(|route| match route {
-            Route::Explicit => check::Route::Explicit,
-            Route::Predicate => check::Route::Predicate,
+        route: options.route.and_then(|route| match route {
+            Route::Explicit => Some(check::Route::Explicit),
+            Route::Predicate => Some(check::Route::Predicate),
+            // A family is recognised when it is read.
+            Route::Ws1s => None,
         }),
         predicate: check::predicate::Options {
             solver: solver::maker(&options.data),
@@ -37,11 +40,16 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
-    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
+    let family = Family::load(options, &front_end(options))?;
+    let loaded = match &family {
+        Some(family) => family.as_loaded()?,
+        None => loading::load(&options.model.file, &front_end(options), !options.quiet)?,
+    };
     let chosen = choose(&loaded.properties, options)?;
     let checking = Checking {
         options,
         loaded: &loaded,
+        family: family.as_ref(),
         plan,
     };
     checking.run(&chosen)
@@ -136,6 +144,8 @@ fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
 struct Checking<'a> {
     options: &'a CheckOptions,
     loaded: &'a Loaded,
+    /// If a parameter is without value: all instances.
+    family: Option<&'a Family>,
     plan: Plan,
 }
 
@@ -168,6 +178,9 @@ impl Checking<'_> {
     fn check(&self, property: &NamedProperty) -> Result<(Outcome, PropertyResult), Failure> {
         let Loaded { model, sources, .. } = self.loaded;
         let mut meter = Meter::new(self.options.progress, self.options.quiet, &property.name);
+        if let Some(family) = self.family {
+            return family.check(property, &self.plan, meter);
+        }
         let checked = check::check(model, property, &self.plan_for(property), &mut meter);
         let seconds = meter.seconds();
         meter.finish();
@@ -180,14 +193,7 @@ impl Checking<'_> {
             fairness: outcome.fairness,
             assumptions: &model.parts().assumptions,
         };
-        let cost = Cost {
-            route: outcome.route.to_owned(),
-            states: Some(outcome.stats.n_states),
-            transitions: Some(outcome.stats.n_transitions),
-            product_states: outcome.stats.n_product_states,
-            seconds,
-            peak_memory_bytes: Some(outcome.stats.memory_bytes),
-        };
+        let cost = cost(&outcome, seconds);
         let mut result = question.result(&outcome.verdict, cost);
         if let Some(shown) = &outcome.branching {
             question.show_branching(shown, &mut result);
@@ -212,7 +218,7 @@ impl Checking<'_> {
 
     /// Warnings about the model as a whole, unless nobody would see them.
     fn about_model(&self, outcomes: &[(&NamedProperty, Outcome)]) -> Vec<Diagnostic> {
-        if self.options.quiet {
+        if self.options.quiet || self.family.is_some() {
             return Vec::new();
         }
         let mut outcomes = outcomes.to_vec();
@@ -295,6 +301,18 @@ impl Checking<'_> {
             ));
         }
         Ok(())
+    }
+}
+
+/// What an outcome cost.
+pub fn cost(outcome: &Outcome, seconds: f64) -> Cost {
+    Cost {
+        route: outcome.route.to_owned(),
+        states: Some(outcome.stats.n_states),
+        transitions: Some(outcome.stats.n_transitions),
+        product_states: outcome.stats.n_product_states,
+        seconds,
+        peak_memory_bytes: Some(outcome.stats.memory_bytes),
     }
 }
 

@@ -3,6 +3,7 @@
 mod abstract_;
 mod check;
 mod explain;
+mod family;
 mod graph;
 mod ltl;
 mod replay;

@@ -6,6 +6,7 @@ mod formats;
 mod graph;
 mod limits;
 mod models;
+mod parameterized;
 mod scene;
 mod shell;
 mod simulate;

@@ -1,1 +1,0 @@
-//! Families of any number of processes, by way of WS1S.

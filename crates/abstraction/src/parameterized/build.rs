@@ -1,0 +1,360 @@
+//! From a question about a family to its abstraction, with everything that may be assumed of it.
+
+use base::{AtomId, Budget, Fairness, Span};
+use model::{AtomMeaning, Scope, StepPattern, Template, as_open_index};
+use ws1s::Unknown;
+
+use super::choice::{self, Level};
+use super::induction;
+use super::lifting::{self, Lifted};
+use super::logic::Logic;
+use super::question::Question;
+use super::relation::{Graph, Label, Predicate, Ranking, Request, explore};
+use super::steps::Family;
+use super::system::{Outside, outside};
+
+/// What is asked of a template.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The template.
+    pub template: &'a Template,
+    /// What is special about the question.
+    pub scope: &'a Scope,
+    /// The atoms of the question and of its assumptions.
+    pub atoms: &'a [AtomId],
+    /// Which runs count.
+    pub fairness: Fairness,
+    /// Where the question is written.
+    pub span: Span,
+    /// Are invariants to be looked for, besides those that the author gives?
+    pub search_invariants: bool,
+}
+
+/// An abstraction with what may be assumed of its runs.
+#[derive(Clone, Debug)]
+pub struct Abstraction {
+    /// The abstract system.
+    pub graph: Graph,
+    /// The abstract variables.
+    pub predicates: Vec<Predicate>,
+    /// The sets that are watched.
+    pub rankings: Vec<Ranking>,
+    /// The fairness conditions that could be lifted, and where they are enabled.
+    pub conditions: Vec<(Lifted, Vec<bool>)>,
+    /// What could not be lifted, with the reason.
+    pub refused: Vec<String>,
+    /// Facts that were proved of all reachable states.
+    pub invariants: Vec<Predicate>,
+    /// What the atoms of the question mean.
+    pub atoms: Vec<(AtomId, AtomTruth)>,
+    /// The names of the labels.
+    pub label_names: Vec<String>,
+}
+
+/// Where an atom is true.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AtomTruth {
+    /// In these states.
+    States(Vec<bool>),
+    /// After steps with these labels.
+    Labels(Vec<bool>),
+}
+
+/// Why there is no abstraction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Obstacle {
+    /// The model or the question is outside the class.
+    Outside(Outside),
+    /// The decision procedure had no answer.
+    Unknown(Unknown),
+    /// The predicates that the author demands do not decide something that the question needs.
+    Undecided(String),
+}
+
+impl From<Outside> for Obstacle {
+    fn from(outside: Outside) -> Self {
+        Self::Outside(outside)
+    }
+}
+
+impl From<Unknown> for Obstacle {
+    fn from(unknown: Unknown) -> Self {
+        Self::Unknown(unknown)
+    }
+}
+
+/// The abstraction for a question.
+///
+/// Simulation: every run of every instance, seen with every choice of distinguished processes that
+/// the question is about, maps to a run of the abstraction that satisfies all its conditions and
+/// rankings. So what holds of all these holds of all instances; nothing follows from a violation.
+///
+/// # Errors
+/// Why there is none.
+pub fn abstraction(
+    asked: &Asked<'_>,
+    level: Level,
+    budget: &Budget,
+) -> Result<Abstraction, Obstacle> {
+    let mut family = Family::new(asked.template)?;
+    let question = Question::new(&mut family, asked.scope, asked.span)?;
+    let mut given = question.invariants.clone();
+    if asked.search_invariants {
+        given.extend(super::candidates::candidates(&mut family));
+    }
+    let invariants = induction::inductive(&mut family, &question, &given, budget)?;
+    let mut lifting = lifting::lift(&family, &question, asked.fairness);
+    for (subject, strong) in std::mem::take(&mut lifting.candidates) {
+        match induction::persists(&mut family, &question, &invariants, &subject, budget)? {
+            true => lifting.lifted.push(strong),
+            false => lifting.refused.push(format!(
+                "weak fairness of {} for some process: all may be enabled in turn, none for ever",
+                subject.name
+            )),
+        }
+    }
+    let mut atoms = Vec::new();
+    for atom in asked.atoms {
+        atoms.push((*atom, atom_meaning(&mut family, &question, asked, *atom)?));
+    }
+    let mut observations: Vec<Logic> = lifting.lifted.iter().map(|c| c.enabled.clone()).collect();
+    observations.extend(
+        atoms
+            .iter()
+            .filter_map(|(_, meaning)| meaning.state().cloned()),
+    );
+    let predicates = match question.only {
+        true => question.predicates.clone(),
+        false => {
+            let mut predicates = choice::predicates(&family, &question, level);
+            add_observations(&family, &question, &observations, &mut predicates);
+            predicates
+        }
+    };
+    let rankings = choice::rankings(&mut family, &question);
+    let facts = invariants.iter().map(|invariant| invariant.logic.clone());
+    let request = Request {
+        distinguished: &question.vars(),
+        context: Logic::all(facts.chain([question.condition.clone()])),
+        predicates: &predicates,
+        observations: &observations,
+        rankings: &rankings,
+    };
+    let graph = explore(&mut family, &request, budget)?;
+    let label_names = graph
+        .labels
+        .iter()
+        .map(|l| label_name(&family, &question, l))
+        .collect();
+    let (conditions, refused) = decided_conditions(&graph, lifting.lifted, lifting.refused);
+    let n_conditions =
+        observations.len() - atoms.iter().filter(|(_, m)| m.state().is_some()).count();
+    let atoms = atom_truths(&graph, atoms, n_conditions, asked)?;
+    Ok(Abstraction {
+        graph,
+        predicates,
+        rankings,
+        conditions,
+        refused,
+        invariants,
+        atoms,
+        label_names,
+    })
+}
+
+fn add_observations(
+    family: &Family<'_>,
+    question: &Question,
+    observations: &[Logic],
+    predicates: &mut Vec<Predicate>,
+) {
+    let describer = super::describe::Describer::new(&family.system, &question.distinguished);
+    for logic in observations {
+        let negation = Logic::not(logic.clone());
+        let is_known = |known: &Predicate| known.logic == *logic || known.logic == negation;
+        if !matches!(logic, Logic::Const(_)) && !predicates.iter().any(is_known) {
+            predicates.push(Predicate {
+                name: describer.text(logic),
+                logic: logic.clone(),
+            });
+        }
+    }
+}
+
+/// What an atom is about.
+enum Meaning {
+    State(Logic),
+    /// Steps of these transitions, by this distinguished process if one is named.
+    Taken(Vec<usize>, Option<usize>),
+}
+
+impl Meaning {
+    fn state(&self) -> Option<&Logic> {
+        match self {
+            Self::State(logic) => Some(logic),
+            Self::Taken(..) => None,
+        }
+    }
+}
+
+fn atom_meaning(
+    family: &mut Family<'_>,
+    question: &Question,
+    asked: &Asked<'_>,
+    atom: AtomId,
+) -> Result<Meaning, Outside> {
+    let description = &asked.template.parts.atoms[atom.index()];
+    let span = description.span;
+    match &description.meaning {
+        AtomMeaning::State(expr) => {
+            let names = &question.names;
+            let (logic, errors) = super::steps::condition_of(family, names, expr, span)?;
+            // Where the atom has no value the model fails; noted like a failing guard.
+            family
+                .failures
+                .extend(errors.into_iter().map(|error| (error, span)));
+            Ok(Meaning::State(logic))
+        }
+        AtomMeaning::Deadlock => Ok(Meaning::State(family.deadlock())),
+        AtomMeaning::Taken(_) | AtomMeaning::Enabled(_) if family.is_synchronous => Err(outside(
+            "a proposition about single steps of a synchronous system",
+            span,
+        )),
+        AtomMeaning::Taken(pattern) => {
+            let (transitions, mover) = steps_of(family, question, pattern, span)?;
+            Ok(Meaning::Taken(transitions, mover))
+        }
+        AtomMeaning::Enabled(pattern) => {
+            let (transitions, mover) = steps_of(family, question, pattern, span)?;
+            let parts = transitions.iter().map(|number| {
+                let transition = &family.transitions[*number];
+                match (mover, transition.has_actor) {
+                    (Some(mover), _) => {
+                        let own = super::logic::Term::var(question.distinguished[mover].0);
+                        transition.enabled.substitute(family.actor, own)
+                    }
+                    (None, true) => Logic::exists(family.actor, transition.enabled.clone()),
+                    (None, false) => transition.enabled.clone(),
+                }
+            });
+            Ok(Meaning::State(Logic::any(parts.collect::<Vec<_>>())))
+        }
+    }
+}
+
+/// The transitions that a pattern names, and which distinguished process takes them.
+fn steps_of(
+    family: &Family<'_>,
+    question: &Question,
+    pattern: &StepPattern,
+    span: Span,
+) -> Result<(Vec<usize>, Option<usize>), Outside> {
+    if pattern.arguments.is_some() {
+        return Err(outside("a step with certain parameters", span));
+    }
+    let mover = match pattern.index {
+        None => None,
+        Some(index) => {
+            let bound = as_open_index(index);
+            let known = bound.and_then(|b| question.names.iter().position(|(name, _)| *name == b));
+            match known {
+                Some(number) => Some(number),
+                None => return Err(outside("a step of the process with a certain number", span)),
+            }
+        }
+    };
+    let all = family.transitions.iter().enumerate();
+    let meant = all.filter(|(_, transition)| {
+        pattern
+            .process
+            .is_none_or(|process| transition.process == Some(process))
+            && pattern
+                .action
+                .as_ref()
+                .is_none_or(|name| *name == transition.name)
+    });
+    Ok((meant.map(|(number, _)| number).collect(), mover))
+}
+
+/// Keeps the conditions of which the abstract states decide when they are enabled.
+fn decided_conditions(
+    graph: &Graph,
+    lifted: Vec<Lifted>,
+    mut refused: Vec<String>,
+) -> (Vec<(Lifted, Vec<bool>)>, Vec<String>) {
+    let mut conditions = Vec::new();
+    for (number, condition) in lifted.into_iter().enumerate() {
+        let values: Option<Vec<bool>> = graph.observed.iter().map(|state| state[number]).collect();
+        match values {
+            Some(values) => conditions.push((condition, values)),
+            None => refused.push(format!(
+                "{}: the abstraction does not keep when it is enabled",
+                condition.name
+            )),
+        }
+    }
+    (conditions, refused)
+}
+
+fn atom_truths(
+    graph: &Graph,
+    atoms: Vec<(AtomId, Meaning)>,
+    n_conditions: usize,
+    asked: &Asked<'_>,
+) -> Result<Vec<(AtomId, AtomTruth)>, Obstacle> {
+    let mut truths = Vec::new();
+    let mut next = n_conditions;
+    for (atom, meaning) in atoms {
+        let truth = match meaning {
+            Meaning::State(_) => {
+                let values: Option<Vec<bool>> =
+                    graph.observed.iter().map(|state| state[next]).collect();
+                next += 1;
+                let name = &asked.template.parts.atoms[atom.index()].name;
+                let undecided =
+                    || Obstacle::Undecided(format!("the predicates do not decide `{name}`"));
+                AtomTruth::States(values.ok_or_else(undecided)?)
+            }
+            Meaning::Taken(transitions, mover) => {
+                let fits = |label: &Label| {
+                    label
+                        .transition
+                        .is_some_and(|number| transitions.contains(&number))
+                        && mover.is_none_or(|mover| label.movers[mover])
+                };
+                AtomTruth::Labels(graph.labels.iter().map(fits).collect())
+            }
+        };
+        truths.push((atom, truth));
+    }
+    Ok(truths)
+}
+
+/// `enter_p`, `enter_other`, `tick`, `idle`.
+fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String {
+    let Some(number) = label.transition else {
+        return "idle".to_owned();
+    };
+    let transition = &family.transitions[number];
+    let process = transition
+        .process
+        .map(|id| &family.system.parts().processes[id.index()].name);
+    let action = match process {
+        Some(process) if family.system.parts().processes.len() > 1 => {
+            format!("{process}_{}", transition.name)
+        }
+        _ => transition.name.clone(),
+    };
+    if !transition.has_actor || question.distinguished.is_empty() {
+        return action;
+    }
+    let movers = question.distinguished.iter().zip(&label.movers);
+    let names: Vec<&str> = movers
+        .filter(|(_, moves)| **moves)
+        .map(|((_, name), _)| name.as_str())
+        .collect();
+    match names.is_empty() {
+        true => format!("{action}_other"),
+        false => format!("{action}_{}", names.join("_")),
+    }
+}

@@ -1,0 +1,248 @@
+//! Which predicates to keep and which sets to watch, found in the model.
+//!
+//! Predicates: where the distinguished processes are and what they have; the values of cells;
+//! whether a pointer points to a distinguished process; the conditions in guards, for the
+//! distinguished processes and, where they name no process, as they are. *Finer* abstractions add
+//! which sets of locations are empty and what the process has that a pointer points to.
+//!
+//! Rankings (papers/001, section 6.1 and the examples): every location and every value of a local
+//! variable; what lies on a cycle of the control flow that avoids the start; all of these without the
+//! process that a pointer points to; and for rings the processes between a pointer and a
+//! distinguished process.
+
+use std::collections::BTreeSet;
+
+use super::describe::Describer;
+use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
+use super::question::Question;
+use super::relation::{Predicate, Ranking};
+use super::steps::Family;
+use super::system::Source;
+
+/// How much is kept.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Level {
+    /// The distinguished processes and the guards.
+    Coarse,
+    /// Also which sets are empty, and the processes that pointers point to.
+    Fine,
+}
+
+/// Adds what is found in the model to what the author asks for.
+pub fn predicates(family: &Family<'_>, question: &Question, level: Level) -> Vec<Predicate> {
+    let mut chosen = Chosen {
+        describer: Describer::new(&family.system, &question.distinguished),
+        found: question.predicates.clone(),
+    };
+    let system = &family.system;
+    for var in question.vars() {
+        for id in (0..system.columns.len()).map(ColumnId::new) {
+            chosen.values_of(family, id, Term::var(var));
+        }
+        for pointer in (0..system.pointers.len()).map(PointerId::new) {
+            let value = Term::of(Base::Pointer(pointer, Time::Now));
+            chosen.add(Logic::equal(value, Term::var(var)));
+        }
+    }
+    for (position, cell) in system.cells.iter().enumerate() {
+        for number in values_to_name(cell.values.len()) {
+            chosen.add(Logic::Is(CellId::new(position), number, Time::Now));
+        }
+    }
+    for transition in &family.transitions {
+        let mut parts = BTreeSet::new();
+        conditions(&transition.enabled, &mut parts);
+        for part in parts {
+            chosen.instances(family, question, &part);
+        }
+    }
+    if level == Level::Fine {
+        chosen.refine(family);
+    }
+    chosen.found
+}
+
+struct Chosen<'s, 't> {
+    describer: Describer<'s, 't>,
+    found: Vec<Predicate>,
+}
+
+impl Chosen<'_, '_> {
+    fn add(&mut self, logic: Logic) {
+        let negation = Logic::not(logic.clone());
+        let is_known = |known: &Predicate| known.logic == logic || known.logic == negation;
+        if matches!(logic, Logic::Const(_)) || self.found.iter().any(is_known) {
+            return;
+        }
+        let name = self.describer.text(&logic);
+        self.found.push(Predicate { name, logic });
+    }
+
+    /// Which value a process has in a column.
+    fn values_of(&mut self, family: &Family<'_>, column: ColumnId, index: Term) {
+        let n_values = family.system.columns[column.index()].values.len();
+        for number in values_to_name(n_values) {
+            self.add(Logic::Has(column, number, index, Time::Now));
+        }
+    }
+
+    /// A part of a guard, for every distinguished process if it is about the one that moves.
+    fn instances(&mut self, family: &Family<'_>, question: &Question, part: &Logic) {
+        let free = part.free_vars();
+        if free.is_empty() {
+            return self.add(part.clone());
+        }
+        if free.iter().all(|var| *var == family.actor) {
+            for var in question.vars() {
+                self.add(part.substitute(family.actor, Term::var(var)));
+            }
+        }
+    }
+
+    fn refine(&mut self, family: &Family<'_>) {
+        let system = &family.system;
+        let mut fresh = family.fresh.clone();
+        for (position, column) in system.columns.iter().enumerate() {
+            let id = ColumnId::new(position);
+            for number in 0..column.values.len() {
+                let var = fresh.var();
+                let has = Logic::Has(id, number, Term::var(var), Time::Now);
+                let inside = Logic::all([system.is_process(Term::var(var)), has]);
+                self.add(Logic::exists(var, inside));
+            }
+            for pointer in (0..system.pointers.len()).map(PointerId::new) {
+                let value = Term::of(Base::Pointer(pointer, Time::Now));
+                self.values_of(family, id, value);
+            }
+        }
+    }
+}
+
+/// One of two values says what the other is.
+fn values_to_name(n_values: usize) -> std::ops::Range<usize> {
+    match n_values {
+        1 => 0..0,
+        2 => 1..2,
+        n => 0..n,
+    }
+}
+
+/// The parts that a condition combines by Boolean operators.
+fn conditions(logic: &Logic, found: &mut BTreeSet<Logic>) {
+    match logic {
+        Logic::Not(inner) => conditions(inner, found),
+        Logic::And(parts) | Logic::Or(parts) => {
+            parts.iter().for_each(|part| conditions(part, found));
+        }
+        Logic::Const(_) => {}
+        other => {
+            found.insert(other.clone());
+        }
+    }
+}
+
+/// The sets to be watched.
+pub fn rankings(family: &mut Family<'_>, question: &Question) -> Vec<Ranking> {
+    let mut found = question.rankings.clone();
+    if question.only {
+        return found;
+    }
+    let var = family.fresh.var();
+    let sets = sets(family, var);
+    let system = &family.system;
+    let mut add = |name: String, logic: Logic| {
+        let is_known = found
+            .iter()
+            .any(|known| known.logic == logic.substitute(var, Term::var(known.var)));
+        if !is_known {
+            found.push(Ranking { name, var, logic });
+        }
+    };
+    for (name, logic) in &sets {
+        add(name.clone(), logic.clone());
+    }
+    for pointer in (0..system.pointers.len()).map(PointerId::new) {
+        let held = Term::of(Base::Pointer(pointer, Time::Now));
+        let pointer_name = &system.pointers[pointer.index()].name;
+        for (name, logic) in &sets {
+            let other = Logic::not(Logic::equal(Term::var(var), held));
+            let name = format!("{name} other than {pointer_name}");
+            add(name, Logic::all([logic.clone(), other]));
+        }
+        for (distinguished, process) in &question.distinguished {
+            let between = between(held, Term::var(var), Term::var(*distinguished));
+            add(
+                format!("processes between {pointer_name} and {process}"),
+                between,
+            );
+        }
+    }
+    found
+}
+
+/// `x` comes after `from` and before `to` on the ring.
+fn between(from: Term, x: Term, to: Term) -> Logic {
+    let less = |a, b, c| Logic::all([Logic::less(a, b), Logic::less(b, c)]);
+    Logic::any([less(from, x, to), less(to, from, x), less(x, to, from)])
+}
+
+/// Sets of processes: by location, by value, and by cycle of the control flow.
+fn sets(family: &Family<'_>, var: IndexVar) -> Vec<(String, Logic)> {
+    let system = &family.system;
+    let mut sets = Vec::new();
+    for (position, column) in system.columns.iter().enumerate() {
+        let id = ColumnId::new(position);
+        let has = |number| Logic::Has(id, number, Term::var(var), Time::Now);
+        let name = |numbers: &[usize]| {
+            let labels: Vec<&str> = numbers.iter().map(|n| column.labels[*n].as_str()).collect();
+            match column.source {
+                Source::Location(_) => format!("{} @ {}", column.name, labels.join(", ")),
+                Source::Variable(_) => format!("{} == {}", column.name, labels.join(", ")),
+            }
+        };
+        if column.values.len() < 2 {
+            continue;
+        }
+        for number in 0..column.values.len() {
+            sets.push((name(&[number]), has(number)));
+        }
+        for cycle in cycles(family, column.source) {
+            let parts: Vec<Logic> = cycle.iter().map(|number| has(*number)).collect();
+            sets.push((name(&cycle), Logic::any(parts)));
+        }
+    }
+    sets
+}
+
+/// The strongly connected parts of the control flow without its initial locations.
+fn cycles(family: &Family<'_>, source: Source) -> Vec<Vec<usize>> {
+    let Source::Location(process) = source else {
+        return Vec::new();
+    };
+    let process = &family.system.parts().processes[process.index()];
+    let n = process.locations.len();
+    let is_initial = |location: usize| process.initial.iter().any(|l| l.index() == location);
+    let mut reaches = vec![vec![false; n]; n];
+    for step in &process.steps {
+        let (from, to) = (step.source.index(), step.target.index());
+        if !is_initial(from) && !is_initial(to) {
+            reaches[from][to] = true;
+        }
+    }
+    for middle in 0..n {
+        for from in 0..n {
+            for to in 0..n {
+                reaches[from][to] |= reaches[from][middle] && reaches[middle][to];
+            }
+        }
+    }
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for location in 0..n {
+        let is_mate = |other: &usize| reaches[location][*other] && reaches[*other][location];
+        let cycle: Vec<usize> = (0..n).filter(is_mate).collect();
+        if cycle.len() > 1 && !found.contains(&cycle) {
+            found.push(cycle);
+        }
+    }
+    found
+}

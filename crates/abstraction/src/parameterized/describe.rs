@@ -1,0 +1,113 @@
+//! Formulas in the words of the model.
+
+use std::collections::BTreeMap;
+
+use super::logic::{Base, IndexVar, Logic, Term};
+use super::system::{Finite, Source, System};
+
+/// Writes formulas about one system.
+pub struct Describer<'s, 't> {
+    system: &'s System<'t>,
+    names: BTreeMap<IndexVar, String>,
+}
+
+impl<'s, 't> Describer<'s, 't> {
+    /// Calls distinguished processes by their names.
+    pub fn new(system: &'s System<'t>, distinguished: &[(IndexVar, String)]) -> Self {
+        let names = distinguished.iter().cloned().collect();
+        Self { system, names }
+    }
+
+    /// The text of a formula.
+    pub fn text(&self, logic: &Logic) -> String {
+        self.at_level(logic, 0)
+    }
+
+    /// In parentheses if it binds less tightly than needed: 0 anything, 1 below `||`, 2 below `&&`.
+    fn at_level(&self, logic: &Logic, level: u8) -> String {
+        let join = |parts: &[Logic], op: &str, own: u8| {
+            let parts: Vec<String> = parts.iter().map(|part| self.at_level(part, own)).collect();
+            let text = parts.join(op);
+            if level >= own {
+                format!("({text})")
+            } else {
+                text
+            }
+        };
+        match logic {
+            Logic::Const(value) => value.to_string(),
+            Logic::And(parts) => join(parts, " && ", 2),
+            Logic::Or(parts) => join(parts, " || ", 1),
+            Logic::Not(inner) => match &**inner {
+                Logic::Less(left, right) => {
+                    format!("{} <= {}", self.term(*right), self.term(*left))
+                }
+                Logic::Equal(left, right) => {
+                    format!("{} != {}", self.term(*left), self.term(*right))
+                }
+                inner => format!("!({})", self.at_level(inner, 0)),
+            },
+            Logic::Less(left, right) => format!("{} < {}", self.term(*left), self.term(*right)),
+            Logic::Equal(left, right) => format!("{} == {}", self.term(*left), self.term(*right)),
+            Logic::Has(column, number, at, _) => {
+                self.value(&self.system.columns[column.index()], *number, Some(*at))
+            }
+            Logic::Is(cell, number, _) => {
+                self.value(&self.system.cells[cell.index()], *number, None)
+            }
+            Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) => "unchanged".to_owned(),
+            Logic::Exists(var, inner) => {
+                let text = format!("exists {}: {}", self.var(*var), self.at_level(inner, 0));
+                if level > 0 { format!("({text})") } else { text }
+            }
+        }
+    }
+
+    fn value(&self, finite: &Finite, number: usize, at: Option<Term>) -> String {
+        let label = &finite.labels[number];
+        let index = at.map_or(String::new(), |at| format!("[{}]", self.term(at)));
+        match finite.source {
+            Source::Location(_) => format!("{}{index} @ {label}", finite.name),
+            Source::Variable(_) => {
+                let place = match finite.family {
+                    Some(family) => {
+                        let process = &self.system.parts().processes[family.index()].name;
+                        format!("{process}{index}.{}", finite.name)
+                    }
+                    None => format!("{}{index}", finite.name),
+                };
+                match label.as_str() {
+                    "true" => place,
+                    "false" => format!("!{place}"),
+                    label => format!("{place} == {label}"),
+                }
+            }
+        }
+    }
+
+    fn var(&self, var: IndexVar) -> String {
+        let known = self.names.get(&var).cloned();
+        known.unwrap_or_else(|| format!("j{}", var.index()))
+    }
+
+    fn term(&self, term: Term) -> String {
+        let base = match term.base {
+            Base::Zero => return term.offset.to_string(),
+            Base::Last => {
+                let offset = term.offset + self.system.last_offset;
+                return with_offset(&self.system.template.name, offset);
+            }
+            Base::Var(var) => self.var(var),
+            Base::Pointer(pointer, _) => self.system.pointers[pointer.index()].name.clone(),
+        };
+        with_offset(&base, term.offset)
+    }
+}
+
+fn with_offset(base: &str, offset: i64) -> String {
+    match offset {
+        0 => base.to_owned(),
+        1.. => format!("{base}+{offset}"),
+        _ => format!("{base}-{}", -offset),
+    }
+}

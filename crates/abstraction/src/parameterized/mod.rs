@@ -1,0 +1,36 @@
+//! Families of any number of processes, by way of WS1S.
+//!
+//! A [`model::Template`] describes a model for every value of its parameter. [`Family`] is all of
+//! them as one transition system over finite sets of indices; [`explore`] abstracts it to a finite
+//! graph.
+
+mod build;
+mod candidates;
+mod choice;
+mod core_model;
+mod describe;
+mod effect;
+mod encode;
+mod induction;
+mod lifting;
+mod logic;
+mod mona;
+mod native;
+mod question;
+mod relation;
+mod steps;
+mod synchronous;
+mod system;
+mod translate;
+
+pub use build::{Abstraction, Asked, AtomTruth, Obstacle, abstraction};
+pub use choice::Level;
+pub use core_model::{PROCESS, Selection, core_model};
+pub use lifting::Lifted;
+pub use logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
+pub use mona::mona;
+pub use native::native;
+pub use question::Question;
+pub use relation::{Edge, Graph, Label, Mark, Predicate, Ranking, Request, explore};
+pub use steps::{Family, Transition};
+pub use system::{Finite, Outside, Pointer, Source, System};

@@ -1,0 +1,473 @@
+//! The route for families of any number of processes: an abstraction by way of WS1S proves, small
+//! instances refute.
+//!
+//! *Holds* means for every value of the parameter; it comes from the abstraction alone. *Violated*
+//! comes from the explicit route on the smallest instance that has a violation, validated like any
+//! other. The abstraction is tried coarse, then fine. Unless that is forbidden, what is proved is
+//! compared with the explicit route on small instances.
+
+use abstraction::parameterized::{
+    Abstraction, Asked, Level, Obstacle, Selection, abstraction, core_model,
+};
+use base::{AtomId, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
+use evidence::{UnknownReason, Verdict};
+use logic::{NamedProperty, Property};
+use model::{Assumption, Model, Scope, Template};
+
+use crate::explicit;
+use crate::{Bug, Outcome, Plan};
+
+/// Instances up to this number of processes are searched for violations.
+const MAX_SEARCHED: i64 = 5;
+
+/// Instances up to this number of processes are compared with a proof.
+const MAX_COMPARED: i64 = 4;
+
+/// Instances with more states than this are not searched to the end.
+const MAX_STATES: u64 = 300_000;
+
+/// So many facts are named in a report.
+const MAX_SHOWN: usize = 6;
+
+/// The instance of a template for a value of its parameter, with the property; nothing if the
+/// template makes no sense for it.
+pub type Instances<'a> = &'a dyn Fn(i64) -> Option<(Model, NamedProperty)>;
+
+/// A question about all instances of a template.
+#[derive(Clone, Copy)]
+pub struct ForAll<'a> {
+    /// The template.
+    pub template: &'a Template,
+    /// The property; its atoms are those of the template.
+    pub property: &'a NamedProperty,
+    /// What is special about it.
+    pub scope: &'a Scope,
+    /// The instances.
+    pub instances: Instances<'a>,
+    /// Compare what is proved with small instances?
+    pub cross_check: bool,
+}
+
+/// What came out for all instances.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The verdict. A violation is one of the instance below.
+    pub outcome: Outcome,
+    /// The value of the parameter for which the property is violated.
+    pub instance: Option<i64>,
+    /// What the verdict rests on.
+    pub remarks: Vec<String>,
+    /// What the proof needs: rankings, then fairness conditions, in the user's words.
+    pub needs: Vec<String>,
+}
+
+/// The fairness under which a property of a template is checked; see
+/// [`crate::effective_fairness`].
+#[must_use]
+pub fn template_fairness(
+    template: &Template,
+    property: &NamedProperty,
+    asked_for: Option<Fairness>,
+) -> Fairness {
+    let annotated = Fairness {
+        kind: FairnessKind::None,
+        annotated: !template.parts.annotations.is_empty(),
+    };
+    asked_for
+        .or(property.fairness)
+        .or(template.parts.fairness)
+        .unwrap_or(annotated)
+}
+
+/// Checks a property of all instances of a template.
+///
+/// # Errors
+/// Evidence was found to be wrong.
+///
+/// # Panics
+/// If an instance contradicts a proof. Both are bugs of the tool.
+pub fn check_for_all(
+    question: &ForAll<'_>,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Answer, Bug> {
+    let fairness = template_fairness(question.template, question.property, plan.fairness);
+    let mut proving = Proving {
+        question,
+        plan,
+        fairness,
+        remarks: Vec::new(),
+        stats: engine::Stats::default(),
+    };
+    let attempt = proving.prove();
+    match attempt {
+        Attempt::Proved(needs) => proving.compare(needs, progress),
+        Attempt::Failed(reason, warnings) => proving.refute(reason, warnings, progress),
+    }
+}
+
+/// What became of the attempt to prove a property.
+enum Attempt {
+    /// It holds, and what the proof needs.
+    Proved(Vec<String>),
+    Failed(UnknownReason, Vec<Diagnostic>),
+}
+
+struct Proving<'a> {
+    question: &'a ForAll<'a>,
+    plan: &'a Plan,
+    fairness: Fairness,
+    remarks: Vec<String>,
+    stats: engine::Stats,
+}
+
+impl Proving<'_> {
+    fn prove(&mut self) -> Attempt {
+        let property = &self.question.property.property;
+        let atoms = match property {
+            Property::Ltl(formula) | Property::Invariant(formula) => formula.atoms(),
+            Property::DeadlockFree => Vec::new(),
+            Property::Reachable(_) | Property::CtlStar(_) | Property::MayMust(_) => {
+                let why = "only invariants, deadlock-freedom and formulas of LTL can be proved for all numbers of processes";
+                return Attempt::Failed(UnknownReason::Unsupported(why.to_owned()), Vec::new());
+            }
+        };
+        let atoms = with_assumed(&self.question.template.parts.assumptions, atoms);
+        let mut remarks = Vec::new();
+        for (level, search_invariants) in self.attempts() {
+            let asked = Asked {
+                template: self.question.template,
+                scope: self.question.scope,
+                atoms: &atoms,
+                fairness: self.fairness,
+                span: self.question.property.span,
+                search_invariants,
+            };
+            match abstraction(&asked, level, &self.plan.budget) {
+                Err(obstacle) => return failed(obstacle),
+                Ok(found) => match self.decide(&found) {
+                    Ok(needs) => return Attempt::Proved(needs),
+                    Err(why) => remarks = why,
+                },
+            }
+        }
+        self.remarks.append(&mut remarks);
+        Attempt::Failed(UnknownReason::AbstractionTooCoarse, Vec::new())
+    }
+
+    /// Cheap abstractions first. An author who says what is to be kept gets just that.
+    fn attempts(&self) -> Vec<(Level, bool)> {
+        match self.question.scope.hints.only {
+            true => vec![(Level::Coarse, false)],
+            false => vec![
+                (Level::Coarse, false),
+                (Level::Fine, false),
+                (Level::Coarse, true),
+                (Level::Fine, true),
+            ],
+        }
+    }
+
+    /// What the proof on this abstraction needs, or why there is none.
+    fn decide(&mut self, abstraction: &Abstraction) -> Result<Vec<String>, Vec<String>> {
+        self.stats.n_states = abstraction.graph.states.len() as u64;
+        self.stats.n_transitions = abstraction.graph.edges.len() as u64;
+        if !abstraction.graph.failures.is_empty() {
+            return Err(vec![
+                "the abstraction cannot exclude a run-time error of the model (an index or value out of range)"
+                    .to_owned(),
+            ]);
+        }
+        if self.question.property.property == Property::DeadlockFree {
+            return match abstraction.graph.deadlocks.is_empty() {
+                true => {
+                    self.note_basis(abstraction);
+                    Ok(Vec::new())
+                }
+                false => Err(vec![
+                    "some abstract state that can be reached describes a deadlock; an invariant may exclude it"
+                        .to_owned(),
+                ]),
+            };
+        }
+        let nothing = Selection::uniform(abstraction, false);
+        let everything = Selection::uniform(abstraction, true);
+        let needed = if self.holds(abstraction, &nothing).0 {
+            nothing
+        } else {
+            let (holds, verdict) = self.holds(abstraction, &everything);
+            if !holds {
+                return Err(self.why_not(abstraction, &verdict));
+            }
+            self.minimal(abstraction, everything)
+        };
+        self.note_basis(abstraction);
+        Ok(names(abstraction, &needed))
+    }
+
+    /// Does the property hold of the abstraction under the selected conditions?
+    fn holds(&mut self, abstraction: &Abstraction, selection: &Selection) -> (bool, Verdict) {
+        let question = self.question;
+        let assumptions = &question.template.parts.assumptions;
+        let property = &question.property.property;
+        let (parts, property) = core_model(abstraction, selection, property, assumptions);
+        let model = parts
+            .finish()
+            .expect("an abstract model has nothing to be wrong about");
+        let named = NamedProperty {
+            property,
+            fairness: None,
+            ..question.property.clone()
+        };
+        let none = Fairness::default();
+        let outcome = explicit::check(&model, &named, none, self.plan, &mut NoProgress);
+        if outcome.stats.n_product_states.is_some() {
+            self.stats.n_product_states = outcome.stats.n_product_states;
+        }
+        (
+            matches!(outcome.verdict, Verdict::Holds { .. }),
+            outcome.verdict,
+        )
+    }
+
+    /// A selection of which nothing can be left out.
+    fn minimal(&mut self, abstraction: &Abstraction, mut selection: Selection) -> Selection {
+        for position in 0..selection.conditions.len() {
+            selection.conditions[position] = false;
+            selection.conditions[position] = !self.holds(abstraction, &selection).0;
+        }
+        for position in (0..selection.rankings.len()).rev() {
+            selection.rankings[position] = false;
+            selection.rankings[position] = !self.holds(abstraction, &selection).0;
+        }
+        selection
+    }
+
+    fn note_basis(&mut self, abstraction: &Abstraction) {
+        let facts = &abstraction.invariants;
+        if !facts.is_empty() {
+            let mut names: Vec<&str> = facts.iter().map(|fact| fact.name.as_str()).collect();
+            let n_more = names.len().saturating_sub(MAX_SHOWN);
+            names.truncate(MAX_SHOWN);
+            let more = match n_more {
+                0 => String::new(),
+                n => format!(" and {n} more"),
+            };
+            let names = names.join(", ");
+            self.remarks
+                .push(format!("proved by induction and used: {names}{more}"));
+        }
+        if !abstraction.graph.deadlocks.is_empty() {
+            self.remarks
+                .push("deadlocks are possible in the abstraction, so idling is".to_owned());
+        }
+        for refused in &abstraction.refused {
+            self.remarks.push(format!("not used: {refused}"));
+        }
+    }
+
+    /// The abstract loop that is left, and what might exclude it.
+    fn why_not(&self, abstraction: &Abstraction, verdict: &Verdict) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Verdict::Violated(violation) = verdict
+            && let Some(trace) = &violation.trace
+        {
+            let name = |position: usize| {
+                let state = trace.states[position].locations[0].index();
+                let truth = &abstraction.graph.states[state];
+                let known = abstraction.predicates.iter().zip(truth);
+                let held: Vec<&str> = known
+                    .filter(|(_, t)| **t)
+                    .map(|(p, _)| p.name.as_str())
+                    .collect();
+                held.join("; ")
+            };
+            match trace.loop_start {
+                Some(start) => {
+                    lines.push(format!(
+                        "the abstraction has a loop that may not exist; it starts where {}",
+                        name(start)
+                    ));
+                    lines.push(
+                        "a ranking that such a loop decreases, or a predicate that tells its states apart, would exclude it: add it in an `abstract` block"
+                            .to_owned(),
+                    );
+                }
+                None => {
+                    let last = trace.states.len() - 1;
+                    lines.push(format!(
+                        "the abstraction reaches a state that may not exist, where {}",
+                        name(last)
+                    ));
+                    lines.push(
+                        "an invariant or a predicate that excludes it can be added in an `abstract` block"
+                            .to_owned(),
+                    );
+                }
+            }
+        }
+        let refused = abstraction
+            .refused
+            .iter()
+            .map(|refused| format!("not used: {refused}"));
+        lines.extend(refused);
+        lines
+    }
+
+    /// Compares a proof with small instances.
+    fn compare(mut self, needs: Vec<String>, progress: &mut dyn Progress) -> Result<Answer, Bug> {
+        let mut warnings = Vec::new();
+        if self.question.cross_check {
+            let mut compared = Vec::new();
+            for value in 0..=MAX_COMPARED {
+                let Some(outcome) = self.instance(value, progress)? else {
+                    continue;
+                };
+                match outcome.verdict {
+                    Verdict::Holds { .. } => {
+                        compared.push(value.to_string());
+                        warnings = outcome.warnings;
+                    }
+                    Verdict::Violated(_) => panic!(
+                        "`{}` was proved for all values of {}, but is violated for {value}",
+                        self.question.property.name, self.question.template.name
+                    ),
+                    Verdict::Unknown(_) => break,
+                }
+            }
+            let name = &self.question.template.name;
+            self.remarks
+                .push(format!("instances {name} = {} agree", compared.join(", ")));
+        }
+        let name = &self.question.template.name;
+        self.remarks.insert(0, format!("for all {name}"));
+        if !needs.is_empty() {
+            self.remarks
+                .insert(1, format!("needs: {}", needs.join("; ")));
+        }
+        Ok(self.answer(Verdict::Holds { witness: None }, None, needs, warnings))
+    }
+
+    /// Looks for the smallest instance with a violation.
+    fn refute(
+        mut self,
+        reason: UnknownReason,
+        mut warnings: Vec<Diagnostic>,
+        progress: &mut dyn Progress,
+    ) -> Result<Answer, Bug> {
+        let name = self.question.template.name.clone();
+        let mut searched = Vec::new();
+        for value in 0..=MAX_SEARCHED {
+            let Some(outcome) = self.instance(value, progress)? else {
+                continue;
+            };
+            match outcome.verdict {
+                Verdict::Violated(_) => {
+                    let remark = match searched.is_empty() {
+                        true => format!("for {name} = {value}"),
+                        false => format!("for {name} = {value}; smaller instances satisfy it"),
+                    };
+                    return Ok(Answer {
+                        outcome,
+                        instance: Some(value),
+                        remarks: vec![remark],
+                        needs: Vec::new(),
+                    });
+                }
+                Verdict::Holds { .. } => searched.push(value.to_string()),
+                Verdict::Unknown(_) => break,
+            }
+        }
+        if !searched.is_empty() {
+            self.remarks
+                .push(format!("no violation for {name} = {}", searched.join(", ")));
+        }
+        if let UnknownReason::Unsupported(message) = &reason
+            && warnings.is_empty()
+        {
+            let span = self.question.property.span;
+            warnings.push(Diagnostic::warning("unsupported", span, message.clone()));
+        }
+        Ok(self.answer(Verdict::Unknown(reason), None, Vec::new(), warnings))
+    }
+
+    fn answer(
+        self,
+        verdict: Verdict,
+        instance: Option<i64>,
+        needs: Vec<String>,
+        warnings: Vec<Diagnostic>,
+    ) -> Answer {
+        Answer {
+            outcome: Outcome {
+                verdict,
+                route: "ws1s",
+                fairness: self.fairness,
+                stats: self.stats,
+                branching: None,
+                warnings,
+                remarks: Vec::new(),
+                sample: None,
+            },
+            instance,
+            remarks: self.remarks,
+            needs,
+        }
+    }
+
+    fn instance(&self, value: i64, progress: &mut dyn Progress) -> Result<Option<Outcome>, Bug> {
+        let Some((model, property)) = (self.question.instances)(value) else {
+            return Ok(None);
+        };
+        let plan = Plan {
+            fairness: Some(self.fairness),
+            budget: self.plan.budget.clone().with_max_states(MAX_STATES),
+            ..self.plan.clone()
+        };
+        crate::check(&model, &property, &plan, progress).map(Some)
+    }
+}
+
+/// The names of what is selected.
+fn names(abstraction: &Abstraction, selection: &Selection) -> Vec<String> {
+    let rankings = abstraction.rankings.iter().zip(&selection.rankings);
+    let mut names: Vec<String> = rankings
+        .filter(|(_, chosen)| **chosen)
+        .map(|(ranking, _)| format!("ranking {}", ranking.name))
+        .collect();
+    let conditions = abstraction.conditions.iter().zip(&selection.conditions);
+    let chosen = conditions.filter(|(_, chosen)| **chosen);
+    names.extend(chosen.map(|((condition, _), _)| condition.name.clone()));
+    names
+}
+
+fn failed(obstacle: Obstacle) -> Attempt {
+    match obstacle {
+        Obstacle::Outside(outside) => {
+            let warning =
+                Diagnostic::warning("outside-class", outside.span, outside.message.clone());
+            let reason = UnknownReason::Unsupported(outside.message);
+            Attempt::Failed(reason, vec![warning])
+        }
+        Obstacle::Unknown(ws1s::Unknown::Stopped(reason)) => {
+            Attempt::Failed(UnknownReason::Stopped(reason), Vec::new())
+        }
+        Obstacle::Unknown(ws1s::Unknown::TooManyTracks) => {
+            Attempt::Failed(UnknownReason::SolverGaveUp, Vec::new())
+        }
+        Obstacle::Undecided(why) => Attempt::Failed(UnknownReason::Unsupported(why), Vec::new()),
+    }
+}
+
+fn with_assumed(assumptions: &[Assumption], mut atoms: Vec<AtomId>) -> Vec<AtomId> {
+    let mut stack: Vec<&Assumption> = assumptions.iter().collect();
+    while let Some(assumption) = stack.pop() {
+        match assumption {
+            Assumption::Infinitely(atom, _) | Assumption::Eventually(atom, _) => atoms.push(*atom),
+            Assumption::All(parts) | Assumption::Any(parts) => stack.extend(parts),
+        }
+    }
+    atoms.sort_unstable();
+    atoms.dedup();
+    atoms
+}

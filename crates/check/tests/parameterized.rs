@@ -1,0 +1,394 @@
+//! Models with any number of processes: proofs, what they need, and mutants with their smallest
+//! violating instance.
+
+use base::{Budget, NoProgress, Source};
+use check::{Answer, ForAll, Plan, check_for_all};
+use evidence::Verdict;
+
+fn read(file: &str) -> String {
+    let root = env!("CARGO_MANIFEST_DIR");
+    std::fs::read_to_string(format!("{root}/../../examples/parameterized/{file}")).unwrap()
+}
+
+fn answer(text: &str, name: &str) -> Answer {
+    let source = Source {
+        name: "model.fair".to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = lang::load_template(source.clone(), &lang::Options::default()).unwrap();
+    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    let template = loaded.template.unwrap();
+    let (property, scope) = loaded
+        .properties
+        .iter()
+        .find(|(p, _)| p.name == name)
+        .unwrap();
+    let instances = |value: i64| {
+        let defines = vec![(template.name.clone(), value.to_string())];
+        let options = lang::Options {
+            defines,
+            ..lang::Options::default()
+        };
+        let loaded = lang::load(source.clone(), &options);
+        let found = loaded
+            .properties
+            .into_iter()
+            .find(|known| known.name == name);
+        loaded.model.zip(found)
+    };
+    let question = ForAll {
+        template: &template,
+        property,
+        scope,
+        instances: &instances,
+        cross_check: true,
+    };
+    let plan = Plan {
+        budget: Budget::unlimited(),
+        ..Plan::default()
+    };
+    check_for_all(&question, &plan, &mut NoProgress).unwrap()
+}
+
+/// The property holds for all numbers of processes; what the proof needs.
+fn needs(text: &str, name: &str) -> Vec<String> {
+    let answer = answer(text, name);
+    let remarks = &answer.remarks;
+    assert!(
+        matches!(answer.outcome.verdict, Verdict::Holds { .. }),
+        "{name}: {remarks:?}"
+    );
+    answer.needs
+}
+
+/// The smallest number of processes with a violation, after a change of the text.
+fn mutant(file: &str, change: (&str, &str), name: &str) -> Option<i64> {
+    let text = read(file);
+    assert!(text.contains(change.0), "{file}: {}", change.0);
+    let answer = answer(&text.replacen(change.0, change.1, 1), name);
+    let is_violated = matches!(answer.outcome.verdict, Verdict::Violated(_));
+    assert_eq!(is_violated, answer.instance.is_some());
+    answer.instance
+}
+
+#[test]
+fn mutual_exclusion_with_turn() {
+    let text = read("turn.fair");
+    assert!(needs(&text, "exclusion").is_empty());
+    assert_eq!(
+        needs(&text, "access"),
+        [
+            "ranking P @ idle",
+            "ranking P @ waiting",
+            "ranking P @ critical other than turn",
+            "weak fairness of `ask` for p",
+            "strong fairness of `take` for p",
+        ]
+    );
+    let weak = ("strong fair take", "weak fair take");
+    assert_eq!(mutant("turn.fair", weak, "access"), Some(2));
+    let lazy = ("weak fair ask", "ask");
+    assert_eq!(mutant("turn.fair", lazy, "access"), Some(2));
+    let careless = ("take when P[turn] @ idle", "take");
+    assert_eq!(mutant("turn.fair", careless, "exclusion"), Some(2));
+}
+
+#[test]
+fn without_rankings_nothing_is_claimed() {
+    let block = "abstract only for access {
+        at1: P[p] @ waiting  at2: P[p] @ critical  mine: turn == p  free: P[turn] @ idle
+        some: exists j in 0..N-1: P[j] @ waiting && P[turn] @ idle
+    }";
+    let answer = answer(&format!("{}{block}", read("turn.fair")), "access");
+    let Verdict::Unknown(reason) = &answer.outcome.verdict else {
+        panic!("{:?}", answer.outcome.verdict);
+    };
+    assert_eq!(reason.name(), "abstraction-too-coarse");
+}
+
+#[test]
+fn fault_detection_ring() {
+    let text = read("fault_ring.fair");
+    let between = ["ranking processes between turn and p"];
+    assert_eq!(needs(&text, "detection"), between);
+    let silent = ("tick { turn := (turn + 1) mod N }", "tick");
+    assert_eq!(mutant("fault_ring.fair", silent, "detection"), Some(2));
+    let deaf = ("ack && P[turn].ack", "ack");
+    assert_eq!(mutant("fault_ring.fair", deaf, "detection"), Some(2));
+    let forgetful = ("if turn == i then ack", "if turn == i then true");
+    assert!(mutant("fault_ring.fair", forgetful, "detection").is_some());
+}
+
+#[test]
+fn szymanski() {
+    let text = read("szymanski.fair");
+    assert!(needs(&text, "exclusion").is_empty());
+    let all: Vec<String> = (0..8).map(|l| format!("ranking P @ l{l}")).collect();
+    assert_eq!(needs(&text, "access"), all);
+    let open = ("forall j in 0..N-1: P[j] @ {l0, l1, l2, l4} ", "true ");
+    assert_eq!(mutant("szymanski.fair", open, "exclusion"), Some(2));
+    let alone = (
+        "follow when exists j in 0..N-1: P[j] @ {l5, l6, l7}",
+        "follow",
+    );
+    assert_eq!(mutant("szymanski.fair", alone, "exclusion"), Some(2));
+    let first = (
+        "first  when forall j in 0..i-1: P[j] @ {l0, l1, l2}",
+        "first",
+    );
+    assert_eq!(mutant("szymanski.fair", first, "exclusion"), Some(2));
+}
+
+#[test]
+fn the_smaller_of_two_competitors_wins() {
+    let text = read("szymanski.fair");
+    assert_eq!(needs(&text, "competition").len(), 8);
+    let swapped = "property swapped: forall a, b in 0..N-1 where a < b: always (P[b] @ l1 && P[a] @ {l0, l1} -> (!(P[a] @ l7) until P[b] @ l7))";
+    let text = format!("{text}{swapped}");
+    assert_eq!(answer(&text, "swapped").instance, Some(2));
+}
+
+#[test]
+fn dijkstra() {
+    let text = read("dijkstra.fair");
+    assert!(needs(&text, "exclusion").is_empty());
+    let access = needs(&text, "access");
+    let has = |need: &str| access.iter().any(|known| known == need);
+    assert!(has("ranking P @ l1"), "{access:?}");
+    assert!(has("weak fairness of `come` for p"), "{access:?}");
+    let stubborn = ("weak fair leave", "leave");
+    assert_eq!(mutant("dijkstra.fair", stubborn, "access"), Some(3));
+    let lazy = ("weak fair come", "come");
+    assert_eq!(mutant("dijkstra.fair", lazy, "access"), Some(2));
+    let pushy = (
+        "turn == i && !(exists j in 0..N-1 where j != i: P[j] @ {l4, l5})",
+        "turn == i",
+    );
+    assert_eq!(mutant("dijkstra.fair", pushy, "exclusion"), Some(3));
+}
+
+#[test]
+fn token_ring() {
+    let text = read("token_ring.fair");
+    assert!(needs(&text, "exclusion").is_empty());
+    let access = needs(&text, "access");
+    let between = "ranking processes between token and p".to_owned();
+    assert!(access.contains(&between), "{access:?}");
+    assert!(needs(&text, "deadlockfree").is_empty());
+    let stuck = ("token := (token + 1) mod N", "token := token");
+    assert_eq!(mutant("token_ring.fair", stuck, "access"), Some(2));
+    let anarchic = ("when token == i", "");
+    assert_eq!(mutant("token_ring.fair", anarchic, "exclusion"), Some(2));
+    let lost = ("token := (token + 1) mod N", "token := token + 1");
+    assert_eq!(mutant("token_ring.fair", lost, "access"), Some(1));
+}
+
+#[test]
+fn semaphore() {
+    let text = read("semaphore.fair");
+    assert!(needs(&text, "exclusion").is_empty());
+    let access = needs(&text, "access");
+    let strong = "strong fairness of `down` for p".to_owned();
+    assert!(access.contains(&strong), "{access:?}");
+    let weak = ("strong fair down", "weak fair down");
+    assert_eq!(mutant("semaphore.fair", weak, "access"), Some(2));
+    let open = ("free := false", "free := true");
+    assert_eq!(mutant("semaphore.fair", open, "exclusion"), Some(2));
+    let kept = ("up { free := true }", "up");
+    assert_eq!(mutant("semaphore.fair", kept, "access"), Some(1));
+}
+
+#[test]
+fn burns_and_priority() {
+    for file in ["burns.fair", "priority.fair"] {
+        assert!(needs(&read(file), "exclusion").is_empty(), "{file}");
+    }
+    let near = ("j in i+1..N-1", "j in i+2..N-1");
+    assert_eq!(mutant("burns.fair", near, "exclusion"), Some(2));
+    let blind = ("when forall j in i+1..N-1: !P[j].flag", "");
+    assert_eq!(mutant("burns.fair", blind, "exclusion"), Some(2));
+    let mute = (
+        "raise when forall j in 0..i-1: !P[j].flag           { flag := true }",
+        "raise { skip }",
+    );
+    assert_eq!(mutant("burns.fair", mute, "exclusion"), Some(2));
+    let twice = ("&& !(exists j in 0..N-1: P[j] @ critical)", "");
+    assert_eq!(mutant("priority.fair", twice, "exclusion"), Some(2));
+}
+
+#[test]
+fn cache_coherence() {
+    let text = read("cache.fair");
+    assert!(needs(&text, "coherence").is_empty());
+    assert!(needs(&text, "deadlockfree").is_empty());
+    let kept = ("for j in 0..N-1 { line[j] := invalid }", "skip");
+    assert_eq!(mutant("cache.fair", kept, "coherence"), Some(2));
+    let early = (
+        "fill when forall j in 0..N-1: line[j] == invalid",
+        "fill when line[i] == invalid",
+    );
+    assert_eq!(mutant("cache.fair", early, "coherence"), Some(2));
+    let quiet = (
+        "for j in 0..N-1 { if line[j] != invalid { line[j] := shared } }",
+        "skip",
+    );
+    assert_eq!(mutant("cache.fair", quiet, "coherence"), Some(2));
+}
+
+#[test]
+fn election_by_position() {
+    let text = read("election.fair");
+    assert!(needs(&text, "unique").is_empty());
+    assert!(needs(&text, "settled").is_empty());
+    // Nobody can go on for ever, so no fairness is needed.
+    assert_eq!(needs(&text, "decided"), ["ranking P @ candidate"]);
+    let impossible = ("j == i || P[j] @ follower", "j == i || P[j] @ leader");
+    assert_eq!(mutant("election.fair", impossible, "decided"), Some(2));
+    let shy = ("when exists j in 0..i-1: P[j] @ {candidate, leader} ", "");
+    assert_eq!(mutant("election.fair", shy, "decided"), Some(1));
+    let resigning = ("from leader { }", "from leader { resign -> candidate }");
+    assert_eq!(mutant("election.fair", resigning, "settled"), Some(1));
+    let greedy = ("forall j in 0..N-1: j == i || P[j] @ follower", "true");
+    assert_eq!(mutant("election.fair", greedy, "unique"), Some(2));
+}
+
+#[test]
+fn a_deadlock_of_the_family_is_found() {
+    let text = "param N  process P(i in 0..N-1) { init a  from a { go when i == 0 -> b } from b { } } deadlockfree";
+    assert_eq!(answer(text, "deadlockfree").instance, Some(1));
+}
+
+#[test]
+fn what_is_outside_the_class_is_named() {
+    let text = "param N  chan c[2] of bool  process P(i in 0..N-1) { a }  property p: always true";
+    let answer = answer(text, "p");
+    let Verdict::Unknown(reason) = &answer.outcome.verdict else {
+        panic!("{:?}", answer.outcome.verdict);
+    };
+    assert_eq!(reason.name(), "unsupported");
+    assert!(answer.outcome.warnings[0].message.contains("channel `c`"));
+}
+
+/// A generator of small numbers, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.roll(all.len() as u64) as usize]
+    }
+
+    fn guard(&mut self) -> String {
+        let place = self.pick(&["a", "b", "c", "{a, b}", "{b, c}"]);
+        let other = self.pick(&["a", "b", "c"]);
+        match self.roll(8) {
+            0 => format!("when exists j in 0..N-1: P[j] @ {place}"),
+            1 => format!("when forall j in 0..i-1: !(P[j] @ {place})"),
+            2 => format!("when !(exists j in i+1..N-1: P[j] @ {place})"),
+            3 => "when t == i".to_owned(),
+            4 => format!("when t != i && P[t] @ {place}"),
+            5 => format!("when x || P[t] @ {other}"),
+            6 => format!("when forall j in 0..N-1: j == i || P[j] @ {place}"),
+            _ => String::new(),
+        }
+    }
+
+    fn effect(&mut self) -> &'static str {
+        match self.roll(7) {
+            0 => "{ t := i }",
+            1 => "{ t := (t + 1) mod N }",
+            2 => "{ x := !x }",
+            3 => "{ x := true; t := (t + N - 1) mod N }",
+            4 => "{ if x { t := i } else { x := true } }",
+            _ => "",
+        }
+    }
+
+    fn model(&mut self) -> String {
+        let mut text = "param N\nvar t : 0..N-1 = any\nvar x : bool = false\nprocess P(i in 0..N-1) {\n init a\n".to_owned();
+        let mut number = 0;
+        for source in ["a", "b", "c"] {
+            text += &format!(" from {source} {{\n");
+            for _ in 0..1 + self.roll(2) {
+                let fairness = self.pick(&["", "", "weak fair ", "strong fair "]);
+                let (guard, effect) = (self.guard(), self.effect());
+                let target = self.pick(&["a", "b", "c"]);
+                text += &format!("  {fairness}s{number} {guard} {effect} -> {target}\n");
+                number += 1;
+            }
+            text += " }\n";
+        }
+        text += "}\n";
+        let place = self.pick(&["a", "b", "c"]);
+        let formula = match self.roll(5) {
+            0 => format!(
+                "forall p, q in 0..N-1 where p < q: always !(P[p] @ {place} && P[q] @ {place})"
+            ),
+            1 => format!("forall p in 0..N-1: always eventually P[p] @ {place}"),
+            2 => format!("forall p in 0..N-1: always (P[p] @ b -> eventually P[p] @ {place})"),
+            3 => format!("always (exists j in 0..N-1: P[j] @ {place})"),
+            _ => "always (x -> always x)".to_owned(),
+        };
+        text + &format!("property q: {formula}\n")
+    }
+}
+
+/// Whatever is claimed for all numbers of processes holds of the instances with up to four (which
+/// every proof is compared with: a contradiction panics) and five.
+#[test]
+fn random_families_are_never_proved_wrongly() {
+    let mut dice = Dice(2024);
+    let (mut n_proved, mut n_refuted) = (0, 0);
+    for round in 0..30 {
+        let text = dice.model();
+        let answer = answer(&text, "q");
+        match &answer.outcome.verdict {
+            Verdict::Holds { .. } => {
+                n_proved += 1;
+                let five = instance(&text, "q", 5);
+                assert!(
+                    !matches!(five, Some(Verdict::Violated(_))),
+                    "{round}: {text}"
+                );
+            }
+            Verdict::Violated(_) => n_refuted += 1,
+            Verdict::Unknown(_) => {}
+        }
+    }
+    assert!(
+        n_proved >= 3 && n_refuted >= 3,
+        "{n_proved} proved, {n_refuted} refuted"
+    );
+}
+
+fn instance(text: &str, name: &str, value: i64) -> Option<Verdict> {
+    let source = Source {
+        name: "model.fair".to_owned(),
+        text: text.to_owned(),
+    };
+    let options = lang::Options {
+        defines: vec![("N".to_owned(), value.to_string())],
+        ..lang::Options::default()
+    };
+    let loaded = lang::load(source, &options);
+    let property = loaded
+        .properties
+        .into_iter()
+        .find(|known| known.name == name)?;
+    let plan = Plan {
+        budget: Budget::unlimited(),
+        ..Plan::default()
+    };
+    Some(
+        check::check(&loaded.model?, &property, &plan, &mut NoProgress)
+            .unwrap()
+            .verdict,
+    )
+}
