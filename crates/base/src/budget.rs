@@ -71,6 +71,14 @@ impl Budget {
         self
     }
 
+    /// At most this many states, unless the limit is lower already.
+    #[must_use]
+    pub fn with_trial_states(mut self, max_states: u64) -> Self {
+        let limit = self.max_states.unwrap_or(max_states);
+        self.max_states = Some(limit.min(max_states));
+        self
+    }
+
     /// At most this many bytes in the structures of the search.
     #[must_use]
     pub fn with_max_memory(mut self, bytes: u64) -> Self {

@@ -91,6 +91,7 @@ pub(crate) fn check(
             .into_iter()
             .collect(),
         remarks: Vec::new(),
+        sample: None,
         stats,
     }
 }

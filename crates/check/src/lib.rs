@@ -12,6 +12,7 @@ mod explicit;
 mod fairness;
 mod optimum;
 mod parameterized;
+pub mod predicate;
 pub mod refinement;
 mod silence;
 mod timer_quantifiers;
@@ -44,6 +45,19 @@ pub struct Plan {
     pub timer_fairness: TimerFairness,
     /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.
     pub naive: bool,
+    /// Which route to take; without it, one that fits the model.
+    pub route: Option<Route>,
+    /// How unbounded data is abstracted.
+    pub predicate: predicate::Options,
+}
+
+/// A way of answering.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Route {
+    /// By visiting every reachable state.
+    Explicit,
+    /// By predicate abstraction.
+    Predicate,
 }
 
 /// The answer to a property.
@@ -59,10 +73,13 @@ pub struct Outcome {
     pub stats: Stats,
     /// Runs that show why a formula of CTL* holds in the first initial state.
     pub branching: Option<Branching>,
-    /// What else is to be said about the verdict.
+    /// What else is to be said about the verdict: what it rests on, how far it carries.
     pub remarks: Vec<String>,
     /// Reasons to distrust the question, not the answer.
     pub warnings: Vec<Diagnostic>,
+    /// The sample of the model that the run of a violation or witness belongs to, if data is left
+    /// open in the model itself.
+    pub sample: Option<Box<Model>>,
 }
 
 /// Why a check has no answer where the model provides for too little.
@@ -129,7 +146,8 @@ pub fn check(
     if model.abstract_timers().next().is_some() {
         return timers::check(model, property, fairness, plan, progress);
     }
-    check_explicitly(model, property, fairness, plan, progress)
+    let outcome = decide(model, property, fairness, plan, progress);
+    judged(model, property, plan, outcome)
 }
 
 /// Decides by visiting every state, and has violations confirmed.
@@ -140,14 +158,76 @@ fn check_explicitly(
     plan: &Plan,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Bug> {
-    let mut outcome = explicit::check(model, property, fairness, plan, progress);
-    confirm(model, property, &outcome)?;
+    let outcome = explicit::check(model, property, fairness, plan, progress);
+    judged(model, property, plan, outcome)
+}
+
+/// Has evidence confirmed, and adds the warnings that a proof calls for.
+fn judged(
+    model: &Model,
+    property: &NamedProperty,
+    plan: &Plan,
+    mut outcome: Outcome,
+) -> Result<Outcome, Bug> {
+    let shown = outcome.sample.as_deref().unwrap_or(model);
+    confirm(shown, property, &outcome)?;
     outcome.give_up_where_exhausted();
-    if matches!(outcome.verdict, Verdict::Holds { .. }) {
+    if matches!(outcome.verdict, Verdict::Holds { .. }) && outcome.route == "explicit" {
+        let fairness = outcome.fairness;
         let found = warnings::warnings(model, property, fairness, &outcome.stats, plan);
         outcome.warnings.extend(found);
     }
     Ok(outcome)
+}
+
+/// States that are visited before a model with unbounded integers is taken to have too many.
+const MAX_TRIAL_STATES: u64 = 100_000;
+
+/// Takes the route that the plan names, else one that fits: finite models are explored; where data
+/// is left open, predicates are used; where only integers are unbounded, a small state space is
+/// looked for first.
+fn decide(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Outcome {
+    let open = model.unbounded();
+    match (plan.route, &open) {
+        (Some(Route::Predicate), _) => {
+            return predicate::check(model, property, fairness, plan, progress);
+        }
+        (Some(Route::Explicit), Some(reason)) => {
+            return predicate::not_explicit(fairness, reason);
+        }
+        (Some(Route::Explicit), None) => {
+            return explicit::check(model, property, fairness, plan, progress);
+        }
+        (None, Some(_)) => return predicate::check(model, property, fairness, plan, progress),
+        (None, None) => {}
+    }
+    if !predicate::has_unbounded_integers(model) {
+        return explicit::check(model, property, fairness, plan, progress);
+    }
+    let trial = Plan {
+        budget: plan.budget.clone().with_trial_states(MAX_TRIAL_STATES),
+        ..plan.clone()
+    };
+    let tried = explicit::check(model, property, fairness, &trial, progress);
+    match tried.verdict {
+        Verdict::Unknown(evidence::UnknownReason::Stopped(base::StopReason::StateLimit)) => {
+            let abstracted = predicate::check(model, property, fairness, plan, progress);
+            match abstracted.verdict {
+                // What was seen of the state space says more than that the method does not apply.
+                Verdict::Unknown(evidence::UnknownReason::Unsupported(_)) => {
+                    explicit::check(model, property, fairness, plan, progress)
+                }
+                _ => abstracted,
+            }
+        }
+        _ => tried,
+    }
 }
 
 fn confirm(model: &Model, property: &NamedProperty, outcome: &Outcome) -> Result<(), Bug> {

@@ -435,6 +435,7 @@ impl Proving<'_> {
                 remarks: Vec::new(),
                 branching: None,
                 warnings,
+                sample: None,
             },
             instance,
             remarks: self.remarks,

@@ -255,6 +255,7 @@ pub fn needless_annotations(
     let holds = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Holds { .. });
     let complete = |(property, outcome): &&(&NamedProperty, &Outcome)| {
         holds(outcome)
+            && outcome.route == "explicit"
             && !outcome.stats.reduced
             && !matches!(
                 property.property,

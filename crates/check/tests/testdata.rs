@@ -102,6 +102,7 @@ impl Case {
         let question = question
             .unwrap_or_else(|| panic!("{} does not exist: {:?}", self.name(), loaded.diagnostics));
         lang::Loaded {
+            hints: Vec::new(),
             model: Some(loaded.systems.swap_remove(question.system).model),
             properties: vec![question.property],
             sources: loaded.sources,

@@ -65,6 +65,7 @@ pub fn load(
     let properties = loaded.questions.into_iter().map(|q| q.property).collect();
     let mut models = loaded.systems.into_iter().map(|system| system.model);
     Ok(Loaded {
+        hints: Vec::new(),
         model: models.next().ok_or(Failure::Diagnosed)?,
         properties,
         sources: loaded.sources,

@@ -33,6 +33,8 @@ pub struct Loaded {
     pub model: Model,
     /// The properties: those of the file, then those of the options.
     pub properties: Vec<NamedProperty>,
+    /// What the author says about the abstraction for each property.
+    pub hints: Vec<model::Hints>,
     /// The texts; the file is the first.
     pub sources: Vec<Source>,
     /// Further systems that the text describes.
@@ -111,6 +113,7 @@ pub fn load_with_pool(
     Ok(Loaded {
         model: loaded.model.ok_or(Failure::Diagnosed)?,
         properties: loaded.properties,
+        hints: loaded.hints,
         sources: loaded.sources,
         others: Vec::new(),
         asked: BTreeMap::new(),
@@ -149,6 +152,7 @@ fn import_promela(
     };
     let loaded = import::promela::load(source, &options, &mut include);
     Ok(lang::Loaded {
+        hints: Vec::new(),
         model: loaded.model,
         properties: loaded.properties,
         sources: loaded.sources,

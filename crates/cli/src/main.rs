@@ -16,6 +16,7 @@ mod output;
 mod progress;
 mod quantity;
 mod random;
+mod solver;
 mod start;
 mod trace_file;
 

@@ -132,6 +132,9 @@ pub struct CheckOptions {
     /// How the properties are decided.
     #[arg(long, value_name = "ROUTE")]
     pub route: Option<Route>,
+    /// How unbounded data is treated.
+    #[command(flatten)]
+    pub data: DataOptions,
     /// Do not compare what is proved for all numbers of processes with small instances.
     #[arg(long)]
     pub no_cross_check: bool,
@@ -144,6 +147,36 @@ pub struct CheckOptions {
     /// Print what each verdict cost.
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// How predicate abstraction works.
+#[derive(Args, Debug)]
+pub struct DataOptions {
+    /// Which solver decides questions about data.
+    #[arg(long, value_name = "SOLVER", default_value = "auto")]
+    pub solver: SolverName,
+    /// Repeat every "impossible" of the solver with this one, and believe it only then.
+    #[arg(long, value_name = "SOLVER")]
+    pub confirm_with: Option<SolverName>,
+    /// Give up after adding predicates or rankings this many times.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub max_refinements: usize,
+    /// How long the solver may think about one question, such as 500ms or 10s.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration)]
+    pub solver_timeout: Duration,
+}
+
+/// A decision procedure for data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SolverName {
+    /// The one that is part of this program.
+    Embedded,
+    /// The program `z3`.
+    Z3,
+    /// The program `cvc5`.
+    Cvc5,
+    /// z3 or cvc5 if one of them is installed, else the embedded one.
+    Auto,
 }
 
 /// How results are printed.
@@ -166,6 +199,8 @@ pub enum OutputFormat {
 pub enum Route {
     /// By visiting every reachable state.
     Explicit,
+    /// By predicate abstraction of data.
+    Predicate,
     /// For all numbers of processes, by way of WS1S.
     Ws1s,
 }
@@ -204,6 +239,9 @@ pub struct AbstractOptions {
     /// What is printed.
     #[arg(long, value_name = "FORMAT", default_value = "native")]
     pub to: AbstractFormat,
+    /// How unbounded data is treated.
+    #[command(flatten)]
+    pub data: DataOptions,
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
@@ -214,6 +252,10 @@ pub struct AbstractOptions {
 pub enum AbstractFormat {
     /// The abstract model in the native language.
     Native,
+    /// The abstract model for NuSMV and nuXmv.
+    Smv,
+    /// The abstract model for Spin.
+    Promela,
     /// The family of all instances as a WS1S transition system, as a file for MONA.
     Ws1s,
 }

@@ -24,6 +24,10 @@ pub(crate) enum Decl {
     Const { name: Ident, value: Expr },
     /// `param N`.
     Param { name: Ident },
+    /// `param Last >= 1`: any integer from there on.
+    DataParam { name: Ident, least: Expr },
+    /// `type Data`: values that can only be compared for equality.
+    Type { name: Ident },
     /// `enum Color { red, green }`.
     Enum { name: Ident, variants: Vec<Ident> },
     /// `record Msg { kind: Color, seq: 0..3 }`.
@@ -298,6 +302,8 @@ pub(crate) enum TypeKind {
     Named(Ident),
     /// `array[lo..hi] of T`.
     Array(Box<Expr>, Box<Expr>, Box<TypeExpr>),
+    /// `array[int] of T`: every integer is an index.
+    OpenArray(Box<TypeExpr>),
     /// `T[n]`: indices from 0 to n-1.
     Counted(Box<TypeExpr>, Box<Expr>),
 }

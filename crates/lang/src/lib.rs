@@ -48,6 +48,8 @@ pub struct Loaded {
     pub model: Option<model::Model>,
     /// The properties of the text, then those of the options. Their atoms are those of `model`.
     pub properties: Vec<logic::NamedProperty>,
+    /// What the author says about the abstraction for each property, in the same order.
+    pub hints: Vec<model::Hints>,
     /// All texts; the position of a text is its `SourceId`. The model is the first.
     pub sources: Vec<Source>,
     /// What is to be said about them.
@@ -77,9 +79,12 @@ pub fn load(source: Source, options: &Options) -> Loaded {
         None => (None, Vec::new()),
     };
     let failed = reading.close();
+    let questions = if failed { Vec::new() } else { properties };
+    let (properties, scopes): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
     Loaded {
         model: model.filter(|_| !failed),
-        properties: if failed { Vec::new() } else { properties },
+        properties,
+        hints: scopes.into_iter().map(|scope| scope.hints).collect(),
         sources: reading.sources,
         diagnostics: reading.said,
     }

@@ -49,6 +49,7 @@ fn shown(text: &str) -> String {
             Property::Reachable(formula) => ("reachable", linear(formula)),
             Property::DeadlockFree => ("deadlock-free", String::new()),
             Property::CtlStar(formula) => ("ctl*", formula.text(&name)),
+            Property::Never(_) => unreachable!("the language has no claims"),
             Property::MayMust(question) => {
                 let system = &model.parts().systems[question.system];
                 let name = |atom: base::AtomId| system.propositions()[atom.index()].name.clone();

@@ -56,6 +56,7 @@ mod steps;
 mod template;
 mod timer;
 mod types;
+mod unbounded;
 
 pub use eval::{Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
@@ -76,3 +77,4 @@ pub use template::{
 };
 pub use timer::{Clock, Setting, Timer, is_inexact};
 pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};
+pub use unbounded::{EVERY_INDEX, OPEN_VALUES, Sample, Unbounded, is_unbounded_array};

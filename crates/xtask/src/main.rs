@@ -1,7 +1,8 @@
 //! Chores of the workspace.
 //!
 //! `cargo xtask architecture` compares the crates' dependencies with the table in
-//! `ARCHITECTURE.md`; `cargo xtask bench engine`, `growth` and `timers` measure the checker
+//! `ARCHITECTURE.md`; `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
+//! the checker
 //! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S.
 
 mod architecture;
@@ -11,7 +12,7 @@ mod bench;
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask architecture
-       cargo xtask bench engine|growth|timers|ws1s [--quick] [--runs N] [--only MODEL]
+       cargo xtask bench engine|growth|timers|predicate|ws1s [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM]";
 
 fn main() -> Result<()> {
@@ -31,6 +32,7 @@ fn benchmark(what: &str, options: &[&str]) -> Result<()> {
         ("growth", options) => bench::growth(&options),
         ("timers", options) => bench::timers(&options),
         ("ws1s", options) => bench::ws1s(&options),
+        ("predicate", options) => bench::predicate(&options),
         _ => bail!("{USAGE}"),
     }
 }

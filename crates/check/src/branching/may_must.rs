@@ -62,6 +62,7 @@ pub(crate) fn check(
         branching: None,
         remarks: Vec::new(),
         warnings: Vec::new(),
+        sample: None,
     };
     if plan.naive {
         let message = "the naive reading of fairness is unsound on abstractions: what holds here may \

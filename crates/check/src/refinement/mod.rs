@@ -136,6 +136,7 @@ fn finish(
         stats,
         branching: None,
         remarks: Vec::new(),
+        sample: None,
         warnings: Vec::new(),
     };
     Ok(Compared { outcome, remark })
@@ -195,6 +196,7 @@ fn explored<'m>(
         stats,
         branching: None,
         remarks: Vec::new(),
+        sample: None,
         warnings: Vec::new(),
     };
     let too_large = || UnknownReason::Unsupported("the model is too large".to_owned());

@@ -2,6 +2,8 @@
 
 use abstraction::parameterized::{self as family, Asked, Level, Obstacle};
 use base::{Budget, Diagnostic};
+use check::Plan;
+use check::predicate::{TextFormat, abstraction_text};
 use lang::LoadedTemplate;
 use logic::{NamedProperty, Property};
 use model::{Scope, Template};
@@ -9,28 +11,54 @@ use model::{Scope, Template};
 use super::family::load_template;
 use crate::failure::{Failure, Status};
 use crate::options::{AbstractFormat, AbstractOptions};
-use crate::{diagnostics, limits, loading, output};
+use crate::{diagnostics, limits, loading, output, solver};
 
 /// Prints an abstraction.
 ///
 /// # Errors
-/// The call or the model is wrong, or the model needs no abstraction.
+/// The call or the model is wrong, or there is no abstraction to be printed.
 pub fn run(options: &AbstractOptions) -> Result<Status, Failure> {
     let front_end = options.model.for_front_end();
     if let Some(mut loaded) = load_template(&options.model.file, &front_end, true)? {
         let template = loaded.template.take().ok_or(Failure::Diagnosed)?;
         return print_family(options, &loaded, &template);
     }
-    loading::load(&options.model.file, &front_end, true)?;
+    let loaded = loading::load(&options.model.file, &front_end, true)?;
     let file = options.model.file.display();
-    Err(match options.to {
-        AbstractFormat::Ws1s => Failure::wrong(format!(
-            "`{file}` has no free parameter, so it is no family of processes"
-        )),
-        AbstractFormat::Native => {
-            Failure::wrong(format!("`{file}` is finite and needs no abstraction"))
+    let format = match options.to {
+        AbstractFormat::Ws1s => {
+            return Err(Failure::wrong(format!(
+                "`{file}` has no free parameter, so it is no family of processes"
+            )));
         }
-    })
+        AbstractFormat::Native => TextFormat::Native,
+        AbstractFormat::Smv => TextFormat::Smv,
+        AbstractFormat::Promela => TextFormat::Promela,
+    };
+    let wanted = |name: &str| options.property.as_ref().is_none_or(|own| own == name);
+    let mut entries = loaded.properties.iter().zip(&loaded.hints);
+    let Some((property, hints)) = entries.find(|(property, _)| wanted(&property.name)) else {
+        return Err(Failure::wrong(format!("`{file}` has no such property")));
+    };
+    let budget = Budget::unlimited();
+    limits::enforce(&budget, options.timeout)?;
+    let plan = Plan {
+        budget,
+        predicate: check::predicate::Options {
+            solver: solver::maker(&options.data),
+            max_refinements: options.data.max_refinements,
+            hints: hints.clone(),
+            ..check::predicate::Options::default()
+        },
+        ..Plan::default()
+    };
+    let (text, remarks) = abstraction_text(&loaded.model, property, &plan, format)
+        .map_err(|why| Failure::Stopped(format!("no abstraction is printed: {why}")))?;
+    for remark in remarks {
+        output::note(&remark);
+    }
+    output::print(&text)?;
+    Ok(Status::Success)
 }
 
 fn print_family(
@@ -49,6 +77,11 @@ fn print_family(
         AbstractFormat::Native => {
             let (property, scope) = chosen(options, loaded)?;
             native(template, property, scope, &budget).map_err(|o| refuse(&o, loaded))?
+        }
+        AbstractFormat::Smv | AbstractFormat::Promela => {
+            return Err(Failure::wrong(
+                "the abstraction of a family is printed in the native language or for MONA only",
+            ));
         }
     };
     output::print(&text)?;

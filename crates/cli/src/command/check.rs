@@ -8,10 +8,10 @@ use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 use super::family::Family;
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, OutputFormat, Semantics, TFairness};
+use crate::options::{CheckOptions, OutputFormat, Route, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
-use crate::{csp, diagnostics, limits, output, trace_file};
+use crate::{csp, diagnostics, limits, output, solver, trace_file};
 
 /// Checks the chosen properties one after the other.
 ///
@@ -27,6 +27,17 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         budget: budget(options),
         timer_fairness: timer_fairness(options.t_fairness),
         naive: options.semantics == Semantics::Naive,
+        route: options.route.and_then(|route| match route {
+            Route::Explicit => Some(check::Route::Explicit),
+            Route::Predicate => Some(check::Route::Predicate),
+            // A family is recognised when it is read.
+            Route::Ws1s => None,
+        }),
+        predicate: check::predicate::Options {
+            solver: solver::maker(&options.data),
+            max_refinements: options.data.max_refinements,
+            ..check::predicate::Options::default()
+        },
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
@@ -203,12 +214,13 @@ impl Checking<'_> {
         if let Some(family) = self.family {
             return family.check(property, &self.plan, meter);
         }
-        let checked = csp::answer(loaded, property, &self.plan, &mut meter);
+        let checked = csp::answer(loaded, property, &self.plan_for(property), &mut meter);
         let seconds = meter.seconds();
         meter.finish();
         let (outcome, remark) = checked?;
+        let shown = outcome.sample.as_deref().unwrap_or(model);
         let question = Question {
-            model,
+            model: shown,
             sources,
             property,
             fairness: outcome.fairness,
@@ -226,6 +238,16 @@ impl Checking<'_> {
             .warnings
             .extend(warnings.map(|d| report::warning(d, sources)));
         Ok((outcome, result))
+    }
+
+    /// The plan with what the author says about the abstraction for a property.
+    fn plan_for(&self, property: &NamedProperty) -> Plan {
+        let mut plan = self.plan.clone();
+        let mut entries = self.loaded.properties.iter().zip(&self.loaded.hints);
+        if let Some((_, hints)) = entries.find(|(other, _)| other.name == property.name) {
+            plan.predicate.hints = hints.clone();
+        }
+        plan
     }
 
     /// Warnings about the model as a whole, unless nobody would see them.

@@ -84,6 +84,7 @@ impl Family {
                 .iter()
                 .map(|(property, _)| property.clone())
                 .collect(),
+            hints: vec![model::Hints::default(); self.properties.len()],
             sources: self.sources.clone(),
             others: Vec::new(),
             asked: std::collections::BTreeMap::new(),

@@ -121,7 +121,9 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("not-an-array", base.span, message));
             return None;
         };
-        if let Expr::Int(value) = index_expr {
+        if let Expr::Int(value) = index_expr
+            && !model::is_unbounded_array(&array)
+        {
             let last = array.lo + array.len as i64 - 1;
             if !(array.lo..=last).contains(&value) {
                 let message = format!("the index {value} is outside {}..{last}", array.lo);

@@ -12,14 +12,17 @@ impl<'a> Lowerer<'a> {
     /// Enumerations first, then constants in order, then record types.
     pub(super) fn declare_constants_and_types(&mut self, file: &'a File, options: &Options) {
         for decl in &file.decls {
-            if let Decl::Enum { name, variants } = decl {
-                self.enumeration(name, variants);
+            match decl {
+                Decl::Enum { name, variants } => self.enumeration(name, variants),
+                Decl::Type { name } => self.open_type(name, options),
+                _ => {}
             }
         }
         for decl in &file.decls {
             match decl {
                 Decl::Const { name, value } => self.constant(name, value, options),
                 Decl::Param { name } => self.parameter(name, options),
+                Decl::DataParam { name, least } => self.data_parameter(name, least, options),
                 _ => {}
             }
         }
@@ -87,7 +90,12 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The value that the command line gives to a constant.
-    fn given_value(&mut self, name: &Ident, text: &str, wanted: Option<Ty>) -> Option<(i64, Ty)> {
+    pub(super) fn given_value(
+        &mut self,
+        name: &Ident,
+        text: &str,
+        wanted: Option<Ty>,
+    ) -> Option<(i64, Ty)> {
         let text = text.trim();
         let variant = |entry: &&(EnumId, u32)| wanted.is_none_or(|ty| ty == Ty::Enum(entry.0));
         let variants = self.variants.get(text).into_iter().flatten();
@@ -118,7 +126,9 @@ impl<'a> Lowerer<'a> {
                     Global::Const(..) | Global::Parameter(_) | Global::Broken
                 )
             };
-            if self.global(name).is_some_and(|global| is_constant(&global)) {
+            if self.global(name).is_some_and(|global| is_constant(&global))
+                || self.is_given_type(name)
+            {
                 continue;
             }
             let constants = self

@@ -121,6 +121,12 @@ impl<'a> Lowerer<'a> {
                         stores.push((cell, value, scalar, is_simple));
                     }
                 }
+                (Type::Array(array), choose) if model::is_unbounded_array(array) => {
+                    let (cell, scalar) = cells_of(&place, &ty, &self.parts.records).remove(0);
+                    let wanted = Some(ty_of(scalar));
+                    let (bound, _) = self.bind_value("element", choose, wanted, span, out)?;
+                    stores.push((cell, Expr::Bound(bound), scalar, true));
+                }
                 (_, ast::Value::Choose { span, .. }) => {
                     let message = "`choose` picks a single value, not an array or record";
                     self.report(Diagnostic::error("not-scalar", *span, message));
@@ -266,6 +272,11 @@ impl<'a> Lowerer<'a> {
     /// What is assigned to, with its type.
     pub(super) fn place(&mut self, expr: &'a ast::Expr) -> Option<(Place, Type)> {
         let value = self.operand(expr, None)?;
+        if self.is_data_parameter(expr) {
+            let message = "a parameter of the model cannot be assigned to";
+            self.report(Diagnostic::error("not-assignable", expr.span, message));
+            return None;
+        }
         if !self.is_variable(expr) {
             let message = "only variables can be assigned to";
             let mut diagnostic = Diagnostic::error("not-assignable", expr.span, message);

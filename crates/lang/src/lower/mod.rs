@@ -21,6 +21,7 @@ mod system;
 mod text;
 mod timer;
 mod types;
+mod unbounded;
 
 use base::{Diagnostic, Source, Span};
 use logic::{CtlStar, CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
@@ -77,6 +78,8 @@ struct Lowerer<'a> {
     state_formulas: CtlStarBuilder,
     /// The parameter, if it is without value.
     open: open::Open,
+    /// Parameters without value that are data.
+    data_parameters: Vec<model::VarId>,
 }
 
 /// A file, and the formulas of the options.
@@ -91,12 +94,8 @@ pub(crate) struct Texts<'a> {
 pub(crate) fn lower(
     texts: &Texts<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<Model>, Vec<NamedProperty>) {
-    let (lowerer, questions) = lower_parts(texts, open::Open::default(), diagnostics);
-    let properties = questions
-        .into_iter()
-        .map(|(property, _)| property)
-        .collect();
+) -> (Option<Model>, Vec<(NamedProperty, Scope)>) {
+    let (lowerer, properties) = lower_parts(texts, open::Open::default(), diagnostics);
     let failed = lowerer.has_errors();
     let Lowerer {
         parts, diagnostics, ..
@@ -161,6 +160,7 @@ fn lower_parts<'a>(
             .collect(),
         state_formulas: CtlStarBuilder::default(),
         open,
+        data_parameters: Vec::new(),
     };
     lowerer.declare(file, options);
     lowerer.define(file);

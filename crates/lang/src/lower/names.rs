@@ -126,9 +126,10 @@ impl Binding {
 /// The names of all constants, variables, definitions, channels, events and processes.
 pub(super) fn all_names(file: &File) -> FxHashMap<&str, Span> {
     let idents = file.decls.iter().flat_map(|decl| match decl {
-        Decl::Const { name, .. } | Decl::Param { name } | Decl::Event { name, .. } => {
-            std::slice::from_ref(name)
-        }
+        Decl::Const { name, .. }
+        | Decl::Param { name }
+        | Decl::DataParam { name, .. }
+        | Decl::Event { name, .. } => std::slice::from_ref(name),
         Decl::Var(decl) => &decl.names,
         Decl::Def(def) => std::slice::from_ref(&def.name),
         Decl::Chan(decl) => std::slice::from_ref(&decl.name),

@@ -70,6 +70,7 @@ impl<'a> Lowerer<'a> {
                 let (lo, hi) = range?;
                 self.array(lo, hi, element, ty.span)
             }
+            TypeKind::OpenArray(element) => self.unbounded_array(element),
             TypeKind::Counted(element, length) => {
                 let length = self.open_length(length);
                 let element = self.ty(element)?;
@@ -83,6 +84,7 @@ impl<'a> Lowerer<'a> {
             Some(Global::Enum(id)) => Some(Type::Scalar(self.enum_scalar(id)?)),
             Some(Global::Record(id)) => Some(Type::Record(id)),
             Some(Global::Broken) => None,
+            None if name.text == "nat" => Some(Type::Scalar(Scalar::Range(0, i64::MAX))),
             Some(other) => {
                 let message = format!("`{}` is {}, not a type", name.text, other.describe());
                 let help = "types are `bool`, `int`, `lo..hi`, `array[lo..hi] of T`, and the names of enumerations and records";
@@ -95,7 +97,7 @@ impl<'a> Lowerer<'a> {
                     .iter()
                     .filter(|(_, entry)| matches!(entry.0, Global::Enum(_) | Global::Record(_)));
                 let mut known: Vec<&str> = types.map(|(name, _)| *name).collect();
-                known.extend(["bool", "int", "array"]);
+                known.extend(["bool", "int", "nat", "array"]);
                 known.sort_unstable();
                 let message = format!("there is no type `{}`", name.text);
                 let mut diagnostic = Diagnostic::error("unknown-type", name.span, message);
@@ -109,8 +111,7 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn enum_scalar(&self, id: EnumId) -> Option<Scalar> {
-        let variants = &self.parts.enums.get(id.index())?.variants;
-        Some(Scalar::Enum(id, variants.len() as u32))
+        self.scalar_of_enum(id)
     }
 
     fn array(&mut self, lo: i64, hi: i64, element: Type, span: Span) -> Option<Type> {

@@ -63,8 +63,9 @@ impl Parser<'_> {
         match token.text {
             "abstract" => self.abstraction().map(Decl::Abstract),
             "const" => self.constant(),
-            "param" => Ok(Decl::Param {
-                name: self.name("the name of a parameter")?,
+            "param" => self.parameter(),
+            "type" => Ok(Decl::Type {
+                name: self.name("the name of a type")?,
             }),
             "enum" => self.enumeration(),
             "record" => self.record(),
@@ -103,6 +104,17 @@ impl Parser<'_> {
         self.expect("=")?;
         let value = self.expr()?;
         Ok(Decl::Const { name, value })
+    }
+
+    fn parameter(&mut self) -> Parsed<Decl> {
+        let name = self.name("the name of a parameter")?;
+        match self.eat(">=") {
+            true => Ok(Decl::DataParam {
+                name,
+                least: self.sum()?,
+            }),
+            false => Ok(Decl::Param { name }),
+        }
     }
 
     fn enumeration(&mut self) -> Parsed<Decl> {
@@ -376,6 +388,15 @@ impl Parser<'_> {
     fn array_type(&mut self) -> Parsed<TypeExpr> {
         let start = self.advance().span;
         let open = self.expect("[")?;
+        if self.eat("int") {
+            self.expect_close("]", open)?;
+            self.expect("of")?;
+            let element = self.ty()?;
+            return Ok(TypeExpr {
+                span: start.to(element.span),
+                kind: TypeKind::OpenArray(Box::new(element)),
+            });
+        }
         let (lo, hi) = self.range()?;
         self.expect_close("]", open)?;
         self.expect("of")?;

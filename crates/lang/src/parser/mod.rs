@@ -29,10 +29,11 @@ type Parsed<T> = Result<T, Reported>;
 
 /// Words that begin a declaration. A line that begins with one inside a block means that the
 /// block was not closed.
-const DECLARATIONS: [&str; 20] = [
+const DECLARATIONS: [&str; 21] = [
     "abstract",
     "const",
     "param",
+    "type",
     "enum",
     "record",
     "chan",
@@ -53,7 +54,7 @@ const DECLARATIONS: [&str; 20] = [
 ];
 
 /// How many of [`DECLARATIONS`] cannot stand inside a process.
-const N_OUTSIDE_ONLY: usize = 15;
+const N_OUTSIDE_ONLY: usize = 16;
 
 /// Words that cannot name anything, besides [`DECLARATIONS`].
 const RESERVED: [&str; 53] = [

@@ -88,6 +88,11 @@ impl Fair {
         Ok(fair)
     }
 
+    /// Where it is.
+    pub(super) fn program(&self) -> &std::path::Path {
+        &self.program
+    }
+
     /// A call that asks about a model with some constants.
     pub(super) fn series(
         &self,

@@ -12,6 +12,7 @@ mod fair;
 mod growth;
 mod measure;
 mod pan;
+mod predicate;
 mod record;
 mod spin;
 mod statistics;
@@ -32,6 +33,7 @@ use suite::Suite;
 
 pub use engine::engine;
 pub use growth::growth;
+pub use predicate::predicate;
 pub use timers::timers;
 pub use ws1s::ws1s;
 

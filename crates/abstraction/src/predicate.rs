@@ -1,1 +1,0 @@
-//! Predicate abstraction of unbounded data.

@@ -1,0 +1,746 @@
+//! Commands and teams of commands as transitions, by symbolic execution.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use base::Span;
+use model::{CommandId, Composition, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
+use smt::{Interval, Sort, Term};
+
+use super::program::{
+    Content, Failure, Local, Program, Refusal, Transition, scalar, variables, within,
+};
+use super::symbolic::{Resolved, Scene, Target, Translator, as_bool, as_int};
+
+/// More ways of moving together than this are not written down.
+const MAX_TEAMS: usize = 4096;
+
+/// How often a loop may be unfolded.
+const MAX_ROUNDS: i128 = 4096;
+
+/// Terms of this size mean that a model is too complicated for this method.
+const MAX_TERM_SIZE: usize = 200_000;
+
+/// Where steps exist only if others do not, a step of its own tells nothing.
+fn refuse_rulers(model: &Model) -> Result<(), Refusal> {
+    let steps = model.parts().processes.iter().flat_map(|p| &p.steps);
+    let mut ruled = steps.filter(|step| step.priority != 0);
+    let span = match (ruled.next(), model.parts().control) {
+        (Some(step), _) => step.span,
+        (None, Some(_)) => Span::nowhere(),
+        (None, None) => return Ok(()),
+    };
+    let message = "steps with priorities, such as the passing of time".to_owned();
+    Err(Refusal { message, span })
+}
+
+/// The model as a program.
+///
+/// # Errors
+/// Something in it cannot be expressed.
+pub fn program_of(model: &Model) -> Result<Program, Refusal> {
+    refuse_rulers(model)?;
+    let vars = variables(model);
+    let mut builder = Builder {
+        model,
+        vars: &vars,
+        transitions: Vec::new(),
+        failures: Vec::new(),
+        n_locals: 0,
+    };
+    let init = builder.init()?;
+    match model.parts().composition {
+        Composition::Interleaving => builder.interleaving()?,
+        Composition::Synchronous => builder.synchronous()?,
+    }
+    let Builder {
+        transitions,
+        failures,
+        ..
+    } = builder;
+    Ok(Program {
+        init,
+        transitions,
+        failures,
+        vars,
+    })
+}
+
+struct Builder<'m> {
+    model: &'m Model,
+    vars: &'m [super::program::StateVar],
+    transitions: Vec<Transition>,
+    failures: Vec<Failure>,
+    n_locals: usize,
+}
+
+/// A way through an effect, all branches together.
+#[derive(Clone, Debug)]
+struct Path {
+    scene: Scene,
+    written: BTreeSet<usize>,
+    /// The conditions on chosen values.
+    condition: Term,
+    /// When an error has happened.
+    fails: Term,
+    locals: Vec<Local>,
+    /// Is there a choice for every state? Only choices from constant ranges without conditions
+    /// are known to be possible.
+    is_total: bool,
+}
+
+/// What one command contributes.
+struct Member {
+    command: CommandId,
+    /// Location, guard, and room or a message in a buffered channel.
+    enabled: Term,
+    path: Path,
+}
+
+impl Builder<'_> {
+    fn translator(&self, span: Span) -> Translator<'_> {
+        Translator {
+            model: self.model,
+            vars: self.vars,
+            span,
+        }
+    }
+
+    fn init(&self) -> Result<Term, Refusal> {
+        let nowhere = Span::nowhere();
+        let mut parts = Vec::new();
+        for var in self.vars {
+            let equals = |value: i64| match var.sort {
+                Sort::Bool if value != 0 => var.term(),
+                Sort::Bool => Term::not(var.term()),
+                _ => Term::eq(var.term(), Term::Int(i128::from(value))),
+            };
+            match &var.content {
+                Content::Location(instance) => {
+                    let starts = self.model.initial_locations(instance.index());
+                    parts.push(Term::or(starts.iter().map(|l| equals(i64::from(l.0)))));
+                }
+                Content::Cell(cell) => match self.model.initial_value(*cell) {
+                    Ok(Some(value)) => parts.push(equals(value)),
+                    Ok(None) => parts.push(within(&var.term(), var.sort, var.interval)),
+                    Err(error) => {
+                        return Err(Refusal {
+                            message: format!("an initial value is wrong: {}", error.kind),
+                            span: error.span,
+                        });
+                    }
+                },
+                // More initial states than there are; a run from one of these is found out.
+                Content::Array(..) => {}
+                Content::Length(_) | Content::Slot(..) => parts.push(equals(0)),
+            }
+        }
+        for constraint in &self.model.parts().init {
+            let translator = self.translator(nowhere);
+            let mut scene = Scene::new(self.vars, None, &[]);
+            let valued = translator.truth(constraint, &mut scene)?;
+            if valued.ok != Term::Bool(true) {
+                return translator.refuse("an initial constraint that may have no value");
+            }
+            parts.push(valued.term);
+        }
+        Ok(Term::and(parts))
+    }
+
+    fn interleaving(&mut self) -> Result<(), Refusal> {
+        for transition in self.model.transitions() {
+            let lists: Vec<&[CommandId]> = transition
+                .participants
+                .iter()
+                .map(|p| p.alternatives.as_slice())
+                .collect();
+            for team in combinations(&lists) {
+                self.team(&team, vec![transition.action], Term::Bool(true))?;
+            }
+            if self.transitions.len() > MAX_TEAMS {
+                return self.too_many();
+            }
+        }
+        Ok(())
+    }
+
+    fn too_many(&self) -> Result<(), Refusal> {
+        self.translator(Span::nowhere())
+            .refuse(format!("more than {MAX_TEAMS} ways of taking actions"))
+    }
+
+    /// Every process that can move does; those that cannot stay.
+    fn synchronous(&mut self) -> Result<(), Refusal> {
+        let mut own: Vec<Vec<CommandId>> = vec![Vec::new(); self.model.instances().len()];
+        for (position, command) in self.model.commands().iter().enumerate() {
+            own[command.instance.index()].push(CommandId::new(position));
+        }
+        let mut teams: Vec<(Vec<CommandId>, Term)> = vec![(Vec::new(), Term::Bool(true))];
+        for commands in &own {
+            let mut disabled = Vec::new();
+            for &command in commands {
+                disabled.push(Term::not(self.enabledness(command)?.0));
+            }
+            let stays = Term::and(disabled);
+            let mut next = Vec::new();
+            for (team, condition) in &teams {
+                let with = |command: &CommandId| {
+                    ([team.as_slice(), &[*command]].concat(), condition.clone())
+                };
+                next.extend(commands.iter().map(with));
+                next.push((team.clone(), Term::and([condition.clone(), stays.clone()])));
+            }
+            next.retain(|(_, condition)| *condition != Term::Bool(false));
+            teams = next;
+            if teams.len() > MAX_TEAMS {
+                return self.too_many();
+            }
+        }
+        for (team, condition) in teams {
+            if !team.is_empty() {
+                let mut actions: Vec<_> = team.iter().map(|c| self.model.action_of(*c)).collect();
+                actions.sort_unstable();
+                actions.dedup();
+                self.team(&team, actions, condition)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Location, guard and channel of a command, and when its guard has no value.
+    fn enabledness(&self, id: CommandId) -> Result<(Term, Term), Refusal> {
+        let command = &self.model.commands()[id.index()];
+        let step = self.model.step_of(id);
+        let translator = self.translator(step.span);
+        let mut scene = Scene::new(self.vars, Some(command.instance), &command.bindings);
+        let at = self.at(command.instance, step.source);
+        let guard = translator.truth(&step.guard, &mut scene)?;
+        let fails = Term::and([at.clone(), Term::not(guard.ok)]);
+        let channel = self.channel_allows(&translator, step, &mut scene)?;
+        Ok((Term::and([at, guard.term, channel]), fails))
+    }
+
+    fn interval_of(&self, name: &str) -> Interval {
+        let found = self.vars.iter().find(|var| &*var.name == name);
+        found.map_or((None, None), |var| var.interval)
+    }
+
+    fn at(&self, instance: InstanceId, location: model::LocationId) -> Term {
+        let translator = self.translator(Span::nowhere());
+        let var = translator.find(&Content::Location(instance));
+        Term::eq(self.vars[var].term(), Term::Int(i128::from(location.0)))
+    }
+
+    fn channel_allows(
+        &self,
+        translator: &Translator<'_>,
+        step: &Step,
+        scene: &mut Scene,
+    ) -> Result<Term, Refusal> {
+        match &step.sync {
+            Sync::Send { channel, .. } => {
+                let capacity = self.model.parts().channels[channel.channel.index()].capacity;
+                if capacity == 0 {
+                    return Ok(Term::Bool(true));
+                }
+                let single = translator.single_channel(channel, scene)?;
+                let length = translator.find(&Content::Length(single));
+                Ok(Term::lt(
+                    scene.values[length].clone(),
+                    Term::Int(capacity as i128),
+                ))
+            }
+            Sync::Receive { channel, patterns } => {
+                let capacity = self.model.parts().channels[channel.channel.index()].capacity;
+                if capacity == 0 {
+                    return Ok(Term::Bool(true));
+                }
+                let single = translator.single_channel(channel, scene)?;
+                let length = translator.find(&Content::Length(single));
+                let mut parts = vec![Term::lt(Term::Int(0), scene.values[length].clone())];
+                for (component, pattern) in patterns.iter().enumerate() {
+                    if let Pattern::Match(expected) = pattern {
+                        let slot = translator.find(&Content::Slot(single, 0, component));
+                        let expected = translator.certain(expected, scene)?;
+                        parts.push(same(scene.values[slot].clone(), expected));
+                    }
+                }
+                Ok(Term::and(parts))
+            }
+            Sync::Internal | Sync::Event { .. } => Ok(Term::Bool(true)),
+        }
+    }
+
+    fn team(
+        &mut self,
+        team: &[CommandId],
+        actions: Vec<model::ActionId>,
+        condition: Term,
+    ) -> Result<(), Refusal> {
+        let handshake = match team {
+            [sender, _] if self.model.is_handshake(*sender) => Some(self.message(*sender)?),
+            _ => None,
+        };
+        let mut members = Vec::new();
+        for (position, &id) in team.iter().enumerate() {
+            let handed = handshake.as_ref().filter(|_| position == 1);
+            members.push(self.member(id, handed, handshake.is_some())?);
+        }
+        let transition = self.combine(&members, actions, condition);
+        if transition.guard.size() > MAX_TERM_SIZE {
+            let span = self.model.step_of(team[0]).span;
+            return self.translator(span).refuse("the step is too complicated");
+        }
+        if transition.guard != Term::Bool(false) {
+            self.transitions.push(transition);
+        }
+        Ok(())
+    }
+
+    /// What a sender hands over, and the index of the channel.
+    fn message(&self, id: CommandId) -> Result<(Vec<Term>, usize), Refusal> {
+        let command = &self.model.commands()[id.index()];
+        let step = self.model.step_of(id);
+        let translator = self.translator(step.span);
+        let mut scene = Scene::new(self.vars, Some(command.instance), &command.bindings);
+        let Sync::Send { channel, payload } = &step.sync else {
+            unreachable!("the sender sends");
+        };
+        let single = translator.single_channel(channel, &mut scene)?;
+        let declared = &self.model.parts().channels[channel.channel.index()];
+        let mut values = Vec::new();
+        for (expr, ty) in payload.iter().zip(&declared.payload) {
+            let value = translator.value(expr, &mut scene)?;
+            let (sort, interval, _) = scalar(*ty);
+            let term = coerce(value.term, sort);
+            let intervals = |name: &str| self.interval_of(name);
+            let fits = within(&term, sort, interval).within(&intervals);
+            if value.ok != Term::Bool(true) || fits != Term::Bool(true) {
+                return translator.refuse("a message that may not fit the type of the channel");
+            }
+            values.push(term);
+        }
+        Ok((values, single))
+    }
+
+    fn member(
+        &mut self,
+        id: CommandId,
+        handed: Option<&(Vec<Term>, usize)>,
+        is_handshake: bool,
+    ) -> Result<Member, Refusal> {
+        let command = &self.model.commands()[id.index()];
+        let step = self.model.step_of(id).clone();
+        let (mut enabled, fails) = self.enabledness(id)?;
+        if fails != Term::Bool(false) {
+            self.failures.push(Failure {
+                condition: fails,
+                locals: Vec::new(),
+            });
+        }
+        let mut path = Path {
+            scene: Scene::new(self.vars, Some(command.instance), &command.bindings),
+            written: BTreeSet::new(),
+            condition: Term::Bool(true),
+            fails: Term::Bool(false),
+            locals: Vec::new(),
+            is_total: true,
+        };
+        match (&step.sync, handed) {
+            (Sync::Receive { channel, patterns }, Some((message, sent_on))) => {
+                let translator = self.translator(step.span);
+                let single = translator.single_channel(channel, &mut path.scene)?;
+                let mut parts = vec![enabled, Term::Bool(single == *sent_on)];
+                for (pattern, value) in patterns.iter().zip(message) {
+                    if let Pattern::Match(expected) = pattern {
+                        let expected = translator.certain(expected, &mut path.scene)?;
+                        parts.push(same(value.clone(), expected));
+                    }
+                }
+                enabled = Term::and(parts);
+                self.store_message(patterns, message, &mut path, step.span)?;
+            }
+            _ if is_handshake => {}
+            _ => self.communicate(&step, &mut path)?,
+        }
+        self.run(&step.effect, &mut path)?;
+        let instance = self.model.commands()[id.index()].instance;
+        let location = self
+            .translator(step.span)
+            .find(&Content::Location(instance));
+        path.scene.values[location] = Term::Int(i128::from(step.target.0));
+        path.written.insert(location);
+        Ok(Member {
+            command: id,
+            enabled,
+            path,
+        })
+    }
+
+    fn communicate(&mut self, step: &Step, path: &mut Path) -> Result<(), Refusal> {
+        match &step.sync {
+            Sync::Internal | Sync::Event { .. } => Ok(()),
+            Sync::Send { channel, payload } => {
+                let translator = self.translator(step.span);
+                let single = translator.single_channel(channel, &mut path.scene)?;
+                let declared = &self.model.parts().channels[channel.channel.index()];
+                let length = translator.find(&Content::Length(single));
+                let len = path.scene.values[length].clone();
+                let mut fails = Vec::new();
+                let mut stores = Vec::new();
+                for (component, (expr, ty)) in payload.iter().zip(&declared.payload).enumerate() {
+                    let value = translator.value(expr, &mut path.scene)?;
+                    let (sort, interval, _) = scalar(*ty);
+                    let value_term = coerce(value.term, sort);
+                    fails.push(Term::not(value.ok));
+                    fails.push(Term::not(within(&value_term, sort, interval)));
+                    for slot in 0..declared.capacity {
+                        let var = translator.find(&Content::Slot(single, slot, component));
+                        let here = Term::eq(len.clone(), Term::Int(slot as i128));
+                        let old = path.scene.values[var].clone();
+                        stores.push((var, Term::ite(here, value_term.clone(), old)));
+                    }
+                }
+                stores.push((length, Term::add([len, Term::Int(1)])));
+                path.fails = Term::or([path.fails.clone(), Term::or(fails)]);
+                for (var, value) in stores {
+                    path.scene.values[var] = value;
+                    path.written.insert(var);
+                }
+                Ok(())
+            }
+            Sync::Receive { channel, patterns } => {
+                let translator = self.translator(step.span);
+                let single = translator.single_channel(channel, &mut path.scene)?;
+                let declared = &self.model.parts().channels[channel.channel.index()];
+                let length = translator.find(&Content::Length(single));
+                let len = path.scene.values[length].clone();
+                let mut message = Vec::new();
+                let mut stores = vec![(length, Term::sub(len, Term::Int(1)))];
+                for (component, ty) in declared.payload.iter().enumerate() {
+                    let var = |slot| translator.find(&Content::Slot(single, slot, component));
+                    message.push(path.scene.values[var(0)].clone());
+                    for slot in 0..declared.capacity {
+                        let next = match slot + 1 < declared.capacity {
+                            true => path.scene.values[var(slot + 1)].clone(),
+                            false => coerce(Term::Int(0), scalar(*ty).0),
+                        };
+                        stores.push((var(slot), next));
+                    }
+                }
+                for (var, value) in stores {
+                    path.scene.values[var] = value;
+                    path.written.insert(var);
+                }
+                self.store_message(patterns, &message, path, step.span)
+            }
+        }
+    }
+
+    fn store_message(
+        &self,
+        patterns: &[Pattern],
+        message: &[Term],
+        path: &mut Path,
+        span: Span,
+    ) -> Result<(), Refusal> {
+        for (pattern, value) in patterns.iter().zip(message) {
+            if let Pattern::Store(place) = pattern {
+                self.store(place, value.clone(), path, span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, statements: &[Stmt], path: &mut Path) -> Result<(), Refusal> {
+        for statement in statements {
+            self.run_one(statement, path)?;
+        }
+        Ok(())
+    }
+
+    fn run_one(&mut self, statement: &Stmt, path: &mut Path) -> Result<(), Refusal> {
+        let span = statement.span;
+        match &statement.kind {
+            StmtKind::Assign(place, value) => {
+                let value = self.translator(span).value(value, &mut path.scene)?;
+                path.fail_unless(value.ok);
+                self.store(place, value.term, path, span)
+            }
+            StmtKind::If(condition, then, otherwise) => {
+                let condition = self.translator(span).truth(condition, &mut path.scene)?;
+                path.fail_unless(condition.ok);
+                let mut yes = path.clone();
+                let mut no = path.clone();
+                self.run(then, &mut yes)?;
+                self.run(otherwise, &mut no)?;
+                path.merge(&condition.term, yes, no);
+                Ok(())
+            }
+            StmtKind::For(bound, lo, hi, body) => {
+                let translator = self.translator(span);
+                let lo = translator.number(lo, &mut path.scene)?.term;
+                let hi = translator.number(hi, &mut path.scene)?.term;
+                let (Term::Int(lo), Term::Int(hi)) = (lo, hi) else {
+                    return translator.refuse("a loop between bounds that depend on the state");
+                };
+                if hi - lo >= MAX_ROUNDS {
+                    return translator.refuse("a loop with too many rounds");
+                }
+                for value in lo..=hi {
+                    path.scene.bounds.push((*bound, Term::Int(value)));
+                    self.run(body, path)?;
+                }
+                Ok(())
+            }
+            StmtKind::Choose(bound, lo, hi, condition) => {
+                let translator = self.translator(span);
+                let low = translator.value(lo, &mut path.scene)?;
+                let high = translator.value(hi, &mut path.scene)?;
+                path.fail_unless(Term::and([low.ok.clone(), high.ok.clone()]));
+                let value = match low.term == high.term {
+                    true => low.term,
+                    false => self.local(bound, as_int(low.term), as_int(high.term), path),
+                };
+                path.scene.bounds.push((*bound, value));
+                let condition = self.translator(span).truth(condition, &mut path.scene)?;
+                path.fail_unless(condition.ok);
+                if condition.term != Term::Bool(true) {
+                    path.is_total = false;
+                }
+                path.condition = Term::and([path.condition.clone(), condition.term]);
+                Ok(())
+            }
+            StmtKind::Assert(condition) => {
+                let condition = self.translator(span).truth(condition, &mut path.scene)?;
+                path.fail_unless(Term::and([condition.ok, condition.term]));
+                Ok(())
+            }
+            StmtKind::Let(..)
+            | StmtKind::Set(..)
+            | StmtKind::While(..)
+            | StmtKind::Fail(_)
+            | StmtKind::Exhausted => {
+                let refusal = "a statement that only imported languages have";
+                self.translator(span).refuse(refusal)
+            }
+            StmtKind::SetTimer(..) | StmtKind::Tick => self.translator(span).refuse("a timer"),
+        }
+    }
+
+    /// A fresh value between two bounds.
+    fn local(&mut self, bound: &model::BoundId, lo: Term, hi: Term, path: &mut Path) -> Term {
+        let name = &self.model.parts().bounds[bound.index()];
+        let name: Arc<str> = Arc::from(format!("{name}!{}", self.n_locals));
+        self.n_locals += 1;
+        let constant = |term: &Term| match term {
+            Term::Int(value) => Some(*value),
+            _ => None,
+        };
+        let open = i128::from(model::OPEN_VALUES) - 1;
+        let is_open = hi == Term::Int(open);
+        let interval: Interval = match is_open {
+            true => (None, None),
+            false => (constant(&lo), constant(&hi)),
+        };
+        let term = Term::Var(Arc::clone(&name), Sort::Int);
+        let mut parts = Vec::new();
+        if !is_open {
+            parts.push(Term::le(lo.clone(), term.clone()));
+            parts.push(Term::le(term.clone(), hi.clone()));
+        }
+        let is_possible = matches!((&lo, &hi), (Term::Int(lo), Term::Int(hi)) if lo <= hi);
+        path.is_total &= is_possible;
+        path.condition = Term::and([path.condition.clone(), Term::and(parts)]);
+        path.locals.push(Local {
+            name,
+            sort: Sort::Int,
+            interval,
+        });
+        term
+    }
+
+    fn store(
+        &self,
+        place: &model::Place,
+        value: Term,
+        path: &mut Path,
+        span: Span,
+    ) -> Result<(), Refusal> {
+        let translator = self.translator(span);
+        let Resolved { choices, ok } = translator.resolve(place, &mut path.scene)?;
+        path.fail_unless(ok);
+        for (condition, target) in choices {
+            let (var, new) = match target {
+                Target::Var(var) if self.vars[var].sort == Sort::Array => {
+                    (var, self.whole_array(value.clone(), path, span)?)
+                }
+                Target::Var(var) => {
+                    let description = &self.vars[var];
+                    let new = coerce(value.clone(), description.sort);
+                    if new.sort() != description.sort {
+                        return translator.refuse("a whole array is stored into a single cell");
+                    }
+                    let fits = within(&new, description.sort, description.interval);
+                    path.fail_unless(Term::implies(condition.clone(), fits));
+                    (var, new)
+                }
+                Target::Element(var, index) => {
+                    let new = as_int(value.clone());
+                    if new.sort() != Sort::Int {
+                        return translator.refuse("a whole array is stored into one element");
+                    }
+                    // The interval of an array is that of its elements.
+                    let fits = within(&new, Sort::Int, self.vars[var].interval);
+                    path.fail_unless(Term::implies(condition.clone(), fits));
+                    let old = path.scene.values[var].clone();
+                    (var, Term::store(old, index, new))
+                }
+            };
+            let old = path.scene.values[var].clone();
+            path.scene.values[var] = Term::ite(condition, new, old);
+            path.written.insert(var);
+        }
+        Ok(())
+    }
+
+    /// What all elements are assigned: another array, or a choice for each of them.
+    fn whole_array(&self, value: Term, path: &mut Path, span: Span) -> Result<Term, Refusal> {
+        if value.sort() == Sort::Array {
+            return Ok(value);
+        }
+        let is_local = |local: &&Local| matches!(&value, Term::Var(name, _) if *name == local.name);
+        let Some(local) = path.locals.iter().find(is_local) else {
+            let translator = self.translator(span);
+            return translator
+                .refuse("an array without bounds can only be copied or chosen as a whole");
+        };
+        let name: Arc<str> = Arc::from(format!("{} everywhere", local.name));
+        let term = Term::Var(Arc::clone(&name), Sort::Array);
+        if !path.locals.iter().any(|local| local.name == name) {
+            path.locals.push(Local {
+                name,
+                sort: Sort::Array,
+                interval: (None, None),
+            });
+        }
+        Ok(term)
+    }
+
+    /// Members that move together: each has read the state before and its own writes only.
+    fn combine(
+        &mut self,
+        members: &[Member],
+        actions: Vec<model::ActionId>,
+        condition: Term,
+    ) -> Transition {
+        let mut guard = vec![condition.clone()];
+        let mut enabled = vec![condition];
+        let mut updates: BTreeMap<usize, Term> = BTreeMap::new();
+        let mut locals = Vec::new();
+        let mut fails = Vec::new();
+        let mut is_total = true;
+        for member in members {
+            let path = &member.path;
+            guard.extend([member.enabled.clone(), path.condition.clone()]);
+            enabled.push(member.enabled.clone());
+            locals.extend(path.locals.iter().cloned());
+            fails.push(path.fails.clone());
+            is_total &= path.is_total;
+            for &var in &path.written {
+                let value = path.scene.values[var].clone();
+                if let Some(other) = updates.get(&var) {
+                    fails.push(Term::not(Term::eq(other.clone(), value.clone())));
+                }
+                updates.insert(var, value);
+            }
+        }
+        updates.retain(|var, value| *value != self.vars[*var].term());
+        let guard = Term::and(guard);
+        let enabled = Term::and(enabled);
+        // An error happens although a later choice is impossible, so conditions on choices do not
+        // excuse it; those of earlier choices are part of the condition of the failure.
+        let failure = Term::and([enabled.clone(), Term::or(fails)]);
+        if failure != Term::Bool(false) {
+            self.failures.push(Failure {
+                condition: failure,
+                locals: locals.clone(),
+            });
+        }
+        let mut commands: Vec<CommandId> = members.iter().map(|m| m.command).collect();
+        let instance = |id: &CommandId| self.model.commands()[id.index()].instance;
+        let mut movers: Vec<InstanceId> = commands.iter().map(instance).collect();
+        let source = |id: &CommandId| {
+            let var = self
+                .translator(Span::nowhere())
+                .find(&Content::Location(instance(id)));
+            (var, i64::from(self.model.step_of(*id).source.0))
+        };
+        let mut sources: Vec<(usize, i64)> = commands.iter().map(source).collect();
+        sources.sort_unstable();
+        commands.sort_unstable();
+        movers.sort_unstable();
+        movers.dedup();
+        Transition {
+            actions,
+            movers,
+            commands,
+            sources,
+            guard,
+            enabled: is_total.then_some(enabled),
+            updates,
+            locals,
+        }
+    }
+}
+
+impl Path {
+    fn fail_unless(&mut self, ok: Term) {
+        let fails = Term::and([self.condition.clone(), Term::not(ok)]);
+        self.fails = Term::or([self.fails.clone(), fails]);
+    }
+
+    fn merge(&mut self, condition: &Term, yes: Self, no: Self) {
+        let pick = |a: Term, b: Term| Term::ite(condition.clone(), a, b);
+        let values = yes.scene.values.into_iter().zip(no.scene.values);
+        self.scene.values = values.map(|(a, b)| pick(a, b)).collect();
+        self.written.extend(yes.written);
+        self.written.extend(no.written);
+        self.condition = pick(yes.condition, no.condition);
+        self.fails = pick(yes.fails, no.fails);
+        self.is_total = yes.is_total && no.is_total;
+        for local in yes.locals.into_iter().chain(no.locals) {
+            if !self.locals.contains(&local) {
+                self.locals.push(local);
+            }
+        }
+    }
+}
+
+fn coerce(term: Term, sort: Sort) -> Term {
+    match sort {
+        Sort::Bool => as_bool(term),
+        Sort::Int => as_int(term),
+        Sort::Array => term,
+    }
+}
+
+fn same(a: Term, b: Term) -> Term {
+    match (a.sort(), b.sort()) {
+        (Sort::Bool, _) | (_, Sort::Bool) => Term::iff(as_bool(a), as_bool(b)),
+        _ => Term::eq(a, b),
+    }
+}
+
+/// One element of each list, in all ways.
+fn combinations(lists: &[&[CommandId]]) -> Vec<Vec<CommandId>> {
+    let mut teams = vec![Vec::new()];
+    for list in lists {
+        let extend = |team: &Vec<CommandId>| -> Vec<Vec<CommandId>> {
+            let with = |command: &CommandId| [team.as_slice(), &[*command]].concat();
+            list.iter().map(with).collect()
+        };
+        teams = teams.iter().flat_map(extend).collect();
+    }
+    teams
+}

@@ -1,0 +1,167 @@
+//! Integer expressions that cannot decrease for ever.
+//!
+//! For an expression δ, an abstract step is *decreasing* if every concrete step that it stands for
+//! starts where δ ≥ 0 and makes δ smaller, *quiet* if none makes it larger, and *increasing*
+//! otherwise. A concrete run with infinitely many decreasing and finitely many increasing steps
+//! would make δ negative in the end, where no step is decreasing; so "decreasing infinitely often
+//! implies increasing infinitely often" holds of every concrete run and may be assumed of abstract
+//! ones: the Streett pairs of papers/001, over data. Several expressions together act
+//! lexicographically.
+//!
+//! Candidates are the linear expressions of guards and predicates, and bounded variables.
+
+use std::collections::BTreeSet;
+
+use smt::{Linear, Sort, Term};
+
+use super::explore::Abstraction;
+use super::program::within;
+
+/// What a step does to an expression.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// It starts at zero or more and becomes smaller.
+    Decreasing,
+    /// It becomes smaller, but may be negative before. It counts as quiet.
+    Falling,
+    /// It never becomes larger.
+    Quiet,
+    /// It may become larger.
+    Increasing,
+}
+
+impl Abstraction<'_> {
+    /// Expressions that may be worth watching on the given transitions, in ascending order.
+    #[must_use]
+    pub fn ranking_candidates(&self, transitions: &[usize]) -> Vec<Term> {
+        let mut atoms = BTreeSet::new();
+        for &transition in transitions {
+            let guard = &self.program.transitions[transition].guard;
+            self.domain.simplify(guard, &[]).collect_atoms(&mut atoms);
+        }
+        for predicate in &self.domain.predicates {
+            predicate.term.collect_atoms(&mut atoms);
+        }
+        let mut candidates = BTreeSet::new();
+        for atom in atoms {
+            if let Term::Le(linear) | Term::Eq(linear) = &atom {
+                // e ≤ 0 bounds -e from below; its negation bounds e - 1.
+                candidates.insert(linear.times(-1).into_term());
+                candidates.insert(linear.minus(&Linear::constant(1)).into_term());
+                candidates.insert((**linear).clone().into_term());
+            }
+        }
+        for var in &self.program.vars {
+            if let (Sort::Int, Some(least)) = (var.sort, var.interval.0) {
+                candidates.insert(Term::sub(var.term(), Term::Int(least)));
+            }
+        }
+        let changes = |candidate: &Term| {
+            transitions
+                .iter()
+                .any(|t| self.after(*t, candidate) != *candidate)
+        };
+        let has_data =
+            |candidate: &Term| candidate.sort() == Sort::Int && !self.mentions_choice(candidate);
+        let useful = candidates.into_iter().filter(has_data).filter(changes);
+        useful.collect()
+    }
+
+    fn mentions_choice(&self, term: &Term) -> bool {
+        let mut vars = BTreeSet::new();
+        term.collect_vars(&mut vars);
+        vars.iter()
+            .any(|(name, _)| self.program.var_named(name).is_none())
+    }
+
+    /// A term over the state after a transition, as a term over the state before.
+    fn after(&self, transition: usize, term: &Term) -> Term {
+        let updates = &self.program.transitions[transition].updates;
+        term.substitute(&|name| updates.get(&self.program.var_named(name)?).cloned())
+    }
+
+    /// What an abstract step does to an expression.
+    pub fn effect(
+        &mut self,
+        rank: &Term,
+        source: &[i64],
+        transition: usize,
+        target: &[i64],
+    ) -> Effect {
+        let after = self.after(transition, rank);
+        if after == *rank {
+            return Effect::Quiet;
+        }
+        let question = self.step_facts(rank, source, transition, target);
+        let falls = Term::and([
+            Term::lt(after.clone(), rank.clone()),
+            Term::le(Term::Int(0), rank.clone()),
+        ]);
+        let asked = |further: Term| [question.as_slice(), &[further]].concat();
+        if self.questions.is_impossible(&asked(Term::not(falls))) {
+            return Effect::Decreasing;
+        }
+        let falls = Term::lt(after.clone(), rank.clone());
+        if self.questions.is_impossible(&asked(Term::not(falls))) {
+            return Effect::Falling;
+        }
+        let grows = Term::lt(rank.clone(), after);
+        match self.questions.is_impossible(&asked(grows)) {
+            true => Effect::Quiet,
+            false => Effect::Increasing,
+        }
+    }
+
+    /// What is known about a step as far as an expression is concerned: the predicates before and
+    /// after, the guard, and the kept variables that the guard and the expression mention.
+    fn step_facts(
+        &self,
+        rank: &Term,
+        source: &[i64],
+        transition: usize,
+        target: &[i64],
+    ) -> Vec<Term> {
+        let description = &self.program.transitions[transition];
+        let n_kept = self.domain.kept.len();
+        let after = self.after(transition, rank);
+        let mut slots: BTreeSet<usize> = (n_kept..self.domain.n_slots()).collect();
+        for term in [&description.guard, rank, &after] {
+            slots.extend(self.domain.kept_in(term));
+        }
+        let fact =
+            |slot: usize, state: &[i64]| self.domain.describe(self.program, slot, state[slot]);
+        let mut facts: Vec<Term> = slots.iter().map(|slot| fact(*slot, source)).collect();
+        for slot in n_kept..self.domain.n_slots() {
+            facts.push(self.after(transition, &fact(slot, target)));
+        }
+        facts.push(description.guard.clone());
+        for local in &description.locals {
+            let term = Term::Var(local.name.clone(), local.sort);
+            facts.push(within(&term, local.sort, local.interval));
+        }
+        let mentioned = [facts.as_slice(), &[rank.clone(), after]].concat();
+        facts.push(self.domain.bounds(self.program, &mentioned));
+        facts
+    }
+
+    /// Is an expression that is not negative before a step never negative after it?
+    pub fn stays_bounded(
+        &mut self,
+        rank: &Term,
+        source: &[i64],
+        transition: usize,
+        target: &[i64],
+    ) -> bool {
+        let mut question = self.step_facts(rank, source, transition, target);
+        question.push(Term::le(Term::Int(0), rank.clone()));
+        question.push(Term::lt(self.after(transition, rank), Term::Int(0)));
+        self.questions.is_impossible(&question)
+    }
+
+    /// Adds the predicate that an expression is not negative. Says whether it is new.
+    pub fn bound_from_below(&mut self, rank: &Term, round: usize) -> bool {
+        let bound = Term::le(Term::Int(0), rank.clone());
+        let origin = super::domain::Origin::Refinement(round);
+        self.domain.add_atoms(&bound, &origin) > 0
+    }
+}

@@ -1,0 +1,255 @@
+//! Abstract counterexamples, replayed symbolically.
+//!
+//! A sequence of transitions is executed on terms: after each step, every variable is a term over
+//! the initial state and the choices made. The guards, so rewritten, say whether the sequence is
+//! possible at all; a model of them is a concrete run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{LocationId, Model, Sample, State};
+use smt::{Answer, Sort, Term};
+
+use super::domain::Domain;
+use super::program::{Content, Program, within};
+use super::questions::Questions;
+
+/// Samples with more indices than this are not made.
+const MAX_INDICES: i64 = 12;
+
+/// A sequence of transitions, executed on terms.
+#[derive(Clone, Debug)]
+pub struct Execution {
+    /// The values of all variables before each step and at the end.
+    pub values: Vec<Vec<Term>>,
+    /// What must hold for it to happen.
+    pub conditions: Vec<Term>,
+}
+
+/// Executes transitions from the initial states on.
+#[must_use]
+pub fn execute(program: &Program, domain: &Domain, transitions: &[usize]) -> Execution {
+    let start: Vec<Term> = program.vars.iter().map(|var| var.term()).collect();
+    let bounds = program.bounds_of(0..program.vars.len());
+    let mut execution = Execution {
+        values: vec![start],
+        conditions: vec![program.init.clone(), bounds],
+    };
+    for &transition in transitions {
+        execution.step(program, domain, transition);
+    }
+    execution
+}
+
+impl Execution {
+    /// Takes one more step.
+    pub fn step(&mut self, program: &Program, domain: &Domain, transition: usize) {
+        let at = self.values.len() - 1;
+        let description = &program.transitions[transition];
+        let now = &self.values[at];
+        let present = |term: &Term| {
+            let replaced = term.substitute(&|name| {
+                let local = description.locals.iter().find(|local| &*local.name == name);
+                match local {
+                    Some(local) => Some(numbered(&local.name, local.sort, at)),
+                    None => Some(now[program.var_named(name)?].clone()),
+                }
+            });
+            domain.simplify(&replaced, &[])
+        };
+        let mut next = now.clone();
+        for (var, value) in &description.updates {
+            next[*var] = present(value);
+        }
+        let mut conditions = vec![present(&description.guard)];
+        for local in &description.locals {
+            let term = numbered(&local.name, local.sort, at);
+            conditions.push(within(&term, local.sort, local.interval));
+        }
+        self.conditions.extend(conditions);
+        self.values.push(next);
+    }
+
+    /// A condition on the state at a position.
+    #[must_use]
+    pub fn at(&self, program: &Program, position: usize, condition: &Term) -> Term {
+        let now = &self.values[position];
+        condition.substitute(&|name| Some(now[program.var_named(name)?].clone()))
+    }
+
+    /// The states at two positions are the same.
+    #[must_use]
+    pub fn same(&self, first: usize, second: usize) -> Term {
+        let pairs = self.values[first].iter().zip(&self.values[second]);
+        Term::and(pairs.map(|(a, b)| Term::eq(a.clone(), b.clone())))
+    }
+
+    /// Does it happen, with further conditions? The model of a run that shows it.
+    pub fn solve(&self, questions: &mut Questions, further: &[Term]) -> Answer {
+        let conditions: Vec<Term> = self.conditions.iter().chain(further).cloned().collect();
+        questions.check(&conditions)
+    }
+}
+
+/// A chosen value at a step.
+pub(crate) fn numbered(name: &Arc<str>, sort: Sort, at: usize) -> Term {
+    Term::var(&format!("{name} at step {at}"), sort)
+}
+
+/// The model in which a run happens, and the states of the run.
+#[derive(Clone, Debug)]
+pub struct Concrete {
+    /// A sample of the model; the model itself if nothing in it is left open.
+    pub model: Model,
+    /// The states.
+    pub states: Vec<State>,
+}
+
+/// The concrete states of an execution. `None` if they do not fit into a sample or into 64 bits.
+#[must_use]
+pub fn concretize(
+    model: &Model,
+    program: &Program,
+    execution: &Execution,
+    solution: &smt::Model,
+) -> Option<Concrete> {
+    let window = window_of(program, execution, solution)?;
+    let mut renaming = Renaming::default();
+    let mut states = Vec::new();
+    for values in &execution.values {
+        states.push(state_of(
+            model,
+            program,
+            values,
+            solution,
+            window,
+            &mut renaming,
+        )?);
+    }
+    let model = match has_open_data(program) {
+        false => model.clone(),
+        true => {
+            let sample = Sample {
+                indices: window,
+                n_values: u32::try_from(renaming.0.len().max(1)).ok()?,
+            };
+            model.parts().sampled(sample).finish().ok()?
+        }
+    };
+    Some(Concrete { model, states })
+}
+
+fn has_open_data(program: &Program) -> bool {
+    let is_open = |var: &super::program::StateVar| var.is_open || var.sort == Sort::Array;
+    program.vars.iter().any(is_open)
+}
+
+/// Values of uninterpreted types, numbered in the order in which they occur.
+#[derive(Default)]
+struct Renaming(BTreeMap<i128, i64>);
+
+impl Renaming {
+    fn number(&mut self, value: i128) -> i64 {
+        let next = self.0.len() as i64;
+        *self.0.entry(value).or_insert(next)
+    }
+}
+
+/// The indices at which arrays are read or written, by steps that are taken and by others: all of
+/// them are evaluated when a run is replayed.
+fn window_of(
+    program: &Program,
+    execution: &Execution,
+    solution: &smt::Model,
+) -> Option<(i64, i64)> {
+    if !has_open_data(program) {
+        return Some((0, 0));
+    }
+    let mut indices = BTreeSet::new();
+    for term in execution
+        .values
+        .iter()
+        .flatten()
+        .chain(&execution.conditions)
+    {
+        collect_indices(term, solution, &mut indices);
+    }
+    let last = execution.values.len() - 1;
+    for transition in &program.transitions {
+        for term in transition.updates.values().chain([&transition.guard]) {
+            for position in 0..=last {
+                let present = execution.at(program, position, term);
+                collect_indices(&present, solution, &mut indices);
+            }
+        }
+    }
+    let (Some(lo), Some(hi)) = (indices.first(), indices.last()) else {
+        return Some((0, 0));
+    };
+    let (lo, hi) = (i64::try_from(*lo).ok()?, i64::try_from(*hi).ok()?);
+    (hi.checked_sub(lo)? < MAX_INDICES).then_some((lo, hi))
+}
+
+fn collect_indices(term: &Term, solution: &smt::Model, out: &mut BTreeSet<i128>) {
+    if let Term::Select(_, index) | Term::Store(_, index, _) = term
+        && let Some(index) = solution.int(index)
+    {
+        out.insert(index);
+    }
+    term.for_each_operand(&mut |operand| collect_indices(operand, solution, out));
+}
+
+fn state_of(
+    model: &Model,
+    program: &Program,
+    values: &[Term],
+    solution: &smt::Model,
+    window: (i64, i64),
+    renaming: &mut Renaming,
+) -> Option<State> {
+    let mut state = State {
+        locations: vec![LocationId(0); model.instances().len()],
+        cells: Vec::new(),
+        channels: vec![Vec::new(); model.n_single_channels()],
+    };
+    let mut slots: BTreeMap<(usize, usize), Vec<i64>> = BTreeMap::new();
+    let mut lengths: BTreeMap<usize, i64> = BTreeMap::new();
+    for (var, term) in program.vars.iter().zip(values) {
+        if let Content::Array(..) = var.content {
+            let array = solution.array(term)?;
+            for index in window.0..=window.1 {
+                let value = array.get(i128::from(index));
+                state.cells.push(match var.is_open {
+                    true => renaming.number(value),
+                    false => i64::try_from(value).ok()?,
+                });
+            }
+            continue;
+        }
+        let value = match solution.eval(term)? {
+            smt::Value::Bool(value) => i64::from(value),
+            smt::Value::Int(value) if var.is_open => renaming.number(value),
+            smt::Value::Int(value) => i64::try_from(value).ok()?,
+            smt::Value::Array(_) => return None,
+        };
+        match var.content {
+            Content::Location(instance) => {
+                state.locations[instance.index()] = LocationId(u32::try_from(value).ok()?);
+            }
+            Content::Length(channel) => {
+                lengths.insert(channel, value);
+            }
+            Content::Slot(channel, slot, _) => {
+                slots.entry((channel, slot)).or_default().push(value)
+            }
+            Content::Cell(_) | Content::Array(..) => state.cells.push(value),
+        }
+    }
+    for (channel, length) in lengths {
+        for slot in 0..usize::try_from(length).ok()? {
+            let message = slots.get(&(channel, slot)).cloned().unwrap_or_default();
+            state.channels[channel].push(message);
+        }
+    }
+    Some(state)
+}

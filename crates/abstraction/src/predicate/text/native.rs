@@ -1,0 +1,203 @@
+//! The native language: the printed model is a valid input.
+
+use std::fmt::Write as _;
+
+use model::{InstanceId, Model, ProcessId};
+
+use super::listing::{Case, Listing, Notation, Printed};
+
+/// The abstract model in the native language.
+#[must_use]
+pub fn native(listing: &Listing<'_>) -> String {
+    let model = listing.model;
+    let at = |instance: InstanceId, locations: &[i64]| {
+        let names = &model.process_of(instance).locations;
+        let names: Vec<&str> = locations
+            .iter()
+            .map(|location| names[*location as usize].as_str())
+            .collect();
+        format!(
+            "{} @ {{{}}}",
+            model.instance_name(instance),
+            names.join(", ")
+        )
+    };
+    let notation = Notation {
+        listing,
+        and: " && ",
+        or: " || ",
+        equals: "==",
+        truth: ["false", "true"],
+        at: &at,
+        choose: &|a, b, c| format!("(if {a} then {b} else {c})"),
+    };
+    let mut out =
+        String::from("// A finite abstraction. Every run of the original is one of this model.\n");
+    declare(&notation, &mut out);
+    for position in 0..model.parts().processes.len() {
+        process(&notation, ProcessId::new(position), &mut out);
+    }
+    if let Some((name, formula)) = &listing.property {
+        for (atom, term) in &listing.atoms {
+            let _ = writeln!(out, "def p{} = {}", atom.index(), notation.condition(term));
+        }
+        let names = |atom: base::AtomId| format!("p{}", atom.index());
+        let _ = writeln!(out, "property {name}: {}", formula.display(&names));
+    }
+    out
+}
+
+fn declare(notation: &Notation<'_, '_>, out: &mut String) {
+    let listing = notation.listing;
+    for (slot, (name, values, location)) in listing.slots.iter().enumerate() {
+        if location.is_some() {
+            continue;
+        }
+        let is_truth = *values == [0, 1];
+        let ty = match (is_truth, values.first(), values.last()) {
+            (false, Some(lo), Some(hi)) => format!("{lo}..{hi}"),
+            _ => "bool".to_owned(),
+        };
+        let initial = match (listing.fixed(slot), is_truth) {
+            (Some(value), true) => (value != 0).to_string(),
+            (Some(value), false) => value.to_string(),
+            (None, _) => "any".to_owned(),
+        };
+        let meaning = listing.meanings.iter().find(|(other, _)| other == name);
+        let comment = meaning.map_or(String::new(), |(_, text)| format!("  // {text}"));
+        let _ = writeln!(out, "var {name} : {ty} = {initial}{comment}");
+    }
+    if let Some(condition) = listing.initial_condition() {
+        let _ = writeln!(out, "init {}", notation.condition(&condition));
+    }
+}
+
+fn process(notation: &Notation<'_, '_>, id: ProcessId, out: &mut String) {
+    let listing = notation.listing;
+    let model = listing.model;
+    let description = &model.parts().processes[id.index()];
+    let index = description.index.map(|range| {
+        let name = &model.parts().bounds[range.bound.index()];
+        (name.clone(), range)
+    });
+    let header = match &index {
+        Some((name, range)) => format!("({name} in {}..{})", range.lo, range.hi),
+        None => String::new(),
+    };
+    let _ = writeln!(out, "\nprocess {}{header} {{", description.name);
+    let starts = description.initial.iter();
+    let starts: Vec<&str> = starts
+        .map(|location| description.locations[location.index()].as_str())
+        .collect();
+    let _ = writeln!(out, "    init {}", starts.join(", "));
+    for (location, name) in description.locations.iter().enumerate() {
+        let _ = writeln!(out, "    from {name} {{");
+        for command in &listing.commands {
+            let instance = &model.instances()[command.instance.index()];
+            if instance.process == id && command.source == location as i64 {
+                let own = index.as_ref().zip(instance.index);
+                let own = own.map(|((name, _), value)| format!("{name} == {value}"));
+                step(notation, model, command, own, out);
+            }
+        }
+        let _ = writeln!(out, "    }}");
+    }
+    let _ = writeln!(out, "}}");
+}
+
+fn step(
+    notation: &Notation<'_, '_>,
+    model: &Model,
+    command: &Printed,
+    own: Option<String>,
+    out: &mut String,
+) {
+    let step = model.step_of(command.command);
+    let bindings = &model.commands()[command.command.index()].bindings;
+    let skipped = bindings.len() - step.parameters.len();
+    let parameters: Vec<String> = bindings[skipped..]
+        .iter()
+        .map(|(bound, value)| {
+            let name = &model.parts().bounds[bound.index()];
+            format!("{name} in {value}..{value}")
+        })
+        .collect();
+    let parameters = match parameters.is_empty() {
+        true => String::new(),
+        false => format!("({})", parameters.join(", ")),
+    };
+    if command.cases.is_empty() {
+        return;
+    }
+    let mut guards: Vec<String> = own.into_iter().collect();
+    guards.push(notation.condition(&command.guard));
+    let mut effect = Vec::new();
+    let mut targets: Vec<(usize, String)> = command
+        .assignments
+        .iter()
+        .map(|(slot, value)| (*slot, notation.value_for(*slot, value)))
+        .collect();
+    match command.cases.as_slice() {
+        [only] => {
+            guards.push(notation.condition(&only.condition));
+            let values = only.assignments.iter();
+            targets.extend(values.map(|(slot, v)| (*slot, notation.value_for(*slot, v))));
+        }
+        cases => {
+            effect.push(choice(notation, cases));
+            for (position, (slot, _)) in cases[0].assignments.iter().enumerate() {
+                targets.push((*slot, selected(notation, cases, position)));
+            }
+        }
+    }
+    guards.retain(|guard| guard != "true");
+    let guard = match guards.is_empty() {
+        true => String::new(),
+        false => format!(" when {}", guards.join(" && ")),
+    };
+    if !targets.is_empty() {
+        let names: Vec<&str> = targets
+            .iter()
+            .map(|(slot, _)| notation.listing.slots[*slot].0.as_str())
+            .collect();
+        let values: Vec<&str> = targets.iter().map(|(_, value)| value.as_str()).collect();
+        effect.push(format!("{} := {}", names.join(", "), values.join(", ")));
+    }
+    let effect = match effect.is_empty() {
+        true => String::new(),
+        false => format!(" {{ {} }}", effect.join("; ")),
+    };
+    let target = &model.process_of(command.instance).locations[command.target as usize];
+    let name = &step.name;
+    let _ = writeln!(out, "        {name}{parameters}{guard}{effect} -> {target}");
+}
+
+/// Which row happens, among those that are possible.
+fn choice(notation: &Notation<'_, '_>, cases: &[Case]) -> String {
+    let mut conditions = Vec::new();
+    for (number, case) in cases.iter().enumerate() {
+        let condition = notation.condition(&case.condition);
+        if condition != "true" {
+            conditions.push(format!("(row == {number} -> {condition})"));
+        }
+    }
+    let condition = match conditions.is_empty() {
+        true => String::new(),
+        false => format!(" where {}", conditions.join(" && ")),
+    };
+    format!("let row = choose row in 0..{}{condition}", cases.len() - 1)
+}
+
+/// The value that a slot has in the chosen row.
+fn selected(notation: &Notation<'_, '_>, cases: &[Case], position: usize) -> String {
+    let (slot, _) = cases[0].assignments[position];
+    let value = |case: &Case| notation.value_for(slot, &case.assignments[position].1);
+    let mut text = value(cases.last().expect("there are cases"));
+    for (number, case) in cases.iter().enumerate().rev().skip(1) {
+        let here = value(case);
+        if here != text {
+            text = format!("(if row == {number} then {here} else {text})");
+        }
+    }
+    text
+}

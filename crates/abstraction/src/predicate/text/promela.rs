@@ -1,0 +1,115 @@
+//! Promela (Spin): one process with a loop for each process of the model.
+
+use std::fmt::Write as _;
+
+use model::InstanceId;
+
+use super::listing::{Listing, Notation, identifier};
+
+/// The abstract model for Spin.
+#[must_use]
+pub fn promela(listing: &Listing<'_>) -> String {
+    let model = listing.model;
+    let place = |instance: InstanceId| format!("{}_at", identifier(model.instance_name(instance)));
+    let at = |instance: InstanceId, locations: &[i64]| {
+        let here = |location: &i64| format!("{} == {location}", place(instance));
+        let parts: Vec<String> = locations.iter().map(here).collect();
+        format!("({})", parts.join(" || "))
+    };
+    let notation = Notation {
+        listing,
+        and: " && ",
+        or: " || ",
+        equals: "==",
+        truth: ["false", "true"],
+        at: &at,
+        choose: &|a, b, c| format!("(({a}) -> ({b}) : ({c}))"),
+    };
+    let mut out = String::from(
+        "/* A finite abstraction. Every run of the original is one of this model. */\n",
+    );
+    for (name, values, location) in &listing.slots {
+        let ty = match (location, values.as_slice()) {
+            (None, [0, 1]) => "bool",
+            _ => "int",
+        };
+        let _ = writeln!(out, "{ty} {name};");
+    }
+    let _ = writeln!(out, "bool started = false;");
+    let sizes = listing.commands.iter().flat_map(|command| {
+        let own = command.assignments.len();
+        command
+            .cases
+            .iter()
+            .map(move |case| own + case.assignments.len())
+    });
+    for number in 0..sizes.max().unwrap_or(0) {
+        let _ = writeln!(out, "hidden int v{number};");
+    }
+    for position in 0..model.instances().len() {
+        proctype(&notation, InstanceId::new(position), &at, &mut out);
+    }
+    let _ = writeln!(out, "init {{\n  atomic {{\n    if");
+    for state in &listing.initial {
+        let values = listing.slots.iter().zip(state);
+        let values: Vec<String> = values
+            .map(|((name, _, _), value)| format!("{name} = {value}"))
+            .collect();
+        let _ = writeln!(out, "    :: {}", values.join("; "));
+    }
+    let _ = writeln!(out, "    fi;\n    started = true\n  }}\n}}");
+    if let Some((name, formula)) = &listing.property {
+        for (atom, term) in &listing.atoms {
+            // Before the start nothing has happened yet, so nothing is wrong.
+            let text = notation.condition(term);
+            let _ = writeln!(out, "#define p{} ({text})", atom.index());
+        }
+        let names = |atom: base::AtomId| format!("p{}", atom.index());
+        let text = formula.display(&names).to_string();
+        let _ = writeln!(out, "ltl {name} {{ (!started) U (started && ({text})) }}");
+    }
+    out
+}
+
+fn proctype(
+    notation: &Notation<'_, '_>,
+    instance: InstanceId,
+    at: &dyn Fn(InstanceId, &[i64]) -> String,
+    out: &mut String,
+) {
+    let listing = notation.listing;
+    let model = listing.model;
+    let name = identifier(model.instance_name(instance));
+    let _ = writeln!(out, "active proctype {name}() {{\n  started;\nend: do");
+    for command in &listing.commands {
+        if command.instance != instance {
+            continue;
+        }
+        for case in &command.cases {
+            let guard = format!(
+                "{} && ({}) && ({})",
+                at(instance, &[command.source]),
+                notation.condition(&command.guard),
+                notation.condition(&case.condition)
+            );
+            let mut steps = Vec::new();
+            let assignments = [command.assignments.as_slice(), &case.assignments].concat();
+            // New values are computed from old ones, so they are all computed first.
+            for (number, (slot, value)) in assignments.iter().enumerate() {
+                let text = notation.value_for(*slot, value);
+                steps.push(format!("v{number} = ({text})"));
+            }
+            for (number, (slot, _)) in assignments.iter().enumerate() {
+                steps.push(format!("{} = v{number}", listing.slots[*slot].0));
+            }
+            steps.push(format!("{name}_at = {}", command.target));
+            let label = model.command_name(command.command);
+            let _ = writeln!(
+                out,
+                "  :: d_step {{ {guard} -> /* {label} */ {} }}",
+                steps.join("; ")
+            );
+        }
+    }
+    let _ = writeln!(out, "  :: false -> skip\n  od\n}}");
+}

@@ -1,0 +1,145 @@
+//! From abstract counterexamples to runs of the model.
+
+use abstraction::predicate::{Abstraction, Execution, concretize, execute};
+use evidence::{Trace, TraceStep, Verdict, Violation, ViolationKind};
+use model::Model;
+use smt::{Answer, Term};
+
+use super::setup::Check;
+
+/// What became of a replay.
+pub(super) enum Replayed {
+    /// It happens: the run, and the sample in which it does.
+    Real(Box<(Trace, Model)>),
+    /// It cannot happen.
+    Spurious,
+    /// It is possible as far as the solver knows, but no run was found.
+    Undecided,
+}
+
+impl Check<'_> {
+    /// Replays transitions and asks for a run whose last state satisfies `end`.
+    pub(super) fn replay(
+        &self,
+        abstraction: &mut Abstraction<'_>,
+        transitions: &[usize],
+        end: &Term,
+    ) -> Replayed {
+        let execution = execute(abstraction.program, &abstraction.domain, transitions);
+        let last = execution.values.len() - 1;
+        let end = execution.at(abstraction.program, last, end);
+        self.solve(abstraction, &execution, transitions, &[end], None)
+    }
+
+    /// Replays a stem and a loop, which must lead back to where it starts. `idle`: the loop is the
+    /// idle step of the last state.
+    pub(super) fn replay_loop(
+        &self,
+        abstraction: &mut Abstraction<'_>,
+        stem: &[usize],
+        cycle: &[usize],
+        further: &Term,
+    ) -> Replayed {
+        let transitions = [stem, cycle].concat();
+        let execution = execute(abstraction.program, &abstraction.domain, &transitions);
+        let last = execution.values.len() - 1;
+        let mut conditions = vec![execution.at(abstraction.program, last, further)];
+        conditions.push(execution.same(stem.len(), last));
+        self.solve(
+            abstraction,
+            &execution,
+            &transitions,
+            &conditions,
+            Some(stem.len()),
+        )
+    }
+
+    fn solve(
+        &self,
+        abstraction: &mut Abstraction<'_>,
+        execution: &Execution,
+        transitions: &[usize],
+        further: &[Term],
+        loop_start: Option<usize>,
+    ) -> Replayed {
+        let solution = match execution.solve(&mut abstraction.questions, further) {
+            Answer::Unsat => return Replayed::Spurious,
+            Answer::Unknown(_) => return Replayed::Undecided,
+            Answer::Sat(solution) => solution,
+        };
+        let program = abstraction.program;
+        let Some(concrete) = concretize(self.model, program, execution, &solution) else {
+            return Replayed::Undecided;
+        };
+        let step = |transition: &usize| {
+            let description = &program.transitions[*transition];
+            TraceStep {
+                actions: description.actions.clone(),
+                movers: description.movers.clone(),
+                commands: description.commands.clone(),
+            }
+        };
+        let mut trace = Trace {
+            states: concrete.states,
+            steps: transitions.iter().map(step).collect(),
+            loop_start,
+        };
+        if loop_start.is_some() {
+            match transitions.len() == loop_start.unwrap_or(0) {
+                // The idle step of a deadlocked state.
+                true => trace.steps.push(TraceStep::default()),
+                false => {
+                    trace.states.pop();
+                }
+            }
+        }
+        Replayed::Real(Box::new((trace, concrete.model)))
+    }
+
+    /// The violation, if the judge of evidence confirms it.
+    pub(super) fn confirmed(
+        &self,
+        kind: ViolationKind,
+        trace: Trace,
+        sample: &Model,
+    ) -> Option<Verdict> {
+        let violation = Violation {
+            kind,
+            trace: Some(trace),
+            covering: None,
+            component: None,
+        };
+        let assumptions = &sample.parts().assumptions;
+        let judged = evidence::validate(
+            sample,
+            self.property,
+            self.fairness,
+            assumptions,
+            &violation,
+        );
+        match judged {
+            Ok(()) => Some(Verdict::Violated(Box::new(violation))),
+            Err(invalid) => {
+                *self.unconfirmed.borrow_mut() = Some(invalid.to_string());
+                None
+            }
+        }
+    }
+
+    /// The run-time error in the last state of a run, if there is one.
+    pub(super) fn error_at_end(
+        &self,
+        sample: &Model,
+        trace: &Trace,
+    ) -> Option<model::RunTimeError> {
+        let state = trace.states.last()?;
+        let commands = trace.steps.last().map_or(&[][..], |step| &step.commands);
+        let in_atom = |atom: &base::AtomId| sample.atom_holds(*atom, state, commands).err();
+        let mut atoms: Vec<base::AtomId> = self.setup.atoms.keys().copied().collect();
+        atoms.sort_unstable();
+        sample
+            .successors(state)
+            .err()
+            .or_else(|| atoms.iter().find_map(in_atom))
+    }
+}

@@ -1,0 +1,319 @@
+//! Properties of infinite runs.
+//!
+//! An abstract lasso may be a run of the model, may be impossible, or may be possible any finite
+//! number of times but not for ever. The three are told apart in this order: a concrete lasso is
+//! looked for, the stem with one round of the loop is replayed and refuted, and an expression is
+//! looked for that decreases along the loop. What survives is unrolled a little further.
+
+use abstraction::predicate::{AbstractGraph, AbstractPath, Abstraction, Effect, Goal};
+use base::FairnessKind;
+use evidence::{UnknownReason, Verdict, ViolationKind};
+use logic::Ltl;
+use model::{Condition, ConditionKind, Subject};
+use omega::Automaton;
+use smt::Term;
+
+use super::concrete::Replayed;
+use super::outcome;
+use super::product::{AbstractLasso, Product, Ranked};
+use super::safety::Round;
+use super::setup::{Check, Letters};
+use crate::Outcome;
+use crate::fairness::assuming;
+
+/// How often a loop is unrolled in search of a contradiction or a concrete lasso.
+const MAX_UNROLLED: usize = 3;
+
+impl Check<'_> {
+    pub(super) fn ltl(&self, formula: &Ltl) -> Outcome {
+        let negation = match logic::translate(&Ltl::not(formula.clone())) {
+            Ok(automaton) => automaton,
+            Err(error) => return self.unsupported(&error.to_string()),
+        };
+        let automaton = assuming(negation, &self.model.parts().assumptions);
+        let mut search = Search {
+            check: self,
+            abstraction: self.abstraction(),
+            automaton,
+            conditions: self.conditions(),
+            rankings: Vec::new(),
+            graph: AbstractGraph::default(),
+            n_product_states: 0,
+        };
+        let mut round = 0;
+        let (verdict, sample) = loop {
+            round += 1;
+            match search.round(round) {
+                Round::Decided(verdict, sample) => break (verdict, sample),
+                Round::Refined if round > self.plan.predicate.max_refinements => {
+                    let reason = UnknownReason::AbstractionTooCoarse;
+                    break (Verdict::Unknown(reason), None);
+                }
+                Round::Refined => {}
+            }
+        };
+        let mut outcome = outcome(self.fairness, verdict);
+        outcome.sample = sample;
+        self.describe(
+            &mut outcome,
+            &search.abstraction,
+            &search.graph,
+            round - 1,
+            &search.rankings,
+        );
+        outcome.stats.n_product_states = Some(search.n_product_states as u64);
+        search.describe_fairness(&mut outcome);
+        outcome
+    }
+
+    /// The conditions that may be carried over. Runs that are fair in the strong global sense are
+    /// fair to every action in the strong sense, and only that is used of it.
+    fn conditions(&self) -> Vec<Condition> {
+        let mut fairness = self.fairness;
+        if fairness.kind == FairnessKind::StrongGlobal {
+            fairness.kind = FairnessKind::Strong;
+        }
+        self.model.fairness_conditions(fairness)
+    }
+}
+
+struct Search<'a> {
+    check: &'a Check<'a>,
+    abstraction: Abstraction<'a>,
+    automaton: Automaton,
+    conditions: Vec<Condition>,
+    rankings: Vec<Term>,
+    graph: AbstractGraph,
+    n_product_states: usize,
+}
+
+impl Search<'_> {
+    fn round(&mut self, round: usize) -> Round {
+        let undecided = |reason| Round::Decided(Verdict::Unknown(reason), None);
+        let goal = Goal {
+            is_reached: &|_, _| false,
+            deadlock: false,
+            complete: true,
+        };
+        let (graph, halt) = self.abstraction.explore(&goal, &self.check.plan.budget);
+        self.graph = graph;
+        if let Some(halt) = halt {
+            return self.check.judge_halt(halt, &mut self.abstraction, round);
+        }
+        let mut ranked = Vec::new();
+        for rank in &self.rankings {
+            ranked.push(Ranked::new(&mut self.abstraction, &self.graph, rank));
+        }
+        // New rankings need no new exploration.
+        loop {
+            let Some(letters) = Letters::new(self.check, &self.abstraction.domain) else {
+                let why = "a proposition is not expressible".to_owned();
+                return undecided(UnknownReason::Unsupported(why));
+            };
+            let product = Product {
+                abstraction: &self.abstraction,
+                graph: &self.graph,
+                automaton: &self.automaton,
+                letters: &letters,
+                conditions: &self.conditions,
+                rankings: &ranked,
+            };
+            let (lasso, n_nodes) = product.find_lasso();
+            self.n_product_states = n_nodes;
+            let Some(lasso) = lasso else {
+                return Round::Decided(Verdict::Holds { witness: None }, None);
+            };
+            if let Some(decided) = self.replay(&lasso, 1, round) {
+                return decided;
+            }
+            if let Some(rank) = self.ranking_for(&lasso) {
+                ranked.push(Ranked::new(&mut self.abstraction, &self.graph, &rank));
+                self.rankings.push(rank);
+                continue;
+            }
+            if self.bound_ranking(&lasso, round) {
+                return Round::Refined;
+            }
+            for n_rounds in 2..=MAX_UNROLLED {
+                if let Some(decided) = self.replay(&lasso, n_rounds, round) {
+                    return decided;
+                }
+            }
+            return self.make_fairness_exact(&lasso);
+        }
+    }
+
+    fn transitions(&self, edges: &[(usize, usize)]) -> Vec<usize> {
+        let transition =
+            |(state, edge): &(usize, usize)| self.graph.edges[*state][*edge].transition;
+        edges.iter().filter_map(transition).collect()
+    }
+
+    /// Looks for a concrete lasso, then for a contradiction; nothing if neither is found.
+    fn replay(&mut self, lasso: &AbstractLasso, n_rounds: usize, round: usize) -> Option<Round> {
+        let stem = self.transitions(&lasso.stem);
+        let cycle = self.transitions(&lasso.cycle).repeat(n_rounds);
+        let is_idle = cycle.is_empty();
+        let further = match is_idle {
+            true => self.abstraction.deadlock_condition(),
+            false => Term::Bool(true),
+        };
+        let replayed = self
+            .check
+            .replay_loop(&mut self.abstraction, &stem, &cycle, &further);
+        if let Replayed::Real(found) = replayed {
+            let (trace, sample) = *found;
+            let kind = ViolationKind::FairLoop;
+            if let Some(verdict) = self.check.confirmed(kind, trace, &sample) {
+                return Some(Round::Decided(verdict, Some(Box::new(sample))));
+            }
+        }
+        let transitions = [stem.as_slice(), &cycle].concat();
+        let check = self.check;
+        match check.replay(&mut self.abstraction, &transitions, &further) {
+            Replayed::Spurious => {
+                let path = self.path(lasso, n_rounds);
+                match check.learn(&path, &further, &mut self.abstraction, round) {
+                    Round::Refined => Some(Round::Refined),
+                    // Perhaps a ranking helps where predicates do not.
+                    Round::Decided(..) => None,
+                }
+            }
+            Replayed::Real(_) | Replayed::Undecided => None,
+        }
+    }
+
+    /// The lasso as a path, with the loop taken so many times.
+    fn path(&self, lasso: &AbstractLasso, n_rounds: usize) -> AbstractPath {
+        let mut path = AbstractPath {
+            states: Vec::new(),
+            transitions: Vec::new(),
+        };
+        let rounds = lasso.cycle.repeat(n_rounds);
+        let edges: Vec<(usize, usize)> = [lasso.stem.as_slice(), &rounds].concat();
+        let first = edges.first().map_or(0, |(state, _)| *state);
+        path.states.push(self.graph.states[first].clone());
+        for (state, position) in edges {
+            let edge = self.graph.edges[state][position];
+            if let Some(transition) = edge.transition {
+                path.transitions.push(transition);
+                path.states.push(self.graph.states[edge.target].clone());
+            }
+        }
+        path
+    }
+
+    /// Expressions that may decrease along a loop.
+    fn candidates(&self, lasso: &AbstractLasso) -> Vec<Term> {
+        let mut transitions = self.transitions(&lasso.cycle);
+        transitions.sort_unstable();
+        transitions.dedup();
+        self.abstraction.ranking_candidates(&transitions)
+    }
+
+    /// What the steps of a loop do to an expression; nothing if one of them is idle.
+    fn effects(&mut self, lasso: &AbstractLasso, rank: &Term) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (state, position) in &lasso.cycle {
+            let edge = self.graph.edges[*state][*position];
+            let Some(transition) = edge.transition else {
+                return Vec::new();
+            };
+            let (source, target) = (&self.graph.states[*state], &self.graph.states[edge.target]);
+            let effect = self.abstraction.effect(rank, source, transition, target);
+            effects.push(effect);
+            if effect == Effect::Increasing {
+                break;
+            }
+        }
+        effects
+    }
+
+    /// An expression that decreases somewhere on the loop and increases nowhere on it.
+    fn ranking_for(&mut self, lasso: &AbstractLasso) -> Option<Term> {
+        let candidates = self.candidates(lasso);
+        candidates.into_iter().find(|rank| {
+            let effects = self.effects(lasso, rank);
+            effects.contains(&Effect::Decreasing)
+                && !effects.contains(&Effect::Increasing)
+                && !self.rankings.contains(rank)
+        })
+    }
+
+    fn stays_bounded(&mut self, lasso: &AbstractLasso, rank: &Term) -> bool {
+        lasso.cycle.iter().all(|(state, position)| {
+            let edge = self.graph.edges[*state][*position];
+            edge.transition.is_some_and(|transition| {
+                let (source, target) =
+                    (&self.graph.states[*state], &self.graph.states[edge.target]);
+                self.abstraction
+                    .stays_bounded(rank, source, transition, target)
+            })
+        })
+    }
+
+    /// If an expression becomes smaller along the loop, but may be negative, it becomes a predicate
+    /// that it is not.
+    fn bound_ranking(&mut self, lasso: &AbstractLasso, round: usize) -> bool {
+        for rank in self.candidates(lasso) {
+            let effects = self.effects(lasso, &rank);
+            if effects.contains(&Effect::Falling)
+                && !effects.contains(&Effect::Increasing)
+                && self.stays_bounded(lasso, &rank)
+            {
+                let n_before = self.abstraction.domain.predicates.len();
+                if self.abstraction.bound_from_below(&rank, round) {
+                    self.abstraction.refine(n_before);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// If a fairness condition is not kept exactly, predicates are added so that it is.
+    fn make_fairness_exact(&mut self, _lasso: &AbstractLasso) -> Round {
+        let transitions: Vec<usize> = (0..self.abstraction.commands.len())
+            .filter(|t| !self.abstraction.enabledness_is_exact(*t))
+            .filter(|t| self.conditions.iter().any(|c| self.concerns(c, *t)))
+            .collect();
+        let n_before = self.abstraction.domain.predicates.len();
+        let program = self.abstraction.program;
+        let n_added = self.abstraction.domain.add_guards_of(program, &transitions);
+        if n_added > 0 {
+            self.abstraction.refine(n_before);
+            return Round::Refined;
+        }
+        let reason = match self.abstraction.questions.gave_up() {
+            Some(_) => UnknownReason::SolverGaveUp,
+            None => UnknownReason::AbstractionTooCoarse,
+        };
+        Round::Decided(Verdict::Unknown(reason), None)
+    }
+
+    fn concerns(&self, condition: &Condition, transition: usize) -> bool {
+        let description = &self.abstraction.program.transitions[transition];
+        match &condition.subject {
+            Subject::Process(instance) => description.movers.contains(instance),
+            Subject::Action(action) => description.actions.contains(action),
+            Subject::Choice(command) => description.commands.contains(command),
+            Subject::Timer(_) => unreachable!("models with timers are refused"),
+        }
+    }
+
+    /// Says which conditions were carried over, and which not.
+    fn describe_fairness(&self, outcome: &mut Outcome) {
+        for condition in &self.conditions {
+            let own = 0..self.abstraction.commands.len();
+            let inexact = own
+                .filter(|t| self.concerns(condition, *t))
+                .any(|t| !self.abstraction.enabledness_is_exact(t));
+            if inexact && condition.kind != ConditionKind::Unconditional {
+                let name = self.check.model.subject_name(&condition.subject);
+                outcome.remarks.push(format!(
+                    "fairness of {name} is used only where it is certainly enabled: when it is enabled is not kept exactly"
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The predicate route: unbounded data, by abstraction that is refined until it decides.
+//!
+//! "Holds" of the abstraction is "holds" of the model, because every run of the model is one of the
+//! abstraction and every fair one a fair one (`SOUNDNESS.md`). A counterexample of the abstraction
+//! is replayed symbolically: if it happens, the concrete run goes to the judge of evidence like any
+//! other; if it cannot happen, it yields predicates; if neither is found out, the verdict is
+//! *unknown*. CEGAR: E. Clarke, O. Grumberg, S. Jha, Y. Lu, H. Veith, *Counterexample-guided
+//! abstraction refinement*, CAV 2000, doi:10.1007/10722167_15.
+
+mod concrete;
+mod listing;
+mod liveness;
+mod product;
+mod remarks;
+mod safety;
+mod setup;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use abstraction::predicate::Refusal;
+use base::{Diagnostic, Fairness, Progress};
+use engine::Stats;
+use evidence::{UnknownReason, Verdict};
+use logic::{NamedProperty, Property};
+use model::{Hints, Model, Scalar, Unbounded};
+use smt::{Embedded, Solver};
+
+pub use listing::{TextFormat, abstraction_text};
+pub use setup::Setup;
+
+use crate::fairness::is_machine_closed;
+use crate::{Outcome, Plan};
+
+/// How long the embedded solver may think about one question.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Makes solvers; each check has its own.
+pub type MakeSolver = Arc<dyn Fn() -> Box<dyn Solver> + Send + Sync>;
+
+/// How unbounded data is abstracted.
+#[derive(Clone)]
+pub struct Options {
+    /// Makes the solver.
+    pub solver: MakeSolver,
+    /// How often predicates or rankings are added before the check gives up.
+    pub max_refinements: usize,
+    /// What the author of the model says about the abstraction.
+    pub hints: Hints,
+    /// Variables with more values than this are abstracted.
+    pub max_kept_values: i128,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            solver: Arc::new(|| Box::new(Embedded::new(PATIENCE))),
+            max_refinements: 40,
+            hints: Hints::default(),
+            max_kept_values: abstraction::predicate::MAX_KEPT_VALUES,
+        }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("max_refinements", &self.max_refinements)
+            .field("hints", &self.hints)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Does some variable range over all integers, or all from some point on?
+pub(crate) fn has_unbounded_integers(model: &Model) -> bool {
+    let is_wide = |ty: Scalar| {
+        let (lo, hi) = ty.bounds();
+        lo == i64::MIN || hi == i64::MAX
+    };
+    model.cells().iter().any(|cell| is_wide(cell.ty))
+}
+
+/// The answer of the explicit route to a model that it cannot explore.
+pub(crate) fn not_explicit(fairness: Fairness, reason: &Unbounded) -> Outcome {
+    let why = format!(
+        "{}, so its states cannot be visited one by one",
+        reason.what
+    );
+    let mut outcome = outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)));
+    outcome.route = "explicit";
+    outcome.warnings.push(
+        Diagnostic::warning("unbounded", reason.span, reason.what.clone())
+            .help("give it a value with `-D`, or use `--route predicate`"),
+    );
+    outcome
+}
+
+pub(crate) fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
+    Outcome {
+        verdict,
+        route: "predicate",
+        fairness,
+        stats: Stats::default(),
+        branching: None,
+        warnings: Vec::new(),
+        remarks: Vec::new(),
+        sample: None,
+    }
+}
+
+fn refused(fairness: Fairness, refusal: &Refusal) -> Outcome {
+    let reason = UnknownReason::Unsupported(refusal.message.clone());
+    let mut outcome = outcome(fairness, Verdict::Unknown(reason));
+    let message = format!(
+        "predicate abstraction cannot treat this: {}",
+        refusal.message
+    );
+    if refusal.span != base::Span::nowhere() {
+        let warning = Diagnostic::warning("predicate-abstraction", refusal.span, message);
+        outcome.warnings.push(warning);
+    }
+    outcome
+}
+
+/// Checks a property by predicate abstraction.
+pub(crate) fn check(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    plan: &Plan,
+    _progress: &mut dyn Progress,
+) -> Outcome {
+    let setup = match Setup::new(model, &property.property, &plan.predicate) {
+        Ok(setup) => setup,
+        Err(refusal) => return refused(fairness, &refusal),
+    };
+    let check = setup::Check {
+        model,
+        setup: &setup,
+        fairness,
+        plan,
+        property: &property.property,
+        last_domain: std::cell::RefCell::default(),
+        unconfirmed: std::cell::RefCell::default(),
+    };
+    decide(&check)
+}
+
+fn decide(check: &setup::Check<'_>) -> Outcome {
+    let (model, fairness) = (check.model, check.fairness);
+    let conditions = model.fairness_conditions(fairness);
+    match check.property {
+        Property::Invariant(formula) if is_machine_closed(model, &conditions) => {
+            check.invariant(formula)
+        }
+        Property::Invariant(formula) => check.ltl(&logic::Ltl::always(formula.clone())),
+        Property::Reachable(formula) => check.reachable(formula),
+        Property::DeadlockFree => check.deadlock_free(),
+        Property::Ltl(formula) => check.ltl(formula),
+        Property::Never(_) => {
+            let why = "claims are not decided by predicate abstraction".to_owned();
+            outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)))
+        }
+        Property::CtlStar(_) | Property::MayMust(_) => {
+            let why = "path quantifiers are not decided by predicate abstraction".to_owned();
+            outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)))
+        }
+    }
+}

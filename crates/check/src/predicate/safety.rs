@@ -1,0 +1,247 @@
+//! Questions about reachable states: invariants, reachability, deadlocks, run-time errors.
+
+use abstraction::predicate::{AbstractGraph, AbstractPath, Abstraction, Goal, Halt, Refined};
+use evidence::{UnknownReason, Verdict, ViolationKind};
+use logic::Ltl;
+use omega::Prop;
+use smt::Term;
+
+use super::concrete::Replayed;
+use super::outcome;
+use super::setup::{Check, Letters, proposition};
+use crate::Outcome;
+
+/// How a round ended.
+pub(super) enum Round {
+    /// With an answer.
+    Decided(Verdict, Option<Box<model::Model>>),
+    /// Predicates were added.
+    Refined,
+}
+
+impl Check<'_> {
+    pub(super) fn invariant(&self, formula: &Ltl) -> Outcome {
+        self.search(Sought::Bad(formula.negate()))
+    }
+
+    pub(super) fn reachable(&self, formula: &Ltl) -> Outcome {
+        self.search(Sought::Wanted(formula.clone()))
+    }
+
+    pub(super) fn deadlock_free(&self) -> Outcome {
+        self.search(Sought::Deadlock)
+    }
+
+    fn search(&self, sought: Sought) -> Outcome {
+        let prop = match sought.formula().map(proposition) {
+            Some(None) => return self.unsupported("the formula is too large"),
+            Some(Some(prop)) => prop,
+            None => Prop::Const(false),
+        };
+        let mut abstraction = self.abstraction();
+        let mut graph = AbstractGraph::default();
+        let mut verdict = None;
+        let mut sample = None;
+        let mut round = 0;
+        while verdict.is_none() {
+            let Some(letters) = Letters::new(self, &abstraction.domain) else {
+                return self.unsupported("a proposition is not expressible");
+            };
+            let goal = Goal {
+                is_reached: &|state, transition| {
+                    let letter = |atom| letters.holds(atom, state, transition);
+                    prop.holds(&letter)
+                },
+                deadlock: matches!(sought, Sought::Deadlock),
+                complete: false,
+            };
+            let (explored, halt) = abstraction.explore(&goal, &self.plan.budget);
+            graph = explored;
+            round += 1;
+            let ended = self.judge(&sought, &prop, halt, &mut abstraction, round);
+            match ended {
+                Round::Decided(decided, found_in) => {
+                    verdict = Some(decided);
+                    sample = found_in;
+                }
+                Round::Refined if round > self.plan.predicate.max_refinements => {
+                    let reason = UnknownReason::AbstractionTooCoarse;
+                    verdict = Some(Verdict::Unknown(reason));
+                }
+                Round::Refined => {}
+            }
+        }
+        let verdict = verdict.expect("the loop ends with one");
+        let mut outcome = outcome(self.fairness, verdict);
+        outcome.sample = sample;
+        self.describe(&mut outcome, &abstraction, &graph, round - 1, &[]);
+        outcome
+    }
+
+    pub(super) fn unsupported(&self, why: &str) -> Outcome {
+        let reason = UnknownReason::Unsupported(why.to_owned());
+        outcome(self.fairness, Verdict::Unknown(reason))
+    }
+
+    fn judge(
+        &self,
+        sought: &Sought,
+        prop: &Prop,
+        halt: Option<Halt>,
+        abstraction: &mut Abstraction<'_>,
+        round: usize,
+    ) -> Round {
+        match halt {
+            None => Round::Decided(sought.absent(), None),
+            Some(Halt::Goal(path)) => {
+                let end = match sought {
+                    Sought::Deadlock => abstraction.deadlock_condition(),
+                    _ => self.term_of(prop, path.transitions.last().copied()),
+                };
+                self.judge_path(&path, &end, &sought.kind(), abstraction, round)
+            }
+            Some(other) => self.judge_halt(other, abstraction, round),
+        }
+    }
+
+    /// What to make of an exploration that ended before the goal was reached.
+    pub(super) fn judge_halt(
+        &self,
+        halt: Halt,
+        abstraction: &mut Abstraction<'_>,
+        round: usize,
+    ) -> Round {
+        let undecided = |reason| Round::Decided(Verdict::Unknown(reason), None);
+        match halt {
+            Halt::Goal(_) => undecided(UnknownReason::AbstractionTooCoarse),
+            Halt::Failure(path, failure) => {
+                let end = abstraction.failure(failure).condition.clone();
+                self.judge_path(&path, &end, &Claim::Error, abstraction, round)
+            }
+            Halt::Stopped(reason) => undecided(UnknownReason::Stopped(reason)),
+            Halt::GaveUp => undecided(UnknownReason::SolverGaveUp),
+        }
+    }
+
+    /// Replays a path: a run, new predicates, or nothing.
+    fn judge_path(
+        &self,
+        path: &AbstractPath,
+        end: &Term,
+        claim: &Claim,
+        abstraction: &mut Abstraction<'_>,
+        round: usize,
+    ) -> Round {
+        match self.replay(abstraction, &path.transitions, end) {
+            Replayed::Real(found) => {
+                let (trace, sample) = *found;
+                match self.claimed(claim, trace, &sample) {
+                    Some(verdict) => Round::Decided(verdict, Some(Box::new(sample))),
+                    None => {
+                        let reason = UnknownReason::AbstractionTooCoarse;
+                        Round::Decided(Verdict::Unknown(reason), None)
+                    }
+                }
+            }
+            Replayed::Undecided => {
+                Round::Decided(Verdict::Unknown(UnknownReason::SolverGaveUp), None)
+            }
+            Replayed::Spurious => self.learn(path, end, abstraction, round),
+        }
+    }
+
+    /// Adds what refutes a path that cannot happen.
+    pub(super) fn learn(
+        &self,
+        path: &AbstractPath,
+        end: &Term,
+        abstraction: &mut Abstraction<'_>,
+        round: usize,
+    ) -> Round {
+        let n_before = abstraction.domain.predicates.len();
+        // What assignments establish is tried once, then distances, then weakest preconditions.
+        abstraction.domain.add_assignments(abstraction.program);
+        if abstraction.domain.predicates.len() == n_before {
+            abstraction.learn_distances(path, round);
+        }
+        if abstraction.domain.predicates.len() > n_before {
+            abstraction.refine(n_before);
+            return Round::Refined;
+        }
+        match abstraction.learn(path, end, round) {
+            Refined::Added(_) => {
+                abstraction.refine(n_before);
+                Round::Refined
+            }
+            Refined::Nothing => {
+                let reason = match abstraction.questions.gave_up() {
+                    Some(_) => UnknownReason::SolverGaveUp,
+                    None => UnknownReason::AbstractionTooCoarse,
+                };
+                Round::Decided(Verdict::Unknown(reason), None)
+            }
+        }
+    }
+
+    fn claimed(
+        &self,
+        claim: &Claim,
+        trace: evidence::Trace,
+        sample: &model::Model,
+    ) -> Option<Verdict> {
+        match claim {
+            Claim::Violation(kind) => self.confirmed(kind.clone(), trace, sample),
+            Claim::Witness => evidence::validate_witness(sample, self.property, &trace)
+                .is_ok()
+                .then_some(Verdict::Holds {
+                    witness: Some(trace),
+                }),
+            Claim::Error => {
+                let error = self.error_at_end(sample, &trace)?;
+                self.confirmed(ViolationKind::RunTimeError(error), trace, sample)
+            }
+        }
+    }
+}
+
+/// What a run to the goal shows.
+pub(super) enum Claim {
+    Violation(ViolationKind),
+    Witness,
+    Error,
+}
+
+/// What a search looks for.
+enum Sought {
+    /// A state that breaks the property.
+    Bad(Ltl),
+    /// A state that the property demands.
+    Wanted(Ltl),
+    /// A state without steps.
+    Deadlock,
+}
+
+impl Sought {
+    fn formula(&self) -> Option<&Ltl> {
+        match self {
+            Self::Bad(formula) | Self::Wanted(formula) => Some(formula),
+            Self::Deadlock => None,
+        }
+    }
+
+    fn kind(&self) -> Claim {
+        match self {
+            Self::Bad(_) => Claim::Violation(ViolationKind::BadPrefix),
+            Self::Wanted(_) => Claim::Witness,
+            Self::Deadlock => Claim::Violation(ViolationKind::Deadlock),
+        }
+    }
+
+    /// What it means that there is no such state.
+    fn absent(&self) -> Verdict {
+        match self {
+            Self::Bad(_) | Self::Deadlock => Verdict::Holds { witness: None },
+            Self::Wanted(_) => crate::explicit::violated(ViolationKind::Unreachable, None),
+        }
+    }
+}

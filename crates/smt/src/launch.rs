@@ -1,0 +1,94 @@
+//! Starting solver processes, behind a trait.
+
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// A conversation with a process, line by line.
+pub trait Connection {
+    /// Sends a line.
+    ///
+    /// # Errors
+    /// The process does not listen any more.
+    fn send(&mut self, line: &str) -> io::Result<()>;
+
+    /// Waits for a line.
+    ///
+    /// # Errors
+    /// There is none within the time given, or there will be none any more.
+    fn receive(&mut self, patience: Duration) -> io::Result<String>;
+}
+
+/// Starts processes.
+pub trait Launch {
+    /// Starts a program with arguments.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    fn launch(&self, program: &str, arguments: &[String]) -> io::Result<Box<dyn Connection>>;
+}
+
+/// Starts processes of the operating system, found along its search path.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemProcesses;
+
+impl Launch for SystemProcesses {
+    fn launch(&self, program: &str, arguments: &[String]) -> io::Result<Box<dyn Connection>> {
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let stdin = child.stdin.take().expect("it is piped");
+        let stdout = child.stdout.take().expect("it is piped");
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Box::new(Pipe {
+            child,
+            stdin,
+            lines,
+        }))
+    }
+}
+
+/// A process and its pipes. It ends with this value.
+struct Pipe {
+    child: Child,
+    stdin: ChildStdin,
+    lines: Receiver<String>,
+}
+
+impl Connection for Pipe {
+    fn send(&mut self, line: &str) -> io::Result<()> {
+        self.stdin.write_all(line.as_bytes())?;
+        self.stdin.write_all(b"\n")?;
+        self.stdin.flush()
+    }
+
+    fn receive(&mut self, patience: Duration) -> io::Result<String> {
+        self.lines
+            .recv_timeout(patience)
+            .map_err(|error| match error {
+                RecvTimeoutError::Timeout => io::ErrorKind::TimedOut.into(),
+                RecvTimeoutError::Disconnected => io::ErrorKind::UnexpectedEof.into(),
+            })
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

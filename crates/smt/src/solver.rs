@@ -1,0 +1,117 @@
+//! What every backend can do.
+
+use crate::term::Term;
+use crate::value::Model;
+
+/// What a solver says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// There is a model, and this is one. It has been checked by evaluation.
+    Sat(Model),
+    /// There is none.
+    Unsat,
+    /// No answer, and why.
+    Unknown(String),
+}
+
+impl Answer {
+    /// May there be a model? Only "unsatisfiable" excludes one.
+    #[must_use]
+    pub fn may_be_sat(&self) -> bool {
+        !matches!(self, Self::Unsat)
+    }
+}
+
+/// A decision procedure with a stack of assertions.
+pub trait Solver {
+    /// The name that reports use.
+    fn name(&self) -> String;
+
+    /// Asserts a Boolean term until the level is left.
+    fn assert(&mut self, term: &Term);
+
+    /// Opens a level.
+    fn push(&mut self);
+
+    /// Leaves a level with everything asserted in it.
+    fn pop(&mut self);
+
+    /// Can all assertions and assumptions be true together?
+    fn check(&mut self, assumptions: &[Term]) -> Answer;
+
+    /// After [`Answer::Unsat`]: positions of assumptions that are contradictory already. `None`
+    /// where the backend does not say.
+    fn core(&mut self) -> Option<Vec<usize>> {
+        None
+    }
+}
+
+impl<S: Solver + ?Sized> Solver for Box<S> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    fn assert(&mut self, term: &Term) {
+        (**self).assert(term);
+    }
+
+    fn push(&mut self) {
+        (**self).push();
+    }
+
+    fn pop(&mut self) {
+        (**self).pop();
+    }
+
+    fn check(&mut self, assumptions: &[Term]) -> Answer {
+        (**self).check(assumptions)
+    }
+
+    fn core(&mut self) -> Option<Vec<usize>> {
+        (**self).core()
+    }
+}
+
+/// Assertions by level. The last level is open for ever; there is always one.
+#[derive(Clone, Debug)]
+pub(crate) struct Levels(Vec<Vec<Term>>);
+
+impl Levels {
+    pub(crate) fn new() -> Self {
+        Self(vec![Vec::new()])
+    }
+
+    pub(crate) fn assert(&mut self, term: &Term) {
+        let level = self.0.last_mut().expect("there is always a level");
+        level.push(term.clone());
+    }
+
+    pub(crate) fn push(&mut self) {
+        self.0.push(Vec::new());
+    }
+
+    pub(crate) fn pop(&mut self) {
+        self.0.pop();
+        assert!(!self.0.is_empty(), "more levels left than opened");
+    }
+
+    pub(crate) fn levels(&self) -> &[Vec<Term>] {
+        &self.0
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Term> {
+        self.0.iter().flatten()
+    }
+}
+
+/// A claimed model is believed only if it makes everything true.
+pub(crate) fn checked(model: Model, levels: &Levels, assumptions: &[Term]) -> Answer {
+    let wrong = levels
+        .all()
+        .chain(assumptions)
+        .find(|term| model.bool(term) != Some(true));
+    match wrong {
+        None => Answer::Sat(model),
+        Some(_) => Answer::Unknown("the model does not satisfy what was asserted".to_owned()),
+    }
+}
