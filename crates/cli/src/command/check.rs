@@ -13,7 +13,7 @@ use crate::quantity::show_size;
 use crate::{csp, diagnostics, limits, output, trace_file};
 
 /// How much is provided for, where the front end's own choice turns out to be too little.
-const LARGER_POOLS: [usize; 2] = [16_000, 50_000];
+const LARGER_POOLS: [usize; 1] = [20_000];
 
 /// Checks the chosen properties one after the other.
 ///
