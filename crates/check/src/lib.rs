@@ -118,8 +118,9 @@ pub fn check(
         return Ok(branching::check_may_must(model, property, question, plan));
     }
     let mut outcome = explicit::check(model, property, fairness, plan, progress);
-    confirm(model, property, &outcome)?;
+    // Nothing is claimed then, so nothing needs to be confirmed.
     outcome.give_up_where_exhausted();
+    confirm(model, property, &outcome)?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) {
         let found = warnings::warnings(model, property, fairness, &outcome.stats, plan);
         outcome.warnings.extend(found);
