@@ -169,9 +169,10 @@ fn judged(
     plan: &Plan,
     mut outcome: Outcome,
 ) -> Result<Outcome, Bug> {
+    // Nothing is claimed then, so nothing needs to be confirmed.
+    outcome.give_up_where_exhausted();
     let shown = outcome.sample.as_deref().unwrap_or(model);
     confirm(shown, property, &outcome)?;
-    outcome.give_up_where_exhausted();
     if matches!(outcome.verdict, Verdict::Holds { .. }) && outcome.route == "explicit" {
         let fairness = outcome.fairness;
         let found = warnings::warnings(model, property, fairness, &outcome.stats, plan);

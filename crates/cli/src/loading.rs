@@ -22,7 +22,7 @@ const FRONT_ENDS: [(&str, &str); 5] = [
 ];
 
 /// How many terms of CSP# are provided for, where the front end's own choice is too little.
-const LARGER_POOLS_OF_TERMS: [usize; 2] = [16_000, 50_000];
+const LARGER_POOLS_OF_TERMS: [usize; 1] = [20_000];
 
 /// The same for processes of Promela. Spin allows no more than the last.
 const LARGER_POOLS_OF_PROCESSES: [usize; 5] = [16, 32, 64, 128, 255];
