@@ -237,8 +237,8 @@ fn cycles(family: &Family<'_>, source: Source) -> Vec<Vec<usize>> {
         }
     }
     let mut found: Vec<Vec<usize>> = Vec::new();
-    for location in 0..n {
-        let is_mate = |other: &usize| reaches[location][*other] && reaches[*other][location];
+    for (location, reached) in reaches.iter().enumerate() {
+        let is_mate = |other: &usize| reached[*other] && reaches[*other][location];
         let cycle: Vec<usize> = (0..n).filter(is_mate).collect();
         if cycle.len() > 1 && !found.contains(&cycle) {
             found.push(cycle);

@@ -6,9 +6,10 @@
 use base::Span;
 use model::{BoundId, Expr, Parameter, Place, Stmt, StmtKind};
 
+use super::cases::Cases;
 use super::logic::{IndexVar, Logic, Term};
 use super::system::{Outside, Source, System, outside};
-use super::translate::{Cases, Store, Translator, Write};
+use super::translate::{Store, Translator, Write};
 
 /// Steps with more branches than this are refused.
 const MAX_BRANCHES: usize = 256;
@@ -286,7 +287,7 @@ fn for_all(
     branch
         .names
         .push((bound, vec![(Logic::Const(true), Term::var(var))]));
-    let written = columns_written(translator.system, bound, body)?;
+    let written = columns_written(bound, body)?;
     for statement in body {
         all_at_once(
             translator,
@@ -302,11 +303,7 @@ fn for_all(
 }
 
 /// The columns that a loop over processes writes, each at the process of the iteration.
-fn columns_written(
-    system: &System<'_>,
-    bound: BoundId,
-    body: &[Stmt],
-) -> Result<Vec<Source>, Outside> {
+fn columns_written(bound: BoundId, body: &[Stmt]) -> Result<Vec<Source>, Outside> {
     let mut written = Vec::new();
     for statement in body {
         match &statement.kind {
@@ -314,8 +311,8 @@ fn columns_written(
                 written.push(Source::Variable(place.var));
             }
             StmtKind::If(_, then, otherwise) => {
-                written.extend(columns_written(system, bound, then)?);
-                written.extend(columns_written(system, bound, otherwise)?);
+                written.extend(columns_written(bound, then)?);
+                written.extend(columns_written(bound, otherwise)?);
             }
             _ => return Err(loop_outside(statement.span)),
         }

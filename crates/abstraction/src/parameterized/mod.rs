@@ -6,6 +6,7 @@
 
 mod build;
 mod candidates;
+mod cases;
 mod choice;
 mod core_model;
 mod describe;

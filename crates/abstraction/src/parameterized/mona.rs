@@ -2,15 +2,21 @@
 
 use std::fmt::Write as _;
 
-use super::logic::{Base, ColumnId, IndexVar, Logic, Term, Time};
+use super::logic::{Base, ColumnId, IndexVar, Logic, PointerId, Term, Time};
 use super::steps::Family;
 use super::system::{Finite, Source};
 
 /// The transition system: declarations, then a predicate for well-formed states, one for initial
 /// states, one for every transition, and the claim that there is an initial state.
 #[must_use]
-pub fn mona(family: &mut Family<'_>) -> String {
-    let well_formed = family.well_formed();
+pub fn mona(family: &Family<'_>) -> String {
+    let system = &family.system;
+    let mut ranges = vec![system.last_covers_first()];
+    for pointer in (0..system.pointers.len()).map(PointerId::new) {
+        let value = Term::of(Base::Pointer(pointer, Time::Now));
+        ranges.push(system.pointer_fits(pointer, value));
+    }
+    let well_formed = Logic::all(ranges);
     let writer = Writer { family };
     let mut text = String::from("ws1s;\n\n# the last process\nvar1 last;\n");
     writer.declarations(&mut text);

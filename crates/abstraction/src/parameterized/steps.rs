@@ -3,11 +3,12 @@
 use base::Span;
 use model::{Composition, Expr, Initial, ProcessId, Step, Sync};
 
+use super::cases::Cases;
 use super::effect::{self, Branch};
 use super::logic::{Base, ColumnId, IndexVar, Logic, Term, Time};
 use super::synchronous;
 use super::system::{Finite, Fresh, Outside, Source, System, outside};
-use super::translate::{Cases, Translator};
+use super::translate::Translator;
 
 /// What one action of a process does, for any process.
 #[derive(Clone, Debug)]
@@ -213,7 +214,7 @@ impl<'t> Family<'t> {
         let mut allowed = Vec::new();
         let mut misfit = vec![Logic::Const(true)];
         for (number, value) in finite.values.iter().enumerate() {
-            let fits = super::translate::is_value(&cases, *value);
+            let fits = super::cases::is_value(&cases, *value);
             misfit.push(Logic::not(fits.clone()));
             allowed.push((number, fits));
         }

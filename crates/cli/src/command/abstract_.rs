@@ -70,9 +70,9 @@ fn print_family(
     limits::enforce(&budget, options.timeout)?;
     let text = match options.to {
         AbstractFormat::Ws1s => {
-            let mut system = family::Family::new(template)
+            let system = family::Family::new(template)
                 .map_err(|outside| refuse(&Obstacle::Outside(outside), loaded))?;
-            family::mona(&mut system)
+            family::mona(&system)
         }
         AbstractFormat::Native => {
             let (property, scope) = chosen(options, loaded)?;
