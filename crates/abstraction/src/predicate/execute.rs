@@ -66,9 +66,9 @@ pub fn program_of(model: &Model) -> Result<Program, Refusal> {
     })
 }
 
-struct Builder<'m> {
-    model: &'m Model,
-    vars: &'m [super::program::StateVar],
+pub(super) struct Builder<'m> {
+    pub(super) model: &'m Model,
+    pub(super) vars: &'m [super::program::StateVar],
     transitions: Vec<Transition>,
     failures: Vec<Failure>,
     n_locals: usize,
@@ -76,13 +76,13 @@ struct Builder<'m> {
 
 /// A way through an effect, all branches together.
 #[derive(Clone, Debug)]
-struct Path {
-    scene: Scene,
-    written: BTreeSet<usize>,
+pub(super) struct Path {
+    pub(super) scene: Scene,
+    pub(super) written: BTreeSet<usize>,
     /// The conditions on chosen values.
     condition: Term,
     /// When an error has happened.
-    fails: Term,
+    pub(super) fails: Term,
     locals: Vec<Local>,
     /// Is there a choice for every state? Only choices from constant ranges without conditions
     /// are known to be possible.
@@ -98,7 +98,7 @@ struct Member {
 }
 
 impl Builder<'_> {
-    fn translator(&self, span: Span) -> Translator<'_> {
+    pub(super) fn translator(&self, span: Span) -> Translator<'_> {
         Translator {
             model: self.model,
             vars: self.vars,
@@ -220,7 +220,7 @@ impl Builder<'_> {
         Ok((Term::and([at, guard.term, channel]), fails))
     }
 
-    fn interval_of(&self, name: &str) -> Interval {
+    pub(super) fn interval_of(&self, name: &str) -> Interval {
         let found = self.vars.iter().find(|var| &*var.name == name);
         found.map_or((None, None), |var| var.interval)
     }
@@ -229,46 +229,6 @@ impl Builder<'_> {
         let translator = self.translator(Span::nowhere());
         let var = translator.find(&Content::Location(instance));
         Term::eq(self.vars[var].term(), Term::Int(i128::from(location.0)))
-    }
-
-    fn channel_allows(
-        &self,
-        translator: &Translator<'_>,
-        step: &Step,
-        scene: &mut Scene,
-    ) -> Result<Term, Refusal> {
-        match &step.sync {
-            Sync::Send { channel, .. } => {
-                let capacity = self.model.parts().channels[channel.channel.index()].capacity;
-                if capacity == 0 {
-                    return Ok(Term::Bool(true));
-                }
-                let single = translator.single_channel(channel, scene)?;
-                let length = translator.find(&Content::Length(single));
-                Ok(Term::lt(
-                    scene.values[length].clone(),
-                    Term::Int(capacity as i128),
-                ))
-            }
-            Sync::Receive { channel, patterns } => {
-                let capacity = self.model.parts().channels[channel.channel.index()].capacity;
-                if capacity == 0 {
-                    return Ok(Term::Bool(true));
-                }
-                let single = translator.single_channel(channel, scene)?;
-                let length = translator.find(&Content::Length(single));
-                let mut parts = vec![Term::lt(Term::Int(0), scene.values[length].clone())];
-                for (component, pattern) in patterns.iter().enumerate() {
-                    if let Pattern::Match(expected) = pattern {
-                        let slot = translator.find(&Content::Slot(single, 0, component));
-                        let expected = translator.certain(expected, scene)?;
-                        parts.push(same(scene.values[slot].clone(), expected));
-                    }
-                }
-                Ok(Term::and(parts))
-            }
-            Sync::Internal | Sync::Event { .. } => Ok(Term::Bool(true)),
-        }
     }
 
     fn team(
@@ -295,32 +255,6 @@ impl Builder<'_> {
             self.transitions.push(transition);
         }
         Ok(())
-    }
-
-    /// What a sender hands over, and the index of the channel.
-    fn message(&self, id: CommandId) -> Result<(Vec<Term>, usize), Refusal> {
-        let command = &self.model.commands()[id.index()];
-        let step = self.model.step_of(id);
-        let translator = self.translator(step.span);
-        let mut scene = Scene::new(self.vars, Some(command.instance), &command.bindings);
-        let Sync::Send { channel, payload } = &step.sync else {
-            unreachable!("the sender sends");
-        };
-        let single = translator.single_channel(channel, &mut scene)?;
-        let declared = &self.model.parts().channels[channel.channel.index()];
-        let mut values = Vec::new();
-        for (expr, ty) in payload.iter().zip(&declared.payload) {
-            let value = translator.value(expr, &mut scene)?;
-            let (sort, interval, _) = scalar(*ty);
-            let term = coerce(value.term, sort);
-            let intervals = |name: &str| self.interval_of(name);
-            let fits = within(&term, sort, interval).within(&intervals);
-            if value.ok != Term::Bool(true) || fits != Term::Bool(true) {
-                return translator.refuse("a message that may not fit the type of the channel");
-            }
-            values.push(term);
-        }
-        Ok((values, single))
     }
 
     fn member(
@@ -375,81 +309,6 @@ impl Builder<'_> {
             enabled,
             path,
         })
-    }
-
-    fn communicate(&mut self, step: &Step, path: &mut Path) -> Result<(), Refusal> {
-        match &step.sync {
-            Sync::Internal | Sync::Event { .. } => Ok(()),
-            Sync::Send { channel, payload } => {
-                let translator = self.translator(step.span);
-                let single = translator.single_channel(channel, &mut path.scene)?;
-                let declared = &self.model.parts().channels[channel.channel.index()];
-                let length = translator.find(&Content::Length(single));
-                let len = path.scene.values[length].clone();
-                let mut fails = Vec::new();
-                let mut stores = Vec::new();
-                for (component, (expr, ty)) in payload.iter().zip(&declared.payload).enumerate() {
-                    let value = translator.value(expr, &mut path.scene)?;
-                    let (sort, interval, _) = scalar(*ty);
-                    let value_term = coerce(value.term, sort);
-                    fails.push(Term::not(value.ok));
-                    fails.push(Term::not(within(&value_term, sort, interval)));
-                    for slot in 0..declared.capacity {
-                        let var = translator.find(&Content::Slot(single, slot, component));
-                        let here = Term::eq(len.clone(), Term::Int(slot as i128));
-                        let old = path.scene.values[var].clone();
-                        stores.push((var, Term::ite(here, value_term.clone(), old)));
-                    }
-                }
-                stores.push((length, Term::add([len, Term::Int(1)])));
-                path.fails = Term::or([path.fails.clone(), Term::or(fails)]);
-                for (var, value) in stores {
-                    path.scene.values[var] = value;
-                    path.written.insert(var);
-                }
-                Ok(())
-            }
-            Sync::Receive { channel, patterns } => {
-                let translator = self.translator(step.span);
-                let single = translator.single_channel(channel, &mut path.scene)?;
-                let declared = &self.model.parts().channels[channel.channel.index()];
-                let length = translator.find(&Content::Length(single));
-                let len = path.scene.values[length].clone();
-                let mut message = Vec::new();
-                let mut stores = vec![(length, Term::sub(len, Term::Int(1)))];
-                for (component, ty) in declared.payload.iter().enumerate() {
-                    let var = |slot| translator.find(&Content::Slot(single, slot, component));
-                    message.push(path.scene.values[var(0)].clone());
-                    for slot in 0..declared.capacity {
-                        let next = match slot + 1 < declared.capacity {
-                            true => path.scene.values[var(slot + 1)].clone(),
-                            false => coerce(Term::Int(0), scalar(*ty).0),
-                        };
-                        stores.push((var(slot), next));
-                    }
-                }
-                for (var, value) in stores {
-                    path.scene.values[var] = value;
-                    path.written.insert(var);
-                }
-                self.store_message(patterns, &message, path, step.span)
-            }
-        }
-    }
-
-    fn store_message(
-        &self,
-        patterns: &[Pattern],
-        message: &[Term],
-        path: &mut Path,
-        span: Span,
-    ) -> Result<(), Refusal> {
-        for (pattern, value) in patterns.iter().zip(message) {
-            if let Pattern::Store(place) = pattern {
-                self.store(place, value.clone(), path, span)?;
-            }
-        }
-        Ok(())
     }
 
     fn run(&mut self, statements: &[Stmt], path: &mut Path) -> Result<(), Refusal> {
@@ -560,7 +419,7 @@ impl Builder<'_> {
         term
     }
 
-    fn store(
+    pub(super) fn store(
         &self,
         place: &model::Place,
         value: Term,
@@ -717,7 +576,7 @@ impl Path {
     }
 }
 
-fn coerce(term: Term, sort: Sort) -> Term {
+pub(super) fn coerce(term: Term, sort: Sort) -> Term {
     match sort {
         Sort::Bool => as_bool(term),
         Sort::Int => as_int(term),
@@ -725,7 +584,7 @@ fn coerce(term: Term, sort: Sort) -> Term {
     }
 }
 
-fn same(a: Term, b: Term) -> Term {
+pub(super) fn same(a: Term, b: Term) -> Term {
     match (a.sort(), b.sort()) {
         (Sort::Bool, _) | (_, Sort::Bool) => Term::iff(as_bool(a), as_bool(b)),
         _ => Term::eq(a, b),

@@ -19,6 +19,7 @@
 
 mod abstract_term;
 mod atoms;
+mod channels;
 mod command;
 mod domain;
 mod execute;
