@@ -343,8 +343,9 @@ impl<'a> Shared<'a> {
     fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
         let model = workers[0].system.model();
         let mut stats = Stats {
-            n_states: self.n_states()
-                - workers.iter().map(|worker| worker.n_transient).sum::<u64>(),
+            n_states: workers.iter().fold(self.n_states(), |n_states, worker| {
+                n_states + worker.n_uncounted - worker.n_transient
+            }),
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
             reduced: workers[0].stubborn.is_some(),

@@ -2,8 +2,8 @@
 //!
 //! One routine computes all steps of a state: for every process it jumps to the commands of its
 //! location, tests their guards and writes the targets of the enabled ones one after the other.
-//! It is generated from the instructions of [`crate::code`] in about as many nanoseconds as they
-//! have bytes, so there is no point from which on it pays: it is generated for every search.
+//! It is generated from the instructions of [`crate::code`] in about a millisecond, so there is no
+//! point from which on it pays: it is generated for every search.
 //!
 //! What cannot be translated (choices that do not unfold, computed channels, teams whose members
 //! interfere) is left to the interpreter, process by process: the routine returns and says where it
