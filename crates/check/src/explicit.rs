@@ -19,6 +19,8 @@ pub(crate) struct Check<'a, 'm> {
     /// May steps be left out? The engine refuses where its own conditions for that are not met;
     /// that the property does not count steps is seen to here.
     reduce: bool,
+    /// With how many bytes of bits to search, if not exactly.
+    bitstate: Option<u64>,
     pub(crate) budget: &'a Budget,
     pub(crate) progress: &'a mut dyn Progress,
     /// Runs that show why a formula of CTL* holds.
@@ -62,6 +64,7 @@ pub(crate) fn check(
                 system,
                 fairness,
                 reduce: plan.reduce && objection.is_none(),
+                bitstate: plan.bitstate,
                 budget: &plan.budget,
                 progress,
                 branching: None,
@@ -102,6 +105,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
         system: System::new(model).ok()?,
         fairness,
         reduce: plan.reduce && !assumed.iter().any(|a| counts_silence(model, a)),
+        bitstate: None,
         budget: &plan.budget,
         progress: &mut NoProgress,
         branching: None,
@@ -139,11 +143,15 @@ impl Check<'_, '_> {
     fn decide(&mut self, property: &Property) -> Result<(Verdict, Stats), Obstacle> {
         let conditions = self.model.fairness_conditions(self.fairness);
         match property {
+            Property::Ltl(_) | Property::CtlStar(_) if self.bitstate.is_some() => {
+                Err(loops_need_states())
+            }
             Property::Ltl(formula) => self.decide_ltl(formula),
             Property::Invariant(formula) if is_machine_closed(self.model, &conditions) => {
                 let goal = Goal::Satisfies(proposition(&formula.negate())?);
                 self.decide_by_exploring(&formula.atoms(), &goal, ViolationKind::BadPrefix)
             }
+            Property::Invariant(_) if self.bitstate.is_some() => Err(loops_need_states()),
             // Where not every finite run extends to a fair one, reaching a bad state proves
             // nothing: a fair run through it is needed.
             Property::Invariant(formula) => self.decide_ltl(&Ltl::always(formula.clone())),
@@ -168,9 +176,15 @@ impl Check<'_, '_> {
             system,
             budget,
             progress,
+            bitstate,
             ..
         } = self;
-        Ok(engine::explore(system, &exploration, budget, *progress)?)
+        Ok(match *bitstate {
+            None => engine::explore(system, &exploration, budget, *progress)?,
+            Some(n_bytes) => {
+                engine::explore_bitstate(system, &exploration, n_bytes, budget, *progress)?
+            }
+        })
     }
 
     fn decide_by_exploring(
@@ -181,6 +195,7 @@ impl Check<'_, '_> {
     ) -> Result<(Verdict, Stats), Obstacle> {
         let Explored { found, stats } = self.explore(atoms, goal)?;
         let verdict = match found {
+            Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => Verdict::Holds { witness: None },
             Found::Goal(trace) => violated(kind, Some(trace)),
             Found::Failure(trace) => self.failure(atoms, trace),
@@ -194,6 +209,7 @@ impl Check<'_, '_> {
         let goal = Goal::Satisfies(proposition(formula)?);
         let Explored { found, stats } = self.explore(&atoms, &goal)?;
         let verdict = match found {
+            Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => violated(ViolationKind::Unreachable, None),
             Found::Goal(trace) => Verdict::Holds {
                 witness: Some(trace),
@@ -269,6 +285,12 @@ impl Check<'_, '_> {
         };
         violated(ViolationKind::RunTimeError(error), trace)
     }
+}
+
+fn loops_need_states() -> Obstacle {
+    let message = "a search that keeps only bits of states finds bad states, not loops; \
+        check this property without `--bitstate`";
+    Obstacle::Unsupported(message.to_owned())
 }
 
 /// Why no step may be left out for a property, as far as its formula is concerned: it must not be

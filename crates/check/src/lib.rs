@@ -30,6 +30,9 @@ pub struct Plan {
     /// May steps be left out where that cannot change the verdict (partial-order reduction)? Counts
     /// are then those of the reduced system and runs are not always shortest.
     pub reduce: bool,
+    /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
+    /// nothing.
+    pub bitstate: Option<u64>,
     /// What the check may spend.
     pub budget: Budget,
     /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.

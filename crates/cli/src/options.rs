@@ -107,6 +107,14 @@ pub struct CheckOptions {
     /// sound. Counts are then those of the reduced system, and traces are not always shortest.
     #[arg(long)]
     pub reduce: bool,
+    /// Keep only a few bits of each state, in this much memory (64M if no size is given): much farther
+    /// in the same memory, but not exact. What is found is real; if nothing is found, the verdict is
+    /// unknown. For invariants, reachability and deadlocks.
+    #[arg(long, value_name = "SIZE", num_args = 0..=1, default_missing_value = "64M", value_parser = parse_size)]
+    pub bitstate: Option<u64>,
+    /// Name the actions that were taken most often.
+    #[arg(long)]
+    pub profile: bool,
     /// Use up to this many threads for reachability, invariants and deadlocks. With one thread the
     /// same call always prints the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]

@@ -77,6 +77,8 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// Which commands were executed, by command.
     pub commands_taken: Vec<bool>,
+    /// How often an action was taken, by action. Empty if nobody counted.
+    pub action_counts: Vec<u64>,
     /// Which atoms of interest were true somewhere, by atom.
     pub atoms_seen: Vec<bool>,
 }
@@ -196,7 +198,10 @@ struct Worker<'m> {
     seen: Vec<u64>,
     commands_taken: Vec<bool>,
     labels_seen: Vec<bool>,
+    /// How often steps with each label were taken.
+    label_counts: Vec<u64>,
     n_transitions: u64,
+    bound: Option<u64>,
 }
 
 /// The table, while a thread inserts.
@@ -313,12 +318,18 @@ impl<'a> Shared<'a> {
             refusal: None,
             memory_bytes: self.memory(),
             commands_taken: vec![false; model.commands().len()],
+            action_counts: vec![0; model.actions().len()],
             atoms_seen: vec![false; model.parts().atoms.len()],
         };
         for worker in workers {
             for (all, taken) in stats.commands_taken.iter_mut().zip(&worker.commands_taken) {
                 *all |= taken;
             }
+            count_actions(
+                &worker.system,
+                &worker.label_counts,
+                &mut stats.action_counts,
+            );
             for atom in atoms {
                 stats.atoms_seen[atom.index()] |=
                     bits::get(&worker.seen, worker.letters.bit(*atom));
@@ -342,7 +353,9 @@ impl<'m> Worker<'m> {
             seen: vec![0; letters.n_words],
             commands_taken: vec![false; system.model().commands().len()],
             labels_seen: Vec::new(),
+            label_counts: Vec::new(),
             n_transitions: 0,
+            bound: system.state_bound(),
             system,
             letters,
         }
@@ -382,6 +395,7 @@ impl<'m> Worker<'m> {
                 n_transitions: self.n_transitions,
                 memory_bytes: self.memory,
                 depth,
+                bound: self.bound,
             });
             let mut guard = Some(shared.store.table());
             for source in first..end.min(first.saturating_add(BATCH)) {
@@ -490,7 +504,9 @@ impl<'m> Worker<'m> {
     fn note_label(&mut self, label: LabelId) {
         if self.labels_seen.len() <= label.index() {
             self.labels_seen.resize(label.index() + 1, false);
+            self.label_counts.resize(label.index() + 1, 0);
         }
+        self.label_counts[label.index()] += 1;
         if !std::mem::replace(&mut self.labels_seen[label.index()], true) {
             for command in &self.system.label(label).commands {
                 self.commands_taken[command.index()] = true;
@@ -557,6 +573,15 @@ impl<'m> Worker<'m> {
                     shared.store.grow().ok_or(full)?;
                 }
             }
+        }
+    }
+}
+
+/// Adds how often actions were taken, given how often labels were met.
+pub(crate) fn count_actions(system: &System<'_>, label_counts: &[u64], counts: &mut [u64]) {
+    for (label, count) in label_counts.iter().enumerate() {
+        for action in &system.label(LabelId::new(label)).actions {
+            counts[action.index()] += count;
         }
     }
 }

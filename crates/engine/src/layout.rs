@@ -104,6 +104,12 @@ impl Layout {
         layout
     }
 
+    /// How many fields there are before those of the channels.
+    pub(crate) fn n_plain_fields(&self) -> usize {
+        let first = self.channels.first();
+        first.map_or(self.fields.len(), |channel| channel.length as usize)
+    }
+
     fn add(&mut self, ty: Scalar, free_bits: &mut Vec<u32>) {
         let (lo, hi) = ty.bounds();
         let span = hi.wrapping_sub(lo) as u64;

@@ -9,6 +9,7 @@
 //! which ones a property needs is decided in crate `check`. Everything here is tested against the
 //! reference semantics of crate `model`.
 
+mod bitstate;
 mod chunked;
 mod code;
 mod compile;
@@ -28,6 +29,7 @@ mod store;
 mod stubborn;
 mod system;
 
+pub use bitstate::explore_bitstate;
 pub use compile::CompileError;
 pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};
 pub use label::{Label, LabelId};

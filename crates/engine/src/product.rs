@@ -24,7 +24,7 @@ use model::{Condition, ConditionKind, Subject};
 use omega::{Acceptance, Automaton, EdgeBuffer, Graph, MarkId, NodeId, Prop};
 
 use crate::compile::CompileError;
-use crate::explore::Stats;
+use crate::explore::{Stats, count_actions};
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
@@ -97,6 +97,7 @@ pub(crate) struct Product<'a, 'm> {
     n_transitions: u64,
     commands_taken: Vec<bool>,
     labels_seen: Vec<bool>,
+    label_counts: Vec<u64>,
     seen: Vec<u64>,
     steps: Steps,
     state: Vec<u64>,
@@ -111,6 +112,7 @@ pub(crate) struct Product<'a, 'm> {
     hashes: Vec<u64>,
     gauge: &'a Gauge,
     n_expansions: u64,
+    bound: Option<u64>,
 }
 
 /// What the product tells those who watch the search while the search holds the product.
@@ -199,6 +201,7 @@ impl<'a, 'm> Product<'a, 'm> {
             n_transitions: 0,
             commands_taken: vec![false; system.model().commands().len()],
             labels_seen: Vec::new(),
+            label_counts: Vec::new(),
             seen: vec![0; n_letter_words],
             steps: Steps::default(),
             state: vec![0; system.n_words()],
@@ -212,6 +215,9 @@ impl<'a, 'm> Product<'a, 'm> {
             hashes: Vec::new(),
             gauge,
             n_expansions: 0,
+            bound: system
+                .state_bound()
+                .and_then(|n| n.checked_mul(automaton.n_states() as u64)),
             system,
             letters,
             budget,
@@ -314,6 +320,7 @@ impl<'a, 'm> Product<'a, 'm> {
                 n_transitions: self.n_transitions,
                 memory_bytes: memory,
                 depth: 0,
+                bound: self.bound,
             });
         }
         self.store.read(state, &mut self.state);
@@ -402,7 +409,9 @@ impl<'a, 'm> Product<'a, 'm> {
         for label in &self.steps.labels {
             if self.labels_seen.len() <= label.index() {
                 self.labels_seen.resize(label.index() + 1, false);
+                self.label_counts.resize(label.index() + 1, 0);
             }
+            self.label_counts[label.index()] += 1;
             if !std::mem::replace(&mut self.labels_seen[label.index()], true) {
                 for command in &self.system.labels.get(*label).commands {
                     self.commands_taken[command.index()] = true;
@@ -502,7 +511,10 @@ impl<'a, 'm> Product<'a, 'm> {
         for atom in atoms {
             atoms_seen[atom.index()] = bits::get(&self.seen, self.letters.bit(*atom));
         }
+        let mut action_counts = vec![0; self.system.model().actions().len()];
+        count_actions(self.system, &self.label_counts, &mut action_counts);
         Stats {
+            action_counts,
             n_states: self.store.len() as u64,
             n_transitions: self.n_transitions,
             n_product_states: Some(self.n_nodes() as u64),

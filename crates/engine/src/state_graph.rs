@@ -300,6 +300,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             n_transitions: self.graph.targets.len() as u64,
             memory_bytes: self.memory(),
             depth: 0,
+            bound: self.system.state_bound(),
         }
     }
 
@@ -327,6 +328,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             atoms_seen,
             reduced: false,
             refusal: None,
+            action_counts: Vec::new(),
         }
     }
 }

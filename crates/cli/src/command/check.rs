@@ -3,6 +3,7 @@
 use base::{Budget, Diagnostic, closest_name};
 use check::{Outcome, Plan};
 use logic::NamedProperty;
+use model::{ActionId, Model};
 use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
 use crate::failure::{Failure, Status};
@@ -23,6 +24,7 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     let plan = Plan {
         fairness: options.fairness,
         reduce: options.reduce,
+        bitstate: options.bitstate,
         budget: budget(options),
         naive: options.semantics == Semantics::Naive,
     };
@@ -180,6 +182,13 @@ impl Checking<'_> {
             seconds,
             peak_memory_bytes: Some(outcome.stats.memory_bytes),
         };
+        if self.options.profile {
+            output::note(&profile(
+                model,
+                &property.name,
+                &outcome.stats.action_counts,
+            ));
+        }
         let mut result = question.result(&outcome.verdict, cost);
         if let Some(shown) = &outcome.branching {
             question.show_branching(shown, &mut result);
@@ -277,6 +286,26 @@ impl Checking<'_> {
         }
         Ok(())
     }
+}
+
+/// How many actions a profile names.
+const N_HOTTEST: usize = 10;
+
+/// The actions that were taken most often.
+fn profile(model: &Model, property: &str, counts: &[u64]) -> String {
+    let total: u64 = counts.iter().sum();
+    if total == 0 {
+        return format!("no actions were counted for `{property}`");
+    }
+    let mut hottest: Vec<(usize, u64)> = counts.iter().copied().enumerate().collect();
+    hottest.sort_by_key(|&(action, count)| (std::cmp::Reverse(count), action));
+    let mut text = format!("hottest actions of `{property}`, of {total} steps:");
+    for (action, count) in hottest.into_iter().take(N_HOTTEST).filter(|h| h.1 > 0) {
+        let name = model.action_name(ActionId::new(action));
+        let share = count as f64 * 100.0 / total as f64;
+        text.push_str(&format!("\n  {share:5.1} %  {count:>10}  {name}"));
+    }
+    text
 }
 
 /// The first counterexample, else the first witness, and how many other traces there are.
