@@ -1,6 +1,6 @@
 //! The explicit route: every reachable state is visited. Exact in both directions.
 
-use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
+use base::{AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
 use engine::{CompileError, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
@@ -21,6 +21,7 @@ pub(crate) struct Check<'a, 'm> {
     reduce: bool,
     /// With how many bytes of bits to search, if not exactly.
     bitstate: Option<u64>,
+    checkpoints: Option<&'a dyn Checkpoints>,
     pub(crate) budget: &'a Budget,
     pub(crate) progress: &'a mut dyn Progress,
     /// Runs that show why a formula of CTL* holds.
@@ -65,6 +66,7 @@ pub(crate) fn check(
                 fairness,
                 reduce: plan.reduce && objection.is_none(),
                 bitstate: plan.bitstate,
+                checkpoints: plan.checkpoints.as_deref(),
                 budget: &plan.budget,
                 progress,
                 branching: None,
@@ -106,6 +108,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
         fairness,
         reduce: plan.reduce && !assumed.iter().any(|a| counts_silence(model, a)),
         bitstate: None,
+        checkpoints: None,
         budget: &plan.budget,
         progress: &mut NoProgress,
         branching: None,
@@ -130,6 +133,7 @@ pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<boo
         atoms: &goal.atoms(),
         goal: &goal_prop,
         reduce: plan.reduce && notices == Some(false),
+        checkpoints: None,
     };
     let explored = engine::explore(&mut system, &exploration, &plan.budget, &mut NoProgress);
     match explored.ok()?.found {
@@ -171,6 +175,7 @@ impl Check<'_, '_> {
             atoms,
             goal,
             reduce: self.reduce,
+            checkpoints: self.checkpoints,
         };
         let Self {
             system,
@@ -257,6 +262,7 @@ impl Check<'_, '_> {
             strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
             atoms: &atoms,
             reduce: self.reduce,
+            checkpoints: self.checkpoints,
         };
         Ok(engine::find_run(
             &mut self.system,

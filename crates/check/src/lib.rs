@@ -13,7 +13,9 @@ mod fairness;
 mod silence;
 mod warnings;
 
-use base::{Budget, Diagnostic, Fairness, Progress};
+use std::sync::Arc;
+
+use base::{Budget, Checkpoints, Diagnostic, Fairness, Progress};
 use engine::Stats;
 use evidence::{Branching, Invalid, Verdict};
 use logic::{NamedProperty, Property};
@@ -33,6 +35,8 @@ pub struct Plan {
     /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
     /// nothing.
     pub bitstate: Option<u64>,
+    /// Where searches keep their state, and go on from.
+    pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// What the check may spend.
     pub budget: Budget,
     /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.

@@ -222,7 +222,7 @@ fn a_search_with_bits_says_nothing_but_what_it_finds() {
         let is_reachable = matches!(property, Property::Reachable(_));
         let found = |verdict: &Verdict| match verdict {
             Verdict::Holds { .. } => is_reachable,
-            Verdict::Violated(violation) => violation.trace.is_some(),
+            Verdict::Violated(violation) => violation.kind != evidence::ViolationKind::Unreachable,
             Verdict::Unknown(_) => false,
         };
         let unsupported = matches!(

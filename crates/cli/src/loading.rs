@@ -31,6 +31,19 @@ pub struct Loaded {
 pub fn load(path: &Path, options: &lang::Options, warnings: bool) -> Result<Loaded, Failure> {
     check_extension(path)?;
     let text = read_text(path)?;
+    load_text(path, text, options, warnings)
+}
+
+/// Reads a model that was in this file, and shows what is to be said about its text.
+///
+/// # Errors
+/// The text is wrong.
+pub fn load_text(
+    path: &Path,
+    text: String,
+    options: &lang::Options,
+    warnings: bool,
+) -> Result<Loaded, Failure> {
     let name = path.display().to_string();
     let loaded = lang::load(Source { name, text }, options);
     for diagnostic in &loaded.diagnostics {

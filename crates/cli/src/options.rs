@@ -30,6 +30,8 @@ const EXIT_STATUS: &str = "Exit status: 0 every property holds; 1 some property 
 pub enum Command {
     /// Decide the properties of a model.
     Check(Box<CheckOptions>),
+    /// Go on with a check that was stopped.
+    Resume(ResumeOptions),
     /// Walk through a model step by step, or at random.
     Simulate(SimulateOptions),
     /// Print a stored trace.
@@ -122,6 +124,10 @@ pub struct CheckOptions {
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+    /// Keep the state of the search in this file every two minutes and when it is stopped;
+    /// `fair resume FILE` goes on from there.
+    #[arg(long, value_name = "FILE", conflicts_with = "bitstate")]
+    pub checkpoint: Option<PathBuf>,
     /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`).
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -140,6 +146,23 @@ pub struct CheckOptions {
     /// Print what each verdict cost.
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// Options of `fair resume`.
+#[derive(Args, Debug)]
+pub struct ResumeOptions {
+    /// What `fair check --checkpoint` has written.
+    #[arg(value_name = "FILE")]
+    pub checkpoint: PathBuf,
+    /// Stop a search that stores more states than this. The limits of the first call are forgotten.
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
+    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
 }
 
 /// How results are printed.

@@ -5,11 +5,14 @@
 //! run that leads to it is shortest, whatever the number of threads. With one thread everything is
 //! deterministic.
 
+mod checkpoint;
+mod outcome;
+
 use std::sync::Mutex;
 use std::sync::RwLockReadGuard;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use base::{AtomId, Budget, NoProgress, Progress, Snapshot, StopReason, bits};
+use base::{AtomId, Budget, Checkpoints, NoProgress, Progress, Snapshot, StopReason, bits};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
@@ -43,6 +46,8 @@ pub struct Exploration<'a> {
     /// May steps be left out that cannot change the answer? Then counts are those of the reduced
     /// system, and runs are not always shortest. Ignored where it would be unsound.
     pub reduce: bool,
+    /// Where the search keeps its state, and goes on from.
+    pub checkpoints: Option<&'a dyn Checkpoints>,
 }
 
 /// How an exploration ended.
@@ -106,6 +111,7 @@ pub fn explore(
         atoms,
         goal,
         reduce,
+        checkpoints,
     } = exploration;
     let letters = Letters::new(system, atoms)?;
     let demands = Demands {
@@ -131,7 +137,7 @@ pub fn explore(
     };
     let new_worker = |_| Worker::new(system.clone(), letters.clone(), stubborn.clone());
     let mut workers: Vec<Worker<'_>> = (0..budget.n_threads()).map(new_worker).collect();
-    shared.run(&mut workers, progress);
+    shared.run(&mut workers, checkpoints, progress);
     let end = shared.end.lock().expect(NO_PANIC).take();
     let found = match end {
         None => Found::Nothing,
@@ -204,19 +210,41 @@ struct Worker<'m> {
     bound: Option<u64>,
 }
 
+/// Where a search is: the states of a level, and how many steps away from the initial ones.
+#[derive(Clone, Copy)]
+struct Position {
+    level: (StateIndex, StateIndex),
+    depth: u64,
+}
+
 /// The table, while a thread inserts.
 type Guard<'s> = Option<RwLockReadGuard<'s, Table>>;
 
 impl<'a> Shared<'a> {
-    fn run(&self, workers: &mut [Worker<'_>], progress: &mut dyn Progress) {
-        if let Err(end) = workers[0].add_initial_states(self) {
-            self.finish(end);
-            return;
-        }
-        let mut level = (0, self.store.len() as StateIndex);
-        let mut depth = 0;
+    fn run(
+        &self,
+        workers: &mut [Worker<'_>],
+        checkpoints: Option<&dyn Checkpoints>,
+        progress: &mut dyn Progress,
+    ) {
+        let Position {
+            mut level,
+            mut depth,
+        } = match self.first_position(workers, checkpoints) {
+            Ok(position) => position,
+            Err(end) => return self.finish(end),
+        };
         while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
             self.cursor.store(level.0, Ordering::Relaxed);
+            let n_transitions = workers.iter().map(|worker| worker.n_transitions).sum();
+            if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
+                self.keep(
+                    &workers[0],
+                    Position { level, depth },
+                    n_transitions,
+                    checkpoints,
+                );
+            }
             let (first, others) = workers.split_at_mut(1);
             let others = match level.1 - level.0 < MIN_SHARED_LEVEL {
                 true => &mut [],
@@ -233,9 +261,23 @@ impl<'a> Shared<'a> {
                 self.parents.row(name)[0].store(UNUSED, Ordering::Relaxed);
                 self.n_unused.fetch_add(1, Ordering::Relaxed);
             }
+            if let (Some(checkpoints), true) = (checkpoints, self.is_stopped()) {
+                self.keep(
+                    &workers[0],
+                    Position { level, depth },
+                    n_transitions,
+                    checkpoints,
+                );
+            }
             level = (level.1, self.store.len() as StateIndex);
             depth += 1;
         }
+    }
+
+    /// Was the search stopped from outside?
+    fn is_stopped(&self) -> bool {
+        let end = self.end.lock().expect(NO_PANIC);
+        matches!(*end, Some(End::Stopped(_)))
     }
 
     /// The first reason to end is the one that counts.
@@ -250,92 +292,6 @@ impl<'a> Shared<'a> {
 
     fn memory(&self) -> u64 {
         self.store.memory() + self.parents.memory(self.store.len())
-    }
-
-    /// The shortest run to a state. `last` names the step that must end it.
-    fn trace(
-        &self,
-        system: &mut System<'_>,
-        state: StateIndex,
-        last: Option<(StateIndex, Label)>,
-    ) -> Trace {
-        let parent_of = |state: StateIndex| {
-            let stored = self.parents.row(state)[0].load(Ordering::Relaxed);
-            stored.checked_sub(1)
-        };
-        let mut path = vec![state];
-        let mut parent = match &last {
-            Some((source, _)) => Some(*source),
-            None => parent_of(state),
-        };
-        while let Some(source) = parent {
-            path.push(source);
-            parent = parent_of(source);
-        }
-        path.reverse();
-        let mut steps = Vec::new();
-        for pair in path.windows(2) {
-            let is_last = steps.len() + 2 == path.len();
-            let label = last.as_ref().filter(|_| is_last).map(|(_, label)| label);
-            steps.push(self.step_between(system, pair[0], pair[1], label));
-        }
-        let states = path
-            .iter()
-            .map(|&index| system.unpack(&self.store.get(index)));
-        Trace {
-            states: states.collect(),
-            steps,
-            loop_start: None,
-        }
-    }
-
-    fn step_between(
-        &self,
-        system: &mut System<'_>,
-        source: StateIndex,
-        target: StateIndex,
-        label: Option<&Label>,
-    ) -> TraceStep {
-        if let Some(label) = label {
-            return trace_step(label);
-        }
-        let mut steps = Steps::default();
-        let expanded = system.steps(&self.store.get(source), &mut steps);
-        expanded.expect("the state was expanded before");
-        let target = self.store.get(target);
-        let fits = |&position: &usize| steps.target(position, target.len()) == target;
-        let position = (0..steps.len()).find(fits).expect("the parent leads here");
-        trace_step(system.label(steps.labels[position]))
-    }
-
-    fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
-        let model = workers[0].system.model();
-        let mut stats = Stats {
-            n_states: self.n_states(),
-            n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
-            n_product_states: None,
-            reduced: workers[0].stubborn.is_some(),
-            refusal: None,
-            memory_bytes: self.memory(),
-            commands_taken: vec![false; model.commands().len()],
-            action_counts: vec![0; model.actions().len()],
-            atoms_seen: vec![false; model.parts().atoms.len()],
-        };
-        for worker in workers {
-            for (all, taken) in stats.commands_taken.iter_mut().zip(&worker.commands_taken) {
-                *all |= taken;
-            }
-            count_actions(
-                &worker.system,
-                &worker.label_counts,
-                &mut stats.action_counts,
-            );
-            for atom in atoms {
-                stats.atoms_seen[atom.index()] |=
-                    bits::get(&worker.seen, worker.letters.bit(*atom));
-            }
-        }
-        stats
     }
 }
 
@@ -530,6 +486,18 @@ impl<'m> Worker<'m> {
         } else if !self.letters.has_step_atoms() {
             return Ok(index);
         }
+        self.inspect(shared, index, words, from)?;
+        Ok(index)
+    }
+
+    /// Looks whether a state is the goal.
+    fn inspect(
+        &mut self,
+        shared: &Shared<'_>,
+        index: StateIndex,
+        words: &[u64],
+        from: Option<(StateIndex, LabelId)>,
+    ) -> Result<(), End> {
         self.letter.fill(0);
         let failed = |Failed| End::Failure(Some(index));
         self.letters
@@ -546,7 +514,7 @@ impl<'m> Worker<'m> {
                 let label = |(source, label)| (source, self.system.label(label).clone());
                 Err(End::Goal(index, from.map(label)))
             }
-            _ => Ok(index),
+            _ => Ok(()),
         }
     }
 

@@ -47,6 +47,7 @@ fn engine_initial(system: &mut System<'_>) -> Option<BTreeSet<State>> {
 
 fn exploration<'a>(atoms: &'a [base::AtomId], goal: &'a Goal) -> Exploration<'a> {
     Exploration {
+        checkpoints: None,
         atoms,
         goal,
         reduce: false,

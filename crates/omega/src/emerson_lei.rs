@@ -40,11 +40,11 @@
 use std::fmt;
 use std::rc::Rc;
 
-use base::bits;
+use base::{bits, put_list as put, take_list as take};
 
 use crate::closure::is_closed;
 use crate::exploration::{Exploration, Observer, SearchStats};
-use crate::path_based::{Event, PathSearch, Scope, put, take};
+use crate::path_based::{Event, PathSearch, Scope};
 use crate::{Acceptance, Closure, Graph, MarkId, NodeId};
 
 /// A strongly connected part of a graph.

@@ -20,7 +20,7 @@
 //! Cost: linear in nodes and edges, each edge times the number of words in a mark set. A node on
 //! the depth-first path costs 21 + 16·`n_mark_words` bytes plus its waiting edges.
 
-use base::bits;
+use base::{bits, put_list as put, take_list as take};
 
 use crate::exploration::Exploration;
 use crate::{EdgeBuffer, Graph, NodeId};
@@ -338,23 +338,6 @@ pub(crate) struct Waypoint {
     n_frames: usize,
     n_roots: usize,
     n_edges: usize,
-}
-
-/// Appends a list, its length first.
-pub(crate) fn put(out: &mut Vec<u64>, items: impl Iterator<Item = u64>) {
-    let start = out.len();
-    out.push(0);
-    out.extend(items);
-    out[start] = (out.len() - start - 1) as u64;
-}
-
-/// Takes a list from the front.
-pub(crate) fn take<'a>(words: &mut &'a [u64]) -> Option<&'a [u64]> {
-    let (&len, rest) = words.split_first()?;
-    let len = usize::try_from(len).ok()?;
-    let list = rest.get(..len)?;
-    *words = &rest[len..];
-    Some(list)
 }
 
 /// A set of nodes.

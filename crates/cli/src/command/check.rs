@@ -1,11 +1,17 @@
 //! `fair check`: decides properties and reports.
 
-use base::{Budget, Diagnostic, closest_name};
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use base::{Budget, Checkpoints, Diagnostic, closest_name};
 use check::{Outcome, Plan};
+use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
 use model::{ActionId, Model};
 use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
+use crate::checkpoint_file::{Call, CheckpointFile};
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
 use crate::options::{CheckOptions, OutputFormat, Route, Semantics};
@@ -18,10 +24,31 @@ use crate::{diagnostics, limits, output, trace_file};
 /// # Errors
 /// The call or the model is wrong, or evidence was found to be wrong.
 pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
+    check(options, None, Vec::new())
+}
+
+/// Goes on with a call that was stopped, with the model as it was then.
+///
+/// # Errors
+/// As for [`run`].
+pub fn go_on(
+    options: &CheckOptions,
+    call: Call,
+    sections: Vec<(String, Vec<u64>)>,
+) -> Result<Status, Failure> {
+    check(options, Some(call), sections)
+}
+
+fn check(
+    options: &CheckOptions,
+    call: Option<Call>,
+    sections: Vec<(String, Vec<u64>)>,
+) -> Result<Status, Failure> {
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;
     }
-    let plan = Plan {
+    let mut plan = Plan {
+        checkpoints: None,
         fairness: options.fairness,
         reduce: options.reduce,
         bitstate: options.bitstate,
@@ -30,14 +57,42 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
-    let loaded = loading::load(&options.model.file, &front_end(options), !options.quiet)?;
+    let (file, front_end) = (&options.model.file, front_end(options));
+    let loaded = match &call {
+        None => loading::load(file, &front_end, !options.quiet)?,
+        Some(call) => loading::load_text(file, call.text.clone(), &front_end, !options.quiet)?,
+    };
     let chosen = choose(&loaded.properties, options)?;
+    let checkpoint = match &options.checkpoint {
+        None => None,
+        Some(path) => {
+            let call = call.map_or_else(|| this_call(&loaded), Ok)?;
+            Some(Arc::new(CheckpointFile::new(path.clone(), call, sections)))
+        }
+    };
+    plan.checkpoints = checkpoint.clone().map(|file| file as Arc<dyn Checkpoints>);
     let checking = Checking {
         options,
         loaded: &loaded,
         plan,
+        checkpoint,
     };
     checking.run(&chosen)
+}
+
+/// What a checkpoint needs to know about the call that is being made.
+fn this_call(loaded: &Loaded) -> anyhow::Result<Call> {
+    let arguments = std::env::args_os().skip(1);
+    let arguments: Result<Vec<String>, _> = arguments.map(OsString::into_string).collect();
+    let directory = std::env::current_dir().context("the current directory is not known")?;
+    match (arguments, directory.to_str()) {
+        (Ok(arguments), Some(directory)) => Ok(Call {
+            arguments,
+            directory: directory.to_owned(),
+            text: loaded.sources[0].text.clone(),
+        }),
+        _ => bail!("a checkpoint needs arguments and a directory that are Unicode text"),
+    }
 }
 
 fn front_end(options: &CheckOptions) -> lang::Options {
@@ -130,6 +185,7 @@ struct Checking<'a> {
     options: &'a CheckOptions,
     loaded: &'a Loaded,
     plan: Plan,
+    checkpoint: Option<Arc<CheckpointFile>>,
 }
 
 impl Checking<'_> {
@@ -163,10 +219,19 @@ impl Checking<'_> {
         // There is one route only, so asking for it changes nothing.
         let (None | Some(Route::Explicit)) = self.options.route;
         let mut meter = Meter::new(self.options.progress, self.options.quiet, &property.name);
+        if let Some(file) = &self.checkpoint {
+            file.begin(&property.name);
+        }
         let checked = check::check(model, property, &self.plan, &mut meter);
         let seconds = meter.seconds();
         meter.finish();
         let outcome = checked?;
+        if let (Some(file), false) = (
+            &self.checkpoint,
+            matches!(outcome.verdict, Verdict::Unknown(UnknownReason::Stopped(_))),
+        ) {
+            file.done();
+        }
         let question = Question {
             model,
             sources,

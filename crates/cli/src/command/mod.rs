@@ -5,6 +5,7 @@ mod explain;
 mod graph;
 mod ltl;
 mod replay;
+mod resume;
 mod shell;
 mod simulate;
 mod ws1s;
@@ -21,6 +22,7 @@ pub fn run(command: &Command) -> Result<Status, Failure> {
         Command::Check(options) => check::run(options),
         Command::Simulate(options) => simulate::run(options),
         Command::Explain(options) => explain::run(options),
+        Command::Resume(options) => resume::run(options),
         Command::Replay(options) => replay::run(options),
         Command::Graph(options) => graph::run(options),
         Command::Ltl(options) => ltl::run(options),

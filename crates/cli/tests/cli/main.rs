@@ -6,6 +6,7 @@ mod formats;
 mod graph;
 mod limits;
 mod models;
+mod resume;
 mod scene;
 mod shell;
 mod simulate;
