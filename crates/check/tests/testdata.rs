@@ -120,6 +120,7 @@ impl Case {
         let mut system = System::new(model).expect("the model is not too large");
         let goal = Goal::Nothing;
         let everything = Exploration {
+            checkpoints: None,
             atoms: &[],
             goal: &goal,
             reduce: false,

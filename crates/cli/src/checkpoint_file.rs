@@ -30,6 +30,9 @@ pub struct Call {
     pub text: String,
 }
 
+/// The states of searches, by property.
+pub type Sections = Vec<(String, Vec<u64>)>;
+
 /// Keeps the state of searches in a file.
 #[derive(Debug)]
 pub struct CheckpointFile {
@@ -43,15 +46,15 @@ struct Inner {
     last: Instant,
     property: String,
     /// The states of searches that were not done, by property.
-    sections: Vec<(String, Vec<u64>)>,
+    sections: Sections,
     /// The states to go on from.
-    restored: Vec<(String, Vec<u64>)>,
+    restored: Sections,
     has_failed: bool,
 }
 
 impl CheckpointFile {
     /// A file to be written, with the states to go on from.
-    pub fn new(path: PathBuf, call: Call, restored: Vec<(String, Vec<u64>)>) -> Self {
+    pub fn new(path: PathBuf, call: Call, restored: Sections) -> Self {
         Self {
             path,
             call,
@@ -136,7 +139,7 @@ impl Checkpoints for CheckpointFile {
 ///
 /// # Errors
 /// It cannot be read, or it is damaged.
-pub fn read(path: &Path) -> anyhow::Result<(Call, Vec<(String, Vec<u64>)>)> {
+pub fn read(path: &Path) -> anyhow::Result<(Call, Sections)> {
     let bytes = fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
     let parsed = bytes
         .split_last_chunk()
@@ -148,7 +151,7 @@ pub fn read(path: &Path) -> anyhow::Result<(Call, Vec<(String, Vec<u64>)>)> {
     }
 }
 
-fn parse(content: &[u8]) -> Option<(Call, Vec<(String, Vec<u64>)>)> {
+fn parse(content: &[u8]) -> Option<(Call, Sections)> {
     let end = content.iter().position(|byte| *byte == b'\n')?;
     let header: Value = serde_json::from_slice(&content[..end]).ok()?;
     let text = |value: &Value| value.as_str().map(str::to_owned);

@@ -11,7 +11,7 @@ use logic::NamedProperty;
 use model::{ActionId, Model};
 use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
-use crate::checkpoint_file::{Call, CheckpointFile};
+use crate::checkpoint_file::{Call, CheckpointFile, Sections};
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
 use crate::options::{CheckOptions, OutputFormat, Route, Semantics};
@@ -31,18 +31,14 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
 ///
 /// # Errors
 /// As for [`run`].
-pub fn go_on(
-    options: &CheckOptions,
-    call: Call,
-    sections: Vec<(String, Vec<u64>)>,
-) -> Result<Status, Failure> {
+pub fn go_on(options: &CheckOptions, call: Call, sections: Sections) -> Result<Status, Failure> {
     check(options, Some(call), sections)
 }
 
 fn check(
     options: &CheckOptions,
     call: Option<Call>,
-    sections: Vec<(String, Vec<u64>)>,
+    sections: Sections,
 ) -> Result<Status, Failure> {
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;

@@ -97,7 +97,10 @@ fn visible(system: &System<'_>, units: &Units, demands: &Demands<'_>) -> Vec<u64
 /// The ways in which a process at some location is ready for the subject of a condition: in which
 /// role of which team (or alone), under which guard. Equal sets mean: as far as this process is
 /// concerned, the subject is enabled in the same states.
-type Readiness = Vec<(usize, usize, String)>;
+type Readiness = Vec<Way>;
+
+/// One way of being ready: the team (or the number of commands, if alone), the role, the guard.
+type Way = (usize, usize, String);
 
 /// The subject of a condition.
 struct SubjectUnits {
@@ -187,7 +190,7 @@ impl SubjectUnits {
         &'a self,
         system: &'a System<'_>,
         unit: usize,
-    ) -> impl Iterator<Item = (&'a [(usize, usize, String)], &'a [(usize, usize, String)])> {
+    ) -> impl Iterator<Item = (&'a [Way], &'a [Way])> {
         let ready = |instance: u32, location: usize| {
             let ready = self.readiness.get(&(instance, location));
             ready.map_or(&[][..], Vec::as_slice)
@@ -215,9 +218,8 @@ impl SubjectUnits {
 
     fn is_steady(&self, system: &System<'_>, units: &Units) -> bool {
         let keeps_ready = |unit: usize| {
-            let stays = |(before, after): (&[(usize, usize, String)], &[_])| {
-                before.iter().all(|way| after.contains(way))
-            };
+            let stays =
+                |(before, after): (&[Way], &[Way])| before.iter().all(|way| after.contains(way));
             !bits::intersects(&units.footprints[unit].writes, &self.reads)
                 && self.changes(system, unit).all(stays)
         };
