@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use base::{Budget, Fairness, NoProgress, Source};
+use base::{Budget, Fairness, FairnessKind, NoProgress, Source};
 use check::{Plan, check};
 use engine::{Exploration, Found, Goal, System, explore};
 use serde::Deserialize;
@@ -154,6 +154,15 @@ impl Case {
             let outcome = check(model, property, &plan, &mut NoProgress);
             let outcome = outcome.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
             let found = outcome.verdict.name();
+            if fairness.kind != FairnessKind::StrongGlobal {
+                let reducing = Plan {
+                    reduce: true,
+                    ..plan
+                };
+                let reduced = check(model, property, &reducing, &mut NoProgress);
+                let reduced = reduced.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
+                assert_eq!(reduced.verdict.name(), found, "{}, reduced", self.name());
+            }
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
             if found == "holds" {
                 let counts = (outcome.stats.n_states, outcome.stats.n_transitions);
