@@ -28,6 +28,8 @@ pub struct Fairness {
     pub kind: FairnessKind,
     /// Do the annotations in the model count?
     pub annotated: bool,
+    /// Does no abstract timer stay above its threshold for ever without being set (t-fairness)?
+    pub timers: bool,
 }
 
 impl Fairness {
@@ -39,6 +41,10 @@ impl Fairness {
             let kind = match part.trim() {
                 "annotated" => {
                     fairness.annotated = true;
+                    continue;
+                }
+                "timers" => {
+                    fairness.timers = true;
                     continue;
                 }
                 "none" => FairnessKind::None,
@@ -61,7 +67,6 @@ impl Fairness {
     #[must_use]
     pub fn name(self) -> String {
         let kind = match self.kind {
-            FairnessKind::None if self.annotated => return "annotated".to_owned(),
             FairnessKind::None => "none",
             FairnessKind::WeakProcess => "weak-process",
             FairnessKind::StrongProcess => "strong-process",
@@ -69,10 +74,12 @@ impl Fairness {
             FairnessKind::Strong => "strong",
             FairnessKind::StrongGlobal => "strong-global",
         };
-        if self.annotated {
-            format!("{kind}+annotated")
-        } else {
-            kind.to_owned()
-        }
+        let is_alone = self.annotated || self.timers;
+        let parts = [
+            Some(kind).filter(|_| self.kind != FairnessKind::None || !is_alone),
+            self.annotated.then_some("annotated"),
+            self.timers.then_some("timers"),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("+")
     }
 }

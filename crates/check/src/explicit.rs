@@ -95,6 +95,7 @@ pub(crate) fn check(
             })
             .into_iter()
             .collect(),
+        remarks: Vec::new(),
         stats,
     }
 }

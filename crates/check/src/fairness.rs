@@ -16,6 +16,7 @@ pub fn effective_fairness(
     let annotated = Fairness {
         kind: FairnessKind::None,
         annotated: !model.parts().annotations.is_empty(),
+        timers: false,
     };
     asked_for
         .or(property.fairness)

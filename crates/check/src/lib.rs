@@ -11,6 +11,7 @@ mod branching;
 mod explicit;
 mod fairness;
 mod silence;
+mod timers;
 mod warnings;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use logic::{NamedProperty, Property};
 use model::Model;
 
 pub use fairness::effective_fairness;
+pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
 
 /// How a property is to be checked.
@@ -39,6 +41,8 @@ pub struct Plan {
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// What the check may spend.
     pub budget: Budget,
+    /// How abstract timers are kept from staying above their thresholds for ever.
+    pub timer_fairness: TimerFairness,
     /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.
     pub naive: bool,
 }
@@ -56,6 +60,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// Runs that show why a formula of CTL* holds in the first initial state.
     pub branching: Option<Branching>,
+    /// What else is to be said about the verdict.
+    pub remarks: Vec<String>,
     /// Reasons to distrust the question, not the answer.
     pub warnings: Vec<Diagnostic>,
 }
@@ -95,6 +101,20 @@ pub fn check(
     if let Property::MayMust(question) = &property.property {
         return Ok(branching::check_may_must(model, property, question, plan));
     }
+    if model.abstract_timers().next().is_some() {
+        return timers::check(model, property, fairness, plan, progress);
+    }
+    check_explicitly(model, property, fairness, plan, progress)
+}
+
+/// Decides by visiting every state, and has violations confirmed.
+fn check_explicitly(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Bug> {
     let mut outcome = explicit::check(model, property, fairness, plan, progress);
     confirm(model, property, &outcome)?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) {

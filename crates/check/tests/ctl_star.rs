@@ -267,6 +267,7 @@ fn justice(model: &Model, graph: &ReferenceGraph, fairness: Fairness) -> Fixpoin
         Subject::Process(instance) => step.movers.contains(instance),
         Subject::Action(action) => step.actions.contains(action),
         Subject::Choice(command) => step.commands.contains(command),
+        Subject::Timer(cell) => step.timers_set.contains(cell),
     };
     let steps: Vec<Vec<JustStep>> = graph
         .steps

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base::{Budget, Fairness, FairnessKind, NoProgress, Source};
-use check::{Plan, check};
+use check::{Plan, TimerFairness, check};
 use engine::{Exploration, Found, Goal, System, explore};
 use serde::Deserialize;
 
@@ -149,6 +149,10 @@ impl Case {
                 fairness: Some(fairness),
                 reduce: false,
                 budget: Budget::unlimited(),
+                timer_fairness: match fairness.timers {
+                    true => TimerFairness::BuiltIn,
+                    false => TimerFairness::None,
+                },
                 ..Plan::default()
             };
             let outcome = check(model, property, &plan, &mut NoProgress);
@@ -214,6 +218,11 @@ fn annotations() {
 }
 
 #[test]
+fn timers() {
+    run("timers.toml");
+}
+
+#[test]
 fn every_suite_is_run() {
     let here = std::fs::read_dir(root().join("testdata")).expect("the folder exists");
     let names = here.map(|entry| {
@@ -231,7 +240,8 @@ fn every_suite_is_run() {
             "annotations.toml",
             "benchmarks.toml",
             "micro.toml",
-            "population.toml"
+            "population.toml",
+            "timers.toml"
         ]
     );
 }

@@ -59,6 +59,9 @@ pub struct ModelOptions {
     /// Give a constant or parameter of the model another value. Repeatable.
     #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
     pub defines: Vec<(String, String)>,
+    /// Do not tell the values of a timer apart from K on; NAME or PROCESS.NAME. Repeatable.
+    #[arg(long, value_name = "NAME=K", value_parser = parse_define)]
+    pub abstract_timer: Vec<(String, String)>,
 }
 
 impl ModelOptions {
@@ -66,6 +69,7 @@ impl ModelOptions {
     pub fn for_front_end(&self) -> lang::Options {
         lang::Options {
             defines: self.defines.clone(),
+            abstract_timers: self.abstract_timer.clone(),
             ..lang::Options::default()
         }
     }
@@ -95,6 +99,9 @@ pub struct CheckOptions {
     /// else `annotated` if the model has annotations, else `none`.
     #[arg(long, value_name = "KIND", value_parser = parse_fairness)]
     pub fairness: Option<Fairness>,
+    /// How abstract timers are kept from never expiring.
+    #[arg(long, value_name = "HOW", default_value = "built-in")]
+    pub t_fairness: TFairness,
     /// Consider only runs that satisfy this Boolean combination of `[]<> p` and `<>[] p`. Repeatable.
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub assume: Vec<String>,
@@ -185,6 +192,19 @@ pub enum OutputFormat {
 pub enum Route {
     /// By visiting every reachable state.
     Explicit,
+}
+
+/// How abstract timers are kept from never expiring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TFairness {
+    /// By conditions of the search.
+    BuiltIn,
+    /// By a premise of the formula, in the form of weak fairness.
+    WeakFormula,
+    /// By a premise of the formula, in the form of strong fairness.
+    StrongFormula,
+    /// Not at all: spurious violations are reported, and said to be so.
+    None,
 }
 
 /// How fairness is read on may/must systems.

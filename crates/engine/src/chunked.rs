@@ -20,6 +20,7 @@ pub(crate) trait Entry: Sized {
 impl Entry for AtomicU64 {
     fn zeroed(len: usize) -> Box<[Self]> {
         let raw = Box::into_raw(vec![0_u64; len].into_boxed_slice());
+        ask_for_huge_pages(raw.cast(), len * size_of::<Self>());
         // SAFETY: `AtomicU64` has the same size, alignment and bit validity as `u64`, and the box
         // is given up here.
         unsafe { Box::from_raw(raw as *mut [Self]) }
@@ -33,6 +34,26 @@ impl Entry for AtomicU32 {
         // is given up here.
         unsafe { Box::from_raw(raw as *mut [Self]) }
     }
+}
+
+/// Large arrays are read at random places; with huge pages, finding these costs less.
+fn ask_for_huge_pages(start: *const u8, len: usize) {
+    #[cfg(target_os = "linux")]
+    if len >= 32 << 20 {
+        let page = 2 << 20;
+        let head = start.align_offset(page);
+        let whole = (len - head) / page * page;
+        // SAFETY: advice changes nothing but the size of pages, and the range lies inside the array.
+        unsafe {
+            libc::madvise(
+                start.add(head).cast_mut().cast(),
+                whole,
+                libc::MADV_HUGEPAGE,
+            );
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (start, len);
 }
 
 /// Rows of `width` entries each, named by 32-bit numbers. Every entry is zero until it is written.
@@ -51,13 +72,21 @@ impl<T: Entry> Chunked<T> {
     }
 
     /// The entries of row `index`.
+    #[inline]
     pub(crate) fn row(&self, index: u32) -> &[T] {
         let position = index as usize / FIRST_LEN + 1;
         let chunk = position.ilog2() as usize;
         let offset = index as usize - FIRST_LEN * ((1 << chunk) - 1);
-        let entries =
-            self.chunks[chunk].get_or_init(|| T::zeroed((FIRST_LEN << chunk) * self.width));
+        let entries = match self.chunks[chunk].get() {
+            Some(entries) => entries,
+            None => self.create(chunk),
+        };
         &entries[offset * self.width..][..self.width]
+    }
+
+    #[cold]
+    fn create(&self, chunk: usize) -> &[T] {
+        self.chunks[chunk].get_or_init(|| T::zeroed((FIRST_LEN << chunk) * self.width))
     }
 
     /// The bytes that `len` rows take.

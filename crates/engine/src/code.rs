@@ -5,7 +5,7 @@
 //! remains are field tests, field stores and the arithmetic that depends on the state. A run never
 //! allocates.
 
-use crate::layout::{ChannelFields, Field};
+use crate::layout::{ChannelFields, Field, Segment};
 
 /// A register.
 pub(crate) type Reg = u16;
@@ -18,6 +18,13 @@ pub(crate) enum Arith {
     Mul,
     Div,
     Mod,
+    Quot,
+    Rem,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
     Eq,
     Ne,
     Lt,
@@ -64,6 +71,13 @@ pub(crate) enum Op {
     Neg {
         dst: Reg,
         src: Reg,
+    },
+    /// The low bits that are left after a shift by `unused` bits to the left and back.
+    Wrap {
+        dst: Reg,
+        src: Reg,
+        unused: u8,
+        signed: bool,
     },
     Jump {
         to: u32,
@@ -147,6 +161,11 @@ pub(crate) enum Op {
         first: u32,
         index: Reg,
     },
+    /// An abstract timer is set: the one in this cell, or at a distance from it.
+    NoteTimer {
+        cell: u32,
+        offset: Option<Reg>,
+    },
     /// The step is possible, or the effect is complete.
     Accept,
     /// The step is not possible.
@@ -169,6 +188,7 @@ impl Op {
             | Self::Copy { .. }
             | Self::Load { .. }
             | Self::LoadAt { .. }
+            | Self::Wrap { .. }
             | Self::Jump { .. }
             | Self::JumpIf { .. }
             | Self::JumpCompare { .. }
@@ -181,6 +201,7 @@ impl Op {
             | Self::Head { .. }
             | Self::Append { .. }
             | Self::Drop { .. }
+            | Self::NoteTimer { .. }
             | Self::Accept
             | Self::Reject => false,
         }
@@ -210,6 +231,7 @@ pub(crate) struct Tables {
     pub(crate) ops: Vec<Op>,
     pub(crate) fields: Vec<Field>,
     pub(crate) channels: Vec<ChannelFields>,
+    pub(crate) segments: Vec<Segment>,
     pub(crate) indexings: Vec<Indexing>,
     pub(crate) n_registers: usize,
     pub(crate) n_shared: usize,
@@ -257,6 +279,8 @@ pub(crate) struct Machine {
     pub(crate) choices: Choices,
     /// What is known of the shared conditions in the current state.
     pub(crate) recalled: Vec<Option<bool>>,
+    /// The cells of the abstract timers that were set since this was cleared.
+    pub(crate) timers_set: Vec<u32>,
 }
 
 impl Machine {
@@ -309,6 +333,12 @@ impl Machine {
                     Some(value) => regs[dst as usize] = value,
                     None => return End::Fail,
                 },
+                Op::Wrap {
+                    dst,
+                    src,
+                    unused,
+                    signed,
+                } => regs[dst as usize] = wrap(regs[src as usize], unused, signed),
                 Op::Jump { to } => at = to as usize,
                 Op::JumpIf { src, sense, to } => {
                     if (regs[src as usize] != 0) == sense {
@@ -399,6 +429,10 @@ impl Machine {
                     let channel = &tables.channels[first as usize + regs[index as usize] as usize];
                     drop_oldest(tables, channel, words);
                 }
+                Op::NoteTimer { cell, offset } => {
+                    let offset = offset.map_or(0, |offset| regs[offset as usize] as u32);
+                    self.timers_set.push(cell + offset);
+                }
                 Op::Accept => return End::Accept,
                 Op::Reject => return End::Reject,
                 Op::Fail => return End::Fail,
@@ -441,11 +475,32 @@ fn append(tables: &Tables, channel: &ChannelFields, message: &[i64], words: &mut
 
 fn drop_oldest(tables: &Tables, channel: &ChannelFields, words: &mut [u64]) {
     let length = &tables.fields[channel.length as usize];
-    let used = length.raw(words) as usize;
+    let used = length.raw(words);
+    match channel.segments {
+        Some(segments) => move_segments(&tables.segments[segments.range()], words),
+        None => move_slots(tables, channel, used as usize, words),
+    }
+    length.set_raw(words, used - 1);
+}
+
+/// Moves all messages by one. Unused slots are zero, so the slot behind the last message becomes
+/// zero, and equal contents are equal words.
+fn move_segments(segments: &[Segment], words: &mut [u64]) {
+    for (position, segment) in segments.iter().enumerate() {
+        let incoming = segments.get(position + 1).map_or(0, |next| {
+            (words[next.word as usize] >> next.shift) & Segment::ones(next.width)
+        });
+        let word = &mut words[segment.word as usize];
+        let moved = word.checked_shr(segment.width).unwrap_or(0) & segment.moved_mask();
+        *word = *word & !segment.mask() | moved | incoming << segment.last_shift();
+    }
+}
+
+/// The same for messages that are longer than a word.
+fn move_slots(tables: &Tables, channel: &ChannelFields, used: usize, words: &mut [u64]) {
     let width = channel.n_components as usize;
     let slots = &tables.fields[channel.first_slot as usize..][..channel.capacity as usize * width];
     for position in 0..used * width {
-        // The slot behind the last message is cleared, so that equal contents are equal words.
         let next = if position + width < used * width {
             slots[position + width].raw(words)
         } else {
@@ -453,7 +508,16 @@ fn drop_oldest(tables: &Tables, channel: &ChannelFields, words: &mut [u64]) {
         };
         slots[position].set_raw(words, next);
     }
-    length.set_raw(words, used as u64 - 1);
+}
+
+/// The low bits of a value, without the `unused` highest ones.
+pub(crate) fn wrap(value: i64, unused: u8, signed: bool) -> i64 {
+    let shifted = value << unused;
+    if signed {
+        shifted >> unused
+    } else {
+        (shifted as u64 >> unused) as i64
+    }
 }
 
 /// The value of an operator, or nothing for a run-time error.
@@ -465,6 +529,14 @@ pub(crate) fn arith(op: Arith, a: i64, b: i64) -> Option<i64> {
         Arith::Div => a.checked_div_euclid(b),
         Arith::Mod if b == 0 => None,
         Arith::Mod => Some(a.checked_rem_euclid(b).unwrap_or(0)),
+        Arith::Quot => a.checked_div(b),
+        Arith::Rem if b == 0 => None,
+        Arith::Rem => Some(a.wrapping_rem(b)),
+        Arith::BitAnd => Some(a & b),
+        Arith::BitOr => Some(a | b),
+        Arith::BitXor => Some(a ^ b),
+        Arith::Shl => u32::try_from(b).ok().and_then(|b| a.checked_shl(b)),
+        Arith::Shr => u32::try_from(b).ok().and_then(|b| a.checked_shr(b)),
         Arith::Eq => Some(i64::from(a == b)),
         Arith::Ne => Some(i64::from(a != b)),
         Arith::Lt => Some(i64::from(a < b)),

@@ -7,21 +7,23 @@
 
 mod checkpoint;
 mod outcome;
+mod selection;
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::RwLockReadGuard;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use base::{AtomId, Budget, Checkpoints, NoProgress, Progress, Snapshot, StopReason, bits};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
-use crate::chunked::Chunked;
 use crate::compile::CompileError;
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::{Inserted, Spare, StateIndex, StateStore, Table};
+use crate::parents::Parents;
+use crate::store::{Inserted, Names, OwnLine, StateIndex, StateStore, Table};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 
@@ -67,7 +69,8 @@ pub enum Found {
 /// What a search has seen. Counts are exact if the search was complete.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Distinct states of the system.
+    /// Distinct states of the system, without those in which some process has control: they are
+    /// passed through as part of a longer step (see [`model::ModelParts::control`]).
     pub n_states: u64,
     /// Steps that leave them, idle steps included.
     pub n_transitions: u64,
@@ -114,6 +117,7 @@ pub fn explore(
         checkpoints,
     } = exploration;
     let letters = Letters::new(system, atoms)?;
+    system.translate();
     let demands = Demands {
         letters: &letters,
         conditions: &[],
@@ -127,15 +131,22 @@ pub fn explore(
     };
     let shared = Shared {
         store: StateStore::new(system.n_words()),
-        parents: Chunked::new(1),
-        n_unused: AtomicU32::new(0),
-        cursor: AtomicU32::new(0),
+        parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
+        n_states: OwnLine::default(),
+        cursor: OwnLine::default(),
         is_over: AtomicBool::new(false),
         end: Mutex::new(None),
         goal,
         budget,
     };
-    let new_worker = |_| Worker::new(system.clone(), letters.clone(), stubborn.clone());
+    let names = match budget.n_threads() {
+        1 => Names::one_by_one(),
+        _ => Names::in_blocks(),
+    };
+    let new_worker = |_| {
+        let names = names.clone();
+        Worker::new(system.clone(), letters.clone(), stubborn.clone(), names)
+    };
     let mut workers: Vec<Worker<'_>> = (0..budget.n_threads()).map(new_worker).collect();
     shared.run(&mut workers, checkpoints, progress);
     let end = shared.end.lock().expect(NO_PANIC).take();
@@ -163,11 +174,12 @@ enum End {
     Failure(Option<StateIndex>),
 }
 
-/// The parent of a name that two threads took for the same state.
-const UNUSED: u32 = u32::MAX;
-
 /// How many states a thread takes from a level at a time.
 const BATCH: u32 = 64;
+
+/// How many states are expanded before the first of their successors is looked up: long enough for
+/// what was asked for to arrive from memory.
+const N_AHEAD: u32 = 16;
 
 /// Smaller levels are expanded by one thread; starting another would take longer.
 const MIN_SHARED_LEVEL: u32 = 1024;
@@ -175,12 +187,12 @@ const MIN_SHARED_LEVEL: u32 = 1024;
 /// What the threads have in common.
 struct Shared<'a> {
     store: StateStore,
-    /// One more than the state from which each state was reached first; 0 for initial states,
-    /// `UNUSED` for names without a state.
-    parents: Chunked<AtomicU32>,
-    n_unused: AtomicU32,
+    /// From where each state was reached first.
+    parents: Parents,
+    /// How many states the threads have said they found.
+    n_states: OwnLine<AtomicU64>,
     /// The next state of the level to be expanded.
-    cursor: AtomicU32,
+    cursor: OwnLine<AtomicU32>,
     is_over: AtomicBool,
     end: Mutex<Option<End>>,
     goal: &'a Goal,
@@ -192,12 +204,13 @@ struct Worker<'m> {
     system: System<'m>,
     letters: Letters,
     stubborn: Option<Stubborn>,
-    spare: Spare,
+    names: Names,
+    /// New states that were not counted for all threads yet.
+    n_uncounted: u64,
     /// Bytes in the structures of the search, a little while ago.
     memory: u64,
-    steps: Steps,
-    state: Vec<u64>,
-    hashes: Vec<u64>,
+    /// States that are expanded, and whose steps are not taken yet.
+    ahead: Vec<Ahead>,
     /// Which steps of the current state were taken.
     taken: Vec<bool>,
     letter: Vec<u64>,
@@ -208,6 +221,8 @@ struct Worker<'m> {
     label_counts: Vec<u64>,
     n_transitions: u64,
     bound: Option<u64>,
+    /// States met first here in which some process has control.
+    n_transient: u64,
 }
 
 /// Where a search is: the states of a level, and how many steps away from the initial ones.
@@ -215,6 +230,17 @@ struct Worker<'m> {
 struct Position {
     level: (StateIndex, StateIndex),
     depth: u64,
+}
+
+/// A state and its steps.
+#[derive(Debug, Default)]
+struct Ahead {
+    source: StateIndex,
+    state: Vec<u64>,
+    steps: Steps,
+    hashes: Vec<u64>,
+    /// Are there no steps because of a run-time error?
+    has_failed: bool,
 }
 
 /// The table, while a thread inserts.
@@ -235,7 +261,7 @@ impl<'a> Shared<'a> {
             Err(end) => return self.finish(end),
         };
         while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
-            self.cursor.store(level.0, Ordering::Relaxed);
+            self.cursor.0.store(level.0, Ordering::Relaxed);
             let n_transitions = workers.iter().map(|worker| worker.n_transitions).sum();
             if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
                 self.keep(
@@ -256,11 +282,7 @@ impl<'a> Shared<'a> {
                 }
                 first[0].expand_level(self, level.1, depth, progress);
             });
-            // A name left over belongs to this level, which is done: it stays without a state.
-            for name in workers.iter_mut().filter_map(|worker| worker.spare.take()) {
-                self.parents.row(name)[0].store(UNUSED, Ordering::Relaxed);
-                self.n_unused.fetch_add(1, Ordering::Relaxed);
-            }
+            self.end_level(workers);
             if let (Some(checkpoints), true) = (checkpoints, self.is_stopped()) {
                 self.keep(
                     &workers[0],
@@ -274,10 +296,11 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Was the search stopped from outside?
-    fn is_stopped(&self) -> bool {
-        let end = self.end.lock().expect(NO_PANIC);
-        matches!(*end, Some(End::Stopped(_)))
+    /// A name left over belongs to this level, which is done: it stays without a state.
+    fn end_level(&self, workers: &mut [Worker<'_>]) {
+        for name in workers.iter_mut().flat_map(|worker| worker.names.give_up()) {
+            self.parents.set_unused(name);
+        }
     }
 
     /// The first reason to end is the one that counts.
@@ -287,7 +310,7 @@ impl<'a> Shared<'a> {
     }
 
     fn n_states(&self) -> u64 {
-        (self.store.len() - self.n_unused.load(Ordering::Relaxed) as usize) as u64
+        self.n_states.0.load(Ordering::Relaxed)
     }
 
     fn memory(&self) -> u64 {
@@ -296,14 +319,17 @@ impl<'a> Shared<'a> {
 }
 
 impl<'m> Worker<'m> {
-    fn new(system: System<'m>, letters: Letters, stubborn: Option<Stubborn>) -> Self {
+    fn new(system: System<'m>, letters: Letters, stubborn: Option<Stubborn>, names: Names) -> Self {
+        let new_ahead = |_| Ahead {
+            state: vec![0; system.n_words()],
+            ..Ahead::default()
+        };
         Self {
             stubborn,
-            spare: None,
+            names,
+            n_uncounted: 0,
             memory: 0,
-            steps: Steps::default(),
-            state: vec![0; system.n_words()],
-            hashes: Vec::new(),
+            ahead: (0..N_AHEAD).map(new_ahead).collect(),
             taken: Vec::new(),
             letter: vec![0; letters.n_words],
             seen: vec![0; letters.n_words],
@@ -312,6 +338,7 @@ impl<'m> Worker<'m> {
             label_counts: Vec::new(),
             n_transitions: 0,
             bound: system.state_bound(),
+            n_transient: 0,
             system,
             letters,
         }
@@ -324,10 +351,19 @@ impl<'m> Worker<'m> {
             Interrupted::Failed => End::Failure(None),
         })?;
         let mut guard = Some(shared.store.table());
-        for words in initial.chunks_exact(self.system.n_words()) {
-            self.reach(shared, &mut guard, words, StateStore::hash(words), None)?;
-        }
-        Ok(())
+        let mut states = initial.chunks_exact(self.system.n_words());
+        let reached = states.try_for_each(|words| {
+            let hash = StateStore::hash(words);
+            self.reach(shared, &mut guard, words, hash, None).map(drop)
+        });
+        self.count(shared);
+        reached
+    }
+
+    /// Tells all threads how many states were found.
+    fn count(&mut self, shared: &Shared<'_>) {
+        let n_new = std::mem::take(&mut self.n_uncounted);
+        shared.n_states.0.fetch_add(n_new, Ordering::Relaxed);
     }
 
     /// Expands states of the level, which ends before `end`, until none is left.
@@ -340,7 +376,7 @@ impl<'m> Worker<'m> {
     ) {
         while !shared.is_over.load(Ordering::Relaxed) {
             // The cursor never overflows: it passes `end` by at most one batch for each thread.
-            let first = shared.cursor.fetch_add(BATCH, Ordering::Relaxed);
+            let first = shared.cursor.0.fetch_add(BATCH, Ordering::Relaxed);
             if first >= end {
                 return;
             }
@@ -354,12 +390,58 @@ impl<'m> Worker<'m> {
                 bound: self.bound,
             });
             let mut guard = Some(shared.store.table());
-            for source in first..end.min(first.saturating_add(BATCH)) {
-                if let Err(end) = self.expand(shared, &mut guard, source) {
-                    shared.finish(end);
-                    return;
-                }
+            let end = end.min(first.saturating_add(BATCH));
+            let result = self.expand_batch(shared, &mut guard, first..end);
+            self.count(shared);
+            if let Err(end) = result {
+                shared.finish(end);
+                return;
             }
+        }
+    }
+
+    /// Expands some states and takes their steps, in order. What is looked up is asked for as early
+    /// as possible.
+    fn expand_batch<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        sources: Range<StateIndex>,
+    ) -> Result<(), End> {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let mut sources = sources.filter(|&source| !shared.parents.is_unused(source));
+        loop {
+            let mut n_ahead = 0;
+            for (entry, source) in ahead.iter_mut().zip(&mut sources) {
+                self.look_ahead(shared, source, entry);
+                n_ahead += 1;
+            }
+            if n_ahead == 0 {
+                break;
+            }
+            let table = guard.get_or_insert_with(|| shared.store.table());
+            for entry in &mut ahead[..n_ahead] {
+                entry.steps.hash_targets(&mut entry.hashes, table);
+            }
+            for hash in ahead[..n_ahead].iter().flat_map(|entry| &entry.hashes) {
+                shared.store.prefetch_row(table, *hash);
+            }
+            for entry in &ahead[..n_ahead] {
+                self.expand(shared, guard, entry)?;
+            }
+        }
+        self.ahead = ahead;
+        Ok(())
+    }
+
+    /// Computes the steps of a state.
+    fn look_ahead(&mut self, shared: &Shared<'_>, source: StateIndex, entry: &mut Ahead) {
+        entry.source = source;
+        shared.store.read(source, &mut entry.state);
+        let expanded = self.system.steps(&entry.state, &mut entry.steps);
+        entry.has_failed = expanded.is_err();
+        if entry.has_failed {
+            entry.steps.clear();
         }
     }
 
@@ -367,94 +449,47 @@ impl<'m> Worker<'m> {
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        source: StateIndex,
+        entry: &Ahead,
     ) -> Result<(), End> {
-        if shared.parents.row(source)[0].load(Ordering::Relaxed) == UNUSED {
-            return Ok(());
-        }
-        let spent = shared.budget.check(shared.n_states(), self.memory);
+        let &Ahead {
+            source, ref steps, ..
+        } = entry;
+        let n_states = shared.n_states() + self.n_uncounted;
+        let spent = shared.budget.check(n_states, self.memory);
         spent.map_err(End::Stopped)?;
-        shared.store.read(source, &mut self.state);
-        let mut steps = std::mem::take(&mut self.steps);
-        let expanded = self.system.steps(&self.state, &mut steps);
-        expanded.map_err(|Failed| End::Failure(Some(source)))?;
+        if entry.has_failed {
+            return Err(End::Failure(Some(source)));
+        }
         // The idle step of a deadlock.
         self.n_transitions += u64::from(steps.is_empty());
         if steps.is_empty() && matches!(shared.goal, Goal::Deadlock) {
             return Err(End::Goal(source, None));
         }
-        let table = guard.get_or_insert_with(|| shared.store.table());
-        steps.hash_targets(&mut self.hashes, table);
-        self.take_steps(shared, guard, source, &steps)?;
+        shared.parents.begin(source, shared.store.len());
+        self.take_steps(shared, guard, entry)?;
         if steps.is_empty() && self.letters.has_step_atoms() {
             // The idle step leads to a position at which no step proposition holds.
-            let state = std::mem::take(&mut self.state);
             let idle = Some((source, LabelTable::IDLE));
-            self.reach(shared, guard, &state, StateStore::hash(&state), idle)?;
-            self.state = state;
-        }
-        self.steps = steps;
-        Ok(())
-    }
-
-    /// Takes the steps of a state, or those that cannot wait; see [`crate::stubborn`]. States are
-    /// expanded in the order of their names, whatever the number of threads.
-    fn take_steps<'s>(
-        &mut self,
-        shared: &'s Shared<'_>,
-        guard: &mut Guard<'s>,
-        source: StateIndex,
-        steps: &Steps,
-    ) -> Result<(), End> {
-        self.taken.clear();
-        self.taken.resize(steps.len(), false);
-        let mut reduced = match &mut self.stubborn {
-            Some(stubborn) => {
-                stubborn.is_worth_trying() && stubborn.choose(&self.system, &self.state, steps)
-            }
-            None => false,
-        };
-        let leads_on = self.take_chosen(shared, guard, source, steps, reduced)?;
-        if let Some(stubborn) = self.stubborn.as_mut().filter(|s| s.needs_attention())
-            && reduced
-            && !leads_on
-        {
-            reduced = stubborn.attend(&self.system, &self.state);
-            self.take_chosen(shared, guard, source, steps, reduced)?;
+            let hash = StateStore::hash(&entry.state);
+            self.reach(shared, guard, &entry.state, hash, idle)?;
         }
         Ok(())
     }
 
-    /// Takes the steps of the chosen set, or all. Says whether one that the property does not see
-    /// leads to a state that is expanded later.
-    fn take_chosen<'s>(
+    /// Takes one step. Returns the name of its target.
+    fn take<'s>(
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        source: StateIndex,
-        steps: &Steps,
-        reduced: bool,
-    ) -> Result<bool, End> {
-        let mut leads_on = false;
-        for position in 0..steps.len() {
-            let unit = steps.units[position];
-            let stubborn = self.stubborn.as_ref().filter(|_| reduced);
-            if self.taken[position] || stubborn.is_some_and(|stubborn| !stubborn.keeps(unit)) {
-                continue;
-            }
-            let is_invisible = stubborn.is_some_and(|stubborn| stubborn.is_invisible(unit));
-            self.taken[position] = true;
-            self.n_transitions += 1;
-            let label = steps.labels[position];
-            self.note_label(label);
-            let (target, hash) = (
-                steps.target(position, self.state.len()),
-                self.hashes[position],
-            );
-            let index = self.reach(shared, guard, target, hash, Some((source, label)))?;
-            leads_on |= is_invisible && index > source;
-        }
-        Ok(leads_on)
+        entry: &Ahead,
+        position: usize,
+    ) -> Result<StateIndex, End> {
+        self.n_transitions += 1;
+        let label = entry.steps.labels[position];
+        self.note_label(label);
+        let target = entry.steps.target(position, entry.state.len());
+        let from = Some((entry.source, label));
+        self.reach(shared, guard, target, entry.hashes[position], from)
     }
 
     fn note_label(&mut self, label: LabelId) {
@@ -481,8 +516,9 @@ impl<'m> Worker<'m> {
     ) -> Result<StateIndex, End> {
         let (index, is_new) = self.insert(shared, guard, words, hash)?;
         if is_new {
-            let parent = from.map_or(0, |(parent, _)| parent + 1);
-            shared.parents.row(index)[0].store(parent, Ordering::Relaxed);
+            self.n_transient += u64::from(self.system.is_transient(words));
+            self.n_uncounted += 1;
+            shared.parents.set(index, from.map(|(parent, _)| parent));
         } else if !self.letters.has_step_atoms() {
             return Ok(index);
         }
@@ -530,7 +566,7 @@ impl<'m> Worker<'m> {
             match shared
                 .store
                 .states
-                .insert(table, words, hash, &mut self.spare)
+                .insert(table, words, hash, &mut self.names)
             {
                 Inserted::New(index) => return Ok((index, true)),
                 Inserted::Old(index) => return Ok((index, false)),

@@ -12,8 +12,8 @@ pub(crate) enum Interrupted {
     Failed,
 }
 
-/// The words of all initial states, one state after the other. None occurs twice: every
-/// combination of initial values is visited once.
+/// The words of all initial states, one state after the other. None occurs twice, unless a process
+/// starts with control: every combination of initial values is visited once.
 pub(crate) fn initial_states(
     system: &mut System<'_>,
     budget: &Budget,

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 base::define_index! {
     /// A way in which a step happens. Few in number; every step carries one.
+    #[repr(transparent)]
     pub struct LabelId;
 }
 
@@ -17,6 +18,8 @@ pub struct Label {
     pub commands: Vec<CommandId>,
     /// Who moves, sorted.
     pub movers: Vec<InstanceId>,
+    /// The cells of the abstract timers that are set, sorted.
+    pub timers_set: Vec<u32>,
 }
 
 /// All labels met so far.
@@ -45,6 +48,7 @@ impl LabelTable {
             actions: Vec::new(),
             commands: Vec::new(),
             movers: Vec::new(),
+            timers_set: Vec::new(),
         });
         table
     }
@@ -63,7 +67,10 @@ impl LabelTable {
         model: &Model,
         mut actions: Vec<ActionId>,
         mut commands: Vec<CommandId>,
+        mut timers_set: Vec<u32>,
     ) -> LabelId {
+        timers_set.sort_unstable();
+        timers_set.dedup();
         actions.sort_unstable();
         actions.dedup();
         commands.sort_unstable();
@@ -76,7 +83,16 @@ impl LabelTable {
             actions,
             commands,
             movers,
+            timers_set,
         })
+    }
+
+    /// The label of a step that sets abstract timers besides.
+    pub(crate) fn setting(&mut self, model: &Model, label: LabelId, timers: &[u32]) -> LabelId {
+        let Label {
+            actions, commands, ..
+        } = self.get(label).clone();
+        self.of_team(model, actions, commands, timers.to_vec())
     }
 
     /// The label of a step that happens in two ways at once.
@@ -87,7 +103,8 @@ impl LabelTable {
         let (a, b) = (self.get(a), self.get(b));
         let actions = a.actions.clone();
         let commands = [a.commands.as_slice(), &b.commands].concat();
-        self.of_team(model, actions, commands)
+        let timers_set = [a.timers_set.as_slice(), &b.timers_set].concat();
+        self.of_team(model, actions, commands, timers_set)
     }
 
     fn intern(&mut self, label: Label) -> LabelId {

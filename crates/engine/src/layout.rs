@@ -50,6 +50,55 @@ pub(crate) struct ChannelFields {
     pub(crate) first_slot: u32,
     pub(crate) capacity: u32,
     pub(crate) n_components: u32,
+    /// Its slots in runs, unless a message is longer than a word.
+    pub(crate) segments: Option<SegmentRange>,
+}
+
+/// A range of [`Layout::segments`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SegmentRange {
+    first: u32,
+    end: u32,
+}
+
+impl SegmentRange {
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
+        self.first as usize..self.end as usize
+    }
+}
+
+/// Slots of a channel that follow each other in one word without a gap: all of them move by one
+/// with one shift.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) word: u32,
+    /// Where the oldest of its messages begins.
+    pub(crate) shift: u32,
+    /// The bits of one message.
+    pub(crate) width: u32,
+    pub(crate) n_slots: u32,
+}
+
+impl Segment {
+    /// As many low bits.
+    pub(crate) fn ones(n_bits: u32) -> u64 {
+        u64::MAX.checked_shr(64 - n_bits).unwrap_or(0)
+    }
+
+    /// The bits of all its slots.
+    pub(crate) fn mask(&self) -> u64 {
+        Self::ones(self.n_slots * self.width) << self.shift
+    }
+
+    /// The bits of all its slots but the last.
+    pub(crate) fn moved_mask(&self) -> u64 {
+        Self::ones((self.n_slots - 1) * self.width) << self.shift
+    }
+
+    /// Where its last slot begins.
+    pub(crate) fn last_shift(&self) -> u32 {
+        self.shift + (self.n_slots - 1) * self.width
+    }
 }
 
 /// The packing of a model's states.
@@ -62,6 +111,7 @@ pub(crate) struct Layout {
     /// The field of the first cell; those of further cells follow.
     pub(crate) first_cell: u32,
     pub(crate) channels: Vec<ChannelFields>,
+    pub(crate) segments: Vec<Segment>,
 }
 
 impl Layout {
@@ -72,6 +122,7 @@ impl Layout {
             first_location: 0,
             first_cell: 0,
             channels: Vec::new(),
+            segments: Vec::new(),
         };
         let mut free_bits = Vec::new();
         for instance in 0..model.instances().len() {
@@ -86,16 +137,13 @@ impl Layout {
             for _ in 0..channel.n_single() {
                 let length = layout.fields.len() as u32;
                 layout.add(Scalar::Range(0, channel.capacity as i64), &mut free_bits);
-                for _ in 0..channel.capacity {
-                    for component in &channel.payload {
-                        layout.add(*component, &mut free_bits);
-                    }
-                }
+                let segments = layout.add_slots(channel, &mut free_bits);
                 layout.channels.push(ChannelFields {
                     length,
                     first_slot: length + 1,
                     capacity: channel.capacity as u32,
                     n_components: channel.payload.len() as u32,
+                    segments,
                 });
             }
         }
@@ -110,15 +158,56 @@ impl Layout {
         first.map_or(self.fields.len(), |channel| channel.length as usize)
     }
 
+    /// Adds the slots of a single channel. A message that fits into a word is not torn apart.
+    fn add_slots(
+        &mut self,
+        channel: &model::Channel,
+        free_bits: &mut Vec<u32>,
+    ) -> Option<SegmentRange> {
+        let width: u32 = channel.payload.iter().map(|ty| n_bits(*ty)).sum();
+        let first = self.segments.len() as u32;
+        for _ in 0..channel.capacity {
+            if width > 64 {
+                for component in &channel.payload {
+                    self.add(*component, free_bits);
+                }
+                continue;
+            }
+            let word = word_with_room(width, free_bits);
+            let shift = 64 - free_bits[word];
+            for component in &channel.payload {
+                self.add_to(word, *component, free_bits);
+            }
+            self.extend_segments(first, word as u32, shift, width);
+        }
+        let end = self.segments.len() as u32;
+        (width <= 64).then_some(SegmentRange { first, end })
+    }
+
+    /// Adds a slot to the last segment of its channel, or begins a new one.
+    fn extend_segments(&mut self, first: u32, word: u32, shift: u32, width: u32) {
+        match self.segments[first as usize..].last_mut() {
+            _ if width == 0 => {}
+            Some(last) if last.word == word && last.last_shift() + width == shift => {
+                last.n_slots += 1;
+            }
+            _ => self.segments.push(Segment {
+                word,
+                shift,
+                width,
+                n_slots: 1,
+            }),
+        }
+    }
+
     fn add(&mut self, ty: Scalar, free_bits: &mut Vec<u32>) {
+        let word = word_with_room(n_bits(ty), free_bits);
+        self.add_to(word, ty, free_bits);
+    }
+
+    fn add_to(&mut self, word: usize, ty: Scalar, free_bits: &mut [u32]) {
         let (lo, hi) = ty.bounds();
-        let span = hi.wrapping_sub(lo) as u64;
-        let n_bits = 64 - span.leading_zeros();
-        let word = free_bits.iter().position(|free| *free >= n_bits);
-        let word = word.unwrap_or_else(|| {
-            free_bits.push(64);
-            free_bits.len() - 1
-        });
+        let n_bits = n_bits(ty);
         let shift = 64 - free_bits[word];
         free_bits[word] -= n_bits;
         self.fields.push(Field {
@@ -189,4 +278,19 @@ impl Layout {
         }
         words
     }
+}
+
+/// The bits that a value of the type takes.
+fn n_bits(ty: Scalar) -> u32 {
+    let (lo, hi) = ty.bounds();
+    64 - (hi.wrapping_sub(lo) as u64).leading_zeros()
+}
+
+/// The first word with so many free bits, if need be a new one.
+fn word_with_room(n_bits: u32, free_bits: &mut Vec<u32>) -> usize {
+    let word = free_bits.iter().position(|free| *free >= n_bits);
+    word.unwrap_or_else(|| {
+        free_bits.push(64);
+        free_bits.len() - 1
+    })
 }

@@ -17,6 +17,7 @@ pub(crate) struct Letters {
     /// What the state propositions read.
     pub(crate) footprint: Footprint,
     taken: Vec<(usize, StepSet)>,
+    timers_set: Vec<(usize, u32)>,
     enabled: Vec<(usize, StepSet)>,
     deadlock: Vec<usize>,
     label_bits: Vec<u64>,
@@ -34,6 +35,7 @@ impl Letters {
             state_code: Vec::new(),
             footprint: Footprint::new(system.n_words()),
             taken: Vec::new(),
+            timers_set: Vec::new(),
             enabled: Vec::new(),
             deadlock: Vec::new(),
             label_bits: Vec::new(),
@@ -44,7 +46,7 @@ impl Letters {
         for (bit, atom) in atoms.iter().enumerate() {
             letters.bit_by_atom[atom.index()] = Some(bit);
             match &model.parts().atoms[atom.index()].meaning {
-                AtomMeaning::State(_) => {
+                AtomMeaning::State(_) | AtomMeaning::Certainly(..) => {
                     let code = system.compile_atom(*atom)?;
                     if let Some(code) = code {
                         letters.state_code.push((bit, code.start));
@@ -55,6 +57,7 @@ impl Letters {
                 AtomMeaning::Enabled(pattern) => {
                     letters.enabled.push((bit, model.step_set(pattern)));
                 }
+                AtomMeaning::TimerSet(cell) => letters.timers_set.push((bit, *cell as u32)),
                 AtomMeaning::Deadlock => letters.deadlock.push(bit),
             }
         }
@@ -83,7 +86,7 @@ impl Letters {
 
     /// Do steps matter to any atom?
     pub(crate) fn has_step_atoms(&self) -> bool {
-        !self.taken.is_empty()
+        !self.taken.is_empty() || !self.timers_set.is_empty()
     }
 
     /// Sets the bits of the atoms that hold in a state.
@@ -123,6 +126,11 @@ impl Letters {
             self.label_bits.resize(start + self.n_words, 0);
             for (bit, set) in &self.taken {
                 if system.executes(next, set) {
+                    bits::set(&mut self.label_bits[start..], *bit);
+                }
+            }
+            for (bit, cell) in &self.timers_set {
+                if system.label(next).timers_set.contains(cell) {
                     bits::set(&mut self.label_bits[start..], *bit);
                 }
             }

@@ -31,6 +31,7 @@ use crate::compile::CompileError;
 use crate::explore::{Stats, count_actions};
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
+use crate::layout::Field;
 use crate::letters::Letters;
 use crate::search::Query;
 use crate::store::{StateIndex, StateStore};
@@ -103,7 +104,11 @@ pub(crate) struct Product<'a, 'm> {
     /// For each label, the conditions (weak, strong, unconditional) whose subject takes part.
     label_subjects: Vec<u64>,
     n_labels: usize,
+    /// The weak conditions of abstract timers: their bits, and when they count as enabled.
+    waiting: Vec<(usize, Waiting)>,
     n_transitions: u64,
+    /// States in which some process has control.
+    n_transient: u64,
     commands_taken: Vec<bool>,
     labels_seen: Vec<bool>,
     label_counts: Vec<u64>,
@@ -154,6 +159,7 @@ impl<'a, 'm> Product<'a, 'm> {
             ..
         } = query;
         let letters = Letters::new(system, query.atoms)?;
+        system.translate();
         let demands = Demands {
             letters: &letters,
             conditions,
@@ -194,7 +200,9 @@ impl<'a, 'm> Product<'a, 'm> {
             },
             label_subjects: Vec::new(),
             n_labels: 0,
+            waiting: waiting_timers(system, &conditions[0]),
             n_transitions: 0,
+            n_transient: 0,
             commands_taken: vec![false; system.model().commands().len()],
             labels_seen: Vec::new(),
             label_counts: Vec::new(),
@@ -291,6 +299,7 @@ impl<'a, 'm> Product<'a, 'm> {
         let full = Halt::Stopped(StopReason::StateLimit);
         let (index, is_new) = self.store.insert(words, hash).ok_or(full)?;
         if is_new {
+            self.n_transient += u64::from(self.system.is_transient(words));
             let start = self.state_letters.len();
             self.state_letters.resize(start + self.letters.n_words, 0);
             let letter = &mut self.state_letters[start..];
@@ -391,6 +400,14 @@ impl<'a, 'm> Product<'a, 'm> {
             let range = self.subjects(*label);
             bits::union_into(&mut self.enabled, &self.label_subjects[range]);
         }
+        // A timer counts as enabled by its value, not by steps that can set it.
+        for (bit, waiting) in &self.waiting {
+            if waiting.holds(&self.state) {
+                bits::set(&mut self.enabled, *bit);
+            } else {
+                bits::clear(&mut self.enabled, *bit);
+            }
+        }
     }
 
     /// Sets the marks of the fairness conditions for a step from the current state.
@@ -445,7 +462,7 @@ impl<'a, 'm> Product<'a, 'm> {
         count_actions(self.system, &self.label_counts, &mut action_counts);
         Stats {
             action_counts,
-            n_states: self.store.len() as u64,
+            n_states: self.store.len() as u64 - self.n_transient,
             n_transitions: self.n_transitions,
             n_product_states: Some(self.n_nodes() as u64),
             reduced: self.stubborn.is_some(),
@@ -546,10 +563,44 @@ impl Graph for Product<'_, '_> {
     }
 }
 
+/// An abstract timer above its threshold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    field: Field,
+    threshold: i64,
+}
+
+impl Waiting {
+    pub(crate) fn holds(&self, words: &[u64]) -> bool {
+        self.field.get(words) == self.threshold
+    }
+}
+
+/// The timers among the subjects of conditions, with the positions of the conditions.
+pub(crate) fn waiting_timers(
+    system: &System<'_>,
+    conditions: &[Condition],
+) -> Vec<(usize, Waiting)> {
+    let threshold_of = |cell| {
+        let mut timers = system.model().abstract_timers();
+        timers.find(|timer| timer.0 == cell).map(|timer| timer.1)
+    };
+    let waiting = |(bit, condition): (usize, &Condition)| match condition.subject {
+        Subject::Timer(cell) => {
+            let field = system.layout.fields[system.layout.first_cell as usize + cell];
+            let threshold = threshold_of(cell)?;
+            Some((bit, Waiting { field, threshold }))
+        }
+        _ => None,
+    };
+    conditions.iter().enumerate().filter_map(waiting).collect()
+}
+
 pub(crate) fn takes_part(label: &Label, subject: &Subject) -> bool {
     match subject {
         Subject::Process(instance) => label.movers.contains(instance),
         Subject::Action(action) => label.actions.contains(action),
         Subject::Choice(command) => label.commands.contains(command),
+        Subject::Timer(cell) => label.timers_set.contains(&(*cell as u32)),
     }
 }

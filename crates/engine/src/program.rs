@@ -1,13 +1,19 @@
 //! Compiling the commands of a model, alone and in teams, its initial constraint and its atoms.
 
 use base::{AtomId, bits};
-use model::{Command, CommandId, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
+use model::{
+    AtomMeaning, Command, CommandId, InstanceId, Model, Pattern, Setting, Step, Stmt, StmtKind,
+    Sync,
+};
 
 use crate::code::{Indexing, Op, Reg};
 use crate::compile::{Code, CompileError, Compiler, Operand};
 use crate::footprint::Footprint;
 use crate::sharing::Sharing;
 use crate::system::{CompiledCommand, Member, System, Team};
+
+/// Effects with more combinations of choices keep them for when they are executed.
+const MAX_UNFOLDED_CHOICES: usize = 32;
 
 impl System<'_> {
     pub(crate) fn compile_commands(&mut self) -> Result<(), CompileError> {
@@ -19,12 +25,18 @@ impl System<'_> {
             let step = model.step_of(id);
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
             let guard = self.compile_guard(command, step, &sharing)?;
-            let effect = self.compile_effect(command, step, alone, None)?;
-            let has_choice = chooses(&step.effect);
+            let effect = self.compile_effect(command, step, alone, None, None)?;
+            let unfolded = match alone {
+                true => self.unfold_choices(command, step)?,
+                false => Vec::new(),
+            };
+            let has_choice = chooses(model, &step.effect);
             let mut condition_reads = guard.footprint.reads.clone();
             if has_choice {
                 bits::union_into(&mut condition_reads, &effect.footprint.reads);
             }
+            self.effect_footprints
+                .insert(effect.start, effect.footprint.clone());
             let mut footprint = guard.footprint;
             footprint.union(&effect.footprint);
             // The location was looked at to find the command.
@@ -32,7 +44,7 @@ impl System<'_> {
             footprint.read_fields(&self.tables.fields, location..location + 1);
             let label = alone.then(|| {
                 self.labels
-                    .of_team(model, vec![model.action_of(id)], vec![id])
+                    .of_team(model, vec![model.action_of(id)], vec![id], Vec::new())
             });
             self.commands.push(CompiledCommand {
                 guard: guard.start,
@@ -42,8 +54,11 @@ impl System<'_> {
                 guard_can_fail: guard.can_fail,
                 effect_can_fail: effect.can_fail,
                 has_choice,
+                unfolded,
                 alone: label,
                 leads: Vec::new(),
+                priority: step.priority,
+                reach: model.reach(id),
             });
         }
         Ok(())
@@ -144,13 +159,32 @@ impl System<'_> {
         compiler.finish(start)
     }
 
-    /// Communication, effect, new location. In a rendezvous `sender` is set for the receiver.
+    /// The effects of a command that moves alone, one for each combination of choices; none if
+    /// there are no choices, or many, or some that are not known now.
+    fn unfold_choices(&mut self, command: &Command, step: &Step) -> Result<Vec<u32>, CompileError> {
+        if !chooses(self.model, &step.effect) {
+            return Ok(Vec::new());
+        }
+        let mut compiler = self.compiler();
+        compiler.enter(Some(command.instance), &command.bindings);
+        let combinations = compiler.choices_of(&step.effect, MAX_UNFOLDED_CHOICES);
+        let mut unfolded = Vec::new();
+        for choices in combinations.unwrap_or_default() {
+            let effect = self.compile_effect(command, step, true, None, Some(choices))?;
+            unfolded.push(effect.start);
+        }
+        Ok(unfolded)
+    }
+
+    /// Communication, effect, new location. In a rendezvous `sender` is set for the receiver. With
+    /// `choices`, these are made.
     fn compile_effect(
         &mut self,
         command: &Command,
         step: &Step,
         buffered: bool,
         sender: Option<CommandId>,
+        choices: Option<Vec<i64>>,
     ) -> Result<Code, CompileError> {
         let model = self.model;
         let mut compiler = self.compiler();
@@ -186,6 +220,7 @@ impl System<'_> {
             }
             _ => {}
         }
+        compiler.made_choices = choices.map(Vec::into_iter);
         compiler.statements(&step.effect);
         compiler.store_location(command.instance, step.target);
         compiler.emit(Op::Accept);
@@ -223,12 +258,14 @@ impl System<'_> {
                 let (command, step) =
                     (&model.commands()[receiver.index()], model.step_of(receiver));
                 let agreement = self.compile_agreement(first, receiver)?;
-                let effect = self.compile_effect(command, step, false, Some(first))?;
+                let effect = self.compile_effect(command, step, false, Some(first), None)?;
                 team.agreement = Some(agreement.start);
                 team.can_fail = agreement.can_fail || effect.can_fail;
                 team.footprint.union(&agreement.footprint);
                 team.footprint.union(&effect.footprint);
                 team.members[1][0].effect = effect.start;
+                self.effect_footprints
+                    .insert(effect.start, effect.footprint);
             }
             for leader in &transition.participants[0].alternatives {
                 self.commands[leader.index()]
@@ -308,8 +345,10 @@ impl System<'_> {
     /// Compiles a state proposition; [`System::holds`] evaluates it.
     pub(crate) fn compile_atom(&mut self, atom: AtomId) -> Result<Option<Code>, CompileError> {
         let model = self.model;
-        let model::AtomMeaning::State(expr) = &model.parts().atoms[atom.index()].meaning else {
-            return Ok(None);
+        let expr = match &model.parts().atoms[atom.index()].meaning {
+            AtomMeaning::State(expr) => expr,
+            AtomMeaning::Certainly(expr, value) => &model.certainly(expr, *value),
+            _ => return Ok(None),
         };
         let mut compiler = self.compiler();
         let start = compiler.begin(None, &[]);
@@ -320,6 +359,7 @@ impl System<'_> {
         compiler.emit(Op::Reject);
         let code = compiler.finish(start)?;
         self.machine.registers.resize(self.tables.n_registers, 0);
+        self.propositions.push(code.start);
         Ok(Some(code))
     }
 }
@@ -380,11 +420,22 @@ fn is_rendezvous(model: &Model, step: &Step) -> bool {
     }
 }
 
-fn chooses(statements: &[Stmt]) -> bool {
+pub(crate) fn chooses(model: &Model, statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Choose(..) => true,
-        StmtKind::If(_, then, otherwise) => chooses(then) || chooses(otherwise),
-        StmtKind::For(_, _, _, body) => chooses(body),
-        StmtKind::Assign(..) | StmtKind::Assert(_) => false,
+        // A choice of one value is a name for it.
+        StmtKind::Choose(_, lo, hi, _) => lo != hi,
+        StmtKind::If(_, then, otherwise) => chooses(model, then) || chooses(model, otherwise),
+        StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => chooses(model, body),
+        StmtKind::SetTimer(place, Setting::Any) => model
+            .timer(place.var)
+            .is_some_and(|timer| timer.any.is_some()),
+        StmtKind::Tick => model.abstract_timers().next().is_some(),
+        StmtKind::Assign(..)
+        | StmtKind::Assert(_)
+        | StmtKind::Let(..)
+        | StmtKind::Set(..)
+        | StmtKind::SetTimer(_, Setting::To(_))
+        | StmtKind::Fail(_)
+        | StmtKind::Exhausted => false,
     })
 }

@@ -97,6 +97,7 @@ fn cost(expr: &Expr) -> u64 {
         Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) | Expr::Bound(_) => 0,
         Expr::Read(_) | Expr::At { .. } | Expr::Length(_) => 1,
         Expr::Not(inner) | Expr::Neg(inner) => cost(inner),
+        Expr::Wrap { inner, .. } => 1 + cost(inner),
         Expr::Binary(_, a, b) => 1 + cost(a) + cost(b),
         Expr::Ite(a, b, c) => 1 + cost(a) + cost(b) + cost(c),
         Expr::Quantified { body, .. } => 4 * (1 + cost(body)),
@@ -135,7 +136,7 @@ fn children(expr: &Expr) -> Vec<&Expr> {
         }
         Expr::At { owner, .. } => indexed(owner).into_iter().collect(),
         Expr::Length(channel) => channel.index.iter().map(|index| &**index).collect(),
-        Expr::Not(inner) | Expr::Neg(inner) => vec![inner],
+        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => vec![inner],
         Expr::Binary(_, a, b) => vec![a, b],
         Expr::Ite(a, b, c) => vec![a, b, c],
         Expr::Quantified { lo, hi, body, .. } => vec![lo, hi, body],

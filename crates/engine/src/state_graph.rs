@@ -17,7 +17,7 @@ use crate::compile::CompileError;
 use crate::explore::{Stats, trace_step};
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::product::takes_part;
+use crate::product::{Waiting, takes_part, waiting_timers};
 use crate::store::{StateIndex, StateStore};
 use crate::system::{Failed, Steps, System};
 
@@ -70,6 +70,7 @@ pub fn state_graph(
     progress: &mut dyn Progress,
 ) -> Result<(Built, Stats), CompileError> {
     let letters = Letters::new(system, atoms)?;
+    system.translate();
     let mut builder = Builder::new(system, letters, conditions, atoms);
     let built = match builder.run(budget, progress) {
         Ok(()) => None,
@@ -99,12 +100,16 @@ struct Builder<'a, 'm> {
     system: &'a mut System<'m>,
     evaluation: Letters,
     conditions: [Vec<Condition>; 3],
+    /// The weak conditions of abstract timers.
+    waiting: Vec<(usize, Waiting)>,
     graph: StateGraph,
     /// The letter of each state, without step propositions.
     state_letters: Vec<u64>,
     node_by_entry: FxHashMap<(StateIndex, Vec<u64>), u32>,
     n_labels: usize,
     commands_taken: Vec<bool>,
+    /// States in which some process has control.
+    n_transient: u64,
     seen: Vec<u64>,
 }
 
@@ -145,12 +150,14 @@ impl<'a, 'm> Builder<'a, 'm> {
             },
         };
         Self {
+            waiting: waiting_timers(system, &conditions[0]),
             conditions,
             graph,
             state_letters: Vec::new(),
             node_by_entry: FxHashMap::default(),
             n_labels: 0,
             commands_taken: vec![false; system.model().commands().len()],
+            n_transient: 0,
             seen: vec![0; evaluation.n_words],
             system,
             evaluation,
@@ -180,7 +187,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             if steps.is_empty() {
                 self.add_step(state, LabelTable::IDLE)?;
             }
-            self.note_enabled(&steps.labels);
+            self.note_enabled(&words, &steps.labels);
             self.graph.first_step.push(self.graph.targets.len());
             state += 1;
         }
@@ -215,6 +222,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let full = Halt::Stopped(StopReason::StateLimit);
         let (index, is_new) = self.graph.store.insert(words, hash).ok_or(full)?;
         if is_new {
+            self.n_transient += u64::from(self.system.is_transient(words));
             let letters = match self.evaluation.has_step_atoms() {
                 true => &mut self.state_letters,
                 false => &mut self.graph.letters,
@@ -257,7 +265,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         Ok(())
     }
 
-    fn note_enabled(&mut self, labels: &[LabelId]) {
+    fn note_enabled(&mut self, state: &[u64], labels: &[LabelId]) {
         let n_words = self.graph.marks.n_subject_words;
         let mut enabled = vec![0; n_words];
         for label in labels {
@@ -265,6 +273,14 @@ impl<'a, 'm> Builder<'a, 'm> {
             let start = label.index() * n_words;
             let subjects = &self.graph.marks.label_subjects[start..start + n_words];
             bits::union_into(&mut enabled, subjects);
+        }
+        // A timer counts as enabled by its value, not by steps that can set it.
+        for (bit, waiting) in &self.waiting {
+            if waiting.holds(state) {
+                bits::set(&mut enabled, *bit);
+            } else {
+                bits::clear(&mut enabled, *bit);
+            }
         }
         self.know_label(LabelTable::IDLE);
         self.graph.marks.enabled.extend(enabled);
@@ -320,7 +336,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             atoms_seen[atom.index()] = bits::get(&self.seen, self.evaluation.bit(*atom));
         }
         Stats {
-            n_states: self.graph.store.len() as u64,
+            n_states: self.graph.store.len() as u64 - self.n_transient,
             n_transitions: self.graph.targets.len() as u64,
             n_product_states: None,
             memory_bytes: self.memory(),

@@ -6,6 +6,8 @@ use model::{ActionId, CommandId};
 
 use crate::code::End;
 use crate::label::LabelId;
+use crate::native::{Native, Status};
+use crate::priority::Selection;
 use crate::system::{CompiledCommand, Failed, Member, Scratch, Steps, System, Team};
 
 impl System<'_> {
@@ -15,12 +17,20 @@ impl System<'_> {
     /// A run-time error of the model.
     pub fn steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
         steps.clear();
-        self.scratch.current.copy_from_slice(state);
-        self.machine.recalled.fill(None);
-        if self.synchronous {
-            self.steps_together(steps)?;
-        } else {
-            self.steps_interleaved(steps)?;
+        steps.n_words = self.layout.n_words;
+        match self.native.take() {
+            Some(native) if native.has_steps() => {
+                let result = self.steps_native(&native, state, steps);
+                self.native = Some(native);
+                result?;
+            }
+            native => {
+                self.native = native;
+                self.steps_interpreted(state, steps)?;
+            }
+        }
+        if self.ruling.is_some() {
+            self.normalise_targets(steps);
         }
         if self.may_repeat {
             self.merge_equal_steps(steps);
@@ -28,11 +38,80 @@ impl System<'_> {
         Ok(())
     }
 
-    fn is_enabled(&mut self, command: u32) -> Result<bool, Failed> {
+    fn steps_interpreted(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
+        self.set_current(state);
+        if self.ruling.is_some() {
+            return self.ruling_steps(steps);
+        }
+        if self.synchronous {
+            return self.steps_together(None, steps);
+        }
+        self.scratch.enabled.fill(false);
+        for instance in 0..self.first_row.len() {
+            self.steps_alone(instance, steps)?;
+        }
+        if !self.teams.is_empty() {
+            for instance in 0..self.first_row.len() {
+                self.steps_led_by(instance, steps)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn steps_native(
+        &mut self,
+        native: &Native,
+        state: &[u64],
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
+        let n_instances = self.first_row.len();
+        if !self.teams.is_empty() {
+            self.scratch.enabled.fill(false);
+        }
+        native.forget(&mut self.scratch.frame);
+        let (mut stop, mut is_current) = (0, false);
+        while !native.is_end(stop) {
+            let Scratch { frame, enabled, .. } = &mut self.scratch;
+            match native.run(stop, state, frame, enabled, steps) {
+                Status::Done => return Ok(()),
+                Status::Failed => return Err(Failed),
+                Status::Interpret(at) => {
+                    if !std::mem::replace(&mut is_current, true) {
+                        self.set_current(state);
+                    }
+                    match at.checked_sub(n_instances) {
+                        None => self.steps_alone(at, steps)?,
+                        Some(leader) => self.steps_led_by(leader, steps)?,
+                    }
+                    stop = at + 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the interpreter works on.
+    pub(crate) fn set_current(&mut self, state: &[u64]) {
+        self.scratch.current.copy_from_slice(state);
+        self.machine.recalled.fill(None);
+        if let Some(native) = &self.native {
+            native.forget(&mut self.scratch.frame);
+        }
+    }
+
+    pub(crate) fn is_enabled(&mut self, command: u32) -> Result<bool, Failed> {
         let Scratch {
-            current, written, ..
+            current,
+            written,
+            frame,
+            ..
         } = &mut self.scratch;
         let guard = self.commands[command as usize].guard;
+        if let Some(native) = &self.native
+            && let Some(result) = native.holds(guard, current, frame)
+        {
+            return result;
+        }
         match self
             .machine
             .run::<false>(&self.tables, guard, current, written)
@@ -44,44 +123,52 @@ impl System<'_> {
     }
 
     /// The commands of an instance at its current location, as positions in `by_location`.
-    fn candidates(&self, instance: usize) -> Range<usize> {
+    pub(crate) fn candidates(&self, instance: usize) -> Range<usize> {
         let location = self.tables.fields[self.layout.first_location as usize + instance]
             .raw(&self.scratch.current);
         let row = self.first_row[instance] as usize + location as usize;
         self.rows[row] as usize..self.rows[row + 1] as usize
     }
 
-    fn steps_interleaved(&mut self, steps: &mut Steps) -> Result<(), Failed> {
-        let has_teams = !self.teams.is_empty();
-        if has_teams {
-            self.scratch.enabled.fill(false);
-        }
-        for instance in 0..self.first_row.len() {
-            for position in self.candidates(instance) {
-                let command = self.by_location[position];
-                if !self.is_enabled(command)? {
-                    continue;
-                }
-                match self.commands[command as usize].alone {
-                    Some(label) => self.execute_alone(command, label, steps)?,
-                    None => self.scratch.enabled[command as usize] = true,
-                }
+    /// The steps that a process takes alone. Notes which of its other commands are enabled.
+    fn steps_alone(&mut self, instance: usize, steps: &mut Steps) -> Result<(), Failed> {
+        for position in self.candidates(instance) {
+            let command = self.by_location[position];
+            if !self.is_enabled(command)? {
+                continue;
             }
-        }
-        if has_teams {
-            for instance in 0..self.first_row.len() {
-                for position in self.candidates(instance) {
-                    let leader = self.by_location[position];
-                    if self.scratch.enabled[leader as usize] {
-                        self.execute_led_by(leader, steps)?;
-                    }
-                }
+            match self.commands[command as usize].alone {
+                Some(label) => self.execute_alone(command, label, steps)?,
+                None => self.scratch.enabled[command as usize] = true,
             }
         }
         Ok(())
     }
 
-    fn execute_alone(
+    /// The steps of the teams in which a process is the first participant.
+    fn steps_led_by(&mut self, instance: usize, steps: &mut Steps) -> Result<(), Failed> {
+        for position in self.candidates(instance) {
+            let leader = self.by_location[position];
+            if self.scratch.enabled[leader as usize] {
+                self.execute_led_by(leader, None, steps)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The label together with the timers that the machine has noted since it was asked last.
+    fn noting_timers(&mut self, label: LabelId) -> LabelId {
+        if self.machine.timers_set.is_empty() {
+            return label;
+        }
+        let timers = std::mem::take(&mut self.machine.timers_set);
+        let label = self.labels.setting(self.model, label, &timers);
+        self.machine.timers_set = timers;
+        self.machine.timers_set.clear();
+        label
+    }
+
+    pub(crate) fn execute_alone(
         &mut self,
         command: u32,
         label: LabelId,
@@ -104,10 +191,13 @@ impl System<'_> {
                 .run::<false>(&self.tables, effect, target, written)
             {
                 End::Accept => {
-                    steps.labels.push(label);
+                    steps.labels.push(self.noting_timers(label));
                     steps.units.push(command);
                 }
-                End::Reject => steps.words.truncate(start),
+                End::Reject => {
+                    steps.words.truncate(start);
+                    self.machine.timers_set.clear();
+                }
                 End::Fail => return Err(Failed),
             }
             if !has_choice || !self.machine.choices.advance() {
@@ -116,9 +206,18 @@ impl System<'_> {
         }
     }
 
-    fn execute_led_by(&mut self, leader: u32, steps: &mut Steps) -> Result<(), Failed> {
+    /// Executes the teams that the command leads: all, or those with a mover and with this priority.
+    pub(crate) fn execute_led_by(
+        &mut self,
+        leader: u32,
+        only: Option<Selection>,
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
         for position in 0..self.commands[leader as usize].leads.len() {
             let team = self.commands[leader as usize].leads[position] as usize;
+            if only.is_some_and(|only| !self.may_fit(team, only)) {
+                continue;
+            }
             let Team {
                 action, agreement, ..
             } = self.teams[team];
@@ -133,7 +232,9 @@ impl System<'_> {
             if members.iter().any(Vec::is_empty) {
                 continue;
             }
-            if let Some(agreement) = agreement {
+            if let Some(agreement) = agreement
+                && only.is_none_or(|only| self.handshake_fits(&members, only))
+            {
                 let Scratch {
                     current, written, ..
                 } = &mut self.scratch;
@@ -147,12 +248,16 @@ impl System<'_> {
                 }
             }
             let unit = self.team_unit(team);
-            self.execute_teams(&members, Some(action), unit, steps)?;
+            self.execute_teams(&members, Some(action), unit, only, steps)?;
         }
         Ok(())
     }
 
-    fn steps_together(&mut self, steps: &mut Steps) -> Result<(), Failed> {
+    pub(crate) fn steps_together(
+        &mut self,
+        only: Option<Selection>,
+        steps: &mut Steps,
+    ) -> Result<(), Failed> {
         for instance in 0..self.first_row.len() {
             self.scratch.enabled_by_instance[instance].clear();
             for position in self.candidates(instance) {
@@ -172,7 +277,7 @@ impl System<'_> {
         if members.is_empty() {
             return Ok(());
         }
-        self.execute_teams(&members, None, 0, steps)
+        self.execute_teams(&members, None, 0, only, steps)
     }
 
     /// Executes every team with one member of each list. Without an action, each member takes its
@@ -182,6 +287,7 @@ impl System<'_> {
         members: &[Vec<Member>],
         action: Option<ActionId>,
         unit: u32,
+        only: Option<Selection>,
         steps: &mut Steps,
     ) -> Result<(), Failed> {
         let mut picks = vec![0; members.len()];
@@ -191,7 +297,9 @@ impl System<'_> {
                 .zip(&picks)
                 .map(|(m, &pick)| m[pick])
                 .collect();
-            self.execute_team(&team, action, unit, steps)?;
+            if only.is_none_or(|only| self.fits(&team, only)) {
+                self.execute_team(&team, action, unit, steps)?;
+            }
             if !advance(&mut picks, |position| members[position].len()) {
                 return Ok(());
             }
@@ -205,9 +313,9 @@ impl System<'_> {
         unit: u32,
         steps: &mut Steps,
     ) -> Result<(), Failed> {
-        self.scratch
-            .outcomes
-            .resize(team.len().max(self.scratch.outcomes.len()), Vec::new());
+        let n_members = team.len().max(self.scratch.outcomes.len());
+        self.scratch.outcomes.resize(n_members, Vec::new());
+        self.scratch.timers_set.resize(n_members, Vec::new());
         for (position, member) in team.iter().enumerate() {
             self.collect_outcomes(position, *member)?;
         }
@@ -228,11 +336,18 @@ impl System<'_> {
                 .map(|command| self.model.action_of(*command))
                 .collect(),
         };
-        let label = self.labels.of_team(self.model, actions, commands);
+        let label = self
+            .labels
+            .of_team(self.model, actions, commands, Vec::new());
         let size = 2 * self.layout.n_words;
         let mut picks = vec![0; team.len()];
         loop {
             self.merge_outcomes(&picks)?;
+            for (position, &pick) in picks.iter().enumerate() {
+                let timers = &self.scratch.timers_set[position][pick];
+                self.machine.timers_set.extend(timers);
+            }
+            let label = self.noting_timers(label);
             steps.push(&self.scratch.merged, label, unit);
             let outcomes = &self.scratch.outcomes;
             if !advance(&mut picks, |position| outcomes[position].len() / size) {
@@ -245,6 +360,8 @@ impl System<'_> {
     fn collect_outcomes(&mut self, position: usize, member: Member) -> Result<(), Failed> {
         let has_choice = self.commands[member.command as usize].has_choice;
         self.scratch.outcomes[position].clear();
+        self.scratch.timers_set[position].clear();
+        self.machine.timers_set.clear();
         self.machine.choices.reset();
         loop {
             let Scratch {
@@ -252,6 +369,7 @@ impl System<'_> {
                 target,
                 written,
                 outcomes,
+                timers_set,
                 ..
             } = &mut self.scratch;
             target.copy_from_slice(current);
@@ -263,10 +381,12 @@ impl System<'_> {
                 End::Accept => {
                     outcomes[position].extend_from_slice(target);
                     outcomes[position].extend_from_slice(written);
+                    timers_set[position].push(self.machine.timers_set.clone());
                 }
                 End::Reject => {}
                 End::Fail => return Err(Failed),
             }
+            self.machine.timers_set.clear();
             if !has_choice || !self.machine.choices.advance() {
                 return Ok(());
             }

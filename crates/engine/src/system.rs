@@ -1,12 +1,17 @@
 //! A model compiled for exploration: initial states and steps over packed words.
 
+use std::sync::Arc;
+
 use model::{ActionId, Composition, Model, State, StepSet};
+use rustc_hash::FxHashMap;
 
 use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
 use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
+use crate::native::Native;
+use crate::priority::Ruling;
 use crate::store::{StateStore, Table};
 
 /// A model compiled for exploration.
@@ -31,7 +36,16 @@ pub struct System<'m> {
     /// Can one state have the same step in two ways?
     pub(crate) may_repeat: bool,
     pub(crate) init: Option<u32>,
+    /// What is needed to tell possible steps that exist from others; nothing if all do.
+    pub(crate) ruling: Option<Ruling>,
     pub(crate) scratch: Scratch,
+    /// What the code of each effect touches, by its start.
+    pub(crate) effect_footprints: FxHashMap<u32, Footprint>,
+    /// The code of all propositions compiled so far.
+    pub(crate) propositions: Vec<u32>,
+    pub(crate) native: Option<Arc<Native>>,
+    /// Is no machine code wanted?
+    is_interpreted: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -39,16 +53,33 @@ pub(crate) struct CompiledCommand {
     pub(crate) guard: u32,
     pub(crate) effect: u32,
     pub(crate) has_choice: bool,
+    /// For every combination of choices an effect without choices, if they are few and known.
+    pub(crate) unfolded: Vec<u32>,
     /// The label, if the command moves alone.
     pub(crate) alone: Option<LabelId>,
     /// The teams in which this command belongs to the first participant.
     pub(crate) leads: Vec<u32>,
+    pub(crate) priority: i8,
+    /// See [`model::Model::reach`].
+    pub(crate) reach: i8,
     /// What its guard and its effect touch, its own location included.
     pub(crate) footprint: Footprint,
     /// What decides whether it is possible where its process is in place.
     pub(crate) condition_reads: Vec<u64>,
     pub(crate) guard_can_fail: bool,
     pub(crate) effect_can_fail: bool,
+}
+
+impl CompiledCommand {
+    /// The effects without choices that the command has, one of which happens; nothing if its
+    /// choices are not known.
+    pub(crate) fn outcomes(&self) -> Option<&[u32]> {
+        match (self.has_choice, self.unfolded.is_empty()) {
+            (false, _) => Some(std::slice::from_ref(&self.effect)),
+            (true, false) => Some(&self.unfolded),
+            (true, true) => None,
+        }
+    }
 }
 
 /// Commands that move together.
@@ -80,7 +111,11 @@ pub(crate) struct Scratch {
     /// The commands enabled in the current state, by instance (synchronous composition only).
     pub(crate) enabled_by_instance: Vec<Vec<Member>>,
     pub(crate) outcomes: Vec<Vec<u64>>,
+    /// The abstract timers that each outcome sets.
+    pub(crate) timers_set: Vec<Vec<Vec<u32>>>,
     pub(crate) merged: Vec<u64>,
+    /// Registers and remembered conditions of machine code.
+    pub(crate) frame: Vec<u64>,
 }
 
 /// The steps that leave a state.
@@ -92,6 +127,8 @@ pub struct Steps {
     pub(crate) units: Vec<u32>,
     /// Who else takes steps that happen in several ways at once.
     pub(crate) merged_units: Vec<u32>,
+    /// The length of a target.
+    pub(crate) n_words: usize,
 }
 
 impl Steps {
@@ -121,16 +158,15 @@ impl Steps {
     /// Hashes all targets and prefetches their slots.
     pub(crate) fn hash_targets(&self, hashes: &mut Vec<u64>, table: &Table) {
         hashes.clear();
-        if self.labels.is_empty() {
-            return;
-        }
-        for target in self
-            .words
-            .chunks_exact(self.words.len() / self.labels.len())
-        {
+        let hash = |target: &[u64]| {
             let hash = StateStore::hash(target);
             table.prefetch(hash);
-            hashes.push(hash);
+            hash
+        };
+        match self.n_words {
+            // A length known here makes a difference.
+            1 => hashes.extend(self.words.iter().map(|word| hash(&[*word]))),
+            n_words => hashes.extend(self.words.chunks_exact(n_words.max(1)).map(hash)),
         }
     }
 
@@ -191,6 +227,7 @@ impl<'m> System<'m> {
         let tables = Tables {
             fields: layout.fields.clone(),
             channels: layout.channels.clone(),
+            segments: layout.segments.clone(),
             ..Tables::default()
         };
         let mut system = Self {
@@ -206,7 +243,12 @@ impl<'m> System<'m> {
             synchronous: model.parts().composition == Composition::Synchronous,
             may_repeat: false,
             init: None,
+            ruling: None,
             scratch: Scratch::default(),
+            effect_footprints: FxHashMap::default(),
+            propositions: Vec::new(),
+            native: None,
+            is_interpreted: false,
             layout,
         };
         system.compile_commands()?;
@@ -214,8 +256,33 @@ impl<'m> System<'m> {
         system.index_by_location();
         system.compile_init()?;
         system.may_repeat = system.steps_may_repeat();
+        system.ruling = Ruling::new(&system);
         system.prepare_scratch();
         Ok(system)
+    }
+
+    /// The same system, for which no machine code is generated: everything is interpreted.
+    #[must_use]
+    pub fn interpreted(mut self) -> Self {
+        self.is_interpreted = true;
+        self.native = None;
+        self
+    }
+
+    /// Generates machine code for the steps and for all propositions compiled so far. Says whether
+    /// there is any; without it, everything is interpreted, with the same results. The searches
+    /// call this themselves.
+    pub fn translate(&mut self) -> bool {
+        if !self.is_interpreted {
+            let mut propositions = self.propositions.clone();
+            if self.synchronous || self.ruling.is_some() {
+                propositions.extend(self.commands.iter().map(|command| command.guard));
+            }
+            self.native = Native::new(self, &propositions).map(Arc::new);
+            let frame_len = self.native.as_ref().map_or(0, |native| native.frame_len);
+            self.scratch.frame = vec![0; frame_len];
+        }
+        self.native.is_some()
     }
 
     /// The model that was compiled.
@@ -293,6 +360,11 @@ impl<'m> System<'m> {
 
     /// Evaluates a compiled proposition.
     pub(crate) fn holds(&mut self, code: u32, words: &[u64]) -> Result<bool, Failed> {
+        if let Some(native) = &self.native
+            && let Some(result) = native.holds(code, words, &mut self.scratch.frame)
+        {
+            return result;
+        }
         let Scratch {
             current, written, ..
         } = &mut self.scratch;
@@ -326,12 +398,15 @@ impl<'m> System<'m> {
             enabled: vec![false; self.commands.len()],
             enabled_by_instance: vec![Vec::new(); self.model.instances().len()],
             outcomes: Vec::new(),
+            timers_set: Vec::new(),
             merged: vec![0; n_words],
+            frame: Vec::new(),
         };
     }
 
     /// Calls `visit` with every combination of initial values, in a fixed order, and whether it
-    /// satisfies the initial constraints, until it returns an error.
+    /// satisfies the initial constraints, until it returns an error. Where a process starts with
+    /// control, a state may be visited twice.
     ///
     /// # Errors
     /// The error of `visit`; a constraint or value that fails is handed to it as [`Failed`] with
@@ -381,7 +456,14 @@ impl<'m> System<'m> {
         }
         loop {
             let satisfied = self.init.map_or(Ok(true), |init| self.holds(init, &words));
-            visit(self, &words, satisfied)?;
+            match &self.ruling {
+                Some(ruling) if ruling.has_control() => {
+                    let mut normalised = words.clone();
+                    self.normalise(&mut normalised);
+                    visit(self, &normalised, satisfied)?;
+                }
+                _ => visit(self, &words, satisfied)?,
+            }
             let mut turning = wheels.len();
             loop {
                 if turning == 0 {

@@ -128,10 +128,11 @@ fn judge_assumption(word: &Word, assumption: &Assumption) -> Because {
 /// How reports call an elementary condition: as an annotation of the model would.
 #[must_use]
 pub fn condition_name(model: &Model, condition: &Condition) -> String {
-    let kind = match condition.kind {
-        ConditionKind::Unconditional => "f",
-        ConditionKind::Weak => "wf",
-        ConditionKind::Strong => "sf",
+    let kind = match (condition.kind, &condition.subject) {
+        (_, Subject::Timer(_)) => "tf",
+        (ConditionKind::Unconditional, _) => "f",
+        (ConditionKind::Weak, _) => "wf",
+        (ConditionKind::Strong, _) => "sf",
     };
     format!("{kind}({})", model.subject_name(&condition.subject))
 }

@@ -3,6 +3,7 @@
 //! One pass over the loop serves every condition, so the cost does not multiply with their number.
 
 use model::{Condition, ConditionKind, Subject};
+use rustc_hash::FxHashMap;
 
 use crate::Because;
 use crate::replay::Replay;
@@ -24,6 +25,8 @@ pub(crate) struct LoopUsage {
     processes: Vec<Usage>,
     actions: Vec<Usage>,
     commands: Vec<Usage>,
+    /// Abstract timers, by cell.
+    timers: FxHashMap<usize, Usage>,
     /// The first position of each distinct state of the loop.
     positions: Vec<usize>,
 }
@@ -36,6 +39,7 @@ impl LoopUsage {
             processes: vec![Usage::default(); model.instances().len()],
             actions: vec![Usage::default(); model.actions().len()],
             commands: vec![Usage::default(); model.commands().len()],
+            timers: FxHashMap::default(),
             positions: Vec::new(),
         };
         let mut seen = vec![false; replay.steps.len()];
@@ -66,6 +70,12 @@ impl LoopUsage {
             let commands = step.commands.iter().map(|id| id.index());
             commands.for_each(|id| enable(&mut self.commands[id]));
         }
+        for (cell, threshold) in replay.model.abstract_timers() {
+            let usage = self.timers.entry(cell).or_default();
+            if replay.trace.states[at].cells[cell] == threshold {
+                enable(usage);
+            }
+        }
     }
 
     fn visit_step(&mut self, step: &model::Successor, at: usize) {
@@ -78,6 +88,10 @@ impl LoopUsage {
         for id in &step.commands {
             self.commands[id.index()].taken_at.get_or_insert(at);
         }
+        for cell in &step.timers_set {
+            let usage = self.timers.entry(*cell).or_default();
+            usage.taken_at.get_or_insert(at);
+        }
     }
 
     fn of(&self, subject: &Subject) -> &Usage {
@@ -85,6 +99,7 @@ impl LoopUsage {
             Subject::Process(id) => &self.processes[id.index()],
             Subject::Action(id) => &self.actions[id.index()],
             Subject::Choice(id) => &self.commands[id.index()],
+            Subject::Timer(cell) => &self.timers[cell],
         }
     }
 

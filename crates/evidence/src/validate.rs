@@ -54,6 +54,16 @@ pub fn validate(
         (_, None) => Err(Invalid::NoTrace),
         (ViolationKind::BadPrefix, Some(trace)) => validate_prefix(model, property, trace),
         (ViolationKind::Deadlock, Some(trace)) => validate_deadlock(model, property, trace),
+        (ViolationKind::ZeroTime, Some(trace)) => {
+            let clock = model.parts().clock.ok_or(Invalid::KindDoesNotFit)?;
+            let ticks = Ltl::always(Ltl::eventually(Ltl::atom(clock.tick)));
+            let judge = LoopJudge {
+                fairness,
+                assumptions,
+                formula: &ticks,
+            };
+            judge.validate(model, trace, violation)
+        }
         (ViolationKind::FairLoop, Some(trace)) => {
             let formula = violated_formula(property)?;
             let judge = LoopJudge {

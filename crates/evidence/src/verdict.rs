@@ -65,6 +65,9 @@ impl UnknownReason {
 pub enum ViolationKind {
     /// A fair run, given as a lasso, does not satisfy the property.
     FairLoop,
+    /// In a fair run, given as a lasso, time stops. Then abstract timers say nothing about the
+    /// property.
+    ZeroTime,
     /// The last position of a finite run breaks an invariant.
     BadPrefix,
     /// The last state of a finite run has no step.

@@ -71,9 +71,14 @@ impl Word {
         at: usize,
         entry: Option<StepRef>,
     ) -> Result<usize, Invalid> {
-        let commands: &[CommandId] = entry.map_or(&[], |step| &replay.successor(step).commands);
+        let entry = entry.map(|step| replay.successor(step));
+        let commands: &[CommandId] = entry.map_or(&[], |step| &step.commands);
+        let timers_set: &[usize] = entry.map_or(&[], |step| &step.timers_set);
         let state = &replay.trace.states[at];
-        let holds = |atom: &AtomId| replay.model.atom_holds(*atom, state, commands);
+        let holds = |atom: &AtomId| {
+            let model = replay.model;
+            model.atom_holds_after(*atom, state, commands, timers_set)
+        };
         let letter: Result<Vec<bool>, RunTimeError> = self.atoms.iter().map(holds).collect();
         let letter = letter.map_err(|error| Invalid::Error { at, error })?;
         self.letters.push(letter);

@@ -33,6 +33,8 @@ pub(crate) enum Decl {
     },
     /// `var x, y : T = e`.
     Var(VarDecl),
+    /// `timer t abstract from 3`.
+    Timer(TimerDecl),
     /// `init e`.
     Init(Expr),
     /// `def f(a) = e`.
@@ -98,6 +100,15 @@ pub(crate) struct VarDecl {
     pub(crate) initial: Option<Expr>,
 }
 
+/// One or several timers, abstract or not.
+#[derive(Debug)]
+pub(crate) struct TimerDecl {
+    /// One variable for each name.
+    pub(crate) vars: Vec<VarDecl>,
+    /// The value from which on values are not told apart.
+    pub(crate) threshold: Option<Expr>,
+}
+
 /// A definition. Its body is expanded wherever it is used.
 #[derive(Debug)]
 pub(crate) struct Def {
@@ -130,6 +141,7 @@ pub(crate) struct ProcessDecl {
     pub(crate) name: Ident,
     pub(crate) index: Option<(Ident, Expr, Expr)>,
     pub(crate) vars: Vec<VarDecl>,
+    pub(crate) timers: Vec<TimerDecl>,
     pub(crate) defs: Vec<Def>,
     pub(crate) initial: Vec<Ident>,
     pub(crate) blocks: Vec<FromBlock>,
@@ -219,8 +231,21 @@ pub(crate) enum StmtKind {
     For(Ident, Expr, Expr, Vec<Stmt>),
     /// `assert e`.
     Assert(Expr),
+    /// `set t := e`.
+    SetTimer(Expr, TimerValue),
     /// `skip`.
     Skip,
+}
+
+/// What a timer is set to.
+#[derive(Debug)]
+pub(crate) enum TimerValue {
+    /// `any`: every value that is not told apart from others.
+    Any(Span),
+    /// `off`.
+    Off,
+    /// A value.
+    Value(Value),
 }
 
 /// What is assigned.
@@ -249,6 +274,7 @@ pub(crate) struct TypeExpr {
 pub(crate) enum TypeKind {
     Bool,
     Int,
+    Timer,
     Range(Box<Expr>, Box<Expr>),
     Named(Ident),
     /// `array[lo..hi] of T`.

@@ -34,6 +34,9 @@ pub struct Options {
     pub ltl: Vec<(String, String)>,
     /// Further properties with path quantifiers: name and formula (`--ctl`).
     pub ctl: Vec<(String, String)>,
+    /// Timers that are abstract, with the values from which on theirs are not told apart: the name, or
+    /// process and name (`--abstract-timer NAME=K`).
+    pub abstract_timers: Vec<(String, String)>,
     /// Further assumptions about runs (`--assume`).
     pub assume: Vec<String>,
 }

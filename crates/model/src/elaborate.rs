@@ -9,7 +9,7 @@ use crate::model::argument_list;
 use crate::{
     Action, ActionId, Cell, Command, CommandId, Composition, Env, Expr, Initial, Instance,
     InstanceId, Model, ModelError, ModelParts, Participant, ProcessId, Scalar, State, Step, Sync,
-    Transition, VarId,
+    Transition, Type, VarId,
 };
 
 /// More commands than this are refused: the model would not be explored in a lifetime, and a typo
@@ -31,18 +31,35 @@ impl ModelParts {
             cells: Vec::new(),
             first_cells: BTreeMap::new(),
             command_actions: Vec::new(),
+            reach: Vec::new(),
+            levels: Vec::new(),
+            timer_cells: Vec::new(),
         };
+        model.type_timers();
         model.check_parts()?;
         model.make_instances();
         model.make_cells();
+        model.find_timer_cells();
         model.make_commands()?;
         model.make_transitions()?;
+        model.rank_commands();
         Ok(model)
     }
 }
 
 impl Model {
     fn check_parts(&self) -> Result<(), ModelError> {
+        if let Some(control) = self.parts.control {
+            let variable = &self.parts.vars[control.index()];
+            let names_instances = matches!(variable.ty, Type::Scalar(Scalar::Range(-1, _)));
+            if variable.owner.is_some() || !names_instances {
+                let name = &variable.name;
+                return Err(ModelError {
+                    message: format!("`{name}` cannot say which process has control"),
+                    span: variable.span,
+                });
+            }
+        }
         for variable in &self.parts.vars {
             if let Initial::Values(values) = &variable.initial
                 && values.iter().any(mentions_state)
@@ -333,7 +350,7 @@ fn mentions_state(expr: &Expr) -> bool {
     match expr {
         Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) | Expr::Bound(_) => false,
         Expr::Read(_) | Expr::At { .. } | Expr::Length(_) => true,
-        Expr::Not(inner) | Expr::Neg(inner) => mentions_state(inner),
+        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => mentions_state(inner),
         Expr::Binary(_, left, right) => mentions_state(left) || mentions_state(right),
         Expr::Ite(a, b, c) => [a, b, c].into_iter().any(|part| mentions_state(part)),
         Expr::Quantified { lo, hi, body, .. } => {

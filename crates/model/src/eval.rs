@@ -35,6 +35,17 @@ pub enum ErrorKind {
     },
     /// An assertion is false.
     AssertionFailed,
+    /// A shift by an amount outside 0 to 63.
+    ShiftOutOfRange {
+        /// The amount.
+        amount: i64,
+    },
+    /// A loop in an effect that runs for ever, or for too long to tell.
+    EndlessLoop,
+    /// An error that the model describes itself.
+    Described(String),
+    /// The model creates more processes than are provided for.
+    Exhausted,
 }
 
 impl std::fmt::Display for ErrorKind {
@@ -53,6 +64,12 @@ impl std::fmt::Display for ErrorKind {
                 )
             }
             Self::AssertionFailed => write!(f, "the assertion is false"),
+            Self::ShiftOutOfRange { amount } => {
+                write!(f, "a shift by {amount} bits; 0 to 63 are possible")
+            }
+            Self::EndlessLoop => write!(f, "the loop does not end"),
+            Self::Described(message) => write!(f, "{message}"),
+            Self::Exhausted => write!(f, "the number of processes provided for is too small"),
         }
     }
 }
@@ -99,6 +116,13 @@ impl Env {
     /// Takes the latest binding back.
     pub fn unbind(&mut self) {
         self.bounds.pop();
+    }
+
+    /// Changes the latest binding of a name.
+    pub(crate) fn rebind(&mut self, bound: BoundId, value: i64) {
+        let mut bindings = self.bounds.iter_mut().rev();
+        let found = bindings.find(|(name, _)| *name == bound);
+        found.expect("front ends bind every name").1 = value;
     }
 
     fn value(&self, bound: BoundId) -> i64 {
@@ -174,6 +198,11 @@ impl Evaluation<'_> {
             Expr::Length(channel) => {
                 self.state.channels[self.single_channel(channel, env)?].len() as i64
             }
+            Expr::Wrap {
+                bits,
+                signed,
+                inner,
+            } => wrapped(self.eval(inner, env)?, *bits, *signed),
         })
     }
 
@@ -305,6 +334,19 @@ fn index_error(what: &str, index: i64) -> ErrorKind {
     }
 }
 
+/// The number with the same low bits that a word of that many bits can hold.
+fn wrapped(value: i64, bits: u8, signed: bool) -> i64 {
+    let modulus = 1_i128 << bits;
+    let low = i128::from(value).rem_euclid(modulus);
+    let number = if signed && low >= modulus / 2 {
+        low - modulus
+    } else {
+        low
+    };
+    // Only an unsigned word of 64 bits could hold more than `i64` can; there is none.
+    number as i64
+}
+
 /// The value of an operator on evaluated operands.
 pub(crate) fn binary_value(op: BinaryOp, a: i64, b: i64) -> Result<i64, ErrorKind> {
     let checked = |value: Option<i64>| value.ok_or(ErrorKind::Overflow);
@@ -317,6 +359,17 @@ pub(crate) fn binary_value(op: BinaryOp, a: i64, b: i64) -> Result<i64, ErrorKin
         BinaryOp::Div => checked(a.checked_div_euclid(b)),
         // i64::MIN mod -1 is 0; the hardware overflows on it.
         BinaryOp::Mod => Ok(a.checked_rem_euclid(b).unwrap_or(0)),
+        BinaryOp::Quot | BinaryOp::Rem if b == 0 => Err(ErrorKind::DivisionByZero),
+        BinaryOp::Quot => checked(a.checked_div(b)),
+        BinaryOp::Rem => Ok(a.checked_rem(b).unwrap_or(0)),
+        BinaryOp::BitAnd => Ok(a & b),
+        BinaryOp::BitOr => Ok(a | b),
+        BinaryOp::BitXor => Ok(a ^ b),
+        BinaryOp::Shl | BinaryOp::Shr if !(0..64).contains(&b) => {
+            Err(ErrorKind::ShiftOutOfRange { amount: b })
+        }
+        BinaryOp::Shl => Ok(a << b),
+        BinaryOp::Shr => Ok(a >> b),
         BinaryOp::And => truth(a != 0 && b != 0),
         BinaryOp::Or => truth(a != 0 || b != 0),
         BinaryOp::Implies => truth(a == 0 || b != 0),

@@ -3,7 +3,8 @@
 use base::Span;
 
 use crate::eval::Evaluation;
-use crate::{Env, ErrorKind, Expr, Model, Place, State, Stmt, StmtKind};
+use crate::timer::{set_timer, tick};
+use crate::{Env, ErrorKind, Expr, MAX_ITERATIONS, Model, Place, State, Stmt, StmtKind};
 
 /// A state that an effect may lead to, and what it wrote on the way.
 #[derive(Clone, Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Branch {
     pub(crate) env: Env,
     /// The cells assigned to, whether or not their values changed.
     pub(crate) written: Vec<usize>,
+    /// The cells of the abstract timers that were set.
+    pub(crate) timers_set: Vec<usize>,
 }
 
 /// An error and the statement in which it happened.
@@ -80,11 +83,52 @@ fn run_one(model: &Model, statement: &Stmt, mut branch: Branch) -> Result<Vec<Br
                 _ => Ok(vec![branch]),
             }
         }
+        StmtKind::Let(bound, value) => {
+            let value = branch.eval(model, value).map_err(|e| (e, span))?;
+            branch.env.bind(*bound, value);
+            Ok(vec![branch])
+        }
+        StmtKind::Set(bound, value) => {
+            let value = branch.eval(model, value).map_err(|e| (e, span))?;
+            branch.env.rebind(*bound, value);
+            Ok(vec![branch])
+        }
+        StmtKind::While(condition, body) => run_while(model, (condition, span), body, branch),
+        StmtKind::SetTimer(place, setting) => {
+            set_timer(model, place, setting, branch).map_err(|e| (e, span))
+        }
+        StmtKind::Tick => Ok(tick(model, branch)),
+        StmtKind::Fail(message) => Err((ErrorKind::Described(message.clone()), span)),
+        StmtKind::Exhausted => Err((ErrorKind::Exhausted, span)),
     }
 }
 
+/// Every branch leaves the loop by itself; one that does not is an error of all.
+fn run_while(
+    model: &Model,
+    (condition, span): (&Expr, Span),
+    body: &[Stmt],
+    start: Branch,
+) -> Result<Vec<Branch>, Located> {
+    let (mut inside, mut left) = (vec![start], Vec::new());
+    for _ in 0..=MAX_ITERATIONS {
+        let mut going_on = Vec::new();
+        for mut branch in inside {
+            match branch.eval(model, condition).map_err(|e| (e, span))? {
+                0 => left.push(branch),
+                _ => going_on.push(branch),
+            }
+        }
+        if going_on.is_empty() {
+            return Ok(left);
+        }
+        inside = run(model, body, going_on)?;
+    }
+    Err((ErrorKind::EndlessLoop, span))
+}
+
 impl Branch {
-    fn eval(&mut self, model: &Model, expr: &Expr) -> Result<i64, ErrorKind> {
+    pub(crate) fn eval(&mut self, model: &Model, expr: &Expr) -> Result<i64, ErrorKind> {
         let state = &self.state;
         Evaluation { model, state }.eval(expr, &mut self.env)
     }

@@ -62,6 +62,21 @@ pub enum BinaryOp {
     Div,
     /// Euclidean remainder.
     Mod,
+    /// Division that rounds towards zero.
+    Quot,
+    /// What [`BinaryOp::Quot`] leaves; it has the sign of the left operand.
+    Rem,
+    /// Conjunction bit by bit.
+    BitAnd,
+    /// Disjunction bit by bit.
+    BitOr,
+    /// Difference bit by bit.
+    BitXor,
+    /// Shift to the left; bits beyond the 64th are lost. By less than 0 or more than 63 bits it is a
+    /// run-time error.
+    Shl,
+    /// Shift to the right that keeps the sign, with the same limits.
+    Shr,
     /// Conjunction; the right side is evaluated only if the left side is true.
     And,
     /// Disjunction; the right side is evaluated only if the left side is false.
@@ -138,6 +153,15 @@ pub enum Expr {
     },
     /// How many messages a channel holds.
     Length(ChannelRef),
+    /// The low bits of a value, read as a signed or unsigned number.
+    Wrap {
+        /// How many bits: 1 to 63, or 64 if signed.
+        bits: u8,
+        /// Is the highest of them a sign?
+        signed: bool,
+        /// The value.
+        inner: Box<Expr>,
+    },
 }
 
 impl Expr {

@@ -63,6 +63,10 @@ pub enum Subject {
     Action(ActionId),
     /// A command is executed.
     Choice(CommandId),
+    /// The abstract timer in this cell is set. It counts as enabled where its value is the
+    /// threshold, which stands for all values from there on. Weak fairness to it is t-fairness: a
+    /// timer does not stay there for ever unless it is set again and again.
+    Timer(usize),
 }
 
 /// One elementary fairness condition on runs.
@@ -101,6 +105,13 @@ impl Model {
             for annotation in &self.parts().annotations {
                 conditions.extend(self.annotated_conditions(annotation));
             }
+        }
+        if fairness.timers {
+            conditions.extend(self.abstract_timers().map(|(cell, _)| Condition {
+                kind: ConditionKind::Weak,
+                subject: Subject::Timer(cell),
+                span: None,
+            }));
         }
         conditions
     }
@@ -169,6 +180,7 @@ impl Model {
             Subject::Process(instance) => self.instance_name(*instance).to_owned(),
             Subject::Action(action) => self.action_name(*action).to_owned(),
             Subject::Choice(command) => self.command_name(*command),
+            Subject::Timer(cell) => self.cells()[*cell].name.clone(),
         }
     }
 }

@@ -49,8 +49,10 @@ mod fairness;
 mod may_must;
 mod model;
 mod parts;
+mod priority;
 mod state;
 mod steps;
+mod timer;
 mod types;
 
 pub use eval::{Env, ErrorKind, RunTimeError};
@@ -63,8 +65,9 @@ pub use model::{
 };
 pub use parts::{
     Atom, AtomMeaning, Channel, ChannelId, Composition, Event, EventId, IndexRange, Initial,
-    LocationId, ModelParts, Parameter, Pattern, Process, ProcessId, Step, StepPattern, Stmt,
-    StmtKind, Sync, VarId, Variable,
+    LocationId, MAX_ITERATIONS, ModelParts, Parameter, Pattern, Process, ProcessId, Step,
+    StepPattern, Stmt, StmtKind, Sync, VarId, Variable,
 };
 pub use state::{State, Successor};
+pub use timer::{Clock, Setting, Timer, is_inexact};
 pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};

@@ -128,6 +128,10 @@ pub struct Model {
     pub(crate) cells: Vec<Cell>,
     pub(crate) first_cells: BTreeMap<(VarId, Option<InstanceId>), usize>,
     pub(crate) command_actions: Vec<Option<ActionId>>,
+    pub(crate) reach: Vec<i8>,
+    pub(crate) levels: Vec<i8>,
+    /// The cells of timers, with the thresholds of abstract ones.
+    pub(crate) timer_cells: Vec<(usize, Option<i64>)>,
 }
 
 impl Model {

@@ -3,8 +3,8 @@
 use base::{Fairness, Span};
 
 use crate::{
-    Annotation, Assumption, BoundId, ChannelRef, EnumType, Expr, MayMust, Place, RecordType,
-    Scalar, Type,
+    Annotation, Assumption, BoundId, ChannelRef, Clock, EnumType, Expr, MayMust, Place, RecordType,
+    Scalar, Setting, Timer, Type,
 };
 
 base::define_index! {
@@ -63,6 +63,16 @@ pub struct ModelParts {
     pub bounds: Vec<String>,
     /// Abstract systems with may and must steps that stand beside the model.
     pub systems: Vec<MayMust>,
+    /// A global scalar whose value is -1, or the position in [`crate::Model::instances`] of the one
+    /// process that has control: then only steps in which it moves exist. Initial states and targets
+    /// of steps are normalised: where the process with control moves in no step of the highest
+    /// priority that is possible, it has lost control and the value is -1. Imported `atomic` blocks
+    /// are written with it.
+    pub control: Option<VarId>,
+    /// Variables that are timers; see [`Timer`].
+    pub timers: Vec<Timer>,
+    /// What makes time go on. Invariant: there is one iff there are timers.
+    pub clock: Option<Clock>,
 }
 
 /// How processes move together.
@@ -208,6 +218,9 @@ pub struct Step {
     pub sync: Sync,
     /// What it changes, statement by statement.
     pub effect: Vec<Stmt>,
+    /// In a state, only the possible steps with the highest priority exist. Several commands that
+    /// move together have the highest priority of any of them.
+    pub priority: i8,
     /// Where it is written.
     pub span: Span,
 }
@@ -225,6 +238,7 @@ impl Step {
             guard: Expr::Bool(true),
             sync: Sync::Internal,
             effect: Vec::new(),
+            priority: 0,
             span,
         }
     }
@@ -286,6 +300,9 @@ impl Stmt {
     }
 }
 
+/// How often the body of a [`StmtKind::While`] may be executed in one step.
+pub const MAX_ITERATIONS: u32 = 1_000_000;
+
 /// What a statement does.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
@@ -300,6 +317,21 @@ pub enum StmtKind {
     Choose(BoundId, Expr, Expr, Expr),
     /// A run-time error unless the condition is true.
     Assert(Expr),
+    /// Binds a name for the statements after it in its sequence, nested ones included.
+    Let(BoundId, Expr),
+    /// Gives a name bound by [`StmtKind::Let`] a new value.
+    Set(BoundId, Expr),
+    /// The sequence as long as the condition is true; more than [`MAX_ITERATIONS`] times is a
+    /// run-time error.
+    While(Expr, Vec<Stmt>),
+    /// A run-time error with this message.
+    Fail(String),
+    /// Sets a timer.
+    SetTimer(Place, Setting),
+    /// One unit of time passes for every timer of the model.
+    Tick,
+    /// The run-time error that fewer processes are provided for than the model creates.
+    Exhausted,
 }
 
 /// An atomic proposition.
@@ -324,6 +356,10 @@ pub enum AtomMeaning {
     Enabled(StepPattern),
     /// No step is possible in the state.
     Deadlock,
+    /// The expression has this value in every state that the abstract timers describe.
+    Certainly(Expr, bool),
+    /// The step that led to the state set the abstract timer in this cell.
+    TimerSet(usize),
 }
 
 /// Names steps. Everything left open matches everything.

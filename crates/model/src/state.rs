@@ -35,6 +35,8 @@ pub struct Successor {
     /// Which commands were executed. Sorted. Two ways of taking the same action to the same state
     /// are one step; it lists the commands of both.
     pub commands: Vec<CommandId>,
+    /// The cells of the abstract timers that it sets, in one way or another. Sorted.
+    pub timers_set: Vec<usize>,
     /// Where it leads.
     pub target: State,
 }

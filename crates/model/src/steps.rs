@@ -4,9 +4,10 @@ use base::Span;
 
 use crate::eval::Evaluation;
 use crate::execute::{self, Branch, Located};
+use crate::priority::Ruling;
 use crate::{
-    AtomMeaning, Command, CommandId, Composition, Env, ErrorKind, Expr, Initial, Model, Pattern,
-    RunTimeError, State, Step, StepSet, Successor, Sync, Transition,
+    AtomMeaning, Command, CommandId, Composition, Env, ErrorKind, Expr, Initial, InstanceId, Model,
+    Pattern, RunTimeError, State, Step, StepSet, Successor, Sync, Transition,
 };
 
 /// What a handshake hands over.
@@ -18,6 +19,16 @@ impl Model {
     /// # Errors
     /// A run-time error in an initial value or constraint.
     pub fn is_initial(&self, state: &State) -> Result<bool, RunTimeError> {
+        for start in self.before_normalisation(state) {
+            if self.is_start(&start)? && self.normalised(start) == *state {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Is this an initial state, before it is normalised?
+    fn is_start(&self, state: &State) -> Result<bool, RunTimeError> {
         let starts = |(instance, location)| self.initial_locations(instance).contains(location);
         if !state.locations.iter().enumerate().all(starts)
             || state.channels.iter().any(|channel| !channel.is_empty())
@@ -67,8 +78,11 @@ impl Model {
         let mut kept = Vec::new();
         for state in states {
             if self.satisfies_init(&state)? {
-                kept.push(state);
+                kept.push(self.normalised(state));
             }
+        }
+        if self.parts().control.is_some() {
+            kept = sorted(kept);
         }
         Ok(kept)
     }
@@ -117,16 +131,45 @@ impl Model {
     /// # Errors
     /// A run-time error in a guard or effect.
     pub fn successors(&self, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+        let found = match self.ruling_steps(state)? {
+            Ruling::Steps(found) => found,
+            Ruling::Others => Vec::new(),
+        };
+        let normalise = |step: Successor| Successor {
+            target: self.normalised(step.target),
+            ..step
+        };
+        Ok(merge_equal_steps(
+            found.into_iter().map(normalise).collect(),
+        ))
+    }
+
+    /// The possible steps of exactly one priority: all of them, or only those in which `mover` moves.
+    pub(crate) fn steps_of_level(
+        &self,
+        state: &State,
+        level: i8,
+        mover: Option<InstanceId>,
+    ) -> Result<Vec<Successor>, RunTimeError> {
         let mut found = Vec::new();
         match self.parts().composition {
             Composition::Interleaving => {
                 for transition in self.transitions() {
-                    found.extend(self.take(transition, state)?);
+                    let takes_part = |p: InstanceId| {
+                        let mut participants = transition.participants.iter();
+                        participants.any(|participant| participant.instance == p)
+                    };
+                    if mover.is_none_or(takes_part) {
+                        found.extend(self.take(transition, level, state)?);
+                    }
                 }
             }
-            Composition::Synchronous => found = self.take_together(state)?,
+            Composition::Synchronous => {
+                found = self.take_together(level, state)?;
+                found.retain(|step| mover.is_none_or(|p| step.movers.contains(&p)));
+            }
         }
-        Ok(merge_equal_steps(found))
+        Ok(found)
     }
 
     /// The steps of a run: those of [`Model::successors`], or the idle step in a deadlock.
@@ -140,6 +183,7 @@ impl Model {
                 actions: Vec::new(),
                 movers: Vec::new(),
                 commands: Vec::new(),
+                timers_set: Vec::new(),
                 target: state.clone(),
             });
         }
@@ -157,15 +201,33 @@ impl Model {
         state: &State,
         commands: &[CommandId],
     ) -> Result<bool, RunTimeError> {
+        self.atom_holds_after(atom, state, commands, &[])
+    }
+
+    /// [`Model::atom_holds`] after a step that sets these abstract timers.
+    ///
+    /// # Errors
+    /// A run-time error of the model.
+    pub fn atom_holds_after(
+        &self,
+        atom: base::AtomId,
+        state: &State,
+        commands: &[CommandId],
+        timers_set: &[usize],
+    ) -> Result<bool, RunTimeError> {
         let description = &self.parts().atoms[atom.index()];
+        let holds = |expr: &Expr| {
+            let value = self.eval(expr, state, &mut Env::empty(), description.span)?;
+            Ok(value != 0)
+        };
         let among = |set: &StepSet, commands: &[CommandId]| {
             commands.iter().any(|command| set.contains(*command))
         };
         match &description.meaning {
-            AtomMeaning::State(expr) => {
-                Ok(self.eval(expr, state, &mut Env::empty(), description.span)? != 0)
-            }
+            AtomMeaning::State(expr) => holds(expr),
+            AtomMeaning::Certainly(expr, value) => holds(&self.certainly(expr, *value)),
             AtomMeaning::Taken(pattern) => Ok(among(&self.step_set(pattern), commands)),
+            AtomMeaning::TimerSet(cell) => Ok(timers_set.contains(cell)),
             AtomMeaning::Enabled(pattern) => {
                 let set = self.step_set(pattern);
                 let steps = self.successors(state)?;
@@ -175,7 +237,13 @@ impl Model {
         }
     }
 
-    fn take(&self, transition: &Transition, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+    /// The guards of commands that only take part in steps of lower priority are not evaluated.
+    fn take(
+        &self,
+        transition: &Transition,
+        level: i8,
+        state: &State,
+    ) -> Result<Vec<Successor>, RunTimeError> {
         let with_action = |mut error: RunTimeError| {
             error.action = Some(transition.action);
             error
@@ -184,19 +252,24 @@ impl Model {
         for participant in &transition.participants {
             let mut alternatives = Vec::new();
             for &command in &participant.alternatives {
-                if self.is_enabled(command, state).map_err(with_action)? {
+                if self.reach(command) >= level
+                    && self.is_enabled(command, state).map_err(with_action)?
+                {
                     alternatives.push(command);
                 }
             }
             enabled.push(alternatives);
         }
         let mut found = Vec::new();
-        for team in combinations(&enabled) {
-            for target in self.execute_team(&team, state).map_err(with_action)? {
+        let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
+        for team in combinations(&enabled).into_iter().filter(at_level) {
+            let targets = self.execute_team(&team, state).map_err(with_action)?;
+            for (target, timers_set) in targets {
                 found.push(Successor {
                     actions: vec![transition.action],
                     movers: self.movers(&team),
                     commands: sorted(team.clone()),
+                    timers_set,
                     target,
                 });
             }
@@ -205,7 +278,7 @@ impl Model {
     }
 
     /// Synchronous composition: every process that can move does; the others stay.
-    fn take_together(&self, state: &State) -> Result<Vec<Successor>, RunTimeError> {
+    fn take_together(&self, level: i8, state: &State) -> Result<Vec<Successor>, RunTimeError> {
         let mut enabled = vec![Vec::new(); self.instances().len()];
         for (position, command) in self.commands().iter().enumerate() {
             let id = CommandId::new(position);
@@ -218,12 +291,14 @@ impl Model {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
-        for team in combinations(&enabled) {
-            for target in self.execute_team(&team, state)? {
+        let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
+        for team in combinations(&enabled).into_iter().filter(at_level) {
+            for (target, timers_set) in self.execute_team(&team, state)? {
                 found.push(Successor {
                     actions: sorted(team.iter().map(|c| self.action_of(*c)).collect()),
                     movers: self.movers(&team),
                     commands: sorted(team.clone()),
+                    timers_set,
                     target,
                 });
             }
@@ -231,7 +306,7 @@ impl Model {
         Ok(found)
     }
 
-    fn movers(&self, team: &[CommandId]) -> Vec<crate::InstanceId> {
+    fn movers(&self, team: &[CommandId]) -> Vec<InstanceId> {
         let instance = |command: &CommandId| self.commands()[command.index()].instance;
         sorted(team.iter().map(instance).collect())
     }
@@ -273,8 +348,12 @@ impl Model {
     }
 
     /// All states in which a team of commands may leave `state`, each command reading `state` and
-    /// its own writes only.
-    fn execute_team(&self, team: &[CommandId], state: &State) -> Result<Vec<State>, RunTimeError> {
+    /// its own writes only; and which abstract timers are set on the way.
+    fn execute_team(
+        &self,
+        team: &[CommandId],
+        state: &State,
+    ) -> Result<Vec<(State, Vec<usize>)>, RunTimeError> {
         let message = match team {
             [sender, receiver] if self.is_handshake(*sender) => {
                 let Some(message) = self.rendezvous(*sender, *receiver, state)? else {
@@ -293,17 +372,20 @@ impl Model {
         if members.iter().any(Vec::is_empty) {
             return Ok(Vec::new());
         }
-        let mut results: Vec<(State, Vec<usize>)> = vec![(state.clone(), Vec::new())];
+        let mut results = vec![(state.clone(), Vec::new(), Vec::new())];
         for (&id, branches) in team.iter().zip(&members) {
             let mut merged = Vec::new();
-            for (so_far, written) in &results {
+            for (so_far, written, timers_set) in &results {
                 for branch in branches {
-                    merged.push(self.combine(so_far, written, branch, id)?);
+                    let (state, written) = self.combine(so_far, written, branch, id)?;
+                    let timers_set = [timers_set.as_slice(), &branch.timers_set].concat();
+                    merged.push((state, written, timers_set));
                 }
             }
             results = merged;
         }
-        Ok(results.into_iter().map(|(state, _)| state).collect())
+        let result = |(state, _, timers_set)| (state, sorted(timers_set));
+        Ok(results.into_iter().map(result).collect())
     }
 
     /// The message that the first of two commands hands to the second; nothing if they do not fit.
@@ -383,6 +465,7 @@ impl Model {
             state: state.clone(),
             env: self.env_of(command),
             written: Vec::new(),
+            timers_set: Vec::new(),
         };
         self.communicate(step, &mut start, handed_over)
             .map_err(|kind| (kind, step.span))?;
@@ -544,6 +627,8 @@ fn merge_equal_steps(found: Vec<Successor>) -> Vec<Successor> {
             Some(other) => {
                 let both = [other.commands.as_slice(), &step.commands].concat();
                 other.commands = sorted(both);
+                let both = [other.timers_set.as_slice(), &step.timers_set].concat();
+                other.timers_set = sorted(both);
             }
             None => merged.push(step),
         }

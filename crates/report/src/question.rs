@@ -104,6 +104,7 @@ impl Question<'_> {
         let trace = violation.trace.as_ref()?;
         let kind = match &violation.kind {
             ViolationKind::FairLoop => "fair-loop",
+            ViolationKind::ZeroTime => "zero-time",
             ViolationKind::BadPrefix => "bad-prefix",
             ViolationKind::Deadlock => "deadlock",
             ViolationKind::RunTimeError(_) => "run-time-error",
@@ -146,6 +147,7 @@ impl Question<'_> {
             let notion = Fairness {
                 kind: exclusion.notion,
                 annotated: false,
+                timers: false,
             };
             meta.excluded_by.push(ExclusionNote {
                 fairness: notion.name(),

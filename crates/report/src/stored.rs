@@ -60,7 +60,7 @@ pub struct TraceMeta {
     pub formula: Option<String>,
     /// The fairness under which it was checked.
     pub fairness: Option<String>,
-    /// `fair-loop`, `bad-prefix`, `deadlock`, `run-time-error` or `witness`.
+    /// `fair-loop`, `zero-time`, `bad-prefix`, `deadlock`, `run-time-error` or `witness`.
     pub kind: Option<String>,
     /// The error of a `run-time-error`.
     pub error: Option<ErrorNote>,

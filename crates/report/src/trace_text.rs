@@ -102,6 +102,7 @@ impl Writer<'_> {
             }
             Some("deadlock") => format!("counterexample: {shape} to a state without steps"),
             Some("run-time-error") => format!("counterexample: {shape} to a run-time error"),
+            Some("zero-time") => format!("time stops: {shape} for ever without a tick"),
             Some("fair-loop") => format!("counterexample: {shape} for ever"),
             _ => format!("trace: {shape}"),
         };
@@ -292,7 +293,11 @@ fn groups_by_reason<'a>(notes: &[&'a ConditionNote]) -> Vec<Vec<&'a ConditionNot
 }
 
 fn reason_text(note: &ConditionNote) -> String {
+    let is_timer = note.condition.starts_with("tf(");
     let reason = match note.fair_because.as_str() {
+        "taken" if is_timer => "set",
+        "disabled" if is_timer => "below its threshold",
+        "never-enabled" if is_timer => "always below its threshold",
         "never-enabled" => "never enabled",
         "holds" => "true",
         "holds-throughout" => "true throughout the loop",

@@ -191,6 +191,7 @@ impl BranchingOracle {
                 Subject::Process(instance) => step.movers.contains(instance),
                 Subject::Action(action) => step.actions.contains(action),
                 Subject::Choice(command) => step.commands.contains(command),
+                Subject::Timer(cell) => step.timers_set.contains(cell),
             };
             let can = |source: usize| {
                 let mut steps = positions.graph.steps[source].iter();

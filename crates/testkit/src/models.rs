@@ -3,7 +3,8 @@ use model::{
     Access, Annotation, ArrayType, Assumption, Atom, AtomMeaning, BinaryOp, BoundId, Channel,
     ChannelId, ChannelRef, Composition, ConditionKind, Event, EventId, Expr, IndexRange, Initial,
     LocationId, Model, ModelParts, Owner, Parameter, Pattern, Place, Process, ProcessId,
-    Quantifier, Scalar, Step, StepPattern, Stmt, StmtKind, Sync, Target, Type, VarId, Variable,
+    Quantifier, Scalar, Setting, Step, StepPattern, Stmt, StmtKind, Sync, Target, Timer, Type,
+    VarId, Variable,
 };
 
 use crate::Random;
@@ -40,6 +41,15 @@ pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
 const X: VarId = VarId(0);
 const ARRAY: VarId = VarId(1);
 const LOCAL: VarId = VarId(2);
+const BITWISE: [BinaryOp; 7] = [
+    BinaryOp::BitAnd,
+    BinaryOp::BitOr,
+    BinaryOp::BitXor,
+    BinaryOp::Shl,
+    BinaryOp::Shr,
+    BinaryOp::Quot,
+    BinaryOp::Rem,
+];
 
 struct Generator<'r> {
     random: &'r mut Random,
@@ -88,6 +98,10 @@ impl Generator<'_> {
         }
         self.add_atoms();
         self.add_fairness();
+        self.add_rulers();
+        if self.parts.composition == Composition::Interleaving && self.random.chance(20) {
+            self.add_timers();
+        }
         if self.random.chance(20) {
             self.bounds.clear();
             let constraint = self.condition(2, false);
@@ -123,6 +137,127 @@ impl Generator<'_> {
                 initial,
                 span: Span::nowhere(),
             });
+        }
+    }
+
+    /// Priorities, and a process with control.
+    fn add_rulers(&mut self) {
+        if self.random.chance(25) {
+            let processes = self.parts.processes.iter_mut();
+            for step in processes.flat_map(|process| &mut process.steps) {
+                step.priority = self.random.below(3) as i8 - 1;
+            }
+        }
+        if self.random.chance(if self.is_rich() { 25 } else { 10 }) {
+            self.add_control();
+        }
+    }
+
+    fn add_control(&mut self) {
+        let control = VarId::new(self.parts.vars.len());
+        self.parts.control = Some(control);
+        let n_instances = self.parts.processes.iter().map(|process| {
+            let index = process.index.map_or((0, 0), |range| (range.lo, range.hi));
+            index.1 - index.0 + 1
+        });
+        let n_instances: i64 = n_instances.sum();
+        self.parts.vars.push(Variable {
+            name: "control".into(),
+            ty: Type::Scalar(Scalar::Range(-1, n_instances)),
+            owner: None,
+            initial: match self.random.chance(30) {
+                true => Initial::Any,
+                false => Initial::Values(vec![Expr::Int(-1)]),
+            },
+            span: Span::nowhere(),
+        });
+        for process in &mut self.parts.processes {
+            for step in &mut process.steps {
+                // Sometimes it is kept, whoever has it.
+                if self.random.chance(70) {
+                    let value = match self.random.chance(40) {
+                        true => -1,
+                        false => self.random.below(n_instances as usize) as i64,
+                    };
+                    let take = StmtKind::Assign(place(control, None, vec![]), Expr::Int(value));
+                    step.effect.push(Stmt::new(take, Span::nowhere()));
+                }
+            }
+        }
+    }
+
+    /// A timer of everybody and one of each member of the family, abstract or not.
+    fn add_timers(&mut self) {
+        let is_abstract = self.random.chance(70);
+        for owner in [None, Some(ProcessId(0))] {
+            let var = VarId::new(self.parts.vars.len());
+            let array = Type::Array(Box::new(ArrayType {
+                lo: 0,
+                len: 2,
+                element: Type::Scalar(Scalar::Int),
+            }));
+            let (ty, n_cells) = match (owner, self.is_rich()) {
+                (None, true) => (array, 2),
+                _ => (Type::Scalar(Scalar::Int), 1),
+            };
+            self.parts.vars.push(Variable {
+                name: format!("t{}", var.0),
+                ty,
+                owner,
+                initial: Initial::Values(vec![Expr::Int(-1); n_cells]),
+                span: Span::nowhere(),
+            });
+            self.parts.timers.push(Timer {
+                var,
+                threshold: is_abstract.then(|| 1 + self.random.below(2) as i64),
+                limit: 3,
+                any: None,
+            });
+            for process in 0..self.n_processes() {
+                for step in 0..self.parts.processes[process].steps.len() {
+                    self.use_timer(var, n_cells, process, step);
+                }
+            }
+        }
+        self.parts.add_clock(Span::nowhere());
+    }
+
+    /// Lets a step set a timer or wait for it.
+    fn use_timer(&mut self, var: VarId, n_cells: usize, process: usize, step: usize) {
+        let owner = match (self.parts.vars[var.index()].owner, process) {
+            (None, _) => None,
+            (Some(_), 0) => Some(Owner::Own),
+            (Some(_), _) => Some(Owner::Indexed(Box::new(Expr::Int(0)))),
+        };
+        let index = Expr::Read(place(X, None, vec![]));
+        let path = match n_cells {
+            1 => vec![],
+            _ => vec![Access::Index(Expr::binary(
+                BinaryOp::Mod,
+                index,
+                Expr::Int(2),
+            ))],
+        };
+        let timer = place(var, owner, path);
+        let is_abstract = self
+            .parts
+            .timers
+            .last()
+            .is_some_and(|t| t.threshold.is_some());
+        let setting = match self.random.below(4) {
+            0 if is_abstract => Setting::Any,
+            1 => Setting::To(Expr::Int(-1)),
+            _ => Setting::To(Expr::Read(place(X, None, vec![]))),
+        };
+        let step = &mut self.parts.processes[process].steps[step];
+        if self.random.chance(40) {
+            let set = StmtKind::SetTimer(timer.clone(), setting);
+            step.effect.push(Stmt::new(set, Span::nowhere()));
+        }
+        if self.random.chance(40) {
+            let expired = Expr::binary(BinaryOp::Eq, Expr::Read(timer), Expr::Int(0));
+            let guard = std::mem::replace(&mut step.guard, Expr::Bool(true));
+            step.guard = Expr::all([guard, expired]);
         }
     }
 
@@ -295,7 +430,10 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) -> Stmt {
-        let kind = match self.random.below(if depth == 0 { 5 } else { 9 }) {
+        if depth > 0 && self.is_rich() && self.random.chance(12) {
+            return self.counted_loop(depth);
+        }
+        let kind = match self.random.below(if depth == 0 { 5 } else { 10 }) {
             0..=2 => StmtKind::Assign(place(X, None, vec![]), self.small_value()),
             3 => {
                 let element = self.element();
@@ -326,6 +464,10 @@ impl Generator<'_> {
             8 if self.is_rich() && self.random.chance(10) => {
                 StmtKind::Assert(self.condition(2, true))
             }
+            9 if self.is_rich() && self.random.chance(10) => match self.random.chance(50) {
+                true => StmtKind::Fail("wrong".into()),
+                false => StmtKind::Exhausted,
+            },
             _ => StmtKind::Assign(place(X, None, vec![]), Expr::Int(0)),
         };
         let scoped = matches!(kind, StmtKind::Choose(..));
@@ -335,6 +477,30 @@ impl Generator<'_> {
             self.bounds.pop();
         }
         Stmt::new(kind, Span::nowhere())
+    }
+
+    /// A name that is bound, read, counted up and forgotten behind the loop.
+    fn counted_loop(&mut self, depth: usize) -> Stmt {
+        let plain = |kind| Stmt::new(kind, Span::nowhere());
+        let counter = self.bound("n");
+        let start = self.expr(1, true);
+        self.bounds.push(counter);
+        let bound = || Expr::Bound(counter);
+        let mut body = self.effect(depth - 1);
+        let next = Expr::binary(BinaryOp::Add, bound(), Expr::Int(1));
+        body.push(plain(StmtKind::Set(counter, next)));
+        // Loops without end are tried elsewhere: the reference semantics takes its time for them.
+        let below = Expr::binary(BinaryOp::Lt, bound(), self.expr(1, true));
+        let small = Expr::binary(BinaryOp::Le, bound(), Expr::Int(2));
+        let condition = Expr::all([small, below]);
+        let last = StmtKind::Assign(place(X, None, vec![]), self.small_value());
+        self.bounds.pop();
+        let sequence = vec![
+            plain(StmtKind::Let(counter, start)),
+            plain(StmtKind::While(condition, body)),
+            plain(last),
+        ];
+        plain(StmtKind::If(Expr::Bool(true), sequence, vec![]))
     }
 
     /// A value that fits `x`, or in rich models now and then one that does not.
@@ -362,11 +528,19 @@ impl Generator<'_> {
             self.expr(depth - 1, in_process),
             self.expr(depth - 1, in_process),
         );
-        let op = match self.random.below(if self.is_rich() { 6 } else { 3 }) {
+        let op = match self.random.below(if self.is_rich() { 9 } else { 3 }) {
             0 | 1 => BinaryOp::Add,
             2 => BinaryOp::Mul,
             3 => BinaryOp::Sub,
             4 => BinaryOp::Div,
+            5 => *self.random.pick(&BITWISE),
+            6 => {
+                return Expr::Wrap {
+                    bits: 1 + self.random.below(4) as u8,
+                    signed: self.random.chance(50),
+                    inner: Box::new(a),
+                };
+            }
             _ => {
                 let condition = self.condition(depth - 1, in_process);
                 return Expr::Ite(Box::new(condition), Box::new(a), Box::new(b));

@@ -257,7 +257,7 @@ fn is_fair(
     let conditions = model.fairness_conditions(fairness);
     conditions
         .iter()
-        .all(|condition| is_fair_to(graph, condition, edges))
+        .all(|condition| is_fair_to(model, graph, condition, edges))
         && model
             .parts()
             .assumptions
@@ -267,13 +267,25 @@ fn is_fair(
 }
 
 /// Section 2 of the semantics, applied to the steps that a run takes infinitely often.
-fn is_fair_to(graph: &ReferenceGraph, condition: &Condition, edges: &[&ProductEdge]) -> bool {
+fn is_fair_to(
+    model: &Model,
+    graph: &ReferenceGraph,
+    condition: &Condition,
+    edges: &[&ProductEdge],
+) -> bool {
     let involves = |step: &Successor| match &condition.subject {
         Subject::Process(instance) => step.movers.contains(instance),
         Subject::Action(action) => step.actions.contains(action),
         Subject::Choice(command) => step.commands.contains(command),
+        Subject::Timer(cell) => step.timers_set.contains(cell),
     };
-    let enabled = |edge: &&ProductEdge| graph.steps[edge.state].iter().any(|(s, _)| involves(s));
+    let enabled = |edge: &&ProductEdge| match condition.subject {
+        Subject::Timer(cell) => {
+            let value = graph.states[edge.state].cells[cell];
+            model.abstract_timers().any(|timer| timer == (cell, value))
+        }
+        _ => graph.steps[edge.state].iter().any(|(s, _)| involves(s)),
+    };
     let taken = edges
         .iter()
         .any(|edge| involves(&graph.steps[edge.state][edge.step].0));

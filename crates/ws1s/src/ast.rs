@@ -2,6 +2,8 @@
 
 use base::Span;
 
+use crate::naming::SetOperator;
+
 /// An expression, by its number in [`Syntax::exprs`].
 pub(crate) type ExprId = usize;
 
@@ -45,13 +47,6 @@ pub(crate) enum Comparison {
     In,
     NotIn,
     Sub,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SetOperator {
-    Union,
-    Inter,
-    Minus,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -168,8 +168,8 @@ impl Automaton {
             operand(&other.machine, &right),
         );
         let mut meter = Meter::new(budget);
-        let product = product(connective, left, right, None, &mut meter)?;
-        let nodes = product.nodes.into_nodes();
+        let product = product(connective, left, right, &mut meter)?;
+        let nodes = product.nodes;
         let machine = minimise(
             &nodes,
             &product.roots,
@@ -190,16 +190,13 @@ impl Automaton {
     pub fn project(&self, bound: &[Var], budget: &Budget) -> Result<Self, Unknown> {
         let erased: Vec<bool> = self.vars.iter().map(|var| bound.contains(var)).collect();
         let mut meter = Meter::new(budget);
-        let projection = project(&self.machine, false, &erased, &mut meter)?;
+        let machine = project(&self.machine, false, &erased, &mut meter)?;
         let vars: Vec<Var> = self
             .vars
             .iter()
             .copied()
             .filter(|var| !bound.contains(var))
             .collect();
-        let nodes = projection.nodes.into_nodes();
-        let (roots, outputs) = (&projection.roots, &projection.outputs);
-        let machine = minimise(&nodes, roots, outputs, vars.len(), &mut meter)?;
         Ok(Self {
             machine: Rc::new(machine),
             vars,

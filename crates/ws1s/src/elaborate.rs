@@ -126,6 +126,8 @@ struct Elaborator<'s, 'p, 'l> {
     in_default: bool,
     /// The set `$` of M2L-Str.
     all_positions: Option<Var>,
+    /// Defined where `$` is an initial segment.
+    segment: Option<Formula>,
     /// Variables whose restriction is being translated.
     being_restricted: Vec<Var>,
     /// Local names, innermost last.
@@ -156,6 +158,7 @@ pub(crate) fn elaborate(syntax: &Syntax, loader: &mut Loader<'_>) -> Elaborated 
         defaults: [None, None],
         in_default: false,
         all_positions: None,
+        segment: None,
         being_restricted: Vec::new(),
         locals: Vec::new(),
         now: 0,
@@ -290,7 +293,8 @@ impl Elaborator<'_, '_, '_> {
         restriction
     }
 
-    /// The default restriction of M2L-Str.
+    /// The default restriction of M2L-Str. That `$` is an initial segment is said at the top, too;
+    /// here it keeps the automata from following what happens for other sets.
     fn inside_positions(&mut self, var: Var, all: Var) -> Vec<Formula> {
         let inside = match var.kind() {
             Kind::Bool => return Vec::new(),
@@ -301,6 +305,9 @@ impl Elaborator<'_, '_, '_> {
                 self.formulas.atom(subset, &[var, all])
             }
         };
+        let segment = self.segment.clone().into_iter();
+        let parts: Vec<Formula> = segment.chain([inside]).collect();
+        let inside = self.formulas.and(&parts);
         vec![self.formulas.restrict(&inside)]
     }
 

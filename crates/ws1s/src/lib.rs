@@ -15,11 +15,13 @@
 //! assert_eq!(report.answers[0].example.as_ref().unwrap().letters.len(), 2);
 //! ```
 //!
-//! Read next: [`run`] for files; [`Formulas`] to build formulas; [`Automaton`] for what they denote.
+//! Read next: [`run`] for files; [`Formulas`] with [`Position`] and [`Set`] to build formulas without
+//! text; [`Automaton`] for what they denote.
 
 mod ast;
 mod atoms;
 mod automaton;
+mod build;
 mod dot;
 mod elaborate;
 #[cfg(test)]
@@ -32,7 +34,9 @@ mod meter;
 mod minimise;
 mod models;
 mod mtbdd;
+mod naming;
 mod outermost;
+mod pairs;
 mod parser;
 mod print;
 mod product;
@@ -47,6 +51,7 @@ mod vector;
 mod words;
 
 pub use automaton::Automaton;
+pub use build::{Position, Set};
 pub use formula::{Formula, Formulas, Kind, Var};
 pub use machine::{FALSE, TRUE, UNDEFINED};
 pub use meter::{MAX_TRACKS, Statistics, Unknown};

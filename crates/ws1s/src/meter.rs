@@ -32,6 +32,9 @@ impl From<StopReason> for Unknown {
 /// per track, so this bounds the depth of the call stack.
 pub const MAX_TRACKS: usize = 5_000;
 
+/// How many nodes a construction may number, with room for those made between two questions.
+const MAX_NODES: usize = (1 << 31) - (1 << 20);
+
 /// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -77,6 +80,14 @@ impl<'b> Meter<'b> {
         statistics.peak_bytes = statistics.peak_bytes.max(bytes);
         statistics.peak_states = statistics.peak_states.max(n_states as u64);
         Ok(self.budget.check(n_states as u64, bytes)?)
+    }
+
+    /// Can one more batch of nodes be numbered? The limit is met only with tens of gigabytes.
+    pub(crate) fn check_nodes(&self, n_nodes: usize) -> Result<(), Unknown> {
+        match n_nodes < MAX_NODES {
+            true => Ok(()),
+            false => Err(Unknown::Stopped(StopReason::MemoryLimit)),
+        }
     }
 
     /// An automaton of this size is kept from now on.

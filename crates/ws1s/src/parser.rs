@@ -11,9 +11,10 @@ use base::{Diagnostic, Source, SourceId, Span};
 
 use crate::ast::{
     ArithmeticOperator, Comparison, Declaration, Declared, Expr, ExprId, ExprKind, Name, Order,
-    Parameter, SetOperator, Syntax,
+    Parameter, Syntax,
 };
 use crate::lexer::{Token, tokens};
+use crate::naming::SetOperator;
 
 /// How deeply expressions may be nested.
 pub const MAX_DEPTH: usize = 600;

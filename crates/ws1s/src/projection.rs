@@ -4,7 +4,9 @@
 //! models of `∃X φ` are the words of φ with the track of X erased. A witness for X may reach beyond
 //! the other sets, so a state first takes the output that it can still get by letters in which all
 //! other tracks are 0; then sets of states are followed (Rabin and Scott,
-//! doi:10.1147/rd.32.0114). All tracks of a quantifier block go at once.
+//! doi:10.1147/rd.32.0114). All tracks of a quantifier block go at once, unless that leads to many
+//! more sets than there were states: then one track goes alone, and the others are tried again on
+//! the minimal automaton that is left.
 //!
 //! The output of a set is the greatest of its members' (undefined < false < true), so states that
 //! cannot matter are left out of sets: next to a true sink everything, an undefined sink always,
@@ -15,23 +17,55 @@
 
 use crate::machine::{FALSE, Machine, TRUE, UNDEFINED};
 use crate::meter::{Meter, Unknown};
+use crate::minimise::minimise;
 use crate::mtbdd::{Arena, Node, NodeRef};
 use crate::table::spread;
 
-/// What a projection yields; not minimised.
-pub(crate) struct Projection {
-    pub(crate) nodes: Arena,
-    pub(crate) roots: Vec<NodeRef>,
-    pub(crate) outputs: Vec<u32>,
-}
+/// Of how many nodes, in sets, the tracks of a block may be erased together: so many, and so many
+/// for each state and node of the automaton.
+const MIN_TOGETHER: usize = 5_000;
+const TOGETHER_PER_NODE: usize = 4;
 
-/// Erases the tracks for which `erased` is true. The tracks left over are renumbered.
+/// The minimal machine after the tracks for which `erased` is true are gone. The tracks left over
+/// are renumbered.
 pub(crate) fn project(
     machine: &Machine,
     negated: bool,
     erased: &[bool],
     meter: &mut Meter<'_>,
-) -> Result<Projection, Unknown> {
+) -> Result<Machine, Unknown> {
+    let mut left = erased.to_vec();
+    let mut reduced: Option<Machine> = None;
+    loop {
+        let (machine, negated) = match &reduced {
+            Some(machine) => (machine, false),
+            None => (machine, negated),
+        };
+        let Some(last) = left.iter().rposition(|&erased| erased) else {
+            return Ok(machine.clone());
+        };
+        let is_block = left[..last].contains(&true);
+        let size = machine.nodes.len() + machine.n_states();
+        let limit = is_block.then_some(MIN_TOGETHER + TOGETHER_PER_NODE * size);
+        if let Some(all) = erase(machine, negated, &left, limit, meter)? {
+            return Ok(all);
+        }
+        let mut alone = vec![false; left.len()];
+        alone[last] = true;
+        let next = erase(machine, negated, &alone, None, meter)?;
+        reduced = Some(next.expect("without a limit"));
+        left.remove(last);
+    }
+}
+
+/// Erases tracks by one subset construction; `None` if the sets have more members than `limit`.
+fn erase(
+    machine: &Machine,
+    negated: bool,
+    erased: &[bool],
+    limit: Option<usize>,
+    meter: &mut Meter<'_>,
+) -> Result<Option<Machine>, Unknown> {
     meter.statistics.n_projections += 1;
     let outputs = quotient_outputs(machine, negated, erased);
     let mut new_track = Vec::with_capacity(erased.len());
@@ -67,15 +101,15 @@ pub(crate) fn project(
         let set = subsets.intern(&set);
         let root = subsets.diagram(set)?;
         roots.push(root);
+        if limit.is_some_and(|limit| subsets.sets.n_elements() > limit) {
+            return Ok(None);
+        }
     }
-    let outputs = (0..roots.len())
+    let outputs: Vec<u32> = (0..roots.len())
         .map(|state| subsets.output(state))
         .collect();
-    Ok(Projection {
-        nodes: subsets.arena,
-        roots,
-        outputs,
-    })
+    let nodes = subsets.arena.into_nodes();
+    minimise(&nodes, &roots, &outputs, n_left as usize, meter).map(Some)
 }
 
 /// The output that each state can still get by letters that are 0 outside the erased tracks.

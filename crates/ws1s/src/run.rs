@@ -11,6 +11,7 @@ use crate::formula::{Formula, Kind, Var};
 use crate::lazy::Found;
 use crate::machine::{FALSE, Machine, TRUE};
 use crate::meter::{Statistics, Unknown};
+use crate::pairs;
 use crate::parser::{Loader, parse};
 use crate::product::{Connective, product};
 use crate::solver::Solver;
@@ -251,10 +252,18 @@ fn eager(
     let parts = solver.parts(store, &store.conjuncts(formula), &formula.vars)?;
     let [left, right] = solver.reduce(parts)?;
     let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
-    let product = product(Connective::And, left, right, None, &mut solver.meter)?;
-    let nodes = product.nodes.into_nodes();
+    if !options.automata {
+        let goal = pairs::Goal {
+            only_true: false,
+            n_tracks: formula.vars.len(),
+            full_track,
+        };
+        let found = pairs::search(left, right, &goal, &mut solver.meter)?;
+        return Ok((found, None));
+    }
+    let product = product(Connective::And, left, right, &mut solver.meter)?;
     let graph = Graph {
-        nodes: &nodes,
+        nodes: &product.nodes,
         roots: &product.roots,
         outputs: &product.outputs,
         n_tracks: formula.vars.len(),
@@ -264,14 +273,8 @@ fn eager(
         example: shortest_word(&graph, TRUE),
         counterexample: shortest_word(&graph, FALSE),
     };
-    let automaton = match options.automata {
-        true => {
-            let vars = formula.vars.to_vec();
-            Some(Automaton::from_graph(&graph, vars, &mut solver.meter)?)
-        }
-        false => None,
-    };
-    Ok((found, automaton))
+    let automaton = Automaton::from_graph(&graph, formula.vars.to_vec(), &mut solver.meter)?;
+    Ok((found, Some(automaton)))
 }
 
 /// A word over the tracks of a formula as a word over all global variables.

@@ -9,9 +9,10 @@ use std::rc::Rc;
 use base::Budget;
 
 use crate::formula::{Child, Formula, Formulas, Shape, ShapeId, Var};
-use crate::machine::{Machine, TRUE, UNDEFINED, complement_output};
+use crate::machine::{FALSE, Machine, TRUE, UNDEFINED, complement_output};
 use crate::meter::{MAX_TRACKS, Meter, Statistics, Unknown};
 use crate::minimise::minimise;
+use crate::pairs;
 use crate::product::{Connective, Operand, Product, product};
 use crate::projection::project;
 
@@ -154,7 +155,7 @@ impl<'b> Solver<'b> {
             Shape::Iff(children) => {
                 let [left, right] = [self.part(&children[0]), self.part(&children[1])];
                 let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
-                let product = product(Connective::Iff, left, right, None, &mut self.meter)?;
+                let product = product(Connective::Iff, left, right, &mut self.meter)?;
                 self.minimal(product, info.n_tracks)
             }
             Shape::Exists { child, bound } => self.exists(formulas, child, bound, info.n_tracks),
@@ -189,14 +190,12 @@ impl<'b> Solver<'b> {
     }
 
     fn minimal(&mut self, product: Product, n_tracks: usize) -> Result<Machine, Unknown> {
-        let nodes = product.nodes.into_nodes();
-        minimise(
-            &nodes,
-            &product.roots,
-            &product.outputs,
-            n_tracks,
-            &mut self.meter,
-        )
+        let Product {
+            nodes,
+            roots,
+            outputs,
+        } = product;
+        minimise(&nodes, &roots, &outputs, n_tracks, &mut self.meter)
     }
 
     fn conjunction(&mut self, parts: Vec<Part>, n_tracks: usize) -> Result<Machine, Unknown> {
@@ -204,7 +203,7 @@ impl<'b> Solver<'b> {
         let tracks: Vec<u32> = (0..n_tracks as u32).collect();
         debug_assert_eq!(union(&left.tracks, &right.tracks), tracks);
         let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
-        let product = product(Connective::And, left, right, None, &mut self.meter)?;
+        let product = product(Connective::And, left, right, &mut self.meter)?;
         self.minimal(product, n_tracks)
     }
 
@@ -250,7 +249,7 @@ impl<'b> Solver<'b> {
         };
         let (left_map, right_map) = (map(&left), map(&right));
         let (l, r) = (left.operand(&left_map), right.operand(&right_map));
-        let product = product(Connective::And, l, r, None, &mut self.meter)?;
+        let product = product(Connective::And, l, r, &mut self.meter)?;
         let machine = self.minimal(product, tracks.len())?;
         Ok(Part {
             machine: Rc::new(machine),
@@ -274,10 +273,8 @@ impl<'b> Solver<'b> {
         for &track in bound {
             erased[track as usize] = true;
         }
-        let projection = project(&machine, child.negated, &erased, &mut self.meter)?;
-        let nodes = projection.nodes.into_nodes();
-        let (roots, outputs) = (&projection.roots, &projection.outputs);
-        minimise(&nodes, roots, outputs, n_tracks, &mut self.meter)
+        debug_assert_eq!(n_tracks + bound.len(), machine.n_tracks);
+        project(&machine, child.negated, &erased, &mut self.meter)
     }
 
     /// A quantifier block over all variables: the best output that any word gets.
@@ -288,9 +285,17 @@ impl<'b> Solver<'b> {
                 let parts = children.iter().map(|child| self.part(child)).collect();
                 let [left, right] = self.reduce(parts)?;
                 let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
-                let meter = &mut self.meter;
-                let product = product(Connective::And, left, right, Some(TRUE), meter)?;
-                Some(product.best_output())
+                let goal = pairs::Goal {
+                    only_true: true,
+                    n_tracks: info.n_tracks,
+                    full_track: None,
+                };
+                let found = pairs::search(left, right, &goal, &mut self.meter)?;
+                match (found.example, found.counterexample) {
+                    (Some(_), _) => Some(TRUE),
+                    (None, Some(_)) => Some(FALSE),
+                    (None, None) => None,
+                }
             }
             _ => {
                 let machine = self.get(child.shape);

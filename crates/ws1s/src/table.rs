@@ -77,3 +77,59 @@ impl PairTable {
         }
     }
 }
+
+/// A set of pairs of 32-bit numbers.
+///
+/// Invariant: the length of `slots` is a power of two, and at most half of them are taken.
+pub(crate) struct PairSet {
+    slots: Vec<u64>,
+    n_taken: usize,
+}
+
+impl PairSet {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: vec![FREE; 64],
+            n_taken: 0,
+        }
+    }
+
+    /// Adds a pair and says whether it is new. The pair of two `u32::MAX` is no member.
+    pub(crate) fn insert(&mut self, a: u32, b: u32) -> bool {
+        let key = u64::from(a) << 32 | u64::from(b);
+        debug_assert_ne!(key, FREE);
+        let slot = self.find(key);
+        if self.slots[slot] == key {
+            return false;
+        }
+        self.slots[slot] = key;
+        self.n_taken += 1;
+        if self.n_taken * 2 > self.slots.len() {
+            self.grow();
+        }
+        true
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.slots.len() as u64 * 8
+    }
+
+    fn find(&self, key: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = spread(key) as usize & mask;
+        while self.slots[slot] != FREE && self.slots[slot] != key {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![FREE; self.slots.len() * 4];
+        for key in std::mem::replace(&mut self.slots, larger) {
+            if key != FREE {
+                let slot = self.find(key);
+                self.slots[slot] = key;
+            }
+        }
+    }
+}

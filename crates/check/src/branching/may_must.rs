@@ -60,6 +60,7 @@ pub(crate) fn check(
             ..Stats::default()
         },
         branching: None,
+        remarks: Vec::new(),
         warnings: Vec::new(),
     };
     if plan.naive {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use base::{Budget, Checkpoints, Diagnostic, closest_name};
-use check::{Outcome, Plan};
+use check::{Outcome, Plan, TimerFairness};
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
 use model::{ActionId, Model};
@@ -14,7 +14,7 @@ use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, OutputFormat, Route, Semantics};
+use crate::options::{CheckOptions, OutputFormat, Route, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{diagnostics, limits, output, trace_file};
@@ -49,6 +49,7 @@ fn check(
         reduce: options.reduce,
         bitstate: options.bitstate,
         budget: budget(options),
+        timer_fairness: timer_fairness(options.t_fairness),
         naive: options.semantics == Semantics::Naive,
     };
     // Reading the model counts, too.
@@ -88,6 +89,15 @@ fn this_call(loaded: &Loaded) -> anyhow::Result<Call> {
             text: loaded.sources[0].text.clone(),
         }),
         _ => bail!("a checkpoint needs arguments and a directory that are Unicode text"),
+    }
+}
+
+fn timer_fairness(how: TFairness) -> TimerFairness {
+    match how {
+        TFairness::BuiltIn => TimerFairness::BuiltIn,
+        TFairness::WeakFormula => TimerFairness::WeakFormula,
+        TFairness::StrongFormula => TimerFairness::StrongFormula,
+        TFairness::None => TimerFairness::None,
     }
 }
 
@@ -254,6 +264,7 @@ impl Checking<'_> {
         if let Some(shown) = &outcome.branching {
             question.show_branching(shown, &mut result);
         }
+        result.remarks.extend(outcome.remarks.iter().cloned());
         let warnings = outcome.warnings.iter();
         result
             .warnings

@@ -112,6 +112,7 @@ impl Claim<'_> {
         let kind = match meta.kind.as_deref() {
             Some("witness") => return self.judge_witness(&trace),
             Some("fair-loop") => ViolationKind::FairLoop,
+            Some("zero-time") => ViolationKind::ZeroTime,
             Some("bad-prefix") => ViolationKind::BadPrefix,
             Some("deadlock") => ViolationKind::Deadlock,
             Some("run-time-error") => return self.judge_error(trace),

@@ -64,7 +64,9 @@ impl Compiler<'_> {
             Expr::Binary(BinaryOp::Implies, left, right) => {
                 self.jump_if_both((left, true), (right, false), !sense, to);
             }
-            Expr::Binary(op, left, right) => self.jump_if_compare(*op, left, right, sense, to),
+            Expr::Binary(op, left, right) if is_comparison(*op) => {
+                self.jump_if_compare(*op, left, right, sense, to);
+            }
             Expr::Quantified {
                 quantifier,
                 bound,
@@ -304,5 +306,28 @@ impl Compiler<'_> {
             },
             to,
         );
+    }
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    match op {
+        BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+            true
+        }
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Mod
+        | BinaryOp::Quot
+        | BinaryOp::Rem
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Implies => false,
     }
 }

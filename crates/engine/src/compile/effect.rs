@@ -1,11 +1,12 @@
 //! Effects: statements and stores.
 
-use model::{InstanceId, Place, Stmt, StmtKind};
+use model::{BoundId, Expr, InstanceId, MAX_ITERATIONS, Place, Stmt, StmtKind};
 
 use super::place::Target;
 use super::{Compiler, Operand};
-use crate::code::Op;
+use crate::code::{Arith, Op, Reg};
 use crate::layout::Field;
+use crate::program::chooses;
 
 impl Compiler<'_> {
     /// Emits code for a sequence of statements.
@@ -34,13 +35,14 @@ impl Compiler<'_> {
                 self.repeat(*bound, lo, hi, |compiler| compiler.scoped(body));
             }
             StmtKind::Choose(bound, lo, hi, condition) => {
-                let lo = self.value(lo);
-                let lo = self.in_register(lo);
-                let hi = self.value(hi);
-                let hi = self.in_register(hi);
-                let dst = self.register();
-                self.emit(Op::Choose { dst, lo, hi });
-                self.bindings.push((*bound, Operand::Reg(dst)));
+                let choices = self.made_choices.as_mut().filter(|_| lo != hi);
+                let made = choices.and_then(Iterator::next);
+                let value = match made {
+                    Some(value) => Operand::Const(value),
+                    None if lo == hi => self.value_in_new_register(lo),
+                    None => self.choose(lo, hi),
+                };
+                self.bindings.push((*bound, value));
                 let possible = self.label();
                 self.jump_if(condition, true, possible);
                 self.emit(Op::Reject);
@@ -52,7 +54,119 @@ impl Compiler<'_> {
                 self.emit(Op::Fail);
                 self.place_label(fine);
             }
+            StmtKind::Let(bound, value) => {
+                // A register of its own: later statements may give the name another value.
+                let value = self.value(value);
+                let dst = self.register();
+                self.copy_to(dst, value);
+                self.bindings.push((*bound, Operand::Reg(dst)));
+            }
+            StmtKind::Set(bound, value) => {
+                let value = self.value(value);
+                let Operand::Reg(dst) = self.binding(*bound) else {
+                    unreachable!("only names bound by `Let` are set");
+                };
+                self.copy_to(dst, value);
+            }
+            StmtKind::SetTimer(place, setting) => self.set_timer(place, setting),
+            StmtKind::Tick => self.tick(),
+            StmtKind::While(condition, body) => self.repeat_while(condition, body),
+            StmtKind::Fail(_) | StmtKind::Exhausted => self.emit(Op::Fail),
         }
+    }
+
+    /// A value that later statements do not change.
+    fn value_in_new_register(&mut self, expr: &Expr) -> Operand {
+        let value = self.value(expr);
+        let dst = self.register();
+        self.copy_to(dst, value);
+        Operand::Reg(dst)
+    }
+
+    fn choose(&mut self, lo: &Expr, hi: &Expr) -> Operand {
+        let lo = self.value(lo);
+        let lo = self.in_register(lo);
+        let hi = self.value(hi);
+        let hi = self.in_register(hi);
+        let dst = self.register();
+        self.emit(Op::Choose { dst, lo, hi });
+        Operand::Reg(dst)
+    }
+
+    /// All combinations of the choices in some statements, in order; nothing if there are more than
+    /// `limit`, or if a choice depends on the state or is not made in every case.
+    pub(crate) fn choices_of(
+        &mut self,
+        statements: &[Stmt],
+        limit: usize,
+    ) -> Option<Vec<Vec<i64>>> {
+        let n_bindings = self.bindings.len();
+        let mut names: Vec<BoundId> = Vec::new();
+        let mut combinations: Vec<Vec<i64>> = vec![Vec::new()];
+        for statement in statements {
+            let names_a_value = match &statement.kind {
+                StmtKind::Let(..) => true,
+                StmtKind::Choose(_, lo, hi, _) => lo == hi,
+                _ => false,
+            };
+            if names_a_value {
+                // Later choices may depend on a name whose value is not known.
+                return None;
+            }
+            let StmtKind::Choose(bound, lo, hi, _) = &statement.kind else {
+                if chooses(self.model, std::slice::from_ref(statement)) {
+                    return None;
+                }
+                continue;
+            };
+            let mut longer = Vec::new();
+            for combination in combinations {
+                let made = names.iter().copied().zip(combination.iter().copied());
+                self.bindings.truncate(n_bindings);
+                self.bindings
+                    .extend(made.map(|(name, value)| (name, Operand::Const(value))));
+                let (lo, hi) = (self.fold(lo)?, self.fold(hi)?);
+                if hi.saturating_sub(lo) >= limit as i64 {
+                    return None;
+                }
+                longer.extend((lo..=hi).map(|value| [&combination[..], &[value]].concat()));
+                if longer.len() > limit {
+                    return None;
+                }
+            }
+            names.push(*bound);
+            combinations = longer;
+        }
+        self.bindings.truncate(n_bindings);
+        Some(combinations)
+    }
+
+    fn repeat_while(&mut self, condition: &Expr, body: &[Stmt]) {
+        let left = self.in_fresh_register(i64::from(MAX_ITERATIONS));
+        let zero = self.in_fresh_register(0);
+        let one = self.in_fresh_register(1);
+        let (again, go_on, done) = (self.label(), self.label(), self.label());
+        self.place_label(again);
+        self.jump_if(condition, false, done);
+        self.jump_unless_equal(left, Operand::Reg(zero), go_on);
+        self.emit(Op::Fail);
+        self.place_label(go_on);
+        let (op, dst) = (Arith::Sub, left);
+        self.emit(Op::Arith {
+            op,
+            dst,
+            a: left,
+            b: one,
+        });
+        self.scoped(body);
+        self.jump_op(Op::Jump { to: 0 }, again);
+        self.place_label(done);
+    }
+
+    fn in_fresh_register(&mut self, value: i64) -> Reg {
+        let dst = self.register();
+        self.emit(Op::Const { dst, value });
+        dst
     }
 
     /// Statements whose choices are not known behind them.

@@ -7,6 +7,7 @@
 mod condition;
 mod effect;
 mod place;
+mod timer;
 mod value;
 
 use model::{BinaryOp, BoundId, InstanceId, Model};
@@ -65,6 +66,8 @@ pub(crate) struct Compiler<'a> {
     /// Code before this position may be jumped into from elsewhere: nothing is merged across it.
     barrier: usize,
     pub(crate) sharing: Option<&'a Sharing>,
+    /// The values of the choices to come, if they are made now.
+    pub(crate) made_choices: Option<std::vec::IntoIter<i64>>,
     /// What the code since `begin` reads and writes.
     pub(crate) footprint: Footprint,
 }
@@ -83,6 +86,7 @@ impl<'a> Compiler<'a> {
             unfolding: 1,
             barrier: 0,
             sharing: None,
+            made_choices: None,
             footprint: Footprint::new(layout.n_words),
         }
     }
@@ -204,6 +208,13 @@ fn arithmetic(op: BinaryOp) -> Option<(Arith, bool)> {
         BinaryOp::Mul => (Arith::Mul, false),
         BinaryOp::Div => (Arith::Div, false),
         BinaryOp::Mod => (Arith::Mod, false),
+        BinaryOp::Quot => (Arith::Quot, false),
+        BinaryOp::Rem => (Arith::Rem, false),
+        BinaryOp::BitAnd => (Arith::BitAnd, false),
+        BinaryOp::BitOr => (Arith::BitOr, false),
+        BinaryOp::BitXor => (Arith::BitXor, false),
+        BinaryOp::Shl => (Arith::Shl, false),
+        BinaryOp::Shr => (Arith::Shr, false),
         BinaryOp::Eq => (Arith::Eq, false),
         BinaryOp::Ne => (Arith::Ne, false),
         BinaryOp::Lt => (Arith::Lt, false),

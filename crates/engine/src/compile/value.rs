@@ -3,7 +3,7 @@
 use model::{BinaryOp, BoundId, Expr, Quantifier};
 
 use super::{Compiler, MAX_UNFOLDING, Operand, arithmetic};
-use crate::code::{Arith, Op, arith};
+use crate::code::{Arith, Op, arith, wrap};
 
 impl Compiler<'_> {
     /// The value of an expression that does not depend on the state and cannot fail.
@@ -37,6 +37,11 @@ impl Compiler<'_> {
                 0 => self.fold(otherwise)?,
                 _ => self.fold(then)?,
             },
+            Expr::Wrap {
+                bits,
+                signed,
+                inner,
+            } => wrap(self.fold(inner)?, 64 - bits, *signed),
             Expr::Read(_) | Expr::Quantified { .. } | Expr::At { .. } | Expr::Length(_) => {
                 return None;
             }
@@ -79,6 +84,22 @@ impl Compiler<'_> {
                 }
                 None => self.truth_value(expr),
             },
+            Expr::Wrap {
+                bits,
+                signed,
+                inner,
+            } => {
+                let src = self.value(inner);
+                let src = self.in_register(src);
+                let dst = self.register();
+                self.emit(Op::Wrap {
+                    dst,
+                    src,
+                    unused: 64 - bits,
+                    signed: *signed,
+                });
+                Operand::Reg(dst)
+            }
             Expr::Ite(condition, then, otherwise) => self.ite(condition, then, otherwise),
             Expr::Quantified {
                 quantifier: Quantifier::Sum,
@@ -171,8 +192,10 @@ impl Compiler<'_> {
         let counter = self.register();
         let lo = self.value(lo);
         self.copy_to(counter, lo);
-        let hi = self.value(hi);
-        let hi = self.in_register(hi);
+        // The body may change what the last value is computed from.
+        let last = self.value(hi);
+        let hi = self.register();
+        self.copy_to(hi, last);
         let one = self.in_register(Operand::Const(1));
         let (again, done) = (self.label(), self.label());
         self.place_label(again);

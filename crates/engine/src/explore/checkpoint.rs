@@ -5,13 +5,11 @@
 //! happened. Whether the new states are the goal is looked at again, because a search that is
 //! stopped in one thread may lose what another has just found.
 
-use std::sync::atomic::Ordering;
-
 use base::{Checkpoints, bits, put_list, take_list};
 
 use crate::store::{StateIndex, StateStore};
 
-use super::{End, Position, Shared, UNUSED, Worker};
+use super::{End, NO_PANIC, Position, Shared, Worker};
 
 /// What tells these numbers from those of other searches.
 const KIND: u64 = 1;
@@ -27,13 +25,22 @@ impl Shared<'_> {
         let kept = kept.as_deref().and_then(Kept::read);
         let kept = kept.filter(|kept| kept.n_words == self.n_words(&workers[0]));
         if let Some(kept) = kept {
-            return self.restore(&mut workers[0], &kept);
+            let position = self.restore(&mut workers[0], &kept)?;
+            self.end_level(workers);
+            return Ok(position);
         }
         workers[0].add_initial_states(self)?;
+        self.end_level(workers);
         Ok(Position {
             level: (0, self.store.len() as StateIndex),
             depth: 0,
         })
+    }
+
+    /// Was the search stopped from outside?
+    pub(super) fn is_stopped(&self) -> bool {
+        let end = self.end.lock().expect(NO_PANIC);
+        matches!(*end, Some(End::Stopped(_)))
     }
 
     fn n_words(&self, worker: &Worker<'_>) -> usize {
@@ -55,13 +62,14 @@ impl Shared<'_> {
         let mut state = vec![0; n_words];
         for name in 0..self.store.len() as StateIndex {
             new_names.push(parents.len() as u64);
-            let parent = self.parents.row(name)[0].load(Ordering::Relaxed);
-            if parent != UNUSED {
-                self.store.read(name, &mut state);
-                states.extend_from_slice(&state);
-                let parent = parent.checked_sub(1);
-                parents.push(parent.map_or(0, |parent| new_names[parent as usize] + 1));
+            if self.parents.is_unused(name) {
+                continue;
             }
+            self.store.read(name, &mut state);
+            states.extend_from_slice(&state);
+            // A search with checkpoints keeps the parent of every state.
+            let parent = self.parents.candidates(name).map(|parents| parents.start);
+            parents.push(parent.map_or(0, |parent| new_names[parent as usize] + 1));
         }
         new_names.push(parents.len() as u64);
         let [first, end] = [position.level.0, position.level.1].map(|n| new_names[n as usize]);
@@ -87,18 +95,25 @@ impl Shared<'_> {
 
     fn restore(&self, worker: &mut Worker<'_>, kept: &Kept<'_>) -> Result<Position, End> {
         let mut guard = Some(self.store.table());
+        let mut n_restored = 0;
         for (words, parent) in kept.states.chunks_exact(kept.n_words).zip(kept.parents) {
             let hash = StateStore::hash(words);
             let (name, _) = worker.insert(self, &mut guard, words, hash)?;
-            self.parents.row(name)[0].store(*parent as u32, Ordering::Relaxed);
+            assert_eq!(name as usize, n_restored, "names are given in order");
+            let parent = u32::try_from(*parent).ok().and_then(|p| p.checked_sub(1));
+            self.parents.set(name, parent);
+            worker.n_uncounted += 1;
+            worker.n_transient += u64::from(worker.system.is_transient(words));
+            n_restored += 1;
         }
         drop(guard);
+        worker.count(self);
         worker.n_transitions = kept.n_transitions;
         for (own, taken) in worker.commands_taken.iter_mut().zip(kept.commands_taken) {
             *own = *taken != 0;
         }
         bits::union_into(&mut worker.seen, kept.seen);
-        for name in kept.position.level.1..self.store.len() as StateIndex {
+        for name in kept.position.level.1..n_restored as StateIndex {
             let words = self.store.get(name);
             if !worker.letters.has_step_atoms() {
                 worker.inspect(self, name, &words, None)?;

@@ -1,7 +1,5 @@
 //! What a breadth-first search has to show in the end.
 
-use std::sync::atomic::Ordering;
-
 use base::{AtomId, bits};
 use evidence::{Trace, TraceStep};
 
@@ -19,18 +17,14 @@ impl Shared<'_> {
         state: StateIndex,
         last: Option<(StateIndex, Label)>,
     ) -> Trace {
-        let parent_of = |state: StateIndex| {
-            let stored = self.parents.row(state)[0].load(Ordering::Relaxed);
-            stored.checked_sub(1)
-        };
         let mut path = vec![state];
         let mut parent = match &last {
             Some((source, _)) => Some(*source),
-            None => parent_of(state),
+            None => self.parent(system, state),
         };
         while let Some(source) = parent {
             path.push(source);
-            parent = parent_of(source);
+            parent = self.parent(system, source);
         }
         path.reverse();
         let mut steps = Vec::new();
@@ -47,6 +41,21 @@ impl Shared<'_> {
             steps,
             loop_start: None,
         }
+    }
+
+    /// The state from which this one was reached first; nothing for an initial state.
+    fn parent(&self, system: &mut System<'_>, state: StateIndex) -> Option<StateIndex> {
+        let mut candidates = self.parents.candidates(state)?;
+        if candidates.len() == 1 {
+            return candidates.next();
+        }
+        let target = self.store.get(state);
+        let mut steps = Steps::default();
+        candidates.find(|&source| {
+            let expanded = system.steps(&self.store.get(source), &mut steps);
+            let leads = |position| steps.target(position, target.len()) == target;
+            expanded.is_ok() && (0..steps.len()).any(leads)
+        })
     }
 
     fn step_between(
@@ -71,7 +80,8 @@ impl Shared<'_> {
     pub(super) fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
         let model = workers[0].system.model();
         let mut stats = Stats {
-            n_states: self.n_states(),
+            n_states: self.n_states()
+                - workers.iter().map(|worker| worker.n_transient).sum::<u64>(),
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
             reduced: workers[0].stubborn.is_some(),

@@ -120,6 +120,7 @@ impl SubjectUnits {
             Subject::Process(instance) => units.moves(unit, instance.0),
             Subject::Action(action) => system.unit_action(unit) == Some(action),
             Subject::Choice(command) => system.unit_commands(unit).contains(&command.0),
+            Subject::Timer(_) => unreachable!("time has the lowest priority"),
         };
         let mut taking = units.set_of(takes);
         let mut always = true;

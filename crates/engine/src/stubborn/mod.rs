@@ -59,6 +59,8 @@ const MIN_FOUND: u64 = 64;
 pub enum Refusal {
     /// All processes move in every step.
     Synchronous,
+    /// Which steps exist depends on the other steps of a state.
+    Priorities,
     /// Strong global fairness speaks of every step of a state.
     StrongGlobal,
     /// A proposition asks whether any step is possible.
@@ -73,6 +75,7 @@ impl fmt::Display for Refusal {
             Self::Synchronous => {
                 "in a synchronous composition every process takes part in every step"
             }
+            Self::Priorities => "priorities make the steps of a state depend on each other",
             Self::StrongGlobal => "strong global fairness is about every step of every state",
             Self::Deadlock => "the proposition `deadlock` is about all steps of a state",
             Self::TooLarge => "the model has too many commands to be compared with each other",
@@ -126,6 +129,9 @@ impl Stubborn {
     pub(crate) fn new(system: &System<'_>, demands: &Demands<'_>) -> Result<Self, Refusal> {
         if system.synchronous {
             return Err(Refusal::Synchronous);
+        }
+        if system.ruling.is_some() {
+            return Err(Refusal::Priorities);
         }
         if demands.strong_global {
             return Err(Refusal::StrongGlobal);

@@ -70,6 +70,7 @@ pub fn fairness(kind: FairnessKind) -> Fairness {
     Fairness {
         kind,
         annotated: false,
+        timers: false,
     }
 }
 

@@ -357,6 +357,9 @@ impl<'a> Lowerer<'a> {
             "min" | "max" | "abs" => return self.arithmetic_function(name, arguments, span),
             "len" | "empty" | "full" => return self.channel_function(name, arguments, span),
             "enabled" | "moves" => return self.report_step_proposition(span),
+            "expired" | "off" if self.local(name).is_none() && self.global(name).is_none() => {
+                return self.timer_function(name, arguments, span);
+            }
             _ => {}
         }
         match (self.local(name), self.unshadowed(name)) {

@@ -13,6 +13,9 @@ impl<'a> Lowerer<'a> {
         let Some(formula) = self.linear_formula(expr) else {
             return;
         };
+        if self.is_contracted(&formula) {
+            return self.report_inexact(expr.span, "an assumption");
+        }
         match recurrence(&formula.negation_normal_form()) {
             Ok(assumption) => self.parts.assumptions.push(assumption),
             Err(Unsupported::Mixed) => {

@@ -220,6 +220,7 @@ pub(super) fn evaluate(
             found.ok_or(Problem::State)?.1
         }
         Expr::Read(_) | Expr::At { .. } | Expr::Length(_) => return Err(Problem::State),
+        Expr::Wrap { .. } => unreachable!("the language has no such operator"),
         Expr::Not(inner) => 1 - evaluate(inner, env, budget)?,
         Expr::Neg(inner) => evaluate(inner, env, budget)?
             .checked_neg()
@@ -277,6 +278,13 @@ fn apply(op: BinaryOp, a: i64, b: i64) -> Result<i64, Problem> {
         }
         BinaryOp::Div => checked(a.checked_div_euclid(b))?,
         BinaryOp::Mod => a.checked_rem_euclid(b).unwrap_or(0),
+        BinaryOp::Quot
+        | BinaryOp::Rem
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr => unreachable!("the language has no such operator"),
         BinaryOp::And => i64::from(a != 0 && b != 0),
         BinaryOp::Or => i64::from(a != 0 || b != 0),
         BinaryOp::Implies => i64::from(a == 0 || b != 0),
@@ -327,7 +335,7 @@ pub(super) fn for_each_operand<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Exp
     match expr {
         Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) | Expr::Bound(_) => {}
         Expr::Read(place) => for_each_in_place(place, visit),
-        Expr::Not(inner) | Expr::Neg(inner) => visit(inner),
+        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => visit(inner),
         Expr::Binary(_, left, right) => [left, right].into_iter().for_each(|e| visit(e)),
         Expr::Ite(a, b, c) => [a, b, c].into_iter().for_each(|e| visit(e)),
         Expr::Quantified { lo, hi, body, .. } => {

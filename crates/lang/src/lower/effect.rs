@@ -41,6 +41,9 @@ impl<'a> Lowerer<'a> {
         let span = statement.span;
         match &statement.kind {
             ast::StmtKind::Skip => {}
+            ast::StmtKind::SetTimer(timer, value) => {
+                return self.set_timer(timer, value, span, out);
+            }
             ast::StmtKind::Assert(condition) => {
                 let condition = self.bool_expr(condition)?;
                 out.push(Stmt::new(StmtKind::Assert(condition), span));
@@ -89,6 +92,7 @@ impl<'a> Lowerer<'a> {
         let mut stores = Vec::new();
         for (target, value) in targets.iter().zip(values) {
             let (place, ty) = self.place(target)?;
+            self.check_no_timer(&place, target.span)?;
             let is_alone = targets.len() == 1;
             match (&ty, value) {
                 (Type::Scalar(scalar), ast::Value::Plain(expr)) => {
@@ -155,7 +159,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A bound name for a value: what an expression has now, or a chosen one.
-    fn bind_value(
+    pub(super) fn bind_value(
         &mut self,
         name: &'a str,
         value: &'a ast::Value,
@@ -256,7 +260,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// What is assigned to, with its type.
-    fn place(&mut self, expr: &'a ast::Expr) -> Option<(Place, Type)> {
+    pub(super) fn place(&mut self, expr: &'a ast::Expr) -> Option<(Place, Type)> {
         let value = self.operand(expr, None)?;
         if !self.is_variable(expr) {
             let message = "only variables can be assigned to";
@@ -280,7 +284,10 @@ impl<'a> Lowerer<'a> {
     /// A single cell to store into.
     pub(super) fn scalar_place(&mut self, expr: &'a ast::Expr) -> Option<(Place, Scalar)> {
         match self.place(expr)? {
-            (place, Type::Scalar(scalar)) => Some((place, scalar)),
+            (place, Type::Scalar(scalar)) => {
+                self.check_no_timer(&place, expr.span)?;
+                Some((place, scalar))
+            }
             _ => {
                 let message =
                     "a component of a message cannot be stored into a whole array or record";
@@ -290,7 +297,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn scalar_at(&self, place: &Place) -> Option<Scalar> {
+    pub(super) fn scalar_at(&self, place: &Place) -> Option<Scalar> {
         debug_assert!(!matches!(place.owner, Some(Owner::Indexed(_))));
         let mut ty = &self.parts.vars[place.var.index()].ty;
         for access in &place.path {

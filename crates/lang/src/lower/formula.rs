@@ -36,7 +36,11 @@ impl<'a> Lowerer<'a> {
             return Some(Ltl::constant(value));
         }
         let name = self.text(expr);
+        let contraction = self.contraction(&name, &lowered, expr.span);
         let atom = self.atom(name, AtomMeaning::State(lowered), expr.span);
+        if let Some(both) = contraction {
+            self.contracted.insert(atom, both);
+        }
         Some(Ltl::atom(atom))
     }
 

@@ -40,7 +40,9 @@ fn rename_in(
             }
         }
         Expr::Read(place) => rename_in_place(place, renamed, fresh),
-        Expr::Not(inner) | Expr::Neg(inner) => rename_in(inner, renamed, fresh),
+        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => {
+            rename_in(inner, renamed, fresh);
+        }
         Expr::Binary(_, left, right) => {
             rename_in(left, renamed, fresh);
             rename_in(right, renamed, fresh);

@@ -18,6 +18,7 @@ mod process;
 mod steps;
 mod system;
 mod text;
+mod timer;
 mod types;
 
 use base::{Diagnostic, Source, Span};
@@ -64,6 +65,11 @@ struct Lowerer<'a> {
     atoms_by_meaning: FxHashMap<String, base::AtomId>,
     /// Which definitions (by address) are formulas rather than expressions of the state.
     temporal_definitions: FxHashMap<usize, bool>,
+    /// For propositions that depend on an abstract timer, those that they and their negations
+    /// become.
+    contracted: FxHashMap<base::AtomId, (base::AtomId, base::AtomId)>,
+    /// The options that make timers abstract, and whether a timer has such a name.
+    abstract_timers: Vec<(&'a str, &'a str, bool)>,
     /// The quantified formulas of the formula that is being translated.
     state_formulas: CtlStarBuilder,
 }
@@ -94,6 +100,12 @@ pub(crate) fn lower(
         annotated: FxHashSet::default(),
         atoms_by_meaning: FxHashMap::default(),
         temporal_definitions: FxHashMap::default(),
+        contracted: FxHashMap::default(),
+        abstract_timers: options
+            .abstract_timers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str(), false))
+            .collect(),
         state_formulas: CtlStarBuilder::default(),
     };
     lowerer.declare(file, options);
@@ -151,6 +163,7 @@ impl<'a> Lowerer<'a> {
         for decl in &file.decls {
             match decl {
                 Decl::Var(decl) => self.variables(decl, None),
+                Decl::Timer(decl) => self.timers(decl, None),
                 Decl::Chan(decl) => self.channel(decl),
                 Decl::Event { name, arguments } => self.event(name, arguments),
                 Decl::Def(def) => self.declare_global(&def.name, Global::Def(def)),
@@ -160,6 +173,7 @@ impl<'a> Lowerer<'a> {
                 _ => {}
             }
         }
+        self.clock();
     }
 
     fn whole_fairness(&mut self, fairness: base::Fairness, span: Span) {
@@ -220,10 +234,18 @@ impl<'a> Lowerer<'a> {
             }
             Question::Invariant(formula) => {
                 let inner = self.proposition(formula)?;
-                (Property::Invariant(inner), source_text(formula))
+                (
+                    Property::Invariant(self.contract(&inner)),
+                    source_text(formula),
+                )
             }
             Question::Reachable(formula) => {
                 let inner = self.proposition(formula)?;
+                // It fails only where no state that is described can satisfy it.
+                let inner = match self.is_contracted(&inner) {
+                    true => self.contract(&inner.negate()).negate(),
+                    false => inner,
+                };
                 (Property::Reachable(inner), source_text(formula))
             }
             Question::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
@@ -240,9 +262,13 @@ impl<'a> Lowerer<'a> {
     fn holds(&mut self, name: &Ident, text: &str, formula: &'a Expr) -> Option<NamedProperty> {
         let (lowered, quantified) = self.formula_with_paths(formula)?;
         if quantified.is_used() {
+            if !self.contracted.is_empty() {
+                self.report_inexact(formula.span, "a formula with path quantifiers");
+                return None;
+            }
             return self.state_property(name, text, quantified.finish(lowered), formula.span);
         }
-        let lowered = formula::merge_invariants(lowered);
+        let lowered = formula::merge_invariants(self.contract(&lowered));
         if lowered.depth() > logic::MAX_DEPTH {
             let message = "the formula is nested too deeply";
             self.report(Diagnostic::error("too-deep", formula.span, message));

@@ -132,6 +132,11 @@ pub(super) fn all_names(file: &File) -> FxHashMap<&str, Span> {
         Decl::Process(decl) => std::slice::from_ref(&decl.name),
         _ => &[],
     });
+    let timers = file.decls.iter().filter_map(|decl| match decl {
+        Decl::Timer(decl) => Some(decl.vars.iter().flat_map(|var| &var.names)),
+        _ => None,
+    });
+    let idents = idents.chain(timers.flatten());
     let entries = idents.map(|name| (name.text.as_str(), name.span));
     entries.collect()
 }

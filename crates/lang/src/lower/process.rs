@@ -38,6 +38,9 @@ impl<'a> Lowerer<'a> {
         for vars in &decl.vars {
             self.variables(vars, Some(id));
         }
+        for timers in &decl.timers {
+            self.timers(timers, Some(id));
+        }
         self.scope.clear();
         for def in &decl.defs {
             self.declare_local(id, &def.name, Local::Def(def));

@@ -91,14 +91,16 @@ impl<'a> Lowerer<'a> {
         };
         let (parameters, condition) = parameters?;
         done?;
-        Some(Step {
+        let step = Step {
             parameters,
             condition,
             guard: Expr::all(guards.into_iter().collect::<Option<Vec<_>>>()?),
             sync: sync?,
             effect,
             ..Step::new(&decl.name.text, source, target?, decl.span)
-        })
+        };
+        self.check_step_is_exact(&step)?;
+        Some(step)
     }
 
     /// The parameters and the condition on them; leaves their names in scope.

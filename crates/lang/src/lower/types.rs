@@ -4,6 +4,7 @@ use base::{Diagnostic, Span};
 use model::{ArrayType, EnumId, RecordId, RecordType, Scalar, Type};
 
 use super::names::{Global, Ty};
+use super::timer;
 use super::{Lowerer, MAX_EXPANSION};
 use crate::ast::{Ident, TypeExpr, TypeKind};
 
@@ -55,6 +56,8 @@ impl<'a> Lowerer<'a> {
         match &ty.kind {
             TypeKind::Bool => Some(Type::Scalar(Scalar::Bool)),
             TypeKind::Int => Some(Type::Scalar(Scalar::Int)),
+            // `finish` narrows it down.
+            TypeKind::Timer => Some(Type::Scalar(Scalar::Range(-1, timer::MAX_SETTING))),
             TypeKind::Range(lo, hi) => {
                 let (lo, hi) = self.constant_range(lo, hi, i64::MAX)?;
                 self.check_not_empty(lo, hi, ty.span)?;

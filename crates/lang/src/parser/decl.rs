@@ -4,8 +4,8 @@ use base::{Diagnostic, Fairness, Span};
 
 use super::{DECLARATIONS, Parsed, Parser};
 use crate::ast::{
-    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyDecl, Question, TypeExpr, TypeKind,
-    VarDecl,
+    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyDecl, Question, TimerDecl, TypeExpr,
+    TypeKind, VarDecl,
 };
 use crate::lexer::TokenKind;
 
@@ -68,6 +68,7 @@ impl Parser<'_> {
             "enum" => self.enumeration(),
             "record" => self.record(),
             "var" => self.variables().map(Decl::Var),
+            "timer" => self.timers().map(Decl::Timer),
             "init" => self.condition().map(Decl::Init),
             "def" => self.definition(true).map(Decl::Def),
             "chan" => self.channel().map(Decl::Chan),
@@ -148,6 +149,39 @@ impl Parser<'_> {
         }
         let initial = Some(self.initial_value()?);
         Ok(VarDecl { names, ty, initial })
+    }
+
+    /// After `timer`.
+    pub(super) fn timers(&mut self) -> Parsed<TimerDecl> {
+        let vars = self.list(Self::timer)?;
+        let mut threshold = None;
+        if self.eat("abstract") {
+            self.expect("from")?;
+            threshold = Some(self.sum()?);
+        }
+        Ok(TimerDecl { vars, threshold })
+    }
+
+    /// `t`, `t[3]` or `t[1..3]`.
+    fn timer(&mut self) -> Parsed<VarDecl> {
+        let name = self.name("the name of a timer")?;
+        let (start, mut kind) = (name.span, TypeKind::Timer);
+        if self.at("[") {
+            let open = self.advance().span;
+            let first = self.sum()?;
+            let element = Box::new(TypeExpr { kind, span: start });
+            kind = match self.eat("..") {
+                true => TypeKind::Array(Box::new(first), Box::new(self.sum()?), element),
+                false => TypeKind::Counted(element, Box::new(first)),
+            };
+            self.expect_close("]", open)?;
+        }
+        let span = start.to(self.previous_span());
+        Ok(VarDecl {
+            names: vec![name],
+            ty: TypeExpr { kind, span },
+            initial: None,
+        })
     }
 
     fn initial_value(&mut self) -> Parsed<Expr> {

@@ -28,7 +28,7 @@ type Parsed<T> = Result<T, Reported>;
 
 /// Words that begin a declaration. A line that begins with one inside a block means that the
 /// block was not closed.
-const DECLARATIONS: [&str; 18] = [
+const DECLARATIONS: [&str; 19] = [
     "const",
     "param",
     "enum",
@@ -46,6 +46,7 @@ const DECLARATIONS: [&str; 18] = [
     "var",
     "init",
     "def",
+    "timer",
     "fair",
 ];
 

@@ -32,6 +32,7 @@ impl Parser<'_> {
             name,
             index,
             vars: Vec::new(),
+            timers: Vec::new(),
             defs: Vec::new(),
             initial: Vec::new(),
             blocks: Vec::new(),
@@ -89,6 +90,10 @@ impl Parser<'_> {
                 self.advance();
                 process.vars.push(self.variables()?);
             }
+            "timer" => {
+                self.advance();
+                process.timers.push(self.timers()?);
+            }
             "def" => {
                 self.advance();
                 process.defs.push(self.definition(false)?);
@@ -103,7 +108,7 @@ impl Parser<'_> {
                 let sources = self.sources()?;
                 let open = self.expect("{")?;
                 let mut steps = Vec::new();
-                let result = self.block(open, &["from", "init", "var"], |p| {
+                let result = self.block(open, &["from", "init", "var", "timer"], |p| {
                     p.step().map(|step| steps.push(step))
                 });
                 process.blocks.push(FromBlock { sources, steps });
@@ -210,7 +215,10 @@ impl Parser<'_> {
         let may_begin_item = token.kind == TokenKind::Word
             && (!is_reserved(token.text)
                 || ACTION_WORDS.contains(&token.text)
-                || ["var", "def", "init", "from", "weak", "strong", "fair"].contains(&token.text));
+                || [
+                    "var", "timer", "def", "init", "from", "weak", "strong", "fair",
+                ]
+                .contains(&token.text));
         if may_begin_item || ["}", ";"].contains(&token.text) || token.starts_line || self.at_end()
         {
             return Ok(());

@@ -3,7 +3,7 @@
 use base::{Diagnostic, Span};
 
 use super::{Parsed, Parser, Reported};
-use crate::ast::{Expr, Stmt, StmtKind, TypeExpr, TypeKind, Value};
+use crate::ast::{Expr, Stmt, StmtKind, TimerValue, TypeExpr, TypeKind, Value};
 use crate::lexer::TokenKind;
 
 impl Parser<'_> {
@@ -83,6 +83,10 @@ impl Parser<'_> {
                 let (lo, hi) = self.range()?;
                 StmtKind::For(name, lo, hi, self.stmt_block()?)
             }
+            "set" if self.peek_at(1).kind == TokenKind::Word => {
+                self.advance();
+                self.timer_setting()?
+            }
             "let" => {
                 self.advance();
                 let name = self.name("a name")?;
@@ -150,6 +154,21 @@ impl Parser<'_> {
             return Err(self.report(Diagnostic::error("assignment-arity", span, message)));
         }
         Ok(StmtKind::Assign(targets, values))
+    }
+
+    /// After `set`.
+    fn timer_setting(&mut self) -> Parsed<StmtKind> {
+        let timer = self.postfix_only()?;
+        self.expect(":=")?;
+        let span = self.peek().span;
+        let value = if self.eat("any") {
+            TimerValue::Any(span)
+        } else if self.eat("off") {
+            TimerValue::Off
+        } else {
+            TimerValue::Value(self.value()?)
+        };
+        Ok(StmtKind::SetTimer(timer, value))
     }
 
     fn value(&mut self) -> Parsed<Value> {

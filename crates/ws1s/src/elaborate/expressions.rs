@@ -122,7 +122,9 @@ impl Elaborator<'_, '_, '_> {
     fn is_empty(&mut self, id: ExprId) -> Checked<Meaning> {
         let mut context = Context::default();
         let set = self.set(id, &mut context)?;
-        let formula = self.pointwise(&[set], &mut context, |bits| !bits[0]);
+        let formula = self
+            .formulas
+            .pointwise(&[set], &mut context.naming, |bits| !bits[0]);
         let meaning = self.unrestricted(formula);
         Ok(self.close(context, meaning))
     }
@@ -175,7 +177,7 @@ impl Elaborator<'_, '_, '_> {
                     self.let_variable(var)?
                 }
                 (Order::Second, Typed::Set(set)) => {
-                    let var = self.set_variable(&set, &mut context);
+                    let var = self.formulas.name_set(&set, &mut context.naming);
                     self.let_variable(var)?
                 }
                 (_, other) => {
@@ -214,13 +216,18 @@ impl Elaborator<'_, '_, '_> {
         let describe = (left.describe(), right.describe());
         let formula = match (comparison, left, right) {
             (Comparison::In | Comparison::NotIn, Typed::Term(term), Typed::Set(set)) => {
-                self.membership(&term, &set, span, &mut context)?
+                self.check_sign(&term, span)?;
+                let naming = &mut context.naming;
+                self.formulas.membership(&term, &set, naming)
             }
             (Comparison::Sub, Typed::Set(left), Typed::Set(right)) => {
-                self.pointwise(&[left, right], &mut context, |bits| !bits[0] || bits[1])
+                let (sides, naming) = ([left, right], &mut context.naming);
+                let implies = |bits: &[bool]| !bits[0] || bits[1];
+                self.formulas.pointwise(&sides, naming, implies)
             }
             (Comparison::Equal | Comparison::NotEqual, Typed::Set(left), Typed::Set(right)) => {
-                self.pointwise(&[left, right], &mut context, |bits| bits[0] == bits[1])
+                let naming = &mut context.naming;
+                self.formulas.equal_set_terms(&left, &right, naming)
             }
             (Comparison::In | Comparison::NotIn | Comparison::Sub, ..) => {
                 return self.mismatch(describe, span);

@@ -94,7 +94,9 @@ impl Elaborator<'_, '_, '_> {
         let gap = self.formulas.exists(&[position], &gap);
         let segment = self.formulas.not(&gap);
         let restriction = self.formulas.restrict(&segment);
-        self.global_restrictions.insert(all, vec![restriction]);
+        self.global_restrictions
+            .insert(all, vec![restriction.clone()]);
+        self.segment = Some(restriction);
         collected.all_positions = Some(all);
         self.all_positions = Some(all);
     }

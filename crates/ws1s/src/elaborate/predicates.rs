@@ -75,12 +75,12 @@ impl Elaborator<'_, '_, '_> {
                 let var = self.term_variable(term, span, context)?;
                 Ok(Actual::Variable(
                     var,
-                    known.is_none() || context.fresh.contains(&var),
+                    known.is_none() || context.naming.fresh.contains(&var),
                 ))
             }
             (Order::Second, Typed::Set(set)) => {
-                let var = self.set_variable(&set, context);
-                Ok(Actual::Variable(var, context.fresh.contains(&var)))
+                let var = self.formulas.name_set(&set, &mut context.naming);
+                Ok(Actual::Variable(var, context.naming.fresh.contains(&var)))
             }
             _ => {
                 let message = format!("argument {} of `{name}` is of the wrong type", index + 1);

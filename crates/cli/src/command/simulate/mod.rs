@@ -65,6 +65,7 @@ fn fairness(model: &Model, asked_for: Option<Fairness>) -> Fairness {
     let annotated = Fairness {
         kind: FairnessKind::None,
         annotated: !model.parts().annotations.is_empty(),
+        timers: false,
     };
     asked_for.or(model.parts().fairness).unwrap_or(annotated)
 }

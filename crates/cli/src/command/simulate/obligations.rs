@@ -89,6 +89,7 @@ fn takes(step: &Successor, subject: &Subject) -> bool {
         Subject::Process(instance) => step.movers.contains(instance),
         Subject::Action(action) => step.actions.contains(action),
         Subject::Choice(command) => step.commands.contains(command),
+        Subject::Timer(cell) => step.timers_set.contains(cell),
     }
 }
 

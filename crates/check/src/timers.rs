@@ -1,0 +1,305 @@
+//! Models with abstract timers: which runs count, whether time passes, and what a violation is worth.
+//!
+//! An abstract timer has more runs than any setting of it. "Holds" under t-fairness transfers to every
+//! setting from the threshold on (D. Bošnački, N. Ioustinova, N. Sidorova, "Using fairness to make
+//! abstractions work", CWI report SEN-E0313, 2003, theorem 1 and lemma 4), provided that time passes
+//! infinitely often in every run, which is checked first. "Violated" does not transfer: the model is
+//! searched again with concrete settings, and the outcome says what came of it.
+
+use base::{Fairness, Progress, Span};
+use evidence::{Because, UnknownReason, Verdict, Violation, ViolationKind};
+use logic::{Ltl, NamedProperty, Property};
+use model::{Atom, AtomMeaning, BinaryOp, Expr, Model, ModelParts, StepPattern, Timer};
+
+use crate::{Bug, Outcome, Plan, check_explicitly};
+
+/// How abstract timers are kept from staying above their thresholds for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TimerFairness {
+    /// By a mark on steps: one weak condition for each timer.
+    #[default]
+    BuiltIn,
+    /// By a premise of the formula: a timer that stays there for ever is set infinitely often.
+    WeakFormula,
+    /// By a premise of the formula: if a timer can leave infinitely often, it leaves or is set
+    /// infinitely often.
+    StrongFormula,
+    /// Not at all.
+    None,
+}
+
+/// The settings that are tried beyond the threshold.
+const N_SETTINGS: i64 = 4;
+
+/// Checks a property of a model with abstract timers.
+pub(crate) fn check(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Bug> {
+    let zero_time = check_explicitly(
+        model,
+        &time_passes(model, property),
+        fairness,
+        plan,
+        progress,
+    )?;
+    if !matches!(zero_time.verdict, Verdict::Holds { .. }) {
+        return Ok(without_time(zero_time));
+    }
+    if let Property::CtlStar(_) = property.property {
+        let why = "path quantifiers make no sense where abstract timers add runs".to_owned();
+        return Ok(Outcome {
+            verdict: Verdict::Unknown(UnknownReason::Unsupported(why)),
+            warnings: Vec::new(),
+            ..zero_time
+        });
+    }
+    let outcome = check_abstractly(model, property, fairness, plan, progress)?;
+    let judge = Judge {
+        model,
+        property,
+        fairness,
+        plan,
+    };
+    judge.judge(outcome, progress)
+}
+
+/// The property that there are infinitely many ticks in every run.
+fn time_passes(model: &Model, property: &NamedProperty) -> NamedProperty {
+    let clock = model
+        .parts()
+        .clock
+        .expect("a model with timers has a clock");
+    let tick = Ltl::atom(clock.tick);
+    NamedProperty {
+        name: property.name.clone(),
+        text: "[]<> tick".to_owned(),
+        property: Property::Ltl(Ltl::always(Ltl::eventually(tick))),
+        fairness: None,
+        span: property.span,
+    }
+}
+
+/// What is said if time does not pass, or if that is not known.
+fn without_time(mut outcome: Outcome) -> Outcome {
+    outcome.warnings.clear();
+    let why = match &mut outcome.verdict {
+        Verdict::Violated(violation) if violation.kind == ViolationKind::FairLoop => {
+            violation.kind = ViolationKind::ZeroTime;
+            "time stops in this run: without `[]<> tick` abstract timers prove nothing"
+        }
+        _ => "this is about `[]<> tick`, which must hold before abstract timers prove anything",
+    };
+    outcome.remarks.push(why.to_owned());
+    outcome
+}
+
+/// The property on the abstract model, with t-fairness as the plan demands.
+fn check_abstractly(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Bug> {
+    let is_strong = plan.timer_fairness == TimerFairness::StrongFormula;
+    match (plan.timer_fairness, &property.property) {
+        (TimerFairness::WeakFormula | TimerFairness::StrongFormula, Property::Ltl(formula)) => {
+            let (extended, premise) = with_premise(model, is_strong);
+            let implied = NamedProperty {
+                property: Property::Ltl(Ltl::implies(premise, formula.clone())),
+                ..property.clone()
+            };
+            check_explicitly(&extended, &implied, fairness, plan, progress)
+        }
+        (TimerFairness::BuiltIn, _) => {
+            let timers = true;
+            let fairness = Fairness { timers, ..fairness };
+            check_explicitly(model, property, fairness, plan, progress)
+        }
+        // Finite runs are extended to fair ones, so t-fairness does not matter to the others.
+        _ => check_explicitly(model, property, fairness, plan, progress),
+    }
+}
+
+/// The model with further propositions, and t-fairness as a formula over them.
+fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
+    let mut parts = model.parts().clone();
+    let clock = parts.clock.expect("a model with timers has a clock");
+    let can_tick = StepPattern {
+        event: Some(clock.event),
+        ..StepPattern::default()
+    };
+    let can_tick = add_atom(&mut parts, "enabled(tick)", AtomMeaning::Enabled(can_tick));
+    let infinitely = |inner: Ltl| Ltl::always(Ltl::eventually(inner));
+    let mut premises = Vec::new();
+    for (cell, threshold) in model.abstract_timers() {
+        let name = &model.cells()[cell].name;
+        let read = Expr::Read(model.place_of_cell(cell));
+        let equals = |value: i64| {
+            let read = read.clone();
+            AtomMeaning::State(Expr::binary(BinaryOp::Eq, read, Expr::Int(value)))
+        };
+        let waits = add_atom(
+            &mut parts,
+            &format!("{name} >= {threshold}"),
+            equals(threshold),
+        );
+        let leaves = format!("{name} == {}", threshold - 1);
+        let leaves = add_atom(&mut parts, &leaves, equals(threshold - 1));
+        let set = AtomMeaning::TimerSet(cell);
+        let set = add_atom(&mut parts, &format!("set {name}"), set);
+        premises.push(if is_strong {
+            let can_leave = infinitely(Ltl::and([waits, can_tick.clone()]));
+            let left = infinitely(Ltl::and([Ltl::atom(clock.tick), leaves]));
+            Ltl::implies(can_leave, Ltl::or([left, infinitely(set)]))
+        } else {
+            let stays = Ltl::eventually(Ltl::always(waits.clone()));
+            Ltl::implies(stays, infinitely(Ltl::and([set, waits])))
+        });
+    }
+    let extended = parts
+        .finish()
+        .expect("propositions can be added to a model");
+    (extended, Ltl::and(premises))
+}
+
+fn add_atom(parts: &mut ModelParts, name: &str, meaning: AtomMeaning) -> Ltl {
+    parts.atoms.push(Atom {
+        name: name.to_owned(),
+        meaning,
+        span: Span::nowhere(),
+    });
+    Ltl::atom(base::AtomId::new(parts.atoms.len() - 1))
+}
+
+/// Finds out what an abstract verdict is worth.
+struct Judge<'a> {
+    model: &'a Model,
+    property: &'a NamedProperty,
+    fairness: Fairness,
+    plan: &'a Plan,
+}
+
+impl Judge<'_> {
+    fn judge(&self, mut outcome: Outcome, progress: &mut dyn Progress) -> Result<Outcome, Bug> {
+        match &outcome.verdict {
+            Verdict::Holds { witness: Some(_) } => match self.find_setting("holds", progress)? {
+                Some(setting) => outcome
+                    .remarks
+                    .push(format!("concrete: so it is with {setting}")),
+                None => {
+                    outcome.verdict = Verdict::Unknown(UnknownReason::AbstractionTooCoarse);
+                    outcome
+                        .remarks
+                        .push(self.tried("no run of this kind was found"));
+                }
+            },
+            Verdict::Violated(violation) if violation.kind != ViolationKind::Unreachable => {
+                let remark = match self.find_setting("violated", progress)? {
+                    Some(setting) => format!("concrete: the property fails with {setting}"),
+                    None => match self.spurious(violation, progress)? {
+                        Some(why) => why,
+                        None => {
+                            outcome.verdict = Verdict::Unknown(UnknownReason::AbstractionTooCoarse);
+                            self.tried("the violation of the abstract model was not met")
+                        }
+                    },
+                };
+                outcome.remarks.push(remark);
+            }
+            _ => {}
+        }
+        Ok(outcome)
+    }
+
+    fn tried(&self, what: &str) -> String {
+        format!(
+            "not decided: {what} with any of the settings that were tried ({})",
+            self.settings_text((0, N_SETTINGS - 1))
+        )
+    }
+
+    /// The settings with which the concrete model gives this verdict: the same for all timers first, then
+    /// any mixture.
+    fn find_setting(
+        &self,
+        verdict: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<String>, Bug> {
+        let uniform = (0..N_SETTINGS).map(|beyond| (beyond, beyond));
+        for range in uniform.chain([(0, N_SETTINGS - 1)]) {
+            let any = |timer: &Timer| {
+                let threshold = timer.threshold.unwrap_or(0);
+                (threshold + range.0, threshold + range.1)
+            };
+            let Ok(concrete) = self.model.with_settings(any) else {
+                continue;
+            };
+            let outcome =
+                check_explicitly(&concrete, self.property, self.fairness, self.plan, progress)?;
+            if outcome.verdict.name() == verdict {
+                return Ok(Some(self.settings_text(range)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The settings of all abstract timers, so far beyond their thresholds.
+    fn settings_text(&self, (least, most): (i64, i64)) -> String {
+        let timers = self.model.parts().timers.iter();
+        let text = timers.filter_map(|timer| {
+            let threshold = timer.threshold?;
+            let variable = &self.model.parts().vars[timer.var.index()];
+            let owner = variable.owner.map_or(String::new(), |process| {
+                format!("{}.", self.model.parts().processes[process.index()].name)
+            });
+            let values = match least == most {
+                true => format!("= {}", threshold + least),
+                false => format!("in {}..{}", threshold + least, threshold + most),
+            };
+            Some(format!("{owner}{} {values}", variable.name))
+        });
+        text.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Why a violation is one of no setting, if that is so: t-fair runs satisfy the property.
+    fn spurious(
+        &self,
+        violation: &Violation,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<String>, Bug> {
+        let timers = true;
+        let fairness = Fairness {
+            timers,
+            ..self.fairness
+        };
+        let fair = check_explicitly(self.model, self.property, fairness, self.plan, progress)?;
+        if !matches!(fair.verdict, Verdict::Holds { .. }) {
+            return Ok(None);
+        }
+        let only_timers = Fairness {
+            timers,
+            ..Fairness::default()
+        };
+        let trace = violation.trace.as_ref();
+        let judged =
+            trace.map(|trace| evidence::explain_fairness(self.model, only_timers, &[], trace));
+        let broken = judged.and_then(Result::ok).unwrap_or_default();
+        let broken = broken
+            .into_iter()
+            .filter(|entry| entry.because == Because::Broken);
+        let name = |text: &str| {
+            let inner = text.strip_prefix("tf(").and_then(|t| t.strip_suffix(')'));
+            inner.unwrap_or(text).to_owned()
+        };
+        let names: Vec<String> = broken.map(|entry| name(&entry.condition)).collect();
+        Ok(Some(format!(
+            "spurious: no setting has such a run, for in the loop a timer never expires ({}); every setting from the thresholds on satisfies the property",
+            names.join(", ")
+        )))
+    }
+}
