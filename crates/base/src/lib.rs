@@ -13,6 +13,7 @@
 
 pub mod bits;
 mod budget;
+mod checkpoint;
 mod diagnostic;
 mod fairness;
 mod index;
@@ -20,6 +21,7 @@ mod progress;
 mod suggest;
 
 pub use budget::{Budget, StopReason, Stopper};
+pub use checkpoint::{Checkpoints, put_list, take_list};
 pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span};
 pub use fairness::{Fairness, FairnessKind};
 pub use progress::{NoProgress, Progress, Snapshot};

@@ -13,6 +13,8 @@ pub struct Snapshot {
     pub memory_bytes: u64,
     /// Current depth of the search.
     pub depth: u64,
+    /// There are not more states than this, if that is known.
+    pub bound: Option<u64>,
 }
 
 /// Listens to a search. Called often (every few thousand states): a listener that draws on a

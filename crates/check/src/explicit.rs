@@ -1,6 +1,6 @@
 //! The explicit route: every reachable state is visited. Exact in both directions.
 
-use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
+use base::{AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
 use engine::{CompileError, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
@@ -19,6 +19,9 @@ pub(crate) struct Check<'a, 'm> {
     /// May steps be left out? The engine refuses where its own conditions for that are not met;
     /// that the property does not count steps is seen to here.
     reduce: bool,
+    /// With how many bytes of bits to search, if not exactly.
+    bitstate: Option<u64>,
+    checkpoints: Option<&'a dyn Checkpoints>,
     pub(crate) budget: &'a Budget,
     pub(crate) progress: &'a mut dyn Progress,
     /// Runs that show why a formula of CTL* holds.
@@ -62,6 +65,8 @@ pub(crate) fn check(
                 system,
                 fairness,
                 reduce: plan.reduce && objection.is_none(),
+                bitstate: plan.bitstate,
+                checkpoints: plan.checkpoints.as_deref(),
                 budget: &plan.budget,
                 progress,
                 branching: None,
@@ -104,6 +109,8 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
         system: System::new(model).ok()?,
         fairness,
         reduce: plan.reduce && !assumed.iter().any(|a| counts_silence(model, a)),
+        bitstate: None,
+        checkpoints: None,
         budget: &plan.budget,
         progress: &mut NoProgress,
         branching: None,
@@ -128,6 +135,7 @@ pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<boo
         atoms: &goal.atoms(),
         goal: &goal_prop,
         reduce: plan.reduce && notices == Some(false),
+        checkpoints: None,
     };
     let explored = engine::explore(&mut system, &exploration, &plan.budget, &mut NoProgress);
     match explored.ok()?.found {
@@ -141,12 +149,16 @@ impl Check<'_, '_> {
     fn decide(&mut self, property: &Property) -> Result<(Verdict, Stats), Obstacle> {
         let conditions = self.model.fairness_conditions(self.fairness);
         match property {
+            Property::Ltl(_) | Property::CtlStar(_) if self.bitstate.is_some() => {
+                Err(loops_need_states())
+            }
             Property::Ltl(formula) => self.decide_ltl(formula),
             Property::Never(claim) => self.refute(claim.automaton(), &claim.atoms()),
             Property::Invariant(formula) if is_machine_closed(self.model, &conditions) => {
                 let goal = Goal::Satisfies(proposition(&formula.negate())?);
                 self.decide_by_exploring(&formula.atoms(), &goal, ViolationKind::BadPrefix)
             }
+            Property::Invariant(_) if self.bitstate.is_some() => Err(loops_need_states()),
             // Where not every finite run extends to a fair one, reaching a bad state proves
             // nothing: a fair run through it is needed.
             Property::Invariant(formula) => self.decide_ltl(&Ltl::always(formula.clone())),
@@ -166,14 +178,21 @@ impl Check<'_, '_> {
             atoms,
             goal,
             reduce: self.reduce,
+            checkpoints: self.checkpoints,
         };
         let Self {
             system,
             budget,
             progress,
+            bitstate,
             ..
         } = self;
-        Ok(engine::explore(system, &exploration, budget, *progress)?)
+        Ok(match *bitstate {
+            None => engine::explore(system, &exploration, budget, *progress)?,
+            Some(n_bytes) => {
+                engine::explore_bitstate(system, &exploration, n_bytes, budget, *progress)?
+            }
+        })
     }
 
     fn decide_by_exploring(
@@ -184,6 +203,7 @@ impl Check<'_, '_> {
     ) -> Result<(Verdict, Stats), Obstacle> {
         let Explored { found, stats } = self.explore(atoms, goal)?;
         let verdict = match found {
+            Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => Verdict::Holds { witness: None },
             Found::Goal(trace) => violated(kind, Some(trace)),
             Found::Failure(trace) => self.failure(atoms, trace),
@@ -197,6 +217,7 @@ impl Check<'_, '_> {
         let goal = Goal::Satisfies(proposition(formula)?);
         let Explored { found, stats } = self.explore(&atoms, &goal)?;
         let verdict = match found {
+            Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => violated(ViolationKind::Unreachable, None),
             Found::Goal(trace) => Verdict::Holds {
                 witness: Some(trace),
@@ -248,6 +269,7 @@ impl Check<'_, '_> {
             strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
             atoms: &atoms,
             reduce: self.reduce,
+            checkpoints: self.checkpoints,
         };
         Ok(engine::find_run(
             &mut self.system,
@@ -276,6 +298,12 @@ impl Check<'_, '_> {
         };
         violated(ViolationKind::RunTimeError(error), trace)
     }
+}
+
+fn loops_need_states() -> Obstacle {
+    let message = "a search that keeps only bits of states finds bad states, not loops; \
+        check this property without `--bitstate`";
+    Obstacle::Unsupported(message.to_owned())
 }
 
 /// Why no step may be left out for a property, as far as its formula is concerned: it must not be

@@ -19,7 +19,9 @@ mod timer_quantifiers;
 mod timers;
 mod warnings;
 
-use base::{Budget, Diagnostic, Fairness, Progress};
+use std::sync::Arc;
+
+use base::{Budget, Checkpoints, Diagnostic, Fairness, Progress};
 use engine::Stats;
 use evidence::{Branching, Invalid, UnknownReason, Verdict, ViolationKind};
 use logic::{NamedProperty, Property};
@@ -39,6 +41,11 @@ pub struct Plan {
     /// May steps be left out where that cannot change the verdict (partial-order reduction)? Counts
     /// are then those of the reduced system and runs are not always shortest.
     pub reduce: bool,
+    /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
+    /// nothing.
+    pub bitstate: Option<u64>,
+    /// Where searches keep their state, and go on from.
+    pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// What the check may spend.
     pub budget: Budget,
     /// How abstract timers are kept from staying above their thresholds for ever.

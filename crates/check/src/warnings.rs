@@ -343,6 +343,11 @@ fn holds_without(model: &Model, position: usize, relevant: &[&NamedProperty], pl
     let Ok(weaker) = parts.finish() else {
         return false;
     };
+    // What is kept is for the question that was asked.
+    let plan = &Plan {
+        checkpoints: None,
+        ..plan.clone()
+    };
     relevant.iter().all(|property| {
         let fairness = crate::effective_fairness(model, property, plan.fairness);
         let outcome = explicit::check(&weaker, property, fairness, plan, &mut NoProgress);

@@ -170,6 +170,7 @@ fn built_in(model: &Model, automaton: &Automaton, formula: &Ltl) -> bool {
     };
     let mut system = System::new(model).expect("random models are small");
     let query = Query {
+        checkpoints: None,
         automaton,
         conditions: &model.fairness_conditions(fairness),
         strong_global: false,
@@ -271,6 +272,7 @@ fn is_possible(model: &Model, formula: &Ltl, atoms: &[AtomId]) -> bool {
     let automaton = logic::translate(formula).expect("small formulas");
     let mut system = System::new(model).expect("random models are small");
     let query = Query {
+        checkpoints: None,
         automaton: &automaton,
         conditions: &[],
         strong_global: false,

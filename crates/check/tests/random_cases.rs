@@ -211,3 +211,48 @@ fn reduction_changes_no_verdict() {
         );
     }
 }
+
+#[test]
+fn a_search_with_bits_says_nothing_but_what_it_finds() {
+    let mut n_violated = 0;
+    for seed in 0..3_000 {
+        let mut random = Random::new(seed);
+        let shape = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Loose][random.below(3)];
+        let model = random_model(&mut random, shape);
+        let property = match random.below(3) {
+            0 => Property::DeadlockFree,
+            1 => classify(Ltl::always(random_formula(&mut random, 8, 0))),
+            _ => Property::Reachable(random_formula(&mut random, 8, 0)),
+        };
+        let [exact, roomy, cramped] = [None, Some(1 << 20), Some(8)].map(|bitstate| {
+            let plan = Plan {
+                fairness: Some(Fairness::default()),
+                bitstate,
+                budget: Budget::unlimited().with_max_states(20_000),
+                ..Plan::default()
+            };
+            let outcome = check(&model, &named(property.clone()), &plan, &mut NoProgress);
+            outcome.unwrap_or_else(|bug| panic!("{bug}")).verdict
+        });
+        let is_reachable = matches!(property, Property::Reachable(_));
+        let found = |verdict: &Verdict| match verdict {
+            Verdict::Holds { .. } => is_reachable,
+            Verdict::Violated(violation) => violation.kind != evidence::ViolationKind::Unreachable,
+            Verdict::Unknown(_) => false,
+        };
+        let unsupported = matches!(
+            roomy,
+            Verdict::Unknown(evidence::UnknownReason::Unsupported(_))
+        );
+        if exact.name() == "unknown" || unsupported {
+            continue;
+        }
+        assert_eq!(found(&roomy), found(&exact), "seed {seed}, {property:?}");
+        for inexact in [roomy, cramped] {
+            let is_silent = matches!(inexact, Verdict::Unknown(_));
+            assert_ne!(is_silent, found(&inexact), "seed {seed}, {property:?}");
+        }
+        n_violated += usize::from(found(&exact));
+    }
+    assert!(n_violated > 1000, "{n_violated}");
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use base::{Budget, Fairness, NoProgress, Source};
+use base::{Budget, Fairness, FairnessKind, NoProgress, Source};
 use check::{Plan, TimerFairness, check};
 use engine::{Exploration, Found, Goal, System, explore};
 use serde::Deserialize;
@@ -144,6 +144,7 @@ impl Case {
         let mut system = System::new(model).expect("the model is not too large");
         let goal = Goal::Nothing;
         let everything = Exploration {
+            checkpoints: None,
             atoms: &[],
             goal: &goal,
             reduce: false,
@@ -181,6 +182,15 @@ impl Case {
             let outcome = check(model, property, &plan, &mut NoProgress);
             let outcome = outcome.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
             let found = outcome.verdict.name();
+            if fairness.kind != FairnessKind::StrongGlobal {
+                let reducing = Plan {
+                    reduce: true,
+                    ..plan
+                };
+                let reduced = check(model, property, &reducing, &mut NoProgress);
+                let reduced = reduced.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
+                assert_eq!(reduced.verdict.name(), found, "{}, reduced", self.name());
+            }
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
             if found == "holds" {
                 let counts = (outcome.stats.n_states, outcome.stats.n_transitions);

@@ -98,6 +98,20 @@ pub fn load_with_pool(
 ) -> Result<Loaded, Failure> {
     check_extension(path)?;
     let text = read_text(path)?;
+    load_text(path, text, options, pool, warnings)
+}
+
+/// Reads a model that was in this file, and shows what is to be said about its text.
+///
+/// # Errors
+/// The text is wrong.
+pub fn load_text(
+    path: &Path,
+    text: String,
+    options: &lang::Options,
+    pool: usize,
+    warnings: bool,
+) -> Result<Loaded, Failure> {
     let name = path.display().to_string();
     let source = Source { name, text };
     let loaded = match language(path) {

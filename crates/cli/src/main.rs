@@ -4,6 +4,7 @@
 //! it, touches files, clocks, the environment and terminals; what a verdict means is decided
 //! elsewhere. `docs/reference/cli.md` lists everything that users can rely on.
 
+mod checkpoint_file;
 mod command;
 mod csp;
 mod diagnostics;

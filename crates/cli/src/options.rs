@@ -32,6 +32,8 @@ pub enum Command {
     Check(Box<CheckOptions>),
     /// Print the abstraction of a model.
     Abstract(AbstractOptions),
+    /// Go on with a check that was stopped.
+    Resume(ResumeOptions),
     /// Walk through a model step by step, or at random.
     Simulate(SimulateOptions),
     /// Print a stored trace.
@@ -116,6 +118,14 @@ pub struct CheckOptions {
     /// sound. Counts are then those of the reduced system, and traces are not always shortest.
     #[arg(long)]
     pub reduce: bool,
+    /// Keep only a few bits of each state, in this much memory (64M if no size is given): much farther
+    /// in the same memory, but not exact. What is found is real; if nothing is found, the verdict is
+    /// unknown. For invariants, reachability and deadlocks.
+    #[arg(long, value_name = "SIZE", num_args = 0..=1, default_missing_value = "64M", value_parser = parse_size)]
+    pub bitstate: Option<u64>,
+    /// Name the actions that were taken most often.
+    #[arg(long)]
+    pub profile: bool,
     /// Use up to this many threads for reachability, invariants and deadlocks. With one thread the
     /// same call always prints the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
@@ -123,6 +133,10 @@ pub struct CheckOptions {
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+    /// Keep the state of the search in this file every two minutes and when it is stopped;
+    /// `fair resume FILE` goes on from there.
+    #[arg(long, value_name = "FILE", conflicts_with = "bitstate")]
+    pub checkpoint: Option<PathBuf>,
     /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`).
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -177,6 +191,23 @@ pub enum SolverName {
     Cvc5,
     /// z3 or cvc5 if one of them is installed, else the embedded one.
     Auto,
+}
+
+/// Options of `fair resume`.
+#[derive(Args, Debug)]
+pub struct ResumeOptions {
+    /// What `fair check --checkpoint` has written.
+    #[arg(value_name = "FILE")]
+    pub checkpoint: PathBuf,
+    /// Stop a search that stores more states than this. The limits of the first call are forgotten.
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
+    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
 }
 
 /// How results are printed.

@@ -97,13 +97,27 @@ fn rate(snapshot: &Snapshot, seconds: f64) -> u64 {
 }
 
 fn line(property: &str, snapshot: &Snapshot, seconds: f64) -> String {
+    let left = seconds_left(snapshot, seconds);
+    let left = left.map(|left| format!(", at most {} s to go", left.ceil()));
     format!(
-        "{property}: {}, {} states, {} states/s, {}",
+        "{property}: {}, {} states, {} states/s, {}, depth {}{}",
         snapshot.phase,
         snapshot.n_states,
         rate(snapshot, seconds),
-        show_size(snapshot.memory_bytes)
+        show_size(snapshot.memory_bytes),
+        snapshot.depth,
+        left.unwrap_or_default()
     )
+}
+
+/// How long the search takes at most if it stays as fast as it was, unless that says nothing: the
+/// number of states must be bounded, and a good part of the bound reached.
+fn seconds_left(snapshot: &Snapshot, seconds: f64) -> Option<f64> {
+    let bound = snapshot
+        .bound
+        .filter(|bound| bound / 1000 <= snapshot.n_states)?;
+    let left = bound.saturating_sub(snapshot.n_states) as f64;
+    (seconds > 0.0 && snapshot.n_states > 0).then(|| left * seconds / snapshot.n_states as f64)
 }
 
 fn object(property: &str, snapshot: &Snapshot, seconds: f64) -> serde_json::Value {
@@ -115,6 +129,8 @@ fn object(property: &str, snapshot: &Snapshot, seconds: f64) -> serde_json::Valu
         "depth": snapshot.depth,
         "states_per_second": rate(snapshot, seconds),
         "memory_bytes": snapshot.memory_bytes,
+        "state_bound": snapshot.bound,
+        "seconds_left": seconds_left(snapshot, seconds),
         "seconds": seconds,
     })
 }
@@ -131,14 +147,21 @@ mod tests {
             n_transitions: 9000,
             memory_bytes: 2048,
             depth: 7,
+            bound: Some(12_000),
         };
         assert_eq!(
             line("p", &snapshot, 2.0),
-            "p: exploring, 3000 states, 1500 states/s, 2.0 KiB"
+            "p: exploring, 3000 states, 1500 states/s, 2.0 KiB, depth 7, at most 6 s to go"
         );
         let object = object("p", &snapshot, 2.0);
         assert_eq!(object["states_per_second"], 1500);
         assert_eq!(object["phase"], "exploring");
+        assert_eq!(object["seconds_left"], 6.0);
+        let unbounded = Snapshot {
+            bound: Some(1 << 40),
+            ..snapshot
+        };
+        assert_eq!(seconds_left(&unbounded, 2.0), None);
         assert_eq!(rate(&snapshot, 0.0), 0);
     }
 }

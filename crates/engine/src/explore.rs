@@ -5,12 +5,16 @@
 //! run that leads to it is shortest, whatever the number of threads. With one thread everything is
 //! deterministic.
 
+mod checkpoint;
+mod outcome;
+mod selection;
+
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::RwLockReadGuard;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use base::{AtomId, Budget, NoProgress, Progress, Snapshot, StopReason, bits};
+use base::{AtomId, Budget, Checkpoints, NoProgress, Progress, Snapshot, StopReason, bits};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
@@ -44,6 +48,8 @@ pub struct Exploration<'a> {
     /// May steps be left out that cannot change the answer? Then counts are those of the reduced
     /// system, and runs are not always shortest. Ignored where it would be unsound.
     pub reduce: bool,
+    /// Where the search keeps its state, and goes on from.
+    pub checkpoints: Option<&'a dyn Checkpoints>,
 }
 
 /// How an exploration ended.
@@ -79,6 +85,8 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// Which commands were executed, by command.
     pub commands_taken: Vec<bool>,
+    /// How often an action was taken, by action. Empty if nobody counted.
+    pub action_counts: Vec<u64>,
     /// Which atoms of interest were true somewhere, by atom.
     pub atoms_seen: Vec<bool>,
 }
@@ -106,6 +114,7 @@ pub fn explore(
         atoms,
         goal,
         reduce,
+        checkpoints,
     } = exploration;
     let letters = Letters::new(system, atoms)?;
     system.translate();
@@ -122,7 +131,7 @@ pub fn explore(
     };
     let shared = Shared {
         store: StateStore::new(system.n_words()),
-        parents: Parents::new(budget.n_threads() > 1),
+        parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
         n_states: OwnLine::default(),
         cursor: OwnLine::default(),
         is_over: AtomicBool::new(false),
@@ -136,7 +145,7 @@ pub fn explore(
         Worker::new(system.clone(), letters.clone(), stubborn.clone(), names)
     };
     let mut workers: Vec<Worker<'_>> = (0..budget.n_threads()).map(new_worker).collect();
-    shared.run(&mut workers, progress);
+    shared.run(&mut workers, checkpoints, progress);
     let end = shared.end.lock().expect(NO_PANIC).take();
     let found = match end {
         None => Found::Nothing,
@@ -205,9 +214,19 @@ struct Worker<'m> {
     seen: Vec<u64>,
     commands_taken: Vec<bool>,
     labels_seen: Vec<bool>,
+    /// How often steps with each label were taken.
+    label_counts: Vec<u64>,
     n_transitions: u64,
+    bound: Option<u64>,
     /// States met first here in which some process has control.
     n_transient: u64,
+}
+
+/// Where a search is: the states of a level, and how many steps away from the initial ones.
+#[derive(Clone, Copy)]
+struct Position {
+    level: (StateIndex, StateIndex),
+    depth: u64,
 }
 
 /// A state and its steps.
@@ -225,16 +244,30 @@ struct Ahead {
 type Guard<'s> = Option<RwLockReadGuard<'s, Index>>;
 
 impl<'a> Shared<'a> {
-    fn run(&self, workers: &mut [Worker<'_>], progress: &mut dyn Progress) {
-        if let Err(end) = workers[0].add_initial_states(self) {
-            self.finish(end);
-            return;
-        }
-        self.end_level(workers);
-        let mut level = (0, self.store.len() as StateIndex);
-        let mut depth = 0;
+    fn run(
+        &self,
+        workers: &mut [Worker<'_>],
+        checkpoints: Option<&dyn Checkpoints>,
+        progress: &mut dyn Progress,
+    ) {
+        let Position {
+            mut level,
+            mut depth,
+        } = match self.first_position(workers, checkpoints) {
+            Ok(position) => position,
+            Err(end) => return self.finish(end),
+        };
         while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
             self.cursor.0.store(level.0, Ordering::Relaxed);
+            let n_transitions = workers.iter().map(|worker| worker.n_transitions).sum();
+            if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
+                self.keep(
+                    &workers[0],
+                    Position { level, depth },
+                    n_transitions,
+                    checkpoints,
+                );
+            }
             let (first, others) = workers.split_at_mut(1);
             let others = match level.1 - level.0 < MIN_SHARED_LEVEL {
                 true => &mut [],
@@ -247,6 +280,14 @@ impl<'a> Shared<'a> {
                 first[0].expand_level(self, level.1, depth, progress);
             });
             self.end_level(workers);
+            if let (Some(checkpoints), true) = (checkpoints, self.is_stopped()) {
+                self.keep(
+                    &workers[0],
+                    Position { level, depth },
+                    n_transitions,
+                    checkpoints,
+                );
+            }
             level = (level.1, self.store.len() as StateIndex);
             depth += 1;
         }
@@ -272,99 +313,6 @@ impl<'a> Shared<'a> {
     fn memory(&self) -> u64 {
         self.store.memory() + self.parents.memory(self.store.len())
     }
-
-    /// The shortest run to a state. `last` names the step that must end it.
-    fn trace(
-        &self,
-        system: &mut System<'_>,
-        state: StateIndex,
-        last: Option<(StateIndex, Label)>,
-    ) -> Trace {
-        let mut path = vec![state];
-        let mut parent = match &last {
-            Some((source, _)) => Some(*source),
-            None => self.parent(system, state),
-        };
-        while let Some(source) = parent {
-            path.push(source);
-            parent = self.parent(system, source);
-        }
-        path.reverse();
-        let mut steps = Vec::new();
-        for pair in path.windows(2) {
-            let is_last = steps.len() + 2 == path.len();
-            let label = last.as_ref().filter(|_| is_last).map(|(_, label)| label);
-            steps.push(self.step_between(system, pair[0], pair[1], label));
-        }
-        let states = path
-            .iter()
-            .map(|&index| system.unpack(&self.store.get(index)));
-        Trace {
-            states: states.collect(),
-            steps,
-            loop_start: None,
-        }
-    }
-
-    /// The state from which this one was reached first; nothing for an initial state.
-    fn parent(&self, system: &mut System<'_>, state: StateIndex) -> Option<StateIndex> {
-        let mut candidates = self.parents.candidates(state)?;
-        if candidates.len() == 1 {
-            return candidates.next();
-        }
-        let target = self.store.get(state);
-        let mut steps = Steps::default();
-        candidates.find(|&source| {
-            let expanded = system.steps(&self.store.get(source), &mut steps);
-            let leads = |position| steps.target(position, target.len()) == target;
-            expanded.is_ok() && (0..steps.len()).any(leads)
-        })
-    }
-
-    fn step_between(
-        &self,
-        system: &mut System<'_>,
-        source: StateIndex,
-        target: StateIndex,
-        label: Option<&Label>,
-    ) -> TraceStep {
-        if let Some(label) = label {
-            return trace_step(label);
-        }
-        let mut steps = Steps::default();
-        let expanded = system.steps(&self.store.get(source), &mut steps);
-        expanded.expect("the state was expanded before");
-        let target = self.store.get(target);
-        let fits = |&position: &usize| steps.target(position, target.len()) == target;
-        let position = (0..steps.len()).find(fits).expect("the parent leads here");
-        trace_step(system.label(steps.labels[position]))
-    }
-
-    fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
-        let model = workers[0].system.model();
-        let mut stats = Stats {
-            n_states: workers.iter().fold(self.n_states(), |n_states, worker| {
-                n_states + worker.n_uncounted - worker.n_transient
-            }),
-            n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
-            n_product_states: None,
-            reduced: workers[0].stubborn.is_some(),
-            refusal: None,
-            memory_bytes: self.memory(),
-            commands_taken: vec![false; model.commands().len()],
-            atoms_seen: vec![false; model.parts().atoms.len()],
-        };
-        for worker in workers {
-            for (all, taken) in stats.commands_taken.iter_mut().zip(&worker.commands_taken) {
-                *all |= taken;
-            }
-            for atom in atoms {
-                stats.atoms_seen[atom.index()] |=
-                    bits::get(&worker.seen, worker.letters.bit(*atom));
-            }
-        }
-        stats
-    }
 }
 
 impl<'m> Worker<'m> {
@@ -384,7 +332,9 @@ impl<'m> Worker<'m> {
             seen: vec![0; letters.n_words],
             commands_taken: vec![false; system.model().commands().len()],
             labels_seen: Vec::new(),
+            label_counts: Vec::new(),
             n_transitions: 0,
+            bound: system.state_bound(),
             n_transient: 0,
             system,
             letters,
@@ -398,11 +348,13 @@ impl<'m> Worker<'m> {
             Interrupted::Failed => End::Failure(None),
         })?;
         let mut guard = Some(shared.store.table());
-        for words in initial.chunks_exact(self.system.n_words()) {
-            self.reach(shared, &mut guard, words, StateStore::hash(words), None)?;
-        }
+        let mut states = initial.chunks_exact(self.system.n_words());
+        let reached = states.try_for_each(|words| {
+            let hash = StateStore::hash(words);
+            self.reach(shared, &mut guard, words, hash, None).map(drop)
+        });
         self.count(shared);
-        Ok(())
+        reached
     }
 
     /// Tells all threads how many states were found.
@@ -432,6 +384,7 @@ impl<'m> Worker<'m> {
                 n_transitions: self.n_transitions,
                 memory_bytes: self.memory,
                 depth,
+                bound: self.bound,
             });
             let mut guard = Some(shared.store.table());
             let end = end.min(first.saturating_add(BATCH));
@@ -520,65 +473,6 @@ impl<'m> Worker<'m> {
         Ok(())
     }
 
-    /// Takes the steps of a state, or those that cannot wait; see [`crate::stubborn`]. States are
-    /// expanded in the order of their names, whatever the number of threads.
-    fn take_steps<'s>(
-        &mut self,
-        shared: &'s Shared<'_>,
-        guard: &mut Guard<'s>,
-        entry: &Ahead,
-    ) -> Result<(), End> {
-        if self.stubborn.is_none() {
-            for position in 0..entry.steps.len() {
-                self.take(shared, guard, entry, position)?;
-            }
-            return Ok(());
-        }
-        self.taken.clear();
-        self.taken.resize(entry.steps.len(), false);
-        let mut reduced = match &mut self.stubborn {
-            Some(stubborn) => {
-                stubborn.is_worth_trying()
-                    && stubborn.choose(&self.system, &entry.state, &entry.steps)
-            }
-            None => false,
-        };
-        let leads_on = self.take_chosen(shared, guard, entry, reduced)?;
-        if let Some(stubborn) = self.stubborn.as_mut().filter(|s| s.needs_attention())
-            && reduced
-            && !leads_on
-        {
-            reduced = stubborn.attend(&self.system, &entry.state);
-            self.take_chosen(shared, guard, entry, reduced)?;
-        }
-        Ok(())
-    }
-
-    /// Takes the steps of the chosen set, or all. Says whether one that the property does not see
-    /// leads to a state that is expanded later.
-    fn take_chosen<'s>(
-        &mut self,
-        shared: &'s Shared<'_>,
-        guard: &mut Guard<'s>,
-        entry: &Ahead,
-        reduced: bool,
-    ) -> Result<bool, End> {
-        let steps = &entry.steps;
-        let mut leads_on = false;
-        for position in 0..steps.len() {
-            let unit = steps.units[position];
-            let stubborn = self.stubborn.as_ref().filter(|_| reduced);
-            if self.taken[position] || stubborn.is_some_and(|stubborn| !stubborn.keeps(unit)) {
-                continue;
-            }
-            let is_invisible = stubborn.is_some_and(|stubborn| stubborn.is_invisible(unit));
-            self.taken[position] = true;
-            let index = self.take(shared, guard, entry, position)?;
-            leads_on |= is_invisible && index > entry.source;
-        }
-        Ok(leads_on)
-    }
-
     /// Takes one step. Returns the name of its target.
     fn take<'s>(
         &mut self,
@@ -598,7 +492,9 @@ impl<'m> Worker<'m> {
     fn note_label(&mut self, label: LabelId) {
         if self.labels_seen.len() <= label.index() {
             self.labels_seen.resize(label.index() + 1, false);
+            self.label_counts.resize(label.index() + 1, 0);
         }
+        self.label_counts[label.index()] += 1;
         if !std::mem::replace(&mut self.labels_seen[label.index()], true) {
             for command in &self.system.label(label).commands {
                 self.commands_taken[command.index()] = true;
@@ -623,6 +519,18 @@ impl<'m> Worker<'m> {
         } else if !self.letters.has_step_atoms() {
             return Ok(index);
         }
+        self.inspect(shared, index, words, from)?;
+        Ok(index)
+    }
+
+    /// Looks whether a state is the goal.
+    fn inspect(
+        &mut self,
+        shared: &Shared<'_>,
+        index: StateIndex,
+        words: &[u64],
+        from: Option<(StateIndex, LabelId)>,
+    ) -> Result<(), End> {
         self.letter.fill(0);
         let failed = |Failed| End::Failure(Some(index));
         self.letters
@@ -639,7 +547,7 @@ impl<'m> Worker<'m> {
                 let label = |(source, label)| (source, self.system.label(label).clone());
                 Err(End::Goal(index, from.map(label)))
             }
-            _ => Ok(index),
+            _ => Ok(()),
         }
     }
 
@@ -665,6 +573,15 @@ impl<'m> Worker<'m> {
                     shared.store.grow().ok_or(full)?;
                 }
             }
+        }
+    }
+}
+
+/// Adds how often actions were taken, given how often labels were met.
+pub(crate) fn count_actions(system: &System<'_>, label_counts: &[u64], counts: &mut [u64]) {
+    for (label, count) in label_counts.iter().enumerate() {
+        for action in &system.label(LabelId::new(label)).actions {
+            counts[action.index()] += count;
         }
     }
 }

@@ -152,6 +152,12 @@ impl Layout {
         layout
     }
 
+    /// How many fields there are before those of the channels.
+    pub(crate) fn n_plain_fields(&self) -> usize {
+        let first = self.channels.first();
+        first.map_or(self.fields.len(), |channel| channel.length as usize)
+    }
+
     /// Adds the slots of a single channel. A message that fits into a word is not torn apart.
     fn add_slots(
         &mut self,

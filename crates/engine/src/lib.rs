@@ -9,6 +9,7 @@
 //! which ones a property needs is decided in crate `check`. Everything here is tested against the
 //! reference semantics of crate `model`.
 
+mod bitstate;
 mod chunked;
 mod code;
 mod compile;
@@ -35,6 +36,7 @@ mod system;
 mod table;
 mod waiting;
 
+pub use bitstate::explore_bitstate;
 pub use compile::CompileError;
 pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};
 pub use label::{Label, LabelId};

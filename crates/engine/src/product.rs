@@ -17,14 +17,18 @@
 //! The enabled set of a state is the union over the labels of its steps, which the search has
 //! computed anyway: a condition costs one bit, not a copy of the state space.
 
+mod checkpoint;
+mod selection;
+mod tables;
+
 use std::cell::Cell;
 
 use base::{AtomId, Budget, Snapshot, StopReason, bits};
 use model::{Condition, ConditionKind, Subject};
-use omega::{Acceptance, Automaton, EdgeBuffer, Graph, MarkId, NodeId, Prop};
+use omega::{Acceptance, EdgeBuffer, Graph, NodeId, Prop};
 
 use crate::compile::CompileError;
-use crate::explore::Stats;
+use crate::explore::{Stats, count_actions};
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
@@ -34,12 +38,17 @@ use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
 
+use self::selection::Selection;
+use self::tables::{acceptance, compile_edges};
+
 /// Why the exploration of a product ends early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Halt {
     Stopped(StopReason),
     /// A run-time error of the model.
     Failed,
+    /// Only to keep what has been done so far.
+    Pause,
 }
 
 impl From<Interrupted> for Halt {
@@ -102,6 +111,7 @@ pub(crate) struct Product<'a, 'm> {
     n_transient: u64,
     commands_taken: Vec<bool>,
     labels_seen: Vec<bool>,
+    label_counts: Vec<u64>,
     seen: Vec<u64>,
     steps: Steps,
     state: Vec<u64>,
@@ -116,6 +126,7 @@ pub(crate) struct Product<'a, 'm> {
     hashes: Vec<u64>,
     gauge: &'a Gauge,
     n_expansions: u64,
+    bound: Option<u64>,
 }
 
 /// What the product tells those who watch the search while the search holds the product.
@@ -127,19 +138,6 @@ pub(crate) struct Gauge {
 }
 
 const UNEXPANDED: u32 = u32::MAX;
-
-/// Which steps of a state a reduced search takes; see [`crate::stubborn`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Selection {
-    /// Not decided yet.
-    Undecided,
-    /// A small set.
-    Small,
-    /// A small set with all concerned units.
-    Attentive,
-    /// All of them.
-    All,
-}
 
 /// Pairs of a state and an automaton state, named in order of discovery. With a single automaton
 /// state no table is needed: the name of the state is the name of the node.
@@ -207,6 +205,7 @@ impl<'a, 'm> Product<'a, 'm> {
             n_transient: 0,
             commands_taken: vec![false; system.model().commands().len()],
             labels_seen: Vec::new(),
+            label_counts: Vec::new(),
             seen: vec![0; n_letter_words],
             steps: Steps::default(),
             state: vec![0; system.n_words()],
@@ -220,6 +219,9 @@ impl<'a, 'm> Product<'a, 'm> {
             hashes: Vec::new(),
             gauge,
             n_expansions: 0,
+            bound: system
+                .state_bound()
+                .and_then(|n| n.checked_mul(automaton.n_states() as u64)),
             system,
             letters,
             budget,
@@ -323,6 +325,7 @@ impl<'a, 'm> Product<'a, 'm> {
                 n_transitions: self.n_transitions,
                 memory_bytes: memory,
                 depth: 0,
+                bound: self.bound,
             });
         }
         self.store.read(state, &mut self.state);
@@ -341,77 +344,13 @@ impl<'a, 'm> Product<'a, 'm> {
         Ok(())
     }
 
-    /// Leaves out the steps that can wait, if the search is reduced. A state keeps what was decided
-    /// when it was expanded first.
-    fn leave_out(&mut self, state: StateIndex) -> Result<(), Halt> {
-        let Some(mut stubborn) = self.stubborn.take() else {
-            return Ok(());
-        };
-        let mut steps = std::mem::take(&mut self.steps);
-        let selected = self.select(state, &steps, &mut stubborn);
-        if selected.is_ok_and(|selection| selection != Selection::All) {
-            steps.retain_units(|unit| stubborn.keeps(unit));
-        }
-        self.steps = steps;
-        self.stubborn = Some(stubborn);
-        selected.map(drop)
-    }
-
-    fn select(
-        &mut self,
-        state: StateIndex,
-        steps: &Steps,
-        stubborn: &mut Stubborn,
-    ) -> Result<Selection, Halt> {
-        self.selections
-            .resize(self.store.len(), Selection::Undecided);
-        let mut selection = self.selections[state as usize];
-        if selection == Selection::All
-            || selection == Selection::Undecided && !stubborn.is_worth_trying()
-            || !stubborn.choose(self.system, &self.state, steps)
-        {
-            self.selections[state as usize] = Selection::All;
-            return Ok(Selection::All);
-        }
-        if selection == Selection::Undecided {
-            let must_attend =
-                stubborn.needs_attention() && self.leads_back(state, steps, stubborn)?;
-            selection = match must_attend {
-                true => Selection::Attentive,
-                false => Selection::Small,
-            };
-        }
-        if selection == Selection::Attentive && !stubborn.attend(self.system, &self.state) {
-            selection = Selection::All;
-        }
-        self.selections[state as usize] = selection;
-        Ok(selection)
-    }
-
-    /// Does a step that is kept lead to a state decided before, or to the state itself?
-    fn leads_back(
-        &mut self,
-        state: StateIndex,
-        steps: &Steps,
-        stubborn: &Stubborn,
-    ) -> Result<bool, Halt> {
-        for position in 0..steps.len() {
-            if stubborn.keeps(steps.units[position]) {
-                let words = steps.target(position, self.state.len());
-                let target = self.intern(words, StateStore::hash(words))?;
-                if target == state || self.n_steps[target as usize] != UNEXPANDED {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
     fn note_labels(&mut self) {
         for label in &self.steps.labels {
             if self.labels_seen.len() <= label.index() {
                 self.labels_seen.resize(label.index() + 1, false);
+                self.label_counts.resize(label.index() + 1, 0);
             }
+            self.label_counts[label.index()] += 1;
             if !std::mem::replace(&mut self.labels_seen[label.index()], true) {
                 for command in &self.system.labels.get(*label).commands {
                     self.commands_taken[command.index()] = true;
@@ -519,7 +458,10 @@ impl<'a, 'm> Product<'a, 'm> {
         for atom in atoms {
             atoms_seen[atom.index()] = bits::get(&self.seen, self.letters.bit(*atom));
         }
+        let mut action_counts = vec![0; self.system.model().actions().len()];
+        count_actions(self.system, &self.label_counts, &mut action_counts);
         Stats {
+            action_counts,
             n_states: self.store.len() as u64 - self.n_transient,
             n_transitions: self.n_transitions,
             n_product_states: Some(self.n_nodes() as u64),
@@ -619,77 +561,6 @@ impl Graph for Product<'_, '_> {
         }
         Ok(self.n_steps[state as usize])
     }
-}
-
-impl CompiledEdge {
-    fn reads(&self, letter: &[u64]) -> bool {
-        let mut words = self.care.iter().zip(&self.value).zip(letter);
-        words.all(|((care, value), letter)| letter & care == *value)
-    }
-}
-
-impl Sections {
-    fn new(conditions: &[Vec<Condition>], n_automaton_marks: usize) -> Self {
-        let [weak, strong, unconditional] =
-            [0, 1, 2].map(|kind| bits::words_for(conditions[kind].len()));
-        let automaton = weak + 2 * strong + unconditional;
-        Self {
-            enabled: weak,
-            taken: weak + strong,
-            unconditional: weak + 2 * strong,
-            automaton,
-            end: automaton + bits::words_for(n_automaton_marks),
-        }
-    }
-}
-
-/// The acceptance of the product: every condition and the automaton's own.
-fn acceptance(
-    conditions: &[Vec<Condition>],
-    sections: Sections,
-    automaton: &Automaton,
-) -> Acceptance {
-    let mark = |section: usize, bit: usize| MarkId::new(section * 64 + bit);
-    let weak = (0..conditions[0].len()).map(|bit| Acceptance::Inf(mark(0, bit)));
-    let strong = (0..conditions[1].len()).map(|bit| {
-        Acceptance::streett_pair(mark(sections.enabled, bit), mark(sections.taken, bit))
-    });
-    let unconditional =
-        (0..conditions[2].len()).map(|bit| Acceptance::Inf(mark(sections.unconditional, bit)));
-    let own = automaton
-        .acceptance
-        .map_marks(&mut |own| mark(sections.automaton, own.index()));
-    Acceptance::all(weak.chain(strong).chain(unconditional).chain([own]))
-}
-
-fn compile_edges(
-    automaton: &Automaton,
-    letters: &Letters,
-    sections: Sections,
-) -> Vec<Vec<CompiledEdge>> {
-    let compile = |edge: &omega::Edge| {
-        let mut compiled = CompiledEdge {
-            care: vec![0; letters.n_words],
-            value: vec![0; letters.n_words],
-            marks: vec![0; sections.end - sections.automaton],
-            target: edge.target.0,
-        };
-        for &(atom, value) in edge.guard.literals() {
-            bits::set(&mut compiled.care, letters.bit(atom));
-            if value {
-                bits::set(&mut compiled.value, letters.bit(atom));
-            }
-        }
-        for mark in &edge.marks {
-            bits::set(&mut compiled.marks, mark.index());
-        }
-        compiled
-    };
-    automaton
-        .edges
-        .iter()
-        .map(|edges| edges.iter().map(compile).collect())
-        .collect()
 }
 
 pub(crate) fn takes_part(label: &Label, subject: &Subject) -> bool {

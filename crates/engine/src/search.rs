@@ -1,9 +1,9 @@
 //! The search for a fair run that an automaton accepts.
 
-use base::{AtomId, Budget, Progress, StopReason};
+use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
 use evidence::{ComponentSize, Trace};
 use model::Condition;
-use omega::{Automaton, Closure, Component, Graph, Lasso, LassoStep, NodeId};
+use omega::{Automaton, Closure, Component, Graph, Lasso, LassoStep, NodeId, SearchState};
 use rustc_hash::FxHashSet;
 
 use crate::compile::CompileError;
@@ -27,6 +27,8 @@ pub struct Query<'a> {
     /// repeat the state propositions of the one before and at which no step proposition holds.
     /// Counts are then those of the reduced system. [`Stats::refusal`] says why it was not done.
     pub reduce: bool,
+    /// Where the search keeps its state, and goes on from.
+    pub checkpoints: Option<&'a dyn Checkpoints>,
 }
 
 /// What the search came to.
@@ -63,10 +65,23 @@ pub fn find_run(
     let gauge = Gauge::default();
     let atoms = query.atoms;
     let mut product = Product::new(system, query, budget, &gauge)?;
-    let outcome = match search(&mut product, query, &gauge, progress) {
+    let mut state = None;
+    if let Some(kept) = query.checkpoints.and_then(Checkpoints::take) {
+        let mut words = kept.as_slice();
+        state = product
+            .restore(&mut words)
+            .and_then(|()| SearchState::decode(product.n_mark_words(), &mut words));
+        if state.is_none() {
+            // Kept by another search; this one starts afresh.
+            product = Product::new(product.system, query, budget, &gauge)?;
+        }
+    }
+    let state = state.unwrap_or_else(|| SearchState::new(product.n_mark_words()));
+    let outcome = match search(&mut product, query, state, &gauge, progress) {
         Ok(outcome) => outcome,
         Err(Halt::Stopped(reason)) => Outcome::Stopped(reason),
         Err(Halt::Failed) => Outcome::Failed,
+        Err(Halt::Pause) => unreachable!("a pause is over before the search is"),
     };
     let mut stats = product.stats(atoms);
     stats.memory_bytes += gauge.search_bytes.get();
@@ -76,6 +91,7 @@ pub fn find_run(
 fn search(
     product: &mut Product<'_, '_>,
     query: &Query<'_>,
+    state: SearchState,
     gauge: &Gauge,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Halt> {
@@ -85,17 +101,36 @@ fn search(
         Closure::None
     };
     let acceptance = product.acceptance.clone();
+    let checkpoints = query.checkpoints;
     let mut observe = |stats: &omega::SearchStats| {
         gauge.search_bytes.set(stats.memory_bytes);
         let mut snapshot = gauge.snapshot.get();
         snapshot.depth = stats.depth;
         progress.report(&snapshot);
-        Ok(())
+        match checkpoints {
+            Some(checkpoints) if !stats.is_inside && checkpoints.is_due() => Err(Halt::Pause),
+            _ => Ok(()),
+        }
     };
-    let found = omega::find_fair_cycle(product, &acceptance, closure, &mut observe).result?;
+    let mut state = state;
+    let found = loop {
+        let search = omega::resume_fair_cycle(product, &acceptance, closure, &mut observe, state);
+        state = search.state;
+        match search.result {
+            Err(Halt::Pause) => keep(product, &state, checkpoints),
+            Err(halt) => {
+                keep(product, &state, checkpoints);
+                return Err(halt);
+            }
+            Ok(found) => break found,
+        }
+    };
     let Some(component) = found else {
-        product.explore_rest()?;
-        return Ok(Outcome::NoRun);
+        let explored = product.explore_rest();
+        if explored.is_err() {
+            keep(product, &state, checkpoints);
+        }
+        return explored.map(|()| Outcome::NoRun);
     };
     let lasso = omega::shortest_lasso(product, &component, &acceptance)?;
     let (mut covering, mut size) = (None, None);
@@ -109,6 +144,15 @@ fn search(
         covering,
         component: size,
     })
+}
+
+fn keep(product: &Product<'_, '_>, state: &SearchState, checkpoints: Option<&dyn Checkpoints>) {
+    if let Some(checkpoints) = checkpoints {
+        let mut words = Vec::new();
+        product.encode(&mut words);
+        state.encode(&mut words);
+        checkpoints.keep(&words);
+    }
 }
 
 fn system_size(

@@ -317,6 +317,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             n_transitions: self.graph.targets.len() as u64,
             memory_bytes: self.memory(),
             depth: 0,
+            bound: self.system.state_bound(),
         }
     }
 
@@ -344,6 +345,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             atoms_seen,
             reduced: false,
             refusal: None,
+            action_counts: Vec::new(),
         }
     }
 }

@@ -205,6 +205,11 @@ impl Steps {
     }
 }
 
+fn product(factors: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    let mut factors = factors;
+    factors.try_fold(1_u64, |product, factor| product.checked_mul(factor?))
+}
+
 /// A run-time error of the model. The reference semantics, asked about the same state, says which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failed;
@@ -290,6 +295,28 @@ impl<'m> System<'m> {
     #[must_use]
     pub fn n_words(&self) -> usize {
         self.layout.n_words
+    }
+
+    /// How many states there can be, if that is a number of 64 bits: every location, value and
+    /// content of channels in every combination.
+    pub(crate) fn state_bound(&self) -> Option<u64> {
+        let n_values = |field: &crate::layout::Field| {
+            u64::try_from(i128::from(field.hi) - i128::from(field.lo) + 1).ok()
+        };
+        let plain = self.layout.fields[..self.layout.n_plain_fields()].iter();
+        let plain = plain.map(n_values);
+        let buffered = self.layout.channels.iter();
+        let buffered = buffered.filter(|channel| channel.capacity > 0);
+        let channels = buffered.map(|channel| {
+            let slot = channel.first_slot as usize;
+            let components = &self.layout.fields[slot..slot + channel.n_components as usize];
+            let n_messages = product(components.iter().map(n_values));
+            let with_length = |length| n_messages.and_then(|n| n.checked_pow(length));
+            (0..=channel.capacity)
+                .map(with_length)
+                .try_fold(0_u64, |sum, more| sum.checked_add(more?))
+        });
+        product(plain.chain(channels))
     }
 
     /// The state that packed words stand for.

@@ -59,6 +59,7 @@ fn both_systems(model: &Model) -> [System<'_>; 2] {
 
 fn exploration<'a>(atoms: &'a [base::AtomId], goal: &'a Goal) -> Exploration<'a> {
     Exploration {
+        checkpoints: None,
         atoms,
         goal,
         reduce: false,

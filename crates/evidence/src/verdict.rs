@@ -42,6 +42,8 @@ pub enum UnknownReason {
     SolverGaveUp,
     /// The route cannot treat this model or property, and why.
     Unsupported(String),
+    /// Nothing was found by a search that may have overlooked something.
+    NotExact,
 }
 
 impl UnknownReason {
@@ -53,6 +55,7 @@ impl UnknownReason {
             Self::AbstractionTooCoarse => "abstraction-too-coarse",
             Self::SolverGaveUp => "solver-gave-up",
             Self::Unsupported(_) => "unsupported",
+            Self::NotExact => "not-exact",
         }
     }
 }

@@ -202,6 +202,7 @@ impl Comparison<'_> {
         let model = self.loaded.model.as_ref().expect("it was loaded");
         let mut system = System::new(model).expect("it compiles");
         let exploration = Exploration {
+            checkpoints: None,
             atoms: &[],
             goal: &Goal::Nothing,
             reduce: false,

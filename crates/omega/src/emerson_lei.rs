@@ -37,9 +37,10 @@
 //! Rejected: nested depth-first search (needs copies of the state space per mark), and rewriting
 //! to disjunctive normal form (exponential for Streett).
 
+use std::fmt;
 use std::rc::Rc;
 
-use base::bits;
+use base::{bits, put_list as put, take_list as take};
 
 use crate::closure::is_closed;
 use crate::exploration::{Exploration, Observer, SearchStats};
@@ -66,12 +67,67 @@ impl Component {
 }
 
 /// How a fair-cycle search ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub struct FairCycleSearch<S> {
     /// The component found, nothing if there is none, or the reason for which the search stopped.
     pub result: Result<Option<Component>, S>,
     /// What was done.
     pub stats: SearchStats,
+    /// How to go on after a stop.
+    pub state: SearchState,
+}
+
+/// A search that was stopped, and can go on with [`resume_fair_cycle`] on the same graph, or on one
+/// that has been brought to the same state.
+pub struct SearchState {
+    search: PathSearch,
+    /// A complete component that was being looked into. Looking into it starts afresh.
+    unfinished: Option<Component>,
+}
+
+impl fmt::Debug for SearchState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a search at depth {}", self.search.depth())
+    }
+}
+
+impl SearchState {
+    /// Nothing has been searched.
+    #[must_use]
+    pub fn new(n_mark_words: usize) -> Self {
+        Self {
+            search: PathSearch::new(n_mark_words),
+            unfinished: None,
+        }
+    }
+
+    /// Everything as numbers.
+    pub fn encode(&self, out: &mut Vec<u64>) {
+        self.search.encode(out);
+        let component = self.unfinished.iter();
+        put(
+            out,
+            component
+                .clone()
+                .flat_map(|c| c.nodes.iter().map(|n| u64::from(n.0))),
+        );
+        put(out, component.flat_map(|c| c.marks.iter().copied()));
+    }
+
+    /// What [`SearchState::encode`] has written, taken from the front of `words`; nothing if it is
+    /// damaged.
+    #[must_use]
+    pub fn decode(n_mark_words: usize, words: &mut &[u64]) -> Option<Self> {
+        let search = PathSearch::decode(n_mark_words, words)?;
+        let (nodes, marks) = (take(words)?, take(words)?);
+        let node = |node: &u64| u32::try_from(*node).ok().map(NodeId);
+        let nodes: Vec<NodeId> = nodes.iter().map(node).collect::<Option<_>>()?;
+        let unfinished = (!nodes.is_empty()).then(|| Component {
+            nodes,
+            marks: marks.to_vec(),
+        });
+        Some(Self { search, unfinished })
+    }
 }
 
 /// Searches a reachable component that satisfies `acceptance` and `closure`.
@@ -84,12 +140,24 @@ pub fn find_fair_cycle<G: Graph>(
     closure: Closure,
     observer: &mut Observer<'_, G::Stop>,
 ) -> FairCycleSearch<G::Stop> {
+    let state = SearchState::new(graph.n_mark_words());
+    resume_fair_cycle(graph, acceptance, closure, observer, state)
+}
+
+/// Goes on with a search that was stopped.
+pub fn resume_fair_cycle<G: Graph>(
+    graph: &mut G,
+    acceptance: &Acceptance,
+    closure: Closure,
+    observer: &mut Observer<'_, G::Stop>,
+    state: SearchState,
+) -> FairCycleSearch<G::Stop> {
     // The reborrow shortens the lifetime inside the trait object to that of the reference.
     let mut observe = |stats: &SearchStats| observer(stats);
-    let search = PathSearch::new(graph.n_mark_words());
     let mut emptiness = Emptiness {
         ctx: Exploration::new(graph, &mut observe),
-        search,
+        search: state.search,
+        unfinished: state.unfinished,
         acceptance,
         closure,
     };
@@ -97,6 +165,10 @@ pub fn find_fair_cycle<G: Graph>(
     FairCycleSearch {
         result,
         stats: emptiness.ctx.stats,
+        state: SearchState {
+            search: emptiness.search,
+            unfinished: emptiness.unfinished,
+        },
     }
 }
 
@@ -124,6 +196,7 @@ pub(crate) enum Move {
 struct Emptiness<'a, G: Graph> {
     ctx: Exploration<'a, G>,
     search: PathSearch,
+    unfinished: Option<Component>,
     acceptance: &'a Acceptance,
     closure: Closure,
 }
@@ -132,31 +205,47 @@ impl<G: Graph> Emptiness<'_, G> {
     fn run(&mut self) -> Result<Option<Component>, G::Stop> {
         let mut initial = Vec::new();
         self.ctx.graph.initial(&mut initial)?;
-        let everything = Scope {
-            allowed: None,
-            base_depth: 0,
-        };
+        if let Some(component) = self.unfinished.take() {
+            let formula = self.acceptance.within(&component.marks);
+            if let Some(found) = self.discharge(Some((component, formula)))? {
+                return Ok(Some(found));
+            }
+        }
+        if let Some(found) = self.search_from_path()? {
+            return Ok(Some(found));
+        }
         for node in initial {
             if !self.search.is_unseen(node) {
                 continue;
             }
             self.search.start(&mut self.ctx, node)?;
-            loop {
-                match self.search.advance(&mut self.ctx, everything)? {
-                    Event::Exhausted => break,
-                    Event::Grown if self.youngest_suffices() => return Ok(Some(self.youngest())),
-                    Event::Grown => {}
-                    Event::Complete => {
-                        self.ctx.stats.n_components += 1;
-                        let obligation = self.close_youngest(self.acceptance);
-                        if let Some(found) = self.discharge(obligation)? {
-                            return Ok(Some(found));
-                        }
+            if let Some(found) = self.search_from_path()? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Searches until the path is empty.
+    fn search_from_path(&mut self) -> Result<Option<Component>, G::Stop> {
+        let everything = Scope {
+            allowed: None,
+            base_depth: 0,
+        };
+        loop {
+            match self.search.advance(&mut self.ctx, everything)? {
+                Event::Exhausted => return Ok(None),
+                Event::Grown if self.youngest_suffices() => return Ok(Some(self.youngest())),
+                Event::Grown => {}
+                Event::Complete => {
+                    self.ctx.stats.n_components += 1;
+                    let obligation = self.close_youngest(self.acceptance);
+                    if let Some(found) = self.discharge(obligation)? {
+                        return Ok(Some(found));
                     }
                 }
             }
         }
-        Ok(None)
     }
 
     /// May the youngest component be reported although it may still grow?
@@ -204,13 +293,26 @@ impl<G: Graph> Emptiness<'_, G> {
             return Ok(None);
         };
         self.ctx.revisiting = true;
-        let found = match self.judge(component, formula)? {
+        let (before, whole) = (self.search.mark(), component.clone());
+        let found = self.look_into(component, formula);
+        self.ctx.revisiting = false;
+        if found.is_err() {
+            self.search.rewind(&before, &whole.nodes);
+            self.unfinished = Some(whole);
+        }
+        found
+    }
+
+    fn look_into(
+        &mut self,
+        component: Component,
+        formula: Acceptance,
+    ) -> Result<Option<Component>, G::Stop> {
+        Ok(match self.judge(component, formula)? {
             Judgement::Hopeless => None,
             Judgement::Witness(component) => Some(component),
             Judgement::Open(obligation) => self.refine(obligation)?,
-        };
-        self.ctx.revisiting = false;
-        Ok(found)
+        })
     }
 
     fn refine(&mut self, obligation: Obligation) -> Result<Option<Component>, G::Stop> {

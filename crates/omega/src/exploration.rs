@@ -20,6 +20,9 @@ pub struct SearchStats {
     pub depth: u64,
     /// The longest that it has been.
     pub max_depth: u64,
+    /// Was a complete component being looked into at the last report? A search that is stopped then
+    /// looks into it afresh when it goes on.
+    pub is_inside: bool,
     /// Bytes in the structures of the search, at the last report. What the graph stores is not
     /// included.
     pub memory_bytes: u64,
@@ -77,6 +80,7 @@ impl<'a, G: Graph> Exploration<'a, G> {
     /// Calls the observer.
     pub fn report(&mut self, memory_bytes: usize) -> Result<(), G::Stop> {
         self.stats.memory_bytes = memory_bytes as u64;
+        self.stats.is_inside = self.revisiting;
         (self.observer)(&self.stats)
     }
 }

@@ -48,7 +48,9 @@ pub use acceptance::{Acceptance, MarkId};
 pub use automaton::{Automaton, Cube, Edge, LetterMark, Prop, StateId};
 pub use closure::Closure;
 pub use dot::to_dot;
-pub use emerson_lei::{Component, FairCycleSearch, find_fair_cycle};
+pub use emerson_lei::{
+    Component, FairCycleSearch, SearchState, find_fair_cycle, resume_fair_cycle,
+};
 pub use explicit::ExplicitGraph;
 pub use exploration::{Observer, SearchStats};
 pub use fair_nodes::fair_nodes;

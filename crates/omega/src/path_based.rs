@@ -20,7 +20,7 @@
 //! Cost: linear in nodes and edges, each edge times the number of words in a mark set. A node on
 //! the depth-first path costs 21 + 16·`n_mark_words` bytes plus its waiting edges.
 
-use base::bits;
+use base::{bits, put_list as put, take_list as take};
 
 use crate::exploration::Exploration;
 use crate::{EdgeBuffer, Graph, NodeId};
@@ -108,7 +108,11 @@ impl PathSearch {
         node: NodeId,
     ) -> Result<(), G::Stop> {
         self.roots.push_unreached(self.path.len());
-        self.enter(ctx, node)
+        let entered = self.enter(ctx, node);
+        if entered.is_err() {
+            self.roots.pop();
+        }
+        entered
     }
 
     /// Explores until something is to be told.
@@ -131,8 +135,14 @@ impl PathSearch {
                 continue;
             }
             frame.n_left -= 1;
-            if self.take_edge(ctx, scope.allowed)? {
-                return Ok(Event::Grown);
+            match self.take_edge(ctx, scope.allowed) {
+                Ok(true) => return Ok(Event::Grown),
+                Ok(false) => {}
+                Err(stop) => {
+                    // The edge waits again.
+                    self.frames.last_mut().expect("as before").n_left += 1;
+                    return Err(stop);
+                }
             }
         }
         Ok(Event::Exhausted)
@@ -154,9 +164,15 @@ impl PathSearch {
             _ if !follow => self.edges.pop(),
             CLOSED => self.edges.pop(),
             UNSEEN => {
+                let step = self.edges.step(edge);
                 self.roots.push(self.path.len(), marks);
                 self.edges.pop();
-                self.enter(ctx, target)?;
+                if let Err(stop) = self.enter(ctx, target) {
+                    let marks = self.roots.youngest_incoming().to_vec();
+                    self.roots.pop();
+                    self.edges.push(target, step, &marks);
+                    return Err(stop);
+                }
             }
             _ => {
                 grown = self.roots.merge_down_to(number - 1, marks);
@@ -166,6 +182,7 @@ impl PathSearch {
         Ok(grown)
     }
 
+    /// Puts a node at the end of the path. If the graph stops, nothing has happened.
     fn enter<G: Graph>(
         &mut self,
         ctx: &mut Exploration<'_, G>,
@@ -178,11 +195,18 @@ impl PathSearch {
         assert!(position < MEMBER - 1, "too many nodes for 32-bit numbers");
         self.number[node.index()] = position + 1;
         self.path.push(node);
-        if ctx.report_is_due() {
-            ctx.report(self.memory_bytes())?;
-        }
         let before = self.edges.len();
-        ctx.expand(node, &mut self.edges)?;
+        let reported = match ctx.report_is_due() {
+            true => ctx.report(self.memory_bytes()),
+            false => Ok(()),
+        };
+        let expanded = reported.and_then(|()| ctx.expand(node, &mut self.edges));
+        if let Err(stop) = expanded {
+            self.edges.truncate(before);
+            self.path.pop();
+            self.number[node.index()] = UNSEEN;
+            return Err(stop);
+        }
         let n_left = u32::try_from(self.edges.len() - before).expect("too many edges of a node");
         self.frames.push(Frame { position, n_left });
         ctx.reached_depth(self.frames.len());
@@ -225,6 +249,75 @@ impl PathSearch {
         result
     }
 
+    /// How far the search has come; [`PathSearch::rewind`] goes back there.
+    pub fn mark(&self) -> Waypoint {
+        Waypoint {
+            n_path: self.path.len(),
+            n_frames: self.frames.len(),
+            n_roots: self.roots.positions.len(),
+            n_edges: self.edges.len(),
+        }
+    }
+
+    /// Forgets a nested search in a complete component with these nodes.
+    pub fn rewind(&mut self, to: &Waypoint, nodes: &[NodeId]) {
+        self.path.truncate(to.n_path);
+        self.frames.truncate(to.n_frames);
+        self.edges.truncate(to.n_edges);
+        while self.roots.positions.len() > to.n_roots {
+            self.roots.pop();
+        }
+        self.renumber(nodes, CLOSED);
+    }
+
+    /// Everything as numbers; [`PathSearch::decode`] reads them.
+    pub fn encode(&self, out: &mut Vec<u64>) {
+        put(out, self.number.iter().map(|&n| u64::from(n)));
+        put(out, self.path.iter().map(|n| u64::from(n.0)));
+        let frames = self.frames.iter();
+        put(
+            out,
+            frames.map(|f| u64::from(f.position) << 32 | u64::from(f.n_left)),
+        );
+        let roots = self.roots.positions.iter().zip(&self.roots.has_edge);
+        put(out, roots.map(|(p, e)| u64::from(*p) << 1 | u64::from(*e)));
+        put(out, self.roots.marks.iter().copied());
+        let edges = 0..self.edges.len();
+        put(
+            out,
+            edges.clone().map(|e| u64::from(self.edges.target(e).0)),
+        );
+        put(out, edges.clone().map(|e| u64::from(self.edges.step(e))));
+        put(out, edges.flat_map(|e| self.edges.marks(e).to_vec()));
+    }
+
+    /// What [`PathSearch::encode`] has written, taken from the front of `words`; nothing if it is
+    /// damaged.
+    pub fn decode(n_mark_words: usize, words: &mut &[u64]) -> Option<Self> {
+        let half = |word: &u64| u32::try_from(*word).ok();
+        let mut search = Self::new(n_mark_words);
+        search.number = take(words)?.iter().map(half).collect::<Option<_>>()?;
+        let path: Option<Vec<u32>> = take(words)?.iter().map(half).collect();
+        search.path = path?.into_iter().map(NodeId).collect();
+        for frame in take(words)? {
+            search.frames.push(Frame {
+                position: (frame >> 32) as u32,
+                n_left: *frame as u32,
+            });
+        }
+        for root in take(words)? {
+            search.roots.positions.push(half(&(root >> 1))?);
+            search.roots.has_edge.push(root & 1 == 1);
+        }
+        search.roots.marks = take(words)?.to_vec();
+        let (targets, steps, marks) = (take(words)?, take(words)?, take(words)?);
+        for (edge, (target, step)) in targets.iter().zip(steps).enumerate() {
+            let marks = marks.get(edge * n_mark_words..(edge + 1) * n_mark_words)?;
+            search.edges.push(NodeId(half(target)?), half(step)?, marks);
+        }
+        Some(search)
+    }
+
     fn renumber(&mut self, nodes: &[NodeId], number: u32) {
         for node in nodes {
             self.number[node.index()] = number;
@@ -237,6 +330,14 @@ impl PathSearch {
             + self.roots.memory_bytes()
             + self.edges.memory_bytes()
     }
+}
+
+/// How far a search had come.
+pub(crate) struct Waypoint {
+    n_path: usize,
+    n_frames: usize,
+    n_roots: usize,
+    n_edges: usize,
 }
 
 /// A set of nodes.
@@ -298,6 +399,11 @@ impl RootStack {
     fn youngest_marks(&self) -> &[u64] {
         let inside = self.marks.len() - 2 * self.n_mark_words;
         &self.marks[inside..][..self.n_mark_words]
+    }
+
+    /// The marks of the edge by which the youngest root was reached.
+    fn youngest_incoming(&self) -> &[u64] {
+        &self.marks[self.marks.len() - self.n_mark_words..]
     }
 
     /// Merges every root younger than the component of `position` into it and adds an edge with

@@ -2,7 +2,10 @@
 
 mod oracle;
 
-use omega::{Acceptance, Closure, Lasso, covering_lasso, shortest_lasso};
+use omega::{
+    Acceptance, Closure, EdgeBuffer, ExplicitGraph, Graph, Lasso, NodeId, SearchState,
+    covering_lasso, find_fair_cycle, resume_fair_cycle, shortest_lasso,
+};
 use oracle::{Arrow, Case, Random};
 
 /// Dense mark numbers, or numbers that lie in different words.
@@ -215,4 +218,75 @@ fn lassos_are_short() {
         total * 10 <= optimum * 12,
         "{total} steps where {optimum} are enough"
     );
+}
+
+/// A graph that stops after some expansions.
+struct Stopping {
+    graph: ExplicitGraph,
+    n_left: usize,
+}
+
+impl Graph for Stopping {
+    type Stop = ();
+
+    fn n_mark_words(&self) -> usize {
+        self.graph.n_mark_words()
+    }
+
+    fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), ()> {
+        let Ok(()) = self.graph.initial(out);
+        Ok(())
+    }
+
+    fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), ()> {
+        self.n_left = self.n_left.checked_sub(1).ok_or(())?;
+        let Ok(()) = self.graph.successors(node, out);
+        Ok(())
+    }
+
+    fn origin(&self, node: NodeId) -> u32 {
+        self.graph.origin(node)
+    }
+
+    fn n_steps(&mut self, node: NodeId) -> Result<u32, ()> {
+        let Ok(n_steps) = self.graph.n_steps(node);
+        Ok(n_steps)
+    }
+}
+
+#[test]
+fn stopped_searches_go_on_where_they_were() {
+    let mut random = Random(0x5707);
+    let mut n_stops = 0;
+    for round in 0..20_000 {
+        let (case, closure) = match round % 3 {
+            0 => (draw_product(&mut random), Closure::OnSystem),
+            _ => (draw_graph(&mut random), Closure::None),
+        };
+        let acceptance = draw_acceptance(&mut random, &case.spread);
+        let whole = find_fair_cycle(&mut case.graph(), &acceptance, closure, &mut |_| Ok(()));
+        let Ok(expected) = whole.result;
+        let mut stopping = Stopping {
+            graph: case.graph(),
+            n_left: 0,
+        };
+        let mut state = SearchState::new(stopping.n_mark_words());
+        let mut patience = 1;
+        let found = loop {
+            stopping.n_left = random.below(patience);
+            let search =
+                resume_fair_cycle(&mut stopping, &acceptance, closure, &mut |_| Ok(()), state);
+            if let Ok(found) = search.result {
+                break found;
+            }
+            n_stops += 1;
+            patience += 1;
+            let mut words = Vec::new();
+            search.state.encode(&mut words);
+            let decoded = SearchState::decode(stopping.n_mark_words(), &mut words.as_slice());
+            state = decoded.expect("nothing is damaged");
+        };
+        assert_eq!(found, expected, "{case:?} {acceptance:?}");
+    }
+    assert!(n_stops > 50_000, "{n_stops}");
 }

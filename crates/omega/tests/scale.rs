@@ -80,7 +80,7 @@ fn ten_million_nodes_deep() {
     on_small_stack(|| {
         let mut rope = Rope::new(10_000_000, 9_999_990);
         let both = Acceptance::generalized_buchi([MarkId(0), MarkId(1)]);
-        let FairCycleSearch { result, stats } =
+        let FairCycleSearch { result, stats, .. } =
             find_fair_cycle(&mut rope, &both, Closure::None, &mut silent);
         let component = result.unwrap().expect("the cycle has both marks");
         assert_eq!(component.nodes.len(), 10);

@@ -1,11 +1,18 @@
 //! `fair check`: decides properties and reports.
 
-use base::{Budget, Diagnostic, closest_name};
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use base::{Budget, Checkpoints, Diagnostic, closest_name};
 use check::{Outcome, Plan, TimerFairness};
+use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
+use model::{ActionId, Model};
 use report::{Cost, PropertyResult, Question, Report, StoredTrace};
 
 use super::family::Family;
+use crate::checkpoint_file::{Call, CheckpointFile, Sections};
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
 use crate::options::{CheckOptions, OutputFormat, Route, Semantics, TFairness};
@@ -18,12 +25,30 @@ use crate::{csp, diagnostics, limits, output, solver, trace_file};
 /// # Errors
 /// The call or the model is wrong, or evidence was found to be wrong.
 pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
+    check(options, None, Vec::new())
+}
+
+/// Goes on with a call that was stopped, with the model as it was then.
+///
+/// # Errors
+/// As for [`run`].
+pub fn go_on(options: &CheckOptions, call: Call, sections: Sections) -> Result<Status, Failure> {
+    check(options, Some(call), sections)
+}
+
+fn check(
+    options: &CheckOptions,
+    call: Option<Call>,
+    sections: Sections,
+) -> Result<Status, Failure> {
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;
     }
-    let plan = Plan {
+    let mut plan = Plan {
+        checkpoints: None,
         fairness: options.fairness,
         reduce: options.reduce,
+        bitstate: options.bitstate,
         budget: budget(options),
         timer_fairness: timer_fairness(options.t_fairness),
         naive: options.semantics == Semantics::Naive,
@@ -41,19 +66,51 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
-    let family = Family::load(options, &front_end(options))?;
-    let loaded = match &family {
-        Some(family) => family.as_loaded()?,
-        None => loading::load(&options.model.file, &front_end(options), !options.quiet)?,
+    let (file, front_end) = (&options.model.file, front_end(options));
+    let family = match &call {
+        None => Family::load(options, &front_end)?,
+        // Only searches with given parameters write checkpoints.
+        Some(_) => None,
+    };
+    let loaded = match (&family, &call) {
+        (Some(family), _) => family.as_loaded()?,
+        (None, None) => loading::load(file, &front_end, !options.quiet)?,
+        (None, Some(call)) => {
+            loading::load_text(file, call.text.clone(), &front_end, 0, !options.quiet)?
+        }
     };
     let chosen = choose(&loaded.properties, options)?;
+    let checkpoint = match &options.checkpoint {
+        None => None,
+        Some(path) => {
+            let call = call.map_or_else(|| this_call(&loaded), Ok)?;
+            Some(Arc::new(CheckpointFile::new(path.clone(), call, sections)))
+        }
+    };
+    plan.checkpoints = checkpoint.clone().map(|file| file as Arc<dyn Checkpoints>);
     let checking = Checking {
         options,
         loaded: &loaded,
         family: family.as_ref(),
         plan,
+        checkpoint,
     };
     checking.run(&chosen)
+}
+
+/// What a checkpoint needs to know about the call that is being made.
+fn this_call(loaded: &Loaded) -> anyhow::Result<Call> {
+    let arguments = std::env::args_os().skip(1);
+    let arguments: Result<Vec<String>, _> = arguments.map(OsString::into_string).collect();
+    let directory = std::env::current_dir().context("the current directory is not known")?;
+    match (arguments, directory.to_str()) {
+        (Ok(arguments), Some(directory)) => Ok(Call {
+            arguments,
+            directory: directory.to_owned(),
+            text: loaded.sources[0].text.clone(),
+        }),
+        _ => bail!("a checkpoint needs arguments and a directory that are Unicode text"),
+    }
 }
 
 fn timer_fairness(how: TFairness) -> TimerFairness {
@@ -157,6 +214,7 @@ struct Checking<'a> {
     /// If a parameter is without value: all instances.
     family: Option<&'a Family>,
     plan: Plan,
+    checkpoint: Option<Arc<CheckpointFile>>,
 }
 
 impl Checking<'_> {
@@ -214,10 +272,17 @@ impl Checking<'_> {
         if let Some(family) = self.family {
             return family.check(property, &self.plan, meter);
         }
+        if let Some(file) = &self.checkpoint {
+            file.begin(&property.name);
+        }
         let checked = csp::answer(loaded, property, &self.plan_for(property), &mut meter);
         let seconds = meter.seconds();
         meter.finish();
         let (outcome, remark) = checked?;
+        let is_stopped = matches!(outcome.verdict, Verdict::Unknown(UnknownReason::Stopped(_)));
+        if let (Some(file), false) = (&self.checkpoint, is_stopped) {
+            file.done();
+        }
         let shown = outcome.sample.as_deref().unwrap_or(model);
         let question = Question {
             model: shown,
@@ -227,6 +292,10 @@ impl Checking<'_> {
             assumptions: &model.parts().assumptions,
         };
         let cost = cost(&outcome, seconds);
+        if self.options.profile {
+            let counts = &outcome.stats.action_counts;
+            output::note(&profile(model, &property.name, counts));
+        }
         let mut result = question.result(&outcome.verdict, cost);
         if let Some(shown) = &outcome.branching {
             question.show_branching(shown, &mut result);
@@ -352,6 +421,26 @@ pub fn cost(outcome: &Outcome, seconds: f64) -> Cost {
         seconds,
         peak_memory_bytes: Some(outcome.stats.memory_bytes),
     }
+}
+
+/// How many actions a profile names.
+const N_HOTTEST: usize = 10;
+
+/// The actions that were taken most often.
+fn profile(model: &Model, property: &str, counts: &[u64]) -> String {
+    let total: u64 = counts.iter().sum();
+    if total == 0 {
+        return format!("no actions were counted for `{property}`");
+    }
+    let mut hottest: Vec<(usize, u64)> = counts.iter().copied().enumerate().collect();
+    hottest.sort_by_key(|&(action, count)| (std::cmp::Reverse(count), action));
+    let mut text = format!("hottest actions of `{property}`, of {total} steps:");
+    for (action, count) in hottest.into_iter().take(N_HOTTEST).filter(|h| h.1 > 0) {
+        let name = model.action_name(ActionId::new(action));
+        let share = count as f64 * 100.0 / total as f64;
+        text.push_str(&format!("\n  {share:5.1} %  {count:>10}  {name}"));
+    }
+    text
 }
 
 /// The first counterexample, else the first witness, and how many other traces there are.

@@ -7,6 +7,7 @@ mod family;
 mod graph;
 mod ltl;
 mod replay;
+mod resume;
 mod shell;
 mod simulate;
 mod ws1s;
@@ -24,6 +25,7 @@ pub fn run(command: &Command) -> Result<Status, Failure> {
         Command::Abstract(options) => abstract_::run(options),
         Command::Simulate(options) => simulate::run(options),
         Command::Explain(options) => explain::run(options),
+        Command::Resume(options) => resume::run(options),
         Command::Replay(options) => replay::run(options),
         Command::Graph(options) => graph::run(options),
         Command::Ltl(options) => ltl::run(options),

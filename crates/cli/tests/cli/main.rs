@@ -8,6 +8,7 @@ mod graph;
 mod limits;
 mod models;
 mod parameterized;
+mod resume;
 mod scene;
 mod shell;
 mod simulate;

@@ -40,9 +40,9 @@ impl Concern {
         let mut seen = visible.clone();
         for condition in demands.conditions {
             let subject = SubjectUnits::new(system, units, condition);
-            let relevant = subject.relevant(system, units);
+            let relevant = subject.relevant(units);
             bits::union_into(&mut seen, &relevant);
-            if !subject.is_steady(system, units) {
+            if !subject.is_steady(units) {
                 classes.push(relevant);
             }
         }
@@ -97,7 +97,10 @@ fn visible(system: &System<'_>, units: &Units, demands: &Demands<'_>) -> Vec<u64
 /// The ways in which a process at some location is ready for the subject of a condition: in which
 /// role of which team (or alone), under which guard. Equal sets mean: as far as this process is
 /// concerned, the subject is enabled in the same states.
-type Readiness = Vec<(usize, usize, String)>;
+type Readiness = Vec<Way>;
+
+/// One way of being ready: the team (or the number of commands, if alone), the role, the guard.
+type Way = (usize, usize, String);
 
 /// The subject of a condition.
 struct SubjectUnits {
@@ -186,41 +189,35 @@ impl SubjectUnits {
     /// How a unit changes the readiness of those whom it moves: before and after.
     fn changes<'a>(
         &'a self,
-        system: &'a System<'_>,
+        units: &'a Units,
         unit: usize,
-    ) -> impl Iterator<Item = (&'a [(usize, usize, String)], &'a [(usize, usize, String)])> {
+    ) -> impl Iterator<Item = (&'a [Way], &'a [Way])> {
         let ready = |instance: u32, location: usize| {
             let ready = self.readiness.get(&(instance, location));
             ready.map_or(&[][..], Vec::as_slice)
         };
-        system.unit_commands(unit).into_iter().map(move |command| {
-            let id = CommandId(command);
-            let instance = system.model.commands()[id.index()].instance.0;
-            let step = system.model.step_of(id);
-            (
-                ready(instance, step.source.index()),
-                ready(instance, step.target.index()),
-            )
+        let ways = units.ways[unit].iter();
+        ways.map(move |&(instance, source, target)| {
+            (ready(instance, source), ready(instance, target))
         })
     }
 
-    fn relevant(&self, system: &System<'_>, units: &Units) -> Vec<u64> {
+    fn relevant(&self, units: &Units) -> Vec<u64> {
         units.set_of(|unit| {
             bits::get(&self.units, unit)
                 || bits::intersects(&units.footprints[unit].writes, &self.reads)
                 || self
-                    .changes(system, unit)
+                    .changes(units, unit)
                     .any(|(before, after)| before != after)
         })
     }
 
-    fn is_steady(&self, system: &System<'_>, units: &Units) -> bool {
+    fn is_steady(&self, units: &Units) -> bool {
         let keeps_ready = |unit: usize| {
-            let stays = |(before, after): (&[(usize, usize, String)], &[_])| {
-                before.iter().all(|way| after.contains(way))
-            };
+            let stays =
+                |(before, after): (&[Way], &[Way])| before.iter().all(|way| after.contains(way));
             !bits::intersects(&units.footprints[unit].writes, &self.reads)
-                && self.changes(system, unit).all(stays)
+                && self.changes(units, unit).all(stays)
         };
         self.always
             && (0..units.n_units)

@@ -25,6 +25,8 @@ pub(super) struct Units {
     pub(super) n_words: usize,
     pub(super) footprints: Vec<Footprint>,
     pub(super) participations: Vec<Vec<Participation>>,
+    /// For every unit, how its commands move whom: instance, source and target.
+    pub(super) ways: Vec<Vec<(u32, usize, usize)>>,
     /// For every instance and location, the units that can move it from there.
     pub(super) moving: Vec<Vec<u64>>,
     pub(super) exists: Vec<bool>,
@@ -59,6 +61,7 @@ impl Units {
             n_units,
             n_words,
             footprints: (0..n_units).map(|u| system.unit_footprint(u)).collect(),
+            ways: (0..n_units).map(|unit| ways(system, unit)).collect(),
             participations,
             moving,
             exists,
@@ -120,6 +123,16 @@ fn participations(system: &System<'_>, unit: usize) -> Vec<Participation> {
         bits::set(&mut members[position].locations, source.index());
     }
     members
+}
+
+fn ways(system: &System<'_>, unit: usize) -> Vec<(u32, usize, usize)> {
+    let way = |command: u32| {
+        let id = CommandId(command);
+        let step = system.model.step_of(id);
+        let instance = system.model.commands()[id.index()].instance.0;
+        (instance, step.source.index(), step.target.index())
+    };
+    system.unit_commands(unit).into_iter().map(way).collect()
 }
 
 impl System<'_> {

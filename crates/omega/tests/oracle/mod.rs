@@ -172,7 +172,7 @@ impl Case {
         let expected = sets
             .iter()
             .any(|&set| acceptance.accepts(&self.words(self.union(set))));
-        let FairCycleSearch { result, stats } =
+        let FairCycleSearch { result, stats, .. } =
             find_fair_cycle(&mut self.graph(), acceptance, closure, &mut |_| Ok(()));
         let Ok::<_, Infallible>(found) = result;
         assert_eq!(

@@ -1,0 +1,49 @@
+//! Keeping the state of a long search, so that it can go on later.
+
+use std::fmt;
+
+/// Where searches keep their state. Only the binaries know clocks and files; a search asks now and
+/// then whether it is time, and hands over what it needs to go on.
+pub trait Checkpoints: fmt::Debug + Send + Sync {
+    /// Should the state be kept now?
+    fn is_due(&self) -> bool;
+
+    /// Keeps this state in place of any earlier one.
+    fn keep(&self, state: &[u64]);
+
+    /// The state to go on from, the first time that somebody asks.
+    fn take(&self) -> Option<Vec<u64>>;
+}
+
+/// Appends a list, its length first.
+pub fn put_list(out: &mut Vec<u64>, items: impl IntoIterator<Item = u64>) {
+    let start = out.len();
+    out.push(0);
+    out.extend(items);
+    out[start] = (out.len() - start - 1) as u64;
+}
+
+/// Takes a list from the front; nothing if it is not all there.
+pub fn take_list<'a>(words: &mut &'a [u64]) -> Option<&'a [u64]> {
+    let (&len, rest) = words.split_first()?;
+    let list = rest.get(..usize::try_from(len).ok()?)?;
+    *words = &rest[list.len()..];
+    Some(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_follow_each_other() {
+        let mut out = Vec::new();
+        put_list(&mut out, [1, 2]);
+        put_list(&mut out, []);
+        let mut words = out.as_slice();
+        assert_eq!(take_list(&mut words), Some(&[1, 2][..]));
+        assert_eq!(take_list(&mut words), Some(&[][..]));
+        assert_eq!(take_list(&mut words), None);
+        assert_eq!(take_list(&mut &[7, 1][..]), None);
+    }
+}

@@ -1,0 +1,111 @@
+//! Checks that are stopped at random points and go on give the same answer as if they had not been.
+
+use std::sync::{Arc, Mutex};
+
+use base::{Budget, Checkpoints, Fairness, NoProgress, Span, StopReason};
+use check::{Outcome, Plan, check};
+use evidence::{UnknownReason, Verdict};
+use logic::{Ltl, NamedProperty, Property, classify};
+use model::Model;
+use testkit::{ModelShape, Random, random_formula, random_model};
+
+/// Keeps the last state in memory; due every few times that it is asked.
+#[derive(Debug, Default)]
+struct Memory {
+    kept: Mutex<Option<Vec<u64>>>,
+    n_asked: Mutex<u32>,
+}
+
+impl Checkpoints for Memory {
+    fn is_due(&self) -> bool {
+        let mut n_asked = self.n_asked.lock().expect("no panic");
+        *n_asked += 1;
+        n_asked.is_multiple_of(3)
+    }
+
+    fn keep(&self, state: &[u64]) {
+        *self.kept.lock().expect("no panic") = Some(state.to_vec());
+    }
+
+    fn take(&self) -> Option<Vec<u64>> {
+        self.kept.lock().expect("no panic").take()
+    }
+}
+
+fn outcome(model: &Model, property: &NamedProperty, plan: &Plan) -> Outcome {
+    let checked = check(model, property, plan, &mut NoProgress);
+    checked.unwrap_or_else(|bug| panic!("{bug}"))
+}
+
+/// Everything about an outcome that must not depend on stops.
+fn summary(outcome: &Outcome) -> (String, u64, u64, Option<u64>) {
+    let verdict = match &outcome.verdict {
+        Verdict::Violated(violation) => format!("violated {}", violation.trace.is_some()),
+        other => other.name().to_owned(),
+    };
+    let stats = &outcome.stats;
+    (
+        verdict,
+        stats.n_states,
+        stats.n_transitions,
+        stats.n_product_states,
+    )
+}
+
+#[test]
+fn stopped_checks_go_on_where_they_were() {
+    let mut n_stops = 0;
+    for seed in 0..4_000 {
+        let mut random = Random::new(seed);
+        let shape = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Loose][random.below(3)];
+        let model = random_model(&mut random, shape);
+        let property = match random.below(4) {
+            0 => Property::DeadlockFree,
+            1 => classify(Ltl::always(random_formula(&mut random, 8, 0))),
+            _ => classify(random_formula(&mut random, 8, 3)),
+        };
+        let property = NamedProperty {
+            name: "p".into(),
+            text: String::new(),
+            property,
+            fairness: None,
+            span: Span::nowhere(),
+        };
+        let kinds = ["none", "weak", "strong", "strong-process", "annotated"];
+        let reduce = random.chance(30);
+        let plan = Plan {
+            fairness: Fairness::parse(kinds[random.below(kinds.len())]),
+            reduce,
+            budget: Budget::unlimited().with_max_states(3_000),
+            ..Plan::default()
+        };
+        let whole = outcome(&model, &property, &plan);
+        if matches!(whole.verdict, Verdict::Unknown(_)) {
+            continue;
+        }
+        let memory = Arc::new(Memory::default());
+        let mut limit = random.below(20) as u64;
+        let resumed = loop {
+            let plan = Plan {
+                checkpoints: Some(Arc::clone(&memory) as Arc<dyn Checkpoints>),
+                budget: Budget::unlimited().with_max_states(limit),
+                ..plan.clone()
+            };
+            let outcome = outcome(&model, &property, &plan);
+            let stopped = Verdict::Unknown(UnknownReason::Stopped(StopReason::StateLimit));
+            if outcome.verdict != stopped {
+                break outcome;
+            }
+            n_stops += 1;
+            limit += 1 + random.below(60) as u64;
+        };
+        // A reduced search that expands a level again may choose anew.
+        let (whole, resumed) = (summary(&whole), summary(&resumed));
+        match reduce {
+            true => assert_eq!(whole.0, resumed.0, "seed {seed}, {property:?}"),
+            false if whole.0 == "holds" => assert_eq!(whole, resumed, "seed {seed}, {property:?}"),
+            false => assert_eq!(whole.0, resumed.0, "seed {seed}, {property:?}"),
+        }
+    }
+    assert!(n_stops > 2_000, "{n_stops}");
+}

@@ -1,0 +1,155 @@
+//! A breadth-first search as numbers, and back.
+//!
+//! A search is kept as it was when its current level began, with all states met since. The level is
+//! expanded again: states met before are not new then, but steps are counted as if nothing had
+//! happened. Whether the new states are the goal is looked at again, because a search that is
+//! stopped in one thread may lose what another has just found.
+
+use base::{Checkpoints, bits, put_list, take_list};
+
+use crate::store::{StateIndex, StateStore};
+
+use super::{End, NO_PANIC, Position, Shared, Worker};
+
+/// What tells these numbers from those of other searches.
+const KIND: u64 = 1;
+
+impl Shared<'_> {
+    /// Where to begin: where an earlier search was, or at the initial states.
+    pub(super) fn first_position(
+        &self,
+        workers: &mut [Worker<'_>],
+        checkpoints: Option<&dyn Checkpoints>,
+    ) -> Result<Position, End> {
+        let kept = checkpoints.and_then(Checkpoints::take);
+        let kept = kept.as_deref().and_then(Kept::read);
+        let kept = kept.filter(|kept| kept.n_words == self.n_words(&workers[0]));
+        if let Some(kept) = kept {
+            let position = self.restore(&mut workers[0], &kept)?;
+            self.end_level(workers);
+            return Ok(position);
+        }
+        workers[0].add_initial_states(self)?;
+        self.end_level(workers);
+        Ok(Position {
+            level: (0, self.store.len() as StateIndex),
+            depth: 0,
+        })
+    }
+
+    /// Was the search stopped from outside?
+    pub(super) fn is_stopped(&self) -> bool {
+        let end = self.end.lock().expect(NO_PANIC);
+        matches!(*end, Some(End::Stopped(_)))
+    }
+
+    fn n_words(&self, worker: &Worker<'_>) -> usize {
+        worker.system.n_words()
+    }
+
+    /// Hands over what is needed to expand the level afresh. `n_transitions` were counted before
+    /// it. Names without a state are skipped.
+    pub(super) fn keep(
+        &self,
+        worker: &Worker<'_>,
+        position: Position,
+        n_transitions: u64,
+        checkpoints: &dyn Checkpoints,
+    ) {
+        let n_words = self.n_words(worker);
+        let mut new_names = Vec::with_capacity(self.store.len() + 1);
+        let (mut states, mut parents) = (Vec::new(), Vec::new());
+        let mut state = vec![0; n_words];
+        for name in 0..self.store.len() as StateIndex {
+            new_names.push(parents.len() as u64);
+            if self.parents.is_unused(name) {
+                continue;
+            }
+            self.store.read(name, &mut state);
+            states.extend_from_slice(&state);
+            // A search with checkpoints keeps the parent of every state.
+            let parent = self.parents.candidates(name).map(|parents| parents.start);
+            parents.push(parent.map_or(0, |parent| new_names[parent as usize] + 1));
+        }
+        new_names.push(parents.len() as u64);
+        let [first, end] = [position.level.0, position.level.1].map(|n| new_names[n as usize]);
+        let mut out = Vec::new();
+        let facts = [
+            KIND,
+            n_words as u64,
+            first,
+            end,
+            position.depth,
+            n_transitions,
+        ];
+        put_list(&mut out, facts);
+        put_list(&mut out, states);
+        put_list(&mut out, parents);
+        put_list(
+            &mut out,
+            worker.commands_taken.iter().map(|t| u64::from(*t)),
+        );
+        put_list(&mut out, worker.seen.iter().copied());
+        checkpoints.keep(&out);
+    }
+
+    fn restore(&self, worker: &mut Worker<'_>, kept: &Kept<'_>) -> Result<Position, End> {
+        let mut guard = Some(self.store.table());
+        let mut n_restored = 0;
+        for (words, parent) in kept.states.chunks_exact(kept.n_words).zip(kept.parents) {
+            let hash = StateStore::hash(words);
+            let (name, _) = worker.insert(self, &mut guard, words, hash)?;
+            assert_eq!(name as usize, n_restored, "names are given in order");
+            let parent = u32::try_from(*parent).ok().and_then(|p| p.checked_sub(1));
+            self.parents.set(name, parent);
+            worker.n_uncounted += 1;
+            worker.n_transient += u64::from(worker.system.is_transient(words));
+            n_restored += 1;
+        }
+        drop(guard);
+        worker.count(self);
+        worker.n_transitions = kept.n_transitions;
+        for (own, taken) in worker.commands_taken.iter_mut().zip(kept.commands_taken) {
+            *own = *taken != 0;
+        }
+        bits::union_into(&mut worker.seen, kept.seen);
+        for name in kept.position.level.1..n_restored as StateIndex {
+            let words = self.store.get(name);
+            if !worker.letters.has_step_atoms() {
+                worker.inspect(self, name, &words, None)?;
+            }
+        }
+        Ok(kept.position)
+    }
+}
+
+/// What was kept, read.
+struct Kept<'a> {
+    n_words: usize,
+    position: Position,
+    n_transitions: u64,
+    states: &'a [u64],
+    parents: &'a [u64],
+    commands_taken: &'a [u64],
+    seen: &'a [u64],
+}
+
+impl<'a> Kept<'a> {
+    /// Nothing if another search has written it.
+    fn read(mut words: &'a [u64]) -> Option<Self> {
+        let words = &mut words;
+        let &[KIND, n_words, first, end, depth, n_transitions] = take_list(words)? else {
+            return None;
+        };
+        let level = (u32::try_from(first).ok()?, u32::try_from(end).ok()?);
+        Some(Self {
+            n_words: usize::try_from(n_words).ok()?,
+            position: Position { level, depth },
+            n_transitions,
+            states: take_list(words)?,
+            parents: take_list(words)?,
+            commands_taken: take_list(words)?,
+            seen: take_list(words)?,
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! What a breadth-first search has to show in the end.
+
+use base::{AtomId, bits};
+use evidence::{Trace, TraceStep};
+
+use crate::label::Label;
+use crate::store::StateIndex;
+use crate::system::{Steps, System};
+
+use super::{Shared, Stats, Worker, count_actions, trace_step};
+
+impl Shared<'_> {
+    /// The shortest run to a state. `last` names the step that must end it.
+    pub(super) fn trace(
+        &self,
+        system: &mut System<'_>,
+        state: StateIndex,
+        last: Option<(StateIndex, Label)>,
+    ) -> Trace {
+        let mut path = vec![state];
+        let mut parent = match &last {
+            Some((source, _)) => Some(*source),
+            None => self.parent(system, state),
+        };
+        while let Some(source) = parent {
+            path.push(source);
+            parent = self.parent(system, source);
+        }
+        path.reverse();
+        let mut steps = Vec::new();
+        for pair in path.windows(2) {
+            let is_last = steps.len() + 2 == path.len();
+            let label = last.as_ref().filter(|_| is_last).map(|(_, label)| label);
+            steps.push(self.step_between(system, pair[0], pair[1], label));
+        }
+        let states = path
+            .iter()
+            .map(|&index| system.unpack(&self.store.get(index)));
+        Trace {
+            states: states.collect(),
+            steps,
+            loop_start: None,
+        }
+    }
+
+    /// The state from which this one was reached first; nothing for an initial state.
+    fn parent(&self, system: &mut System<'_>, state: StateIndex) -> Option<StateIndex> {
+        let mut candidates = self.parents.candidates(state)?;
+        if candidates.len() == 1 {
+            return candidates.next();
+        }
+        let target = self.store.get(state);
+        let mut steps = Steps::default();
+        candidates.find(|&source| {
+            let expanded = system.steps(&self.store.get(source), &mut steps);
+            let leads = |position| steps.target(position, target.len()) == target;
+            expanded.is_ok() && (0..steps.len()).any(leads)
+        })
+    }
+
+    fn step_between(
+        &self,
+        system: &mut System<'_>,
+        source: StateIndex,
+        target: StateIndex,
+        label: Option<&Label>,
+    ) -> TraceStep {
+        if let Some(label) = label {
+            return trace_step(label);
+        }
+        let mut steps = Steps::default();
+        let expanded = system.steps(&self.store.get(source), &mut steps);
+        expanded.expect("the state was expanded before");
+        let target = self.store.get(target);
+        let fits = |&position: &usize| steps.target(position, target.len()) == target;
+        let position = (0..steps.len()).find(fits).expect("the parent leads here");
+        trace_step(system.label(steps.labels[position]))
+    }
+
+    pub(super) fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
+        let model = workers[0].system.model();
+        let mut stats = Stats {
+            n_states: workers.iter().fold(self.n_states(), |n_states, worker| {
+                n_states + worker.n_uncounted - worker.n_transient
+            }),
+            n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
+            n_product_states: None,
+            reduced: workers[0].stubborn.is_some(),
+            refusal: None,
+            memory_bytes: self.memory(),
+            commands_taken: vec![false; model.commands().len()],
+            action_counts: vec![0; model.actions().len()],
+            atoms_seen: vec![false; model.parts().atoms.len()],
+        };
+        for worker in workers {
+            for (all, taken) in stats.commands_taken.iter_mut().zip(&worker.commands_taken) {
+                *all |= taken;
+            }
+            count_actions(
+                &worker.system,
+                &worker.label_counts,
+                &mut stats.action_counts,
+            );
+            for atom in atoms {
+                stats.atoms_seen[atom.index()] |=
+                    bits::get(&worker.seen, worker.letters.bit(*atom));
+            }
+        }
+        stats
+    }
+}

@@ -1,0 +1,97 @@
+//! Which steps of a state a reduced search takes.
+
+use crate::store::{StateIndex, StateStore};
+use crate::stubborn::Stubborn;
+use crate::system::Steps;
+
+use super::{Halt, Product, UNEXPANDED};
+
+/// Which steps of a state a reduced search takes; see [`crate::stubborn`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Selection {
+    /// Not decided yet.
+    Undecided,
+    /// A small set.
+    Small,
+    /// A small set with all concerned units.
+    Attentive,
+    /// All of them.
+    All,
+}
+
+impl Selection {
+    /// The selection that has this number as its discriminant.
+    pub(super) fn from_number(number: u64) -> Option<Self> {
+        [Self::Undecided, Self::Small, Self::Attentive, Self::All]
+            .into_iter()
+            .find(|selection| *selection as u64 == number)
+    }
+}
+
+impl Product<'_, '_> {
+    /// Leaves out the steps that can wait, if the search is reduced. A state keeps what was decided
+    /// when it was expanded first.
+    pub(super) fn leave_out(&mut self, state: StateIndex) -> Result<(), Halt> {
+        let Some(mut stubborn) = self.stubborn.take() else {
+            return Ok(());
+        };
+        let mut steps = std::mem::take(&mut self.steps);
+        let selected = self.select(state, &steps, &mut stubborn);
+        if selected.is_ok_and(|selection| selection != Selection::All) {
+            steps.retain_units(|unit| stubborn.keeps(unit));
+        }
+        self.steps = steps;
+        self.stubborn = Some(stubborn);
+        selected.map(drop)
+    }
+
+    fn select(
+        &mut self,
+        state: StateIndex,
+        steps: &Steps,
+        stubborn: &mut Stubborn,
+    ) -> Result<Selection, Halt> {
+        self.selections
+            .resize(self.store.len(), Selection::Undecided);
+        let mut selection = self.selections[state as usize];
+        if selection == Selection::All
+            || selection == Selection::Undecided && !stubborn.is_worth_trying()
+            || !stubborn.choose(self.system, &self.state, steps)
+        {
+            self.selections[state as usize] = Selection::All;
+            return Ok(Selection::All);
+        }
+        if selection == Selection::Undecided {
+            let must_attend =
+                stubborn.needs_attention() && self.leads_back(state, steps, stubborn)?;
+            selection = match must_attend {
+                true => Selection::Attentive,
+                false => Selection::Small,
+            };
+        }
+        if selection == Selection::Attentive && !stubborn.attend(self.system, &self.state) {
+            selection = Selection::All;
+        }
+        self.selections[state as usize] = selection;
+        Ok(selection)
+    }
+
+    /// Does a step that is kept lead to a state decided before, or to the state itself?
+    fn leads_back(
+        &mut self,
+        state: StateIndex,
+        steps: &Steps,
+        stubborn: &Stubborn,
+    ) -> Result<bool, Halt> {
+        for position in 0..steps.len() {
+            if stubborn.keeps(steps.units[position]) {
+                let words = steps.target(position, self.state.len());
+                let target = self.intern(words, StateStore::hash(words))?;
+                if target == state || self.n_steps[target as usize] != UNEXPANDED {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
