@@ -34,10 +34,6 @@ fn every_kind_of_assertion_is_answered() {
         ("Sys |= []<> c", "Sys |= []<> c  violated"),
         ("Sys reaches done with max(n)", "the greatest value is 3"),
         ("Sys deterministic", "here `a` leads to different states"),
-        (
-            "Grows deadlockfree",
-            "Grows deadlockfree  unknown: unsupported",
-        ),
     ];
     for (property, text) in expected {
         let shown = verdict_of(&scene, property, &[]);
