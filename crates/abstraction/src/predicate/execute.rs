@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::Span;
-use model::{CommandId, Composition, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync};
+use model::{CommandId, Composition, InstanceId, Model, Pattern, Stmt, StmtKind, Sync};
 use smt::{Interval, Sort, Term};
 
-use super::program::{
-    Content, Failure, Local, Program, Refusal, Transition, scalar, variables, within,
-};
+use super::program::{Content, Failure, Local, Program, Refusal, Transition, variables, within};
 use super::symbolic::{Resolved, Scene, Target, Translator, as_bool, as_int};
 
 /// More ways of moving together than this are not written down.
