@@ -18,6 +18,9 @@ pub struct Lts {
     pub steps: Vec<Vec<(u32, u32, u32)>>,
 }
 
+/// Steps through a graph: where each starts, and its number there.
+pub(super) type Way = Vec<(u32, u32)>;
+
 impl Lts {
     /// A system with these steps (source, name, target; no name is invisible) and one initial state.
     #[must_use]
@@ -172,7 +175,7 @@ impl Lts {
 
     /// A shortest way to a state with two equally named steps to different states: its start, its steps,
     /// and the name.
-    pub(super) fn ambiguous(&self) -> Option<(u32, Vec<(u32, u32)>, u32)> {
+    pub(super) fn ambiguous(&self) -> Option<(u32, Way, u32)> {
         let mut from: Vec<Option<(u32, u32)>> = vec![None; self.steps.len()];
         let mut seen = vec![false; self.steps.len()];
         let mut queue: VecDeque<u32> = (0..self.n_initial as u32).collect();

@@ -92,6 +92,7 @@ pub fn counts(text: &str) -> (u64, u64) {
     let loaded = right(text);
     let mut system = System::new(&loaded.systems[0].model).expect("it is small");
     let everything = Exploration {
+        checkpoints: None,
         atoms: &[],
         goal: &Goal::Nothing,
         reduce: false,
