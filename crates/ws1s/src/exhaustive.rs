@@ -174,12 +174,27 @@ fn binary_operations_agree_with_their_definitions() {
     }
     let two_valued = automata(3, &[FALSE, TRUE], var);
     for (index, left) in two_valued.iter().enumerate() {
-        // Every pair once; the operations are symmetric.
+        // Every pair once; what is not symmetric is asked both ways.
         for right in &two_valued[index..] {
-            let both = left.and(right, &budget).unwrap();
-            lockstep(left, right, &both, &|a, b| a.min(b));
+            check_two_valued_pair(left, right, &budget);
         }
     }
+}
+
+fn check_two_valued_pair(left: &Automaton, right: &Automaton, budget: &Budget) {
+    let and = left.and(right, budget).unwrap();
+    let outputs = lockstep(left, right, &and, &|a, b| a.min(b));
+    let or = left.or(right, budget).unwrap();
+    lockstep(left, right, &or, &|a, b| a.max(b));
+    let iff = left.iff(right, budget).unwrap();
+    let equal = |a: u32, b: u32| if a == b { TRUE } else { FALSE };
+    lockstep(left, right, &iff, &equal);
+    let forth = !outputs.contains(&(TRUE, FALSE));
+    let back = !outputs.contains(&(FALSE, TRUE));
+    assert_eq!(left.is_included_in(right, budget).unwrap(), forth);
+    assert_eq!(right.is_included_in(left, budget).unwrap(), back);
+    let same = left.is_equivalent_to(right, budget).unwrap();
+    assert_eq!(same, forth && back);
 }
 
 fn check_pair(left: &Automaton, right: &Automaton, budget: &Budget) {
@@ -215,9 +230,15 @@ fn check_pair(left: &Automaton, right: &Automaton, budget: &Budget) {
     assert_eq!(left.is_equivalent_to(right, budget).unwrap(), equivalent);
 }
 
-/// Walks three machines together and compares the outputs after every non-empty word.
-fn lockstep(left: &Automaton, right: &Automaton, both: &Automaton, f: &dyn Fn(u32, u32) -> u32) {
-    let mut seen = BTreeSet::new();
+/// Walks three machines together and compares the outputs after every non-empty word. Returns the
+/// pairs of outputs of the first two that were met.
+fn lockstep(
+    left: &Automaton,
+    right: &Automaton,
+    both: &Automaton,
+    f: &dyn Fn(u32, u32) -> u32,
+) -> Vec<(u32, u32)> {
+    let (mut seen, mut met) = (Vec::new(), Vec::new());
     let mut stack = vec![(0, 0, 0)];
     while let Some((a, b, c)) = stack.pop() {
         for bit in [false, true] {
@@ -225,9 +246,14 @@ fn lockstep(left: &Automaton, right: &Automaton, both: &Automaton, f: &dyn Fn(u3
             let next = (step(left, a), step(right, b), step(both, c));
             let outputs = (left.machine.outputs[next.0], right.machine.outputs[next.1]);
             assert_eq!(both.machine.outputs[next.2], f(outputs.0, outputs.1));
-            if seen.insert(next) {
+            if !met.contains(&outputs) {
+                met.push(outputs);
+            }
+            if !seen.contains(&next) {
+                seen.push(next);
                 stack.push(next);
             }
         }
     }
+    met
 }

@@ -25,7 +25,7 @@ fn files_that_cannot_be_read() {
     "#]],
     );
     scene.check(
-        &["check", "model.pml"],
+        &["check", "model.tla"],
         expect![[r#"
         --- stderr
         error: `model.pml`: `.pml` files are not supported; supported: `.fair` (the native language), `.csp` (CSP#)
