@@ -163,8 +163,7 @@ impl Abstraction<'_> {
             (Sort::Int, (lo, hi)) => {
                 let is_bounded = lo.is_some() || hi.is_some();
                 let vars = self.program.vars.iter();
-                let vars =
-                    vars.filter(|var| var.sort == Sort::Int && var.is_open != is_bounded);
+                let vars = vars.filter(|var| var.sort == Sort::Int && var.is_open != is_bounded);
                 let ends = lo.into_iter().chain(hi).map(Term::Int);
                 ends.chain(vars.map(|var| var.term())).collect()
             }

@@ -17,9 +17,7 @@ use abstraction::predicate::{
 use base::{AtomId, FairnessKind, Span};
 use evidence::{UnknownReason, Verdict};
 use logic::{CtlStar, Ltl, MayMustProperty, NamedProperty, Property};
-use model::{
-    Assumption, Condition, ConditionKind, MayMust, MayMustParts, Proposition, Subject,
-};
+use model::{Assumption, Condition, ConditionKind, MayMust, MayMustParts, Proposition, Subject};
 use rustc_hash::FxHashMap;
 use smt::Term;
 
@@ -122,7 +120,9 @@ fn answer(
         let mut extended = check.model.parts().clone();
         let system: MayMust = parts.finish();
         extended.systems = vec![system];
-        let model = extended.finish().expect("a system can stand beside a model");
+        let model = extended
+            .finish()
+            .expect("a system can stand beside a model");
         let mut outcome = check_may_must(&model, &asked, question, check.plan);
         outcome.route = "predicate";
         outcome.fairness = check.fairness;
@@ -215,7 +215,9 @@ impl Builder<'_, '_, '_> {
         let nothing = self.entered(None, &step_atoms);
         let mut positions = Positions::default();
         for state in 0..self.graph.n_initial {
-            let exists = self.abstraction.describes_initial(&self.graph.states[state]);
+            let exists = self
+                .abstraction
+                .describes_initial(&self.graph.states[state]);
             if exists == Some(false) {
                 continue;
             }
@@ -323,10 +325,9 @@ impl Builder<'_, '_, '_> {
             let is_asked = self.check.setup.atoms.contains_key(&atom);
             let value = |(state, entered): &(usize, Entered)| match place {
                 Some(place) => Some(entered[place]),
-                None => is_asked.then(|| {
-                    self.letters
-                        .holds(atom, &self.graph.states[*state], None)
-                }),
+                None => {
+                    is_asked.then(|| self.letters.holds(atom, &self.graph.states[*state], None))
+                }
             };
             propositions.push(Proposition {
                 name: description.name.clone(),
