@@ -15,8 +15,12 @@ fn bakery() -> String {
     std::fs::read_to_string(path).expect("the example exists")
 }
 
-/// Asks about a model as the command line does, without naming a route.
 fn ask(text: &str, formula: &str, fairness: &str) -> Outcome {
+    ask_by(Some(Route::Predicate), text, formula, fairness)
+}
+
+/// Asks about a model as the command line does with `--ctl`.
+fn ask_by(route: Option<Route>, text: &str, formula: &str, fairness: &str) -> Outcome {
     let options = lang::Options {
         ctl: vec![("asked".to_owned(), formula.to_owned())],
         ..lang::Options::default()
@@ -30,7 +34,7 @@ fn ask(text: &str, formula: &str, fairness: &str) -> Outcome {
     let position = loaded.properties.iter().position(|p| p.name == "asked");
     let position = position.expect("it was asked");
     let mut plan = Plan {
-        route: Some(Route::Predicate),
+        route,
         fairness: Fairness::parse(fairness),
         ..Plan::default()
     };
@@ -107,6 +111,21 @@ fn open_parameters_choices_and_deadlocks_are_treated() {
     assert_eq!(verdict(chosen, "A[] E X x == 2", "none"), "holds");
     assert_eq!(verdict(chosen, "E[] x == 0", "none"), "holds");
     assert_eq!(verdict(chosen, "A<> x == 2", "none"), "violated");
+}
+
+#[test]
+fn models_with_unbounded_data_take_this_route() {
+    let open = "param N >= 1\nvar x : int = 0\nprocess P { up when x < N { x := x + 1 } }\n";
+    for (text, formula) in [
+        (open.to_owned(), "E X x > 0"),
+        (bakery(), "A[] E<> P1 @ critical"),
+    ] {
+        let outcome = ask_by(None, &text, formula, "none");
+        assert_eq!(
+            (outcome.route, outcome.verdict.name()),
+            ("predicate", "holds")
+        );
+    }
 }
 
 #[test]
