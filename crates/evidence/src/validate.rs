@@ -44,7 +44,7 @@ pub fn validate(
             validate_branching(model, &formula.negated(), fairness, assumptions, branching)
         }
         (ViolationKind::NegationHolds, None) => match property {
-            Property::MayMust(_) => Ok(()),
+            Property::MayMust(_) | Property::CtlStar(_) => Ok(()),
             _ => Err(Invalid::KindDoesNotFit),
         },
         (ViolationKind::NegationHolds, Some(_)) => Err(Invalid::KindDoesNotFit),

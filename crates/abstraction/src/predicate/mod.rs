@@ -24,6 +24,7 @@ mod command;
 mod domain;
 mod execute;
 mod explore;
+mod must;
 mod program;
 mod questions;
 mod ranking;

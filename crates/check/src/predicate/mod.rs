@@ -11,6 +11,7 @@ mod concrete;
 mod listing;
 mod liveness;
 mod product;
+mod quantifiers;
 mod remarks;
 mod safety;
 mod setup;
@@ -143,6 +144,9 @@ pub(crate) fn check(
         last_domain: std::cell::RefCell::default(),
         unconfirmed: std::cell::RefCell::default(),
     };
+    if let Property::CtlStar(formula) = &property.property {
+        return quantifiers::check(&check, property, formula);
+    }
     decide(&check)
 }
 

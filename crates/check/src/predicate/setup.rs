@@ -63,10 +63,8 @@ impl Setup {
     fn add_atoms(&mut self, model: &Model, property: &Property) -> Result<(), Refusal> {
         let own = match property {
             Property::Ltl(f) | Property::Invariant(f) | Property::Reachable(f) => f.atoms(),
-            Property::DeadlockFree
-            | Property::CtlStar(_)
-            | Property::Never(_)
-            | Property::MayMust(_) => Vec::new(),
+            Property::CtlStar(f) => f.atoms(),
+            Property::DeadlockFree | Property::Never(_) | Property::MayMust(_) => Vec::new(),
         };
         for atom in with_assumed_atoms(model, &own) {
             let (meaning, failure) = atom_term(model, &self.program, atom)?;
