@@ -19,7 +19,7 @@ const RENDEZVOUS: &str = "
     property order: always (got <= sent && sent <= got + 1)
     property right: always (R.take -> last == sent)
     property arrives: always (S @ giving -> eventually R.take)
-    property ends: eventually got == N
+    property ends: eventually sent == N
     property never_two: always got < 2
     property endless: always eventually S @ giving
 ";

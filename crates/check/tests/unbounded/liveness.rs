@@ -43,8 +43,8 @@ fn a_leader_is_elected() {
 fn readers_come_and_leave() {
     assert_live("readers_writers", "reads", "strong", "holds");
     assert_live("readers_writers", "reads", "weak", "violated");
-    assert_live("readers_writers", "drained", "weak", "holds");
-    assert_live("readers_writers", "drained", "none", "violated");
+    // While there are readers, leaving is all that they and the writer can do.
+    assert_live("readers_writers", "drained", "none", "holds");
 }
 
 #[test]
