@@ -26,28 +26,83 @@ pub enum Refined {
     Nothing,
 }
 
+/// A path that cannot happen, with what is demanded of it.
+struct Demand<'a> {
+    path: &'a AbstractPath,
+    /// What holds in the last state.
+    end: &'a Term,
+    /// Which guards are needed for the contradiction.
+    guards: Vec<bool>,
+    /// What is observed in each state; nothing beyond its length.
+    observed: Vec<Vec<Term>>,
+}
+
+impl<'a> Demand<'a> {
+    /// All guards, and what is observed.
+    fn new(path: &'a AbstractPath, end: &'a Term, observed: Vec<Vec<Term>>) -> Self {
+        let guards = vec![true; path.transitions.len()];
+        Self {
+            path,
+            end,
+            guards,
+            observed,
+        }
+    }
+
+    /// What is observed in a state.
+    fn observed_at(&self, position: usize) -> Term {
+        let terms = self.observed.get(position).into_iter().flatten();
+        Term::and(terms.cloned())
+    }
+}
+
 impl Abstraction<'_> {
     /// Adds predicates that refute a path which cannot happen and end in a state satisfying
     /// `end`. The abstraction must then be worked out anew with [`Abstraction::refine`].
     pub fn learn(&mut self, path: &AbstractPath, end: &Term, round: usize) -> Refined {
-        let n_steps = path.transitions.len();
-        for start in (0..=n_steps).rev() {
-            let needed = vec![true; n_steps];
-            if !self.is_cut(path, start, end, &needed) {
+        self.learn_observed(path, end, Vec::new(), round)
+    }
+
+    /// The same for a path which happens, but not with what is `observed` in its states.
+    pub fn learn_observed(
+        &mut self,
+        path: &AbstractPath,
+        end: &Term,
+        observed: Vec<Vec<Term>>,
+        round: usize,
+    ) -> Refined {
+        for start in (0..=path.transitions.len()).rev() {
+            let mut demand = Demand::new(path, end, observed.clone());
+            if !self.is_cut(&demand, Some(start)) {
                 continue;
             }
-            let needed = self.without_idle_guards(path, start, end, needed);
-            match self.add_preconditions(path, start, end, &needed, round) {
+            self.leave_out(&mut demand, Some(start));
+            match self.add_preconditions(&demand, start, round) {
                 0 => {}
                 n_added => return Refined::Added(n_added),
             }
         }
         // The contradiction is with the initial states.
-        let needed = vec![true; n_steps];
-        match self.add_preconditions(path, 0, end, &needed, round) {
+        let mut demand = Demand::new(path, end, observed);
+        if !demand.observed.is_empty() {
+            self.leave_out(&mut demand, None);
+        }
+        match self.add_preconditions(&demand, 0, round) {
             0 => Refined::Nothing,
             n_added => Refined::Added(n_added),
         }
+    }
+
+    /// What the states of a path say, one fact for every slot.
+    #[must_use]
+    pub fn observed(&self, path: &AbstractPath) -> Vec<Vec<Term>> {
+        let of_state = |state: &[i64]| -> Vec<Term> {
+            let slots = state.iter().enumerate();
+            slots
+                .map(|(slot, value)| self.domain.describe(self.program, slot, *value))
+                .collect()
+        };
+        path.states.iter().map(|state| of_state(state)).collect()
     }
 
     /// Adds how far two variables are apart before a step of the path, where a predicate says how
@@ -96,43 +151,68 @@ impl Abstraction<'_> {
     }
 
     /// Is the rest of the path impossible from the states that its abstract state at `start`
-    /// describes?
-    fn is_cut(&mut self, path: &AbstractPath, start: usize, end: &Term, needed: &[bool]) -> bool {
-        let rest = self.precondition(path, start, end, needed);
-        let mut question = self.facts_about(&path.states[start], std::slice::from_ref(&rest));
+    /// describes, or all of it from the initial states?
+    fn is_cut(&mut self, demand: &Demand<'_>, start: Option<usize>) -> bool {
+        let rest = self.precondition(demand, start.unwrap_or(0));
+        let mut question = match start {
+            Some(start) => {
+                self.facts_about(&demand.path.states[start], std::slice::from_ref(&rest))
+            }
+            None => {
+                let init = self.program.init.clone();
+                let bounds = self
+                    .domain
+                    .bounds(self.program, &[init.clone(), rest.clone()]);
+                vec![init, bounds, demand.observed_at(0)]
+            }
+        };
         question.push(rest);
         self.questions.is_impossible(&question)
     }
 
-    /// Leaves out guards as long as the contradiction stays.
-    fn without_idle_guards(
-        &mut self,
-        path: &AbstractPath,
-        start: usize,
-        end: &Term,
-        mut needed: Vec<bool>,
-    ) -> Vec<bool> {
-        for position in start..needed.len() {
-            needed[position] = false;
-            if !self.is_cut(path, start, end, &needed) {
-                needed[position] = true;
+    /// Leaves out guards and observations as long as the contradiction stays. Observations are
+    /// left out state by state, then one by one.
+    fn leave_out(&mut self, demand: &mut Demand<'_>, start: Option<usize>) {
+        let first = start.unwrap_or(0);
+        for position in first..demand.observed.len() {
+            let kept = std::mem::take(&mut demand.observed[position]);
+            if self.is_cut(demand, start) {
+                continue;
+            }
+            demand.observed[position] = kept;
+            for fact in (0..demand.observed[position].len()).rev() {
+                let kept = demand.observed[position].remove(fact);
+                if !self.is_cut(demand, start) {
+                    demand.observed[position].insert(fact, kept);
+                }
             }
         }
-        needed
+        for position in first..demand.guards.len() {
+            demand.guards[position] = false;
+            if !self.is_cut(demand, start) {
+                demand.guards[position] = true;
+            }
+        }
     }
 
     /// What must hold before step `from` so that the rest happens and ends as demanded.
-    fn precondition(&self, path: &AbstractPath, from: usize, end: &Term, needed: &[bool]) -> Term {
-        let mut condition = end.clone();
-        for position in (from..path.transitions.len()).rev() {
-            condition = self.before(path.transitions[position], position, &condition, needed);
+    fn precondition(&self, demand: &Demand<'_>, from: usize) -> Term {
+        let mut condition = self.at_end(demand);
+        for position in (from..demand.guards.len()).rev() {
+            condition = self.before(demand, position, &condition);
         }
         condition
     }
 
-    /// The weakest precondition of one step, with its guard if that is needed.
-    fn before(&self, transition: usize, position: usize, after: &Term, needed: &[bool]) -> Term {
-        let transition = &self.program.transitions[transition];
+    /// What is demanded of the last state.
+    fn at_end(&self, demand: &Demand<'_>) -> Term {
+        Term::and([demand.end.clone(), demand.observed_at(demand.guards.len())])
+    }
+
+    /// The weakest precondition of one step, with its guard and what is observed, as far as they
+    /// are needed.
+    fn before(&self, demand: &Demand<'_>, position: usize, after: &Term) -> Term {
+        let transition = &self.program.transitions[demand.path.transitions[position]];
         let local = |name: &str| {
             let local = transition
                 .locals
@@ -145,26 +225,20 @@ impl Abstraction<'_> {
             let value = transition.updates.get(&var)?;
             Some(value.substitute(&local))
         });
-        let guard = match needed[position] {
+        let guard = match demand.guards[position] {
             true => transition.guard.substitute(&local),
             false => Term::Bool(true),
         };
-        self.domain.simplify(&Term::and([guard, effect]), &[])
+        let parts = [guard, demand.observed_at(position), effect];
+        self.domain.simplify(&Term::and(parts), &[])
     }
 
-    fn add_preconditions(
-        &mut self,
-        path: &AbstractPath,
-        start: usize,
-        end: &Term,
-        needed: &[bool],
-        round: usize,
-    ) -> usize {
+    fn add_preconditions(&mut self, demand: &Demand<'_>, start: usize, round: usize) -> usize {
         let origin = Origin::Refinement(round);
-        let mut conditions = vec![end.clone()];
-        for position in (start..path.transitions.len()).rev() {
+        let mut conditions = vec![self.at_end(demand)];
+        for position in (start..demand.guards.len()).rev() {
             let after = conditions.last().expect("it starts with the end");
-            let before = self.before(path.transitions[position], position, after, needed);
+            let before = self.before(demand, position, after);
             conditions.push(before);
         }
         let terms = conditions.iter();

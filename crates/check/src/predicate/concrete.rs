@@ -17,40 +17,51 @@ pub(super) enum Replayed {
     Undecided,
 }
 
+/// What is observed of the states of an execution, one after the other.
+fn at_each(abstraction: &Abstraction<'_>, execution: &Execution, observed: &[Term]) -> Vec<Term> {
+    let observed = observed.iter().enumerate();
+    observed
+        .map(|(position, term)| execution.at(abstraction.program, position, term))
+        .collect()
+}
+
 impl Check<'_> {
-    /// Replays transitions and asks for a run whose last state satisfies `end`.
+    /// Replays transitions and asks for a run whose last state satisfies `end` and whose first
+    /// states satisfy what is `observed` of them.
     pub(super) fn replay(
         &self,
         abstraction: &mut Abstraction<'_>,
         transitions: &[usize],
+        observed: &[Term],
         end: &Term,
     ) -> Replayed {
         let execution = execute(abstraction.program, &abstraction.domain, transitions);
         let last = execution.values.len() - 1;
-        let end = execution.at(abstraction.program, last, end);
-        self.solve(abstraction, &execution, transitions, &[end], None)
+        let mut conditions = at_each(abstraction, &execution, observed);
+        conditions.push(execution.at(abstraction.program, last, end));
+        self.solve(abstraction, &execution, transitions, &conditions, None)
     }
 
-    /// Replays a stem and a loop, which must lead back to where it starts. `idle`: the loop is the
-    /// idle step of the last state.
+    /// Replays transitions of which those from `start` on must lead back to where they start; if
+    /// there are none, the loop is the idle step of the last state.
     pub(super) fn replay_loop(
         &self,
         abstraction: &mut Abstraction<'_>,
-        stem: &[usize],
-        cycle: &[usize],
+        (transitions, start): (&[usize], usize),
+        observed: &[Term],
         further: &Term,
     ) -> Replayed {
-        let transitions = [stem, cycle].concat();
-        let execution = execute(abstraction.program, &abstraction.domain, &transitions);
+        let execution = execute(abstraction.program, &abstraction.domain, transitions);
         let last = execution.values.len() - 1;
-        let mut conditions = vec![execution.at(abstraction.program, last, further)];
-        conditions.push(execution.same(stem.len(), last));
+        let mut conditions = at_each(abstraction, &execution, observed);
+        conditions.push(execution.at(abstraction.program, last, further));
+        conditions.push(execution.same(start, last));
         self.solve(
             abstraction,
             &execution,
-            &transitions,
+            transitions,
             &conditions,
-            Some(stem.len()),
+            Some(start),
         )
     }
 

@@ -139,6 +139,9 @@ impl Search<'_> {
                     return decided;
                 }
             }
+            if let Some(decided) = self.replay_observed(&lasso, round) {
+                return decided;
+            }
             return self.make_fairness_exact(&lasso);
         }
     }
@@ -151,36 +154,77 @@ impl Search<'_> {
 
     /// Looks for a concrete lasso, then for a contradiction; nothing if neither is found.
     fn replay(&mut self, lasso: &AbstractLasso, n_rounds: usize, round: usize) -> Option<Round> {
-        let stem = self.transitions(&lasso.stem);
-        let cycle = self.transitions(&lasso.cycle).repeat(n_rounds);
-        let is_idle = cycle.is_empty();
-        let further = match is_idle {
-            true => self.abstraction.deadlock_condition(),
-            false => Term::Bool(true),
-        };
-        let replayed = self
-            .check
-            .replay_loop(&mut self.abstraction, &stem, &cycle, &further);
-        if let Replayed::Real(found) = replayed {
-            let (trace, sample) = *found;
-            let kind = ViolationKind::FairLoop;
-            if let Some(verdict) = self.check.confirmed(kind, trace, &sample) {
-                return Some(Round::Decided(verdict, Some(Box::new(sample))));
-            }
-        }
-        let transitions = [stem.as_slice(), &cycle].concat();
-        let check = self.check;
-        match check.replay(&mut self.abstraction, &transitions, &further) {
-            Replayed::Spurious => {
-                let path = self.path(lasso, n_rounds);
-                match check.learn(&path, &further, &mut self.abstraction, round) {
+        let path = self.path(lasso, n_rounds);
+        match self.replay_path(&path, lasso, &[]) {
+            Err(decided) => Some(decided),
+            Ok(false) => None,
+            Ok(true) => {
+                let end = self.end_of(lasso);
+                match self.check.learn(&path, &end, &mut self.abstraction, round) {
                     Round::Refined => Some(Round::Refined),
                     // Perhaps a ranking helps where predicates do not.
                     Round::Decided(..) => None,
                 }
             }
-            Replayed::Real(_) | Replayed::Undecided => None,
         }
+    }
+
+    /// The same, with all that the abstract states say. The steps alone may be possible where the
+    /// propositions of the property, or what is enabled, are not as the lasso has them.
+    fn replay_observed(&mut self, lasso: &AbstractLasso, round: usize) -> Option<Round> {
+        for n_rounds in 1..=MAX_UNROLLED {
+            let path = self.path(lasso, n_rounds);
+            let observed = self.abstraction.observed(&path);
+            let whole: Vec<Term> = observed.iter().cloned().map(Term::and).collect();
+            match self.replay_path(&path, lasso, &whole) {
+                Err(decided) => return Some(decided),
+                Ok(false) => {}
+                Ok(true) => {
+                    let end = self.end_of(lasso);
+                    let n_before = self.abstraction.domain.predicates.len();
+                    let refined = self
+                        .abstraction
+                        .learn_observed(&path, &end, observed, round);
+                    let learned = self.check.learned(refined, n_before, &mut self.abstraction);
+                    if let Round::Refined = learned {
+                        return Some(learned);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// What the last state of a lasso must satisfy.
+    fn end_of(&self, lasso: &AbstractLasso) -> Term {
+        match self.transitions(&lasso.cycle).is_empty() {
+            true => self.abstraction.deadlock_condition(),
+            false => Term::Bool(true),
+        }
+    }
+
+    /// Is a path impossible, which starts with the stem of a lasso and goes on with its loop?
+    /// A violation if a concrete lasso is found.
+    fn replay_path(
+        &mut self,
+        path: &AbstractPath,
+        lasso: &AbstractLasso,
+        observed: &[Term],
+    ) -> Result<bool, Round> {
+        let start = self.transitions(&lasso.stem).len();
+        let end = self.end_of(lasso);
+        let looping = (path.transitions.as_slice(), start);
+        let check = self.check;
+        let replayed = check.replay_loop(&mut self.abstraction, looping, observed, &end);
+        if let Replayed::Real(found) = replayed {
+            let (trace, sample) = *found;
+            let kind = ViolationKind::FairLoop;
+            if let Some(verdict) = check.confirmed(kind, trace, &sample) {
+                return Err(Round::Decided(verdict, Some(Box::new(sample))));
+            }
+        }
+        let replayed = check.replay(&mut self.abstraction, &path.transitions, observed, &end);
+        Ok(matches!(replayed, Replayed::Spurious))
     }
 
     /// The lasso as a path, with the loop taken so many times.

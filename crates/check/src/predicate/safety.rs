@@ -132,7 +132,7 @@ impl Check<'_> {
         abstraction: &mut Abstraction<'_>,
         round: usize,
     ) -> Round {
-        match self.replay(abstraction, &path.transitions, end) {
+        match self.replay(abstraction, &path.transitions, &[], end) {
             Replayed::Real(found) => {
                 let (trace, sample) = *found;
                 match self.claimed(claim, trace, &sample) {
@@ -168,7 +168,17 @@ impl Check<'_> {
             abstraction.refine(n_before);
             return Round::Refined;
         }
-        match abstraction.learn(path, end, round) {
+        self.learned(abstraction.learn(path, end, round), n_before, abstraction)
+    }
+
+    /// Goes on with what was learned, if anything.
+    pub(super) fn learned(
+        &self,
+        refined: Refined,
+        n_before: usize,
+        abstraction: &mut Abstraction<'_>,
+    ) -> Round {
+        match refined {
             Refined::Added(_) => {
                 abstraction.refine(n_before);
                 Round::Refined

@@ -240,7 +240,8 @@ impl<'a> Lowerer<'a> {
 
     fn choice_from_type(&mut self, domain: &'a TypeExpr) -> Option<(Expr, Expr, Ty)> {
         match self.ty(domain)? {
-            Type::Scalar(scalar) if scalar != Scalar::Int => {
+            // Both `int` and `nat` have no bound.
+            Type::Scalar(scalar) if scalar.bounds().1 != i64::MAX => {
                 let (lo, hi) = scalar.bounds();
                 Some((Expr::Int(lo), Expr::Int(hi), ty_of(scalar)))
             }

@@ -1,0 +1,65 @@
+//! The predicate route: steps of several processes together, liveness, bad input, and random
+//! programs against explicit search.
+
+mod composition;
+mod liveness;
+mod random;
+mod refusals;
+
+use base::{Fairness, NoProgress, Source};
+use check::{Outcome, Plan, Route};
+
+/// What the front end makes of a text that is right.
+fn load(text: &str) -> lang::Loaded {
+    let loaded = attempt(text);
+    assert!(loaded.model.is_some(), "{:?}\n{text}", loaded.diagnostics);
+    loaded
+}
+
+/// What the front end makes of a text.
+fn attempt(text: &str) -> lang::Loaded {
+    let name = "test.fair".to_owned();
+    let text = text.to_owned();
+    lang::load(Source { name, text }, &lang::Options::default())
+}
+
+/// The text of a file of `examples/predicate`.
+fn example(name: &str) -> String {
+    let path = format!(
+        "{}/../../examples/predicate/{name}.fair",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    std::fs::read_to_string(path).expect("the example exists")
+}
+
+/// A plan for a route, with everything else as usual.
+fn plan(route: Route) -> Plan {
+    Plan {
+        route: Some(route),
+        ..Plan::default()
+    }
+}
+
+/// Checks the property with this name.
+fn check_with(text: &str, property: &str, mut plan: Plan) -> Outcome {
+    let loaded = load(text);
+    let model = loaded.model.expect("loaded");
+    let position = loaded.properties.iter().position(|p| p.name == property);
+    let position = position.expect("there is such a property");
+    plan.predicate.hints = loaded.hints[position].clone();
+    check::check(&model, &loaded.properties[position], &plan, &mut NoProgress)
+        .expect("evidence is right")
+}
+
+/// Asserts the verdict of a route under a kind of fairness, or under that of the property.
+fn assert_verdict(text: &str, property: &str, kind: Option<&str>, route: Route, expected: &str) {
+    let mut plan = plan(route);
+    plan.fairness = kind.map(|kind| Fairness::parse(kind).expect("it is a kind"));
+    let outcome = check_with(text, property, plan);
+    let remarks = outcome.remarks.join("\n");
+    assert_eq!(
+        outcome.verdict.name(),
+        expected,
+        "{property} under {kind:?} by {route:?}\n{remarks}\n{text}"
+    );
+}
