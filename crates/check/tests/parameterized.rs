@@ -214,6 +214,31 @@ fn burns_and_priority() {
     assert_eq!(mutant("burns.fair", mute, "exclusion"), Some(2));
     let twice = ("&& !(exists j in 0..N-1: P[j] @ critical)", "");
     assert_eq!(mutant("priority.fair", twice, "exclusion"), Some(2));
+    let beside = (
+        "j in 0..N-1: P[j] @ critical",
+        "j in 0..i-1: P[j] @ critical",
+    );
+    assert_eq!(mutant("priority.fair", beside, "exclusion"), Some(2));
+    let closed = (
+        "!(exists j in 0..N-1: P[j] @ critical)",
+        "(exists j in 0..N-1: P[j] @ critical)",
+    );
+    assert_eq!(mutant("priority.fair", closed, "deadlockfree"), Some(1));
+}
+
+#[test]
+fn group_membership() {
+    let text = read("membership.fair");
+    assert!(needs(&text, "send").is_empty());
+    let sceptical = ("ack := !ack || P[turn].ack", "ack := ack && P[turn].ack");
+    assert_eq!(mutant("membership.fair", sceptical, "send"), Some(4));
+    let lenient = ("{ mem[turn] := false }", "{ skip }");
+    assert_eq!(mutant("membership.fair", lenient, "send"), Some(3));
+    let hasty = (
+        "mute   when fault == none && !waiting",
+        "mute   when fault == none",
+    );
+    assert_eq!(mutant("membership.fair", hasty, "send"), Some(5));
 }
 
 #[test]
