@@ -1,4 +1,4 @@
-//! The verdicts and counts of `testdata/*.toml`, from the native models in `examples/`.
+//! The verdicts and counts of `testdata/*.toml`, from the models in `examples/`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,9 @@ struct Case {
     replace: BTreeMap<String, String>,
     #[serde(default)]
     assume: Vec<String>,
+    /// Timers and their thresholds.
+    #[serde(default, rename = "abstract")]
+    abstract_timers: BTreeMap<String, String>,
     states: Option<u64>,
     transitions: Option<u64>,
     verdicts: Option<String>,
@@ -56,10 +59,11 @@ impl Case {
             model,
             define,
             replace,
+            abstract_timers,
             property,
             ..
         } = self;
-        format!("{model} {define:?} {replace:?} {property}")
+        format!("{model} {define:?} {replace:?} {abstract_timers:?} {property}")
     }
 
     fn load(&self) -> lang::Loaded {
@@ -79,6 +83,9 @@ impl Case {
         if name.ends_with(".csp") {
             return self.load_csp(Source { name, text }, options);
         }
+        if name.ends_with(".pml") {
+            return self.load_promela(Source { name, text }, options);
+        }
         let loaded = lang::load(Source { name, text }, &options);
         assert!(
             loaded.model.is_some(),
@@ -87,6 +94,27 @@ impl Case {
             loaded.diagnostics
         );
         loaded
+    }
+
+    /// A Promela model in the form of the native language.
+    fn load_promela(&self, source: Source, options: lang::Options) -> lang::Loaded {
+        let options = import::Options {
+            defines: options.defines,
+            assume: options.assume,
+            abstract_timers: self.abstract_timers.clone().into_iter().collect(),
+            ..import::Options::default()
+        };
+        let mut no_files = |name: &str| Err(format!("there is no `{name}`"));
+        let loaded = import::promela::load(source, &options, &mut no_files);
+        let model = loaded.model;
+        assert!(model.is_some(), "{}: {:?}", self.name(), loaded.diagnostics);
+        lang::Loaded {
+            hints: Vec::new(),
+            model,
+            properties: loaded.properties,
+            sources: loaded.sources,
+            diagnostics: loaded.diagnostics,
+        }
     }
 
     /// The system that the property is about, in the form of the native language.
@@ -247,6 +275,11 @@ fn timers() {
 }
 
 #[test]
+fn promela_timers() {
+    run("promela_timers.toml");
+}
+
+#[test]
 fn csp_twins() {
     run("csp.toml");
 }
@@ -271,6 +304,7 @@ fn every_suite_is_run() {
             "csp.toml",
             "micro.toml",
             "population.toml",
+            "promela_timers.toml",
             "timers.toml"
         ]
     );
