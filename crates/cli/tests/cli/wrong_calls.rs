@@ -27,14 +27,14 @@ fn files_that_cannot_be_read() {
     scene.check(
         &["check", "model.tla"],
         expect![[r#"
-        --- stderr
-        error: `model.pml`: `.pml` files are not supported; supported: `.fair` (the native language), `.csp` (CSP#)
-        --- exit status 2
-    "#]],
+            --- stderr
+            error: `model.tla`: `.tla` files are not supported; supported: `.fair` (the native language), `.csp` (CSP#), `.pml` (Promela), `.prm` (Promela), `.promela` (Promela)
+            --- exit status 2
+        "#]],
     );
     scene.check(&["check", "model"], expect![[r#"
         --- stderr
-        error: `model`: the file has no extension that says its language; supported: `.fair` (the native language), `.csp` (CSP#)
+        error: `model`: the file has no extension that says its language; supported: `.fair` (the native language), `.csp` (CSP#), `.pml` (Promela), `.prm` (Promela), `.promela` (Promela)
         --- exit status 2
     "#]]);
     scene.write("bytes.fair", b"var x : bool = false\n// \xff\n");
