@@ -8,11 +8,32 @@ pub trait Checkpoints: fmt::Debug + Send + Sync {
     /// Should the state be kept now?
     fn is_due(&self) -> bool;
 
-    /// Keeps this state in place of any earlier one.
-    fn keep(&self, state: &[u64]);
+    /// Keeps this state of a search in place of any earlier one, of whatever search.
+    fn keep(&self, search: u64, state: &[u64]);
 
-    /// The state to go on from, the first time that somebody asks.
-    fn take(&self) -> Option<Vec<u64>>;
+    /// The state to go on from, the first time that the search which kept it asks. One question may
+    /// take several searches, of several models; none may go on from what another has seen.
+    fn take(&self, search: u64) -> Option<Vec<u64>>;
+}
+
+/// A number that tells searches apart, from everything that they depend on.
+#[must_use]
+pub fn fingerprint(what: &dyn fmt::Debug) -> u64 {
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    fmt::write(&mut hash, format_args!("{what:?}")).expect("a hash takes everything");
+    hash.0
+}
+
+/// FNV-1a.
+struct Fnv(u64);
+
+impl fmt::Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Ok(())
+    }
 }
 
 /// Appends a list, its length first.

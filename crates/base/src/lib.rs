@@ -21,7 +21,7 @@ mod progress;
 mod suggest;
 
 pub use budget::{Budget, StopReason, Stopper};
-pub use checkpoint::{Checkpoints, put_list, take_list};
+pub use checkpoint::{Checkpoints, fingerprint, put_list, take_list};
 pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span};
 pub use fairness::{Fairness, FairnessKind};
 pub use progress::{NoProgress, Progress, Snapshot};

@@ -12,7 +12,7 @@ use testkit::{ModelShape, Random, random_formula, random_model};
 /// Keeps the last state in memory; due every few times that it is asked.
 #[derive(Debug, Default)]
 struct Memory {
-    kept: Mutex<Option<Vec<u64>>>,
+    kept: Mutex<Option<(u64, Vec<u64>)>>,
     n_asked: Mutex<u32>,
 }
 
@@ -23,12 +23,13 @@ impl Checkpoints for Memory {
         n_asked.is_multiple_of(3)
     }
 
-    fn keep(&self, state: &[u64]) {
-        *self.kept.lock().expect("no panic") = Some(state.to_vec());
+    fn keep(&self, search: u64, state: &[u64]) {
+        *self.kept.lock().expect("no panic") = Some((search, state.to_vec()));
     }
 
-    fn take(&self) -> Option<Vec<u64>> {
-        self.kept.lock().expect("no panic").take()
+    fn take(&self, search: u64) -> Option<Vec<u64>> {
+        let mut kept = self.kept.lock().expect("no panic");
+        kept.take_if(|kept| kept.0 == search).map(|kept| kept.1)
     }
 }
 
@@ -108,4 +109,38 @@ fn stopped_checks_go_on_where_they_were() {
         }
     }
     assert!(n_stops > 2_000, "{n_stops}");
+}
+
+/// One question may take several searches: what one of them kept is of no use to another.
+#[test]
+fn no_search_goes_on_from_what_another_has_seen() {
+    let mut n_stops = 0;
+    for seed in 0..2_000 {
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Tiny);
+        let [stopped, other] = [0, 1].map(|_| NamedProperty {
+            name: "p".into(),
+            text: String::new(),
+            property: classify(random_formula(&mut random, 8, 3)),
+            fairness: None,
+            span: Span::nowhere(),
+        });
+        let plan = Plan {
+            fairness: Fairness::parse("weak"),
+            budget: Budget::unlimited().with_max_states(3_000),
+            ..Plan::default()
+        };
+        let memory = Arc::new(Memory::default());
+        let keeping = |max_states| Plan {
+            checkpoints: Some(Arc::clone(&memory) as Arc<dyn Checkpoints>),
+            budget: Budget::unlimited().with_max_states(max_states),
+            ..plan.clone()
+        };
+        outcome(&model, &stopped, &keeping(2));
+        n_stops += usize::from(memory.kept.lock().expect("no panic").is_some());
+        let expected = outcome(&model, &other, &plan);
+        let found = outcome(&model, &other, &keeping(3_000));
+        assert_eq!(summary(&found), summary(&expected), "seed {seed}");
+    }
+    assert!(n_stops > 500, "{n_stops}");
 }

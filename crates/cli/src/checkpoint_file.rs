@@ -30,7 +30,7 @@ pub struct Call {
     pub text: String,
 }
 
-/// The states of searches, by property.
+/// The states of searches, by property; the first word of each says which search it was.
 pub type Sections = Vec<(String, Vec<u64>)>;
 
 /// Keeps the state of searches in a file.
@@ -111,11 +111,12 @@ impl Checkpoints for CheckpointFile {
         self.inner().last.elapsed() >= INTERVAL
     }
 
-    fn keep(&self, state: &[u64]) {
+    fn keep(&self, search: u64, state: &[u64]) {
         let mut inner = self.inner();
         let property = inner.property.clone();
         inner.sections.retain(|(name, _)| *name != property);
-        inner.sections.push((property, state.to_vec()));
+        let words = [&[search], state].concat();
+        inner.sections.push((property, words));
         if let Err(error) = self.write(&inner.sections)
             && !std::mem::replace(&mut inner.has_failed, true)
         {
@@ -124,14 +125,14 @@ impl Checkpoints for CheckpointFile {
         inner.last = Instant::now();
     }
 
-    fn take(&self) -> Option<Vec<u64>> {
+    fn take(&self, search: u64) -> Option<Vec<u64>> {
         let mut inner = self.inner();
         let property = inner.property.clone();
         let position = inner
             .restored
             .iter()
-            .position(|(name, _)| *name == property);
-        position.map(|position| inner.restored.swap_remove(position).1)
+            .position(|(name, words)| *name == property && words.first() == Some(&search));
+        position.map(|position| inner.restored.swap_remove(position).1.split_off(1))
     }
 }
 
@@ -203,14 +204,20 @@ mod tests {
         };
         let file = CheckpointFile::new(path.clone(), call.clone(), Vec::new());
         file.begin("p");
-        file.keep(&[1, u64::MAX]);
+        file.keep(7, &[1, u64::MAX]);
         file.begin("q");
-        file.keep(&[]);
+        file.keep(8, &[]);
         let sections = vec![
-            ("p".to_owned(), vec![1, u64::MAX]),
-            ("q".to_owned(), vec![]),
+            ("p".to_owned(), vec![7, 1, u64::MAX]),
+            ("q".to_owned(), vec![8]),
         ];
-        assert_eq!(read(&path).expect("it is not damaged"), (call, sections));
+        let kept = (call.clone(), sections.clone());
+        assert_eq!(read(&path).expect("it is not damaged"), kept);
+        let again = CheckpointFile::new(path.clone(), call, sections);
+        again.begin("p");
+        assert_eq!(again.take(8), None, "kept by another search");
+        assert_eq!(again.take(7), Some(vec![1, u64::MAX]));
+        assert_eq!(again.take(7), None, "taken before");
         let mut bytes = fs::read(&path).expect("it was written");
         bytes[20] ^= 1;
         fs::write(&path, bytes).expect("it can be written");

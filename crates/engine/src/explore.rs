@@ -52,6 +52,19 @@ pub struct Exploration<'a> {
     pub checkpoints: Option<&'a dyn Checkpoints>,
 }
 
+impl Exploration<'_> {
+    fn fingerprint(&self, system: &System<'_>) -> u64 {
+        if self.checkpoints.is_none() {
+            return 0;
+        }
+        let exploration = Self {
+            checkpoints: None,
+            ..*self
+        };
+        base::fingerprint(&(system.model().parts(), exploration))
+    }
+}
+
 /// How an exploration ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Found {
@@ -138,6 +151,7 @@ pub fn explore(
         end: Mutex::new(None),
         goal,
         budget,
+        search_id: exploration.fingerprint(system),
     };
     let names = Names::new(budget.n_threads() > 1);
     let new_worker = |_| {
@@ -194,6 +208,8 @@ struct Shared<'a> {
     end: Mutex<Option<End>>,
     goal: &'a Goal,
     budget: &'a Budget,
+    /// What tells this search from all others, if its state is kept.
+    search_id: u64,
 }
 
 /// What each thread has for itself.

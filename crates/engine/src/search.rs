@@ -31,6 +31,18 @@ pub struct Query<'a> {
     pub checkpoints: Option<&'a dyn Checkpoints>,
 }
 
+impl Query<'_> {
+    /// What tells this search from all others, if its state is kept.
+    fn fingerprint(&self, system: &System<'_>) -> Option<u64> {
+        self.checkpoints?;
+        let query = Self {
+            checkpoints: None,
+            ..self.clone()
+        };
+        Some(base::fingerprint(&(system.model().parts(), query)))
+    }
+}
+
 /// What the search came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -66,7 +78,12 @@ pub fn find_run(
     let atoms = query.atoms;
     let mut product = Product::new(system, query, budget, &gauge)?;
     let mut state = None;
-    if let Some(kept) = query.checkpoints.and_then(Checkpoints::take) {
+    let search_id = query.fingerprint(product.system);
+    if let Some(kept) = query
+        .checkpoints
+        .zip(search_id)
+        .and_then(|(c, id)| c.take(id))
+    {
         let mut words = kept.as_slice();
         state = product
             .restore(&mut words)
@@ -77,7 +94,7 @@ pub fn find_run(
         }
     }
     let state = state.unwrap_or_else(|| SearchState::new(product.n_mark_words()));
-    let outcome = match search(&mut product, query, state, &gauge, progress) {
+    let outcome = match search(&mut product, query, search_id, state, &gauge, progress) {
         Ok(outcome) => outcome,
         Err(Halt::Stopped(reason)) => Outcome::Stopped(reason),
         Err(Halt::Failed) => Outcome::Failed,
@@ -91,6 +108,7 @@ pub fn find_run(
 fn search(
     product: &mut Product<'_, '_>,
     query: &Query<'_>,
+    search_id: Option<u64>,
     state: SearchState,
     gauge: &Gauge,
     progress: &mut dyn Progress,
@@ -102,6 +120,7 @@ fn search(
     };
     let acceptance = product.acceptance.clone();
     let checkpoints = query.checkpoints;
+    let kept_as = checkpoints.zip(search_id);
     let mut observe = |stats: &omega::SearchStats| {
         gauge.search_bytes.set(stats.memory_bytes);
         let mut snapshot = gauge.snapshot.get();
@@ -117,9 +136,9 @@ fn search(
         let search = omega::resume_fair_cycle(product, &acceptance, closure, &mut observe, state);
         state = search.state;
         match search.result {
-            Err(Halt::Pause) => keep(product, &state, checkpoints),
+            Err(Halt::Pause) => keep(product, &state, kept_as),
             Err(halt) => {
-                keep(product, &state, checkpoints);
+                keep(product, &state, kept_as);
                 return Err(halt);
             }
             Ok(found) => break found,
@@ -128,7 +147,7 @@ fn search(
     let Some(component) = found else {
         let explored = product.explore_rest();
         if explored.is_err() {
-            keep(product, &state, checkpoints);
+            keep(product, &state, kept_as);
         }
         return explored.map(|()| Outcome::NoRun);
     };
@@ -146,12 +165,12 @@ fn search(
     })
 }
 
-fn keep(product: &Product<'_, '_>, state: &SearchState, checkpoints: Option<&dyn Checkpoints>) {
-    if let Some(checkpoints) = checkpoints {
+fn keep(product: &Product<'_, '_>, state: &SearchState, kept_as: Option<(&dyn Checkpoints, u64)>) {
+    if let Some((checkpoints, search_id)) = kept_as {
         let mut words = Vec::new();
         product.encode(&mut words);
         state.encode(&mut words);
-        checkpoints.keep(&words);
+        checkpoints.keep(search_id, &words);
     }
 }
 

@@ -21,7 +21,7 @@ impl Shared<'_> {
         workers: &mut [Worker<'_>],
         checkpoints: Option<&dyn Checkpoints>,
     ) -> Result<Position, End> {
-        let kept = checkpoints.and_then(Checkpoints::take);
+        let kept = checkpoints.and_then(|checkpoints| checkpoints.take(self.search_id));
         let kept = kept.as_deref().and_then(Kept::read);
         let kept = kept.filter(|kept| kept.n_words == self.n_words(&workers[0]));
         if let Some(kept) = kept {
@@ -90,7 +90,7 @@ impl Shared<'_> {
             worker.commands_taken.iter().map(|t| u64::from(*t)),
         );
         put_list(&mut out, worker.seen.iter().copied());
-        checkpoints.keep(&out);
+        checkpoints.keep(self.search_id, &out);
     }
 
     fn restore(&self, worker: &mut Worker<'_>, kept: &Kept<'_>) -> Result<Position, End> {
