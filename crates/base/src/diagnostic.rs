@@ -156,6 +156,36 @@ impl Diagnostic {
     }
 }
 
+/// Errors above this number are only counted.
+const MAX_ERRORS: usize = 20;
+
+/// Drops repetitions, and errors beyond twenty.
+pub fn cap_errors(diagnostics: &mut Vec<Diagnostic>) {
+    let mut kept: Vec<Diagnostic> = Vec::new();
+    let mut n_errors = 0;
+    let mut n_dropped = 0;
+    let mut last_span = Span::nowhere();
+    for diagnostic in diagnostics.drain(..) {
+        if kept.contains(&diagnostic) {
+            continue;
+        }
+        if diagnostic.severity == Severity::Error {
+            n_errors += 1;
+        }
+        if n_errors > MAX_ERRORS {
+            n_dropped += 1;
+            last_span = diagnostic.labels[0].span;
+        } else {
+            kept.push(diagnostic);
+        }
+    }
+    if n_dropped > 0 {
+        let message = format!("and {n_dropped} more");
+        kept.push(Diagnostic::error("too-many-errors", last_span, message));
+    }
+    *diagnostics = kept;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

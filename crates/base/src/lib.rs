@@ -22,7 +22,7 @@ mod suggest;
 
 pub use budget::{Budget, StopReason, Stopper};
 pub use checkpoint::{Checkpoints, fingerprint, put_list, take_list};
-pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span};
+pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span, cap_errors};
 pub use fairness::{Fairness, FairnessKind};
 pub use progress::{NoProgress, Progress, Snapshot};
 pub use suggest::closest_name;

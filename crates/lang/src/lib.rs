@@ -23,7 +23,7 @@ mod lexer;
 mod lower;
 mod parser;
 
-use base::{Diagnostic, Severity, Source, SourceId, Span};
+use base::{Diagnostic, Severity, Source, SourceId, Span, cap_errors};
 
 /// What the caller says about a model besides its text.
 #[derive(Clone, Debug, Default)]
@@ -55,9 +55,6 @@ pub struct Loaded {
     /// What is to be said about them.
     pub diagnostics: Vec<Diagnostic>,
 }
-
-/// Errors above this number are only counted.
-const MAX_ERRORS: usize = 20;
 
 /// Texts above this size are refused.
 const MAX_BYTES: usize = 64 << 20;
@@ -180,31 +177,4 @@ impl Reading {
         cap_errors(&mut self.said);
         self.said.iter().any(|d| d.severity == Severity::Error)
     }
-}
-
-/// Drops repetitions, and errors beyond [`MAX_ERRORS`].
-fn cap_errors(diagnostics: &mut Vec<Diagnostic>) {
-    let mut kept: Vec<Diagnostic> = Vec::new();
-    let mut n_errors = 0;
-    let mut n_dropped = 0;
-    let mut last_span = Span::nowhere();
-    for diagnostic in diagnostics.drain(..) {
-        if kept.contains(&diagnostic) {
-            continue;
-        }
-        if diagnostic.severity == Severity::Error {
-            n_errors += 1;
-        }
-        if n_errors > MAX_ERRORS {
-            n_dropped += 1;
-            last_span = diagnostic.labels[0].span;
-        } else {
-            kept.push(diagnostic);
-        }
-    }
-    if n_dropped > 0 {
-        let message = format!("and {n_dropped} more");
-        kept.push(Diagnostic::error("too-many-errors", last_span, message));
-    }
-    *diagnostics = kept;
 }

@@ -132,7 +132,7 @@ pub fn load(source: Source, options: &Options, read: ReadFile<'_>) -> Loaded {
         mut diagnostics,
         ..
     } = reader;
-    crate::cap_errors(&mut diagnostics);
+    base::cap_errors(&mut diagnostics);
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
     let (systems, questions) = result.filter(|_| !failed).unwrap_or_default();
     debug_assert!(failed || !systems.is_empty(), "no system and no error");
