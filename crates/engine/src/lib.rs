@@ -16,6 +16,7 @@ mod compile;
 mod explore;
 mod footprint;
 mod initial;
+mod joint_search;
 mod label;
 mod layout;
 mod letters;
