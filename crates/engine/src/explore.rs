@@ -23,7 +23,7 @@ use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::parents::Parents;
-use crate::store::{Index, Inserted, Names, OwnLine, StateIndex, StateStore};
+use crate::store::{Index, Inserted, NOBODY, Names, OwnLine, StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 
@@ -252,6 +252,8 @@ struct Ahead {
     state: Vec<u64>,
     steps: Steps,
     hashes: Vec<u64>,
+    /// For each target, the stored state that it probably is.
+    guesses: Vec<StateIndex>,
     /// Are there no steps because of a run-time error?
     has_failed: bool,
 }
@@ -366,8 +368,8 @@ impl<'m> Worker<'m> {
         let mut guard = Some(shared.store.table());
         let mut states = initial.chunks_exact(self.system.n_words());
         let reached = states.try_for_each(|words| {
-            let hash = StateStore::hash(words);
-            self.reach(shared, &mut guard, words, hash, None).map(drop)
+            let place = (StateStore::hash(words), NOBODY);
+            self.reach(shared, &mut guard, words, place, None).map(drop)
         });
         self.count(shared);
         reached
@@ -436,8 +438,13 @@ impl<'m> Worker<'m> {
             for entry in &mut ahead[..n_ahead] {
                 entry.steps.hash_targets(&mut entry.hashes, table);
             }
-            for hash in ahead[..n_ahead].iter().flat_map(|entry| &entry.hashes) {
-                shared.store.prefetch_row(table, *hash);
+            for Ahead {
+                hashes, guesses, ..
+            } in &mut ahead[..n_ahead]
+            {
+                let guess = |hash: &u64| shared.store.guess(table, *hash);
+                guesses.clear();
+                guesses.extend(hashes.iter().map(guess));
             }
             for entry in &ahead[..n_ahead] {
                 self.expand(shared, guard, entry)?;
@@ -479,12 +486,13 @@ impl<'m> Worker<'m> {
             return Err(End::Goal(source, None));
         }
         shared.parents.begin(source, shared.store.len());
+        shared.store.stay_near(source, &mut self.names);
         self.take_steps(shared, guard, entry)?;
         if steps.is_empty() && self.letters.has_step_atoms() {
             // The idle step leads to a position at which no step proposition holds.
             let idle = Some((source, LabelTable::IDLE));
-            let hash = StateStore::hash(&entry.state);
-            self.reach(shared, guard, &entry.state, hash, idle)?;
+            let place = (StateStore::hash(&entry.state), source);
+            self.reach(shared, guard, &entry.state, place, idle)?;
         }
         Ok(())
     }
@@ -502,7 +510,8 @@ impl<'m> Worker<'m> {
         self.note_label(label);
         let target = entry.steps.target(position, entry.state.len());
         let from = Some((entry.source, label));
-        self.reach(shared, guard, target, entry.hashes[position], from)
+        let place = (entry.hashes[position], entry.guesses[position]);
+        self.reach(shared, guard, target, place, from)
     }
 
     fn note_label(&mut self, label: LabelId) {
@@ -518,16 +527,17 @@ impl<'m> Worker<'m> {
         }
     }
 
-    /// A state is reached: by a step, or as an initial state. Returns its name.
+    /// A state is reached: by a step, or as an initial state. Its hash and a guess which stored
+    /// state it is tell where to look. Returns its name.
     fn reach<'s>(
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
         words: &[u64],
-        hash: u64,
+        place: (u64, StateIndex),
         from: Option<(StateIndex, LabelId)>,
     ) -> Result<StateIndex, End> {
-        let (index, is_new) = self.insert(shared, guard, words, hash)?;
+        let (index, is_new) = self.insert(shared, guard, words, place)?;
         if is_new {
             self.n_transient += u64::from(self.system.is_transient(words));
             self.n_uncounted += 1;
@@ -572,13 +582,13 @@ impl<'m> Worker<'m> {
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
         words: &[u64],
-        hash: u64,
+        (hash, guess): (u64, StateIndex),
     ) -> Result<(StateIndex, bool), End> {
         loop {
             let table = guard.get_or_insert_with(|| shared.store.table());
             let inserted = shared
                 .store
-                .insert_shared(table, words, hash, &mut self.names);
+                .insert_shared(table, words, hash, guess, &mut self.names);
             match inserted {
                 Inserted::New(index) => return Ok((index, true)),
                 Inserted::Old(index) => return Ok((index, false)),

@@ -183,7 +183,8 @@ impl Rows {
         Some(names.taken.start)
     }
 
-    fn is_at(&self, index: StateIndex, row: &[u64]) -> bool {
+    /// Does a name that was given away stand for this vector?
+    pub(crate) fn is_at(&self, index: StateIndex, row: &[u64]) -> bool {
         let stored = self.rows.row(index);
         if let ([word], [only]) = (row, stored) {
             return *word == only.load(Ordering::Relaxed);

@@ -18,11 +18,16 @@ use crate::table::Table;
 /// The name of a stored state.
 pub(crate) type StateIndex = u32;
 
+/// No name: the place of a state that was not found.
+pub(crate) const NOBODY: StateIndex = StateIndex::MAX;
+
 /// An exact set of states of equal length.
 #[derive(Debug)]
 pub(crate) struct StateStore {
     kept: Kept,
     tables: RwLock<Index>,
+    /// For a single thread.
+    names: Names,
 }
 
 /// The states, without the tables that find them.
@@ -47,8 +52,9 @@ pub(crate) struct Names {
     states: rows::Names,
     /// Nobody runs through the halves, so names among them may stay without one.
     halves: [rows::Names; 2],
-    /// The halves of the last state. The next one often shares one of them.
-    last: [StateIndex; 2],
+    /// The halves of a state from which the next ones are a step away, so that they often share
+    /// one of them.
+    near: [StateIndex; 2],
 }
 
 impl Names {
@@ -61,7 +67,7 @@ impl Names {
         Self {
             halves: [names.clone(), names.clone()],
             states: names,
-            last: [StateIndex::MAX; 2],
+            near: [NOBODY; 2],
         }
     }
 
@@ -80,14 +86,10 @@ const MIN_PREFETCHED_BITS: u32 = 16;
 const NO_PANIC: &str = "no thread panics while it holds the tables";
 
 impl Index {
-    /// Asks the processor for where a state with this hash is looked up first.
-    pub(crate) fn prefetch(&self, state: &[u64], hash: u64) {
+    /// Asks the processor for where a state with this hash is looked up first. Halves are looked up
+    /// for new states only, and there are few of them.
+    pub(crate) fn prefetch(&self, hash: u64) {
         self.states.prefetch(hash);
-        if let [first, second] = &self.halves[..] {
-            let (left, right) = state.split_at(state.len() / 2);
-            first.prefetch(self::hash(left));
-            second.prefetch(self::hash(right));
-        }
     }
 }
 
@@ -107,6 +109,7 @@ impl StateStore {
                 states: Table::new(),
                 halves: (0..n_halves).map(|_| Table::new()).collect(),
             }),
+            names: Names::new(false),
         }
     }
 
@@ -142,14 +145,16 @@ impl StateStore {
         self.tables.get_mut().expect(NO_PANIC)
     }
 
-    /// Asks the processor for the state that will be compared with one of this hash, if any. Its
-    /// place in the table should have arrived before.
-    pub(crate) fn prefetch_row(&self, index: &Index, hash: u64) {
-        if index.states.name_bits >= MIN_PREFETCHED_BITS
-            && let Some(index) = index.states.first_candidate(hash)
-        {
-            self.kept.states.prefetch(index);
+    /// The state that probably is the one with this hash, or [`NOBODY`]; the processor is asked for
+    /// it. The place in the table should have arrived before.
+    pub(crate) fn guess(&self, index: &Index, hash: u64) -> StateIndex {
+        let Some(guess) = index.states.first_candidate(hash) else {
+            return NOBODY;
+        };
+        if index.states.name_bits >= MIN_PREFETCHED_BITS {
+            self.kept.states.prefetch(guess);
         }
+        guess
     }
 
     /// The name of the state, and whether it is new; `None` if there are no names left. For a
@@ -157,24 +162,36 @@ impl StateStore {
     pub(crate) fn insert(&mut self, state: &[u64], hash: u64) -> Option<(StateIndex, bool)> {
         loop {
             let index = self.tables.get_mut().expect(NO_PANIC);
-            let names = &mut Names::new(false);
-            match self.kept.insert(index, state, hash, names) {
-                Inserted::New(index) => return Some((index, true)),
-                Inserted::Old(index) => return Some((index, false)),
-                Inserted::Full => self.grow()?,
-            }
+            let guess = index.states.first_candidate(hash).unwrap_or(NOBODY);
+            let inserted = self.kept.insert(index, state, hash, guess, &mut self.names);
+            let (index, is_new) = match inserted {
+                Inserted::New(index) => (index, true),
+                Inserted::Old(index) => (index, false),
+                Inserted::Full => {
+                    self.grow()?;
+                    continue;
+                }
+            };
+            self.names.near = self.kept.halves_of(index);
+            return Some((index, is_new));
         }
     }
 
-    /// Inserts, perhaps while other threads do.
+    /// Inserts, perhaps while other threads do. The guess may be wrong, and may be [`NOBODY`].
     pub(crate) fn insert_shared(
         &self,
         index: &Index,
         state: &[u64],
         hash: u64,
+        guess: StateIndex,
         names: &mut Names,
     ) -> Inserted {
-        self.kept.insert(index, state, hash, names)
+        self.kept.insert(index, state, hash, guess, names)
+    }
+
+    /// The next states to be inserted with these names are a step away from this one.
+    pub(crate) fn stay_near(&self, index: StateIndex, names: &mut Names) {
+        names.near = self.kept.halves_of(index);
     }
 
     /// Makes room, unless another thread has done so. `None` if there are no names left.
@@ -206,32 +223,66 @@ impl Kept {
         let Some([first, second]) = &self.halves else {
             return self.states.read(index, out);
         };
+        let [left, right] = self.halves_of(index);
+        let (left_out, right_out) = out.split_at_mut(first.width());
+        first.read(left, left_out);
+        second.read(right, right_out);
+    }
+
+    /// The names of the halves of a state, if states are kept so.
+    fn halves_of(&self, index: StateIndex) -> [StateIndex; 2] {
+        if self.halves.is_none() {
+            return [NOBODY; 2];
+        }
         let mut pair = [0];
         self.states.read(index, &mut pair);
-        let (left, right) = out.split_at_mut(first.width());
-        first.read((pair[0] >> 32) as u32, left);
-        second.read(pair[0] as u32, right);
+        [(pair[0] >> 32) as u32, pair[0] as u32]
+    }
+
+    /// Does a name that is in the table, or [`NOBODY`], stand for this state?
+    fn is_at(&self, index: StateIndex, state: &[u64]) -> bool {
+        if index == NOBODY {
+            return false;
+        }
+        let Some([first, second]) = &self.halves else {
+            return self.states.is_at(index, state);
+        };
+        let names = self.halves_of(index);
+        let (left, right) = state.split_at(first.width());
+        first.is_at(names[0], left) && second.is_at(names[1], right)
     }
 
     /// Inserts, perhaps while other threads do.
-    fn insert(&self, index: &Index, state: &[u64], hash: u64, names: &mut Names) -> Inserted {
+    fn insert(
+        &self,
+        index: &Index,
+        state: &[u64],
+        hash: u64,
+        guess: StateIndex,
+        names: &mut Names,
+    ) -> Inserted {
+        // Most states were met before, and most guesses are right: then nothing is looked up.
+        if self.is_at(guess, state) {
+            return Inserted::Old(guess);
+        }
         let Some(halves) = &self.halves else {
             return self
                 .states
                 .insert(&index.states, state, hash, &mut names.states);
         };
         let (left, right) = state.split_at(halves[0].width());
+        let mut pair = names.near;
         for (i, half) in [left, right].into_iter().enumerate() {
-            if halves[i].has(names.last[i], half) {
+            if halves[i].has(pair[i], half) {
                 continue;
             }
             let hash = self::hash(half);
             match halves[i].insert(&index.halves[i], half, hash, &mut names.halves[i]) {
-                Inserted::New(name) | Inserted::Old(name) => names.last[i] = name,
+                Inserted::New(name) | Inserted::Old(name) => pair[i] = name,
                 Inserted::Full => return Inserted::Full,
             }
         }
-        let pair = u64::from(names.last[0]) << 32 | u64::from(names.last[1]);
+        let pair = u64::from(pair[0]) << 32 | u64::from(pair[1]);
         self.states
             .insert(&index.states, &[pair], hash, &mut names.states)
     }
@@ -322,7 +373,11 @@ mod tests {
                 let name = loop {
                     let inserted = {
                         let table = store.table();
-                        store.insert_shared(&table, &state, StateStore::hash(&state), &mut names)
+                        {
+                            let hash = StateStore::hash(&state);
+                            let guess = store.guess(&table, hash);
+                            store.insert_shared(&table, &state, hash, guess, &mut names)
+                        }
                     };
                     match inserted {
                         Inserted::New(name) | Inserted::Old(name) => break name,

@@ -160,7 +160,7 @@ impl Steps {
         hashes.clear();
         let hash = |target: &[u64]| {
             let hash = StateStore::hash(target);
-            table.prefetch(target, hash);
+            table.prefetch(hash);
             hash
         };
         match self.n_words {

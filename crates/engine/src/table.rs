@@ -111,7 +111,8 @@ impl Table {
         let slot = self.buckets()[bucket]
             .slots
             .get(matches.trailing_zeros() as usize)?;
-        Some((slot.load(Ordering::Relaxed) & self.name_mask()) - 1)
+        // Whoever finds a name finds the whole state.
+        Some((slot.load(Ordering::Acquire) & self.name_mask()) - 1)
     }
 
     /// Looks at a whole bucket at once. Other threads may fill slots meanwhile, so what is found is

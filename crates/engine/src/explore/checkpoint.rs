@@ -7,7 +7,7 @@
 
 use base::{Checkpoints, bits, put_list, take_list};
 
-use crate::store::{StateIndex, StateStore};
+use crate::store::{NOBODY, StateIndex, StateStore};
 
 use super::{End, NO_PANIC, Position, Shared, Worker};
 
@@ -98,7 +98,7 @@ impl Shared<'_> {
         let mut n_restored = 0;
         for (words, parent) in kept.states.chunks_exact(kept.n_words).zip(kept.parents) {
             let hash = StateStore::hash(words);
-            let (name, _) = worker.insert(self, &mut guard, words, hash)?;
+            let (name, _) = worker.insert(self, &mut guard, words, (hash, NOBODY))?;
             assert_eq!(name as usize, n_restored, "names are given in order");
             let parent = u32::try_from(*parent).ok().and_then(|p| p.checked_sub(1));
             self.parents.set(name, parent);

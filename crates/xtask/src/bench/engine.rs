@@ -1,4 +1,4 @@
-//! `fair check` beside Spin: the same systems, the same questions, one machine, one call.
+//! `fair check` beside Spin and Stateright: the same systems, the same questions, one machine, one call.
 
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -8,6 +8,7 @@ use super::Options;
 use super::fair::{Fair, FairResult, FairSeries};
 use super::record::Record;
 use super::spin::{Answer, Spin, SpinResult, Task, Variant, Verifier};
+use super::stateright::{Stateright, StaterightResult};
 use super::statistics::geometric_mean;
 use super::suite::{Kind, Model, Question, Suite};
 use super::table::{Table, count, figure, or_dash};
@@ -24,11 +25,16 @@ pub fn engine(options: &Options) -> Result<()> {
     if spin.is_none() {
         println!("Spin or gcc is missing (Debian: apt-get install spin gcc): only our columns.\n");
     }
+    let stateright = Stateright::build(&architecture::root(), &suite);
+    if stateright.is_none() {
+        println!("The twins for Stateright could not be built: its columns stay empty.\n");
+    }
     let bench = Bench {
         options,
         suite: &suite,
         fair,
         spin,
+        stateright,
     };
     let mut record = options.open_record("engine")?;
     let rows = bench.run(&mut record)?;
@@ -45,6 +51,7 @@ struct Bench<'a> {
     suite: &'a Suite,
     fair: Fair,
     spin: Option<Spin>,
+    stateright: Option<Stateright>,
 }
 
 /// What one question about one model of one size came to.
@@ -65,6 +72,8 @@ struct Row {
     collapse: Option<Answer<SpinResult>>,
     /// Spin with partial-order reduction, run once.
     reduced: Option<Answer<SpinResult>>,
+    /// Absent if the model has no twin for Stateright; safety only.
+    stateright: Option<Answer<StaterightResult>>,
     /// Spin's CPU time in ours.
     time_ratio: Option<f64>,
     /// What must not be.
@@ -136,6 +145,7 @@ impl Bench<'_> {
             ours(&["--reduce"], 1)?,
             ours(&["--threads", "2"], self.options.runs)?,
         );
+        let stateright = self.third(task(Variant::Plain))?;
         let result = |verifier: Answer<Verifier>| match verifier {
             Ok(verifier) => verifier.result().map(Ok),
             Err(reason) => Ok(Err(reason)),
@@ -151,12 +161,25 @@ impl Bench<'_> {
             spin: plain.map(result).transpose()?,
             collapse,
             reduced,
+            stateright,
             time_ratio: None,
             problems: Vec::new(),
         };
         row.time_ratio = row.ratio(self.suite.min_seconds_for_ratio);
         row.problems = row.find_problems(model, question);
         Ok(row)
+    }
+
+    /// What Stateright says, if it is asked.
+    fn third(&self, task: Task<'_>) -> Result<Option<Answer<StaterightResult>>> {
+        let twin = task.model.stateright.as_ref();
+        match (&self.stateright, twin) {
+            (Some(stateright), Some(twin)) if task.question.kind == Kind::Safety => {
+                let answer = stateright.explore(twin, task.size, self.options.runs);
+                answer.map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Our call for a question, with further flags.
@@ -226,6 +249,7 @@ impl Bench<'_> {
             "Spin's",
             "2 threads",
             "compile s",
+            "Stateright s",
         ]);
         for row in rows {
             table.add(self.cells(row));
@@ -271,6 +295,10 @@ impl Bench<'_> {
             shown(&row.reduced, |reduced| reduced.report.stored.to_string()),
             or_dash(row.speed_up(self.suite.min_seconds_for_ratio), figure),
             or_dash(spin, |spin| figure(spin.compile_seconds)),
+            match &row.stateright {
+                Some(Err(reason)) => reason.clone(),
+                other => or_dash(answered(other), |third| figure(third.seconds)),
+            },
         ]
     }
 
@@ -309,6 +337,12 @@ impl Bench<'_> {
             ),
             ("wall time, safety, one thread in two threads", speed_ups),
             (
+                "CPU time, safety, Stateright's in ours",
+                rows.iter()
+                    .filter_map(|row| row.third_ratio(min_seconds))
+                    .collect(),
+            ),
+            (
                 "bytes per state, Spin's default in ours, safety",
                 bytes(|row| &row.spin),
             ),
@@ -324,6 +358,14 @@ impl Row {
     fn ratio(&self, min_seconds: f64) -> Option<f64> {
         let ours = self.fair.as_ref().ok()?.seconds;
         let theirs = self.spin.as_ref()?.as_ref().ok()?.seconds;
+        let measurable = ours > 0.0 && ours.max(theirs) >= min_seconds;
+        measurable.then(|| theirs / ours)
+    }
+
+    /// Stateright's CPU time in ours.
+    fn third_ratio(&self, min_seconds: f64) -> Option<f64> {
+        let ours = self.fair.as_ref().ok()?.seconds;
+        let theirs = answered(&self.stateright)?.seconds;
         let measurable = ours > 0.0 && ours.max(theirs) >= min_seconds;
         measurable.then(|| theirs / ours)
     }
@@ -363,6 +405,10 @@ impl Row {
                 complain(format!("Spin finds {} errors", report.errors));
             }
         }
+        let third = answered(&self.stateright);
+        if let Some(third) = third.filter(|third| third.report.verdict != question.verdict) {
+            complain(format!("Stateright says {}", third.report.verdict));
+        }
         if question.kind != Kind::Safety || !holds {
             return problems;
         }
@@ -372,6 +418,10 @@ impl Row {
         let two = answered(&self.two_threads).and_then(|two| two.report.states);
         if let Some(two) = two.filter(|&two| two != states) {
             complain(format!("we have {states} states, {two} with two threads"));
+        }
+        if let Some(third) = third.filter(|third| third.report.states != states) {
+            let theirs = third.report.states;
+            complain(format!("we have {states} states, Stateright has {theirs}"));
         }
         for answer in [&self.spin, &self.collapse].into_iter().flatten().flatten() {
             let stored = answer.report.stored;
@@ -466,6 +516,7 @@ mod tests {
             spin: Some(Ok(spin)),
             collapse: None,
             reduced: None,
+            stateright: None,
             time_ratio: None,
             problems: Vec::new(),
         }
@@ -507,6 +558,20 @@ mod tests {
         row.fair_reduced = Some(Ok(fair("unknown", 3, 1.0)));
         row.two_threads = Some(Ok(fair("holds", 10, 1.0)));
         assert_eq!(problems(&row, "liveness").len(), 4);
+    }
+
+    #[test]
+    fn the_third_checker_must_agree_too() {
+        let mut row = row(fair("holds", 10, 1.0), spin(11, 0, 4.0));
+        let third = |verdict: &str, states: u64| {
+            let text = format!(r#"{{"verdict":"{verdict}","states":{states},"depth":3}}"#);
+            Some(Ok(StaterightResult::once(&text, 2.0)))
+        };
+        row.stateright = third("holds", 10);
+        assert!(problems(&row, "safety").is_empty());
+        assert_eq!(row.third_ratio(0.05), Some(2.0));
+        row.stateright = third("violated", 9);
+        assert_eq!(problems(&row, "safety").len(), 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Benchmarks of the whole checker.
 //!
-//! [`mod@engine`] runs `fair check` beside Spin's verifier on the same systems, [`mod@growth`] runs
+//! [`mod@engine`] runs `fair check` beside Spin's verifier (and Stateright) on the same systems, [`mod@growth`] runs
 //! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness. What is
 //! run is listed in `bench/suite.toml`; what came out is kept in `bench/record/`. [`mod@ws1s`] runs
 //! `fair ws1s` beside MONA on formulas of its own.
@@ -15,6 +15,7 @@ mod pan;
 mod predicate;
 mod record;
 mod spin;
+mod stateright;
 mod statistics;
 mod suite;
 mod table;

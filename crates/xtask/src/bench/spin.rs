@@ -326,6 +326,7 @@ mod tests {
             name: "m".to_owned(),
             native: "m.fair".to_owned(),
             promela: None,
+            stateright: None,
             extra_states: 0,
             processes: vec![1, 1],
             compile_flags: Vec::new(),

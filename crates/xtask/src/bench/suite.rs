@@ -39,6 +39,8 @@ pub(super) struct Model {
     pub(super) native: String,
     /// Its twin.
     pub(super) promela: Option<String>,
+    /// What its twin for Stateright is called in `bench/stateright`, if it has one.
+    pub(super) stateright: Option<String>,
     /// How many states the twin has besides those of the native file.
     #[serde(default)]
     pub(super) extra_states: u64,
