@@ -126,7 +126,10 @@ fn threads_agree_about_large_components() {
     let models = [
         (include_str!("../../../examples/peterson.fair"), "4"),
         (include_str!("../../../examples/population/le_r.fair"), "4"),
-        (include_str!("../../../examples/bench/ring_election.fair"), "5"),
+        (
+            include_str!("../../../examples/bench/ring_election.fair"),
+            "5",
+        ),
     ];
     let mut n_compared = 0;
     for (text, n) in models {

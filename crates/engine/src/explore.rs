@@ -11,7 +11,6 @@ mod selection;
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::RwLockReadGuard;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use base::{AtomId, Budget, Checkpoints, NoProgress, Progress, Snapshot, StopReason, bits};
@@ -19,6 +18,7 @@ use evidence::{Trace, TraceStep};
 use omega::Prop;
 
 use crate::compile::CompileError;
+use crate::gate::Reading;
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
@@ -259,7 +259,7 @@ struct Ahead {
 }
 
 /// The table, while a thread inserts.
-type Guard<'s> = Option<RwLockReadGuard<'s, Index>>;
+type Guard<'s> = Option<Reading<'s, Index>>;
 
 impl<'a> Shared<'a> {
     fn run(

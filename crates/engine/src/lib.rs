@@ -15,6 +15,7 @@ mod code;
 mod compile;
 mod explore;
 mod footprint;
+mod gate;
 mod initial;
 mod joint_search;
 mod label;

@@ -4,12 +4,12 @@
 //! decided about them. A thread that meets a state whose letter another thread has not finished
 //! computes it for itself.
 
-use std::sync::RwLockReadGuard;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use omega::NodeId;
 
 use crate::chunked::Chunked;
+use crate::gate::Reading;
 use crate::store::{Index, Inserted, Names, StateIndex, StateStore};
 use crate::system::Steps;
 
@@ -91,18 +91,10 @@ pub(crate) struct JointSpace<'c> {
 ///
 /// Invariant: whoever waits for the first holds none, whoever waits for the second holds at most the
 /// first, and whoever enlarges one holds none. So threads never wait for each other in a circle.
-pub(crate) type Held<'c> = Option<(
-    RwLockReadGuard<'c, Index>,
-    Option<RwLockReadGuard<'c, Index>>,
-)>;
+pub(crate) type Held<'c> = Option<(Reading<'c, Index>, Option<Reading<'c, Index>>)>;
 
 impl Common {
-    fn hold(
-        &self,
-    ) -> (
-        RwLockReadGuard<'_, Index>,
-        Option<RwLockReadGuard<'_, Index>>,
-    ) {
+    fn hold(&self) -> (Reading<'_, Index>, Option<Reading<'_, Index>>) {
         let states = self.store.table();
         let pairs = match &self.nodes {
             Nodes::Identity => None,
@@ -156,14 +148,19 @@ impl<'c> Space for JointSpace<'c> {
         loop {
             let table = &held.get_or_insert_with(|| common.hold()).0;
             let names = &mut self.state_names;
-            match common.store.insert_shared(table, words, hash, names) {
-                Inserted::New(index) => return Some((index, true)),
-                Inserted::Old(index) => return Some((index, false)),
+            let guess = common.store.guess(table, hash);
+            let inserted = common.store.insert_shared(table, words, hash, guess, names);
+            let (index, is_new) = match inserted {
+                Inserted::New(index) => (index, true),
+                Inserted::Old(index) => (index, false),
                 Inserted::Full => {
                     *held = None;
                     common.store.grow()?;
+                    continue;
                 }
-            }
+            };
+            common.store.stay_near(index, names);
+            return Some((index, is_new));
         }
     }
 
@@ -265,7 +262,8 @@ impl<'c> Space for JointSpace<'c> {
                 .1
                 .as_ref()
                 .expect("the pairs are held with the states");
-            match pairs.insert_shared(table, &pair, hash, &mut self.pair_names) {
+            let guess = pairs.guess(table, hash);
+            match pairs.insert_shared(table, &pair, hash, guess, &mut self.pair_names) {
                 Inserted::New(node) | Inserted::Old(node) => return Some(NodeId(node)),
                 Inserted::Full => {
                     *held = None;
