@@ -96,6 +96,12 @@ impl EdgeBuffer {
         }
     }
 
+    /// Forgets an edge; the last one takes its place.
+    pub(crate) fn swap_remove(&mut self, edge: usize) {
+        self.swap(edge, self.len() - 1);
+        self.pop();
+    }
+
     /// How many words a mark set has.
     pub(crate) fn n_mark_words(&self) -> usize {
         self.n_mark_words

@@ -1,11 +1,12 @@
 //! Where a product keeps its states and nodes: together with other threads.
 //!
-//! A state has a word of facts: whether its letter is known, how many steps it has, and what was
-//! decided about them. A thread that meets a state whose letter another thread has not finished
+//! A state has its letter, with a bit that says that it is known, and a word of facts: how many steps
+//! it has, and what was decided about them. A thread that meets a state whose letter another thread has not finished
 //! computes it for itself.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use base::bits;
 use omega::NodeId;
 
 use crate::chunked::Chunked;
@@ -16,8 +17,8 @@ use crate::system::Steps;
 use super::selection::Selection;
 use super::space::{Nodes, Space, pair_word};
 
-/// The letter of the state is known. Names without a state never have this.
-const HAS_LETTER: u32 = 1 << 31;
+/// In the last word of a letter: it is known. Names without a state never have this.
+const HAS_LETTER: u64 = 1 << 63;
 /// A thread decides, or has decided, about the steps.
 const IS_CLAIMED: u32 = 1 << 30;
 /// Two bits: the decision; 0 if there is none yet.
@@ -38,11 +39,11 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    pub(crate) fn new(n_words: usize, n_letter_words: usize, n_automaton_states: usize) -> Self {
+    pub(crate) fn new(n_words: usize, n_atoms: usize, n_automaton_states: usize) -> Self {
         Self {
             store: StateStore::new(n_words),
             nodes: Nodes::new(n_automaton_states),
-            letters: Chunked::new(n_letter_words),
+            letters: Chunked::new(bits::words_for(n_atoms + 1)),
             facts: Chunked::new(1),
         }
     }
@@ -53,7 +54,8 @@ impl Common {
 
     /// Does the name belong to a state? Only while no thread inserts.
     pub(crate) fn is_state(&self, name: StateIndex) -> bool {
-        self.fact(name).load(Ordering::Acquire) & HAS_LETTER != 0
+        let letter = self.letters.row(name);
+        letter[letter.len() - 1].load(Ordering::Acquire) & HAS_LETTER != 0
     }
 
     /// How many names of states are given away.
@@ -177,19 +179,24 @@ impl<'c> Space for JointSpace<'c> {
     }
 
     fn set_letter(&mut self, state: StateIndex, letter: &[u64]) {
-        for (word, stored) in letter.iter().zip(self.common.letters.row(state)) {
+        let stored = self.common.letters.row(state);
+        for (word, stored) in letter.iter().zip(stored) {
             stored.store(*word, Ordering::Relaxed);
         }
-        let fact = self.common.fact(state);
-        fact.fetch_or(HAS_LETTER, Ordering::Release);
+        stored[stored.len() - 1].fetch_or(HAS_LETTER, Ordering::Release);
     }
 
     fn letter(&self, state: StateIndex, out: &mut [u64]) -> bool {
-        if !self.common.is_state(state) {
+        let stored = self.common.letters.row(state);
+        let last = stored[stored.len() - 1].load(Ordering::Acquire);
+        if last & HAS_LETTER == 0 {
             return false;
         }
-        for (word, stored) in out.iter_mut().zip(self.common.letters.row(state)) {
+        for (word, stored) in out.iter_mut().zip(stored) {
             *word = stored.load(Ordering::Relaxed);
+        }
+        if out.len() == stored.len() {
+            out[stored.len() - 1] = last & !HAS_LETTER;
         }
         true
     }

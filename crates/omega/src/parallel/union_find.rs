@@ -63,6 +63,17 @@ pub(super) enum Claim {
     Known,
 }
 
+/// Where a node is, seen from another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Relation {
+    /// In another set, or so it seemed.
+    Apart,
+    /// In a complete component.
+    Dead,
+    /// In the same set.
+    United,
+}
+
 /// The sets.
 ///
 /// Invariant: the members of a set are strongly connected by edges inside it, whose marks are among
@@ -130,6 +141,18 @@ impl Sets {
             if self.word(root_a) & CHILD == 0 {
                 return false;
             }
+        }
+    }
+
+    /// Where `target` is, seen from `node`.
+    pub fn relation(&self, node: NodeId, target: NodeId) -> Relation {
+        let (root, word) = self.find(target.0);
+        if word & DEAD != 0 {
+            Relation::Dead
+        } else if self.find(node.0).0 == root {
+            Relation::United
+        } else {
+            Relation::Apart
         }
     }
 

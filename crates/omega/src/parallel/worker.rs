@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::union_find::{Claim, Sets, is_allowed};
+use super::union_find::{Claim, Relation, Sets, is_allowed};
 use crate::emerson_lei::Emptiness;
 use crate::{Acceptance, Closure, Component, EdgeBuffer, Graph, NodeId};
 
@@ -272,10 +272,36 @@ impl Worker {
         }
         let before = self.edges.len();
         inner.ctx.expand(node, &mut self.edges)?;
+        self.follow_short(round, node, before);
         let n_left = u32::try_from(self.edges.len() - before).expect("too many edges of a node");
         self.frames.push(Frame { node, n_left });
         inner.ctx.reached_depth(self.frames.len());
         Ok(())
+    }
+
+    /// Follows those edges of a new frame, from position `first` on, that lead nowhere else: into
+    /// dead sets, or into the set of the node itself. Most do, and all are looked up at once.
+    fn follow_short<S>(&mut self, round: &Round<'_, S>, node: NodeId, first: usize) {
+        let mut grown = false;
+        let mut edge = first;
+        while edge < self.edges.len() {
+            let marks = self.edges.marks(edge);
+            let target = self.edges.target(edge);
+            let is_done = !is_allowed(marks, round.allowed)
+                || match round.sets.relation(node, target) {
+                    Relation::Apart => false,
+                    Relation::Dead => true,
+                    Relation::United => {
+                        grown |= round.sets.add_marks(node, marks);
+                        true
+                    }
+                };
+            match is_done {
+                true => self.edges.swap_remove(edge),
+                false => edge += 1,
+            }
+        }
+        self.look_at(round, node, grown);
     }
 
     /// Takes the last frame off the path: this thread has followed all its edges, or others have.
