@@ -17,6 +17,9 @@ const KINDS: [&str; 6] = [
     "strong-global",
 ];
 
+/// Smaller systems are explored again by two threads.
+const MAX_REPEATED: u64 = 50_000;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Suite {
@@ -213,13 +216,28 @@ impl Case {
             if fairness.kind != FairnessKind::StrongGlobal {
                 let reducing = Plan {
                     reduce: true,
-                    ..plan
+                    ..plan.clone()
                 };
                 let reduced = check(model, property, &reducing, &mut NoProgress);
                 let reduced = reduced.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
                 assert_eq!(reduced.verdict.name(), found, "{}, reduced", self.name());
             }
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
+            if outcome.stats.n_states < MAX_REPEATED {
+                let together = Plan {
+                    budget: Budget::unlimited().with_threads(2),
+                    ..plan
+                };
+                let together = check(model, property, &together, &mut NoProgress);
+                let together = together.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
+                let name = together.verdict.name();
+                assert_eq!(name, found, "{}, two threads", self.name());
+                if found == "holds" {
+                    let counts = (together.stats.n_states, together.stats.n_transitions);
+                    let expected = (outcome.stats.n_states, outcome.stats.n_transitions);
+                    assert_eq!(counts, expected, "{}, two threads", self.name());
+                }
+            }
             if found == "holds" {
                 let counts = (outcome.stats.n_states, outcome.stats.n_transitions);
                 let expected = (

@@ -126,8 +126,8 @@ pub struct CheckOptions {
     /// Name the actions that were taken most often.
     #[arg(long)]
     pub profile: bool,
-    /// Use up to this many threads for reachability, invariants and deadlocks. With one thread the
-    /// same call always prints the same
+    /// Use up to this many threads for reachability, invariants, deadlocks and fair loops. With one
+    /// thread the same call always prints the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: u16,
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.

@@ -18,10 +18,13 @@
 //! computed anyway: a condition costs one bit, not a copy of the state space.
 
 mod checkpoint;
+mod joint_space;
 mod selection;
+mod space;
 mod tables;
 
-use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{AtomId, Budget, Snapshot, StopReason, bits};
 use model::{Condition, ConditionKind, Subject};
@@ -32,13 +35,14 @@ use crate::explore::{Stats, count_actions};
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::search::Query;
+use crate::search::{Outcome, Query};
 use crate::store::{StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
 
-use self::selection::Selection;
+pub(crate) use self::joint_space::{Common, JointSpace};
+pub(crate) use self::space::{OwnSpace, Space};
 use self::tables::{acceptance, compile_edges};
 
 /// Why the exploration of a product ends early.
@@ -66,6 +70,16 @@ impl From<Failed> for Halt {
     }
 }
 
+impl From<Halt> for Outcome {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Stopped(reason) => Self::Stopped(reason),
+            Halt::Failed => Self::Failed,
+            Halt::Pause => unreachable!("a pause is over before the search is"),
+        }
+    }
+}
+
 /// Where the sections of a mark set begin, in words.
 #[derive(Clone, Copy, Debug)]
 struct Sections {
@@ -86,7 +100,9 @@ struct CompiledEdge {
 }
 
 /// The product of a system and an automaton.
-pub(crate) struct Product<'a, 'm> {
+///
+/// Several products of the same system and automaton that share a space are views of one graph.
+pub(crate) struct Product<'a, 'm, S> {
     pub(crate) system: &'a mut System<'m>,
     letters: Letters,
     budget: &'a Budget,
@@ -96,11 +112,7 @@ pub(crate) struct Product<'a, 'm> {
     initial: Vec<u32>,
     edges: Vec<Vec<CompiledEdge>>,
     letter_marks: Vec<(usize, Prop)>,
-    store: StateStore,
-    state_letters: Vec<u64>,
-    /// Steps of each state, or `UNEXPANDED`.
-    n_steps: Vec<u32>,
-    nodes: Nodes,
+    pub(crate) space: S,
     /// For each label, the conditions (weak, strong, unconditional) whose subject takes part.
     label_subjects: Vec<u64>,
     n_labels: usize,
@@ -108,7 +120,7 @@ pub(crate) struct Product<'a, 'm> {
     waiting: Vec<(usize, Waiting)>,
     n_transitions: u64,
     /// States in which some process has control.
-    n_transient: u64,
+    pub(crate) n_transient: u64,
     commands_taken: Vec<bool>,
     labels_seen: Vec<bool>,
     label_counts: Vec<u64>,
@@ -121,8 +133,6 @@ pub(crate) struct Product<'a, 'm> {
     enabled: Vec<u64>,
     stubborn: Option<Stubborn>,
     refusal: Option<Refusal>,
-    /// What was decided for each state of a reduced search.
-    selections: Vec<Selection>,
     hashes: Vec<u64>,
     gauge: &'a Gauge,
     n_expansions: u64,
@@ -132,37 +142,35 @@ pub(crate) struct Product<'a, 'm> {
 /// What the product tells those who watch the search while the search holds the product.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
-    pub(crate) snapshot: Cell<Snapshot>,
+    pub(crate) snapshot: Mutex<Snapshot>,
     /// Bytes in the structures of the search outside the product.
-    pub(crate) search_bytes: Cell<u64>,
+    pub(crate) search_bytes: AtomicU64,
 }
 
-const UNEXPANDED: u32 = u32::MAX;
+const NO_PANIC: &str = "no thread panics while it holds the snapshot";
 
-/// Pairs of a state and an automaton state, named in order of discovery. With a single automaton
-/// state no table is needed: the name of the state is the name of the node.
-enum Nodes {
-    Identity,
-    Pairs(Box<StateStore>),
+impl Gauge {
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        *self.snapshot.lock().expect(NO_PANIC)
+    }
 }
 
-impl<'a, 'm> Product<'a, 'm> {
-    pub(crate) fn new(
-        system: &'a mut System<'m>,
-        query: &Query<'_>,
-        budget: &'a Budget,
-        gauge: &'a Gauge,
-    ) -> Result<Self, CompileError> {
-        let &Query {
-            automaton,
-            conditions,
-            ..
-        } = query;
+/// What is worked out before a product is explored, for all its views.
+#[derive(Clone)]
+pub(crate) struct Plan {
+    letters: Letters,
+    stubborn: Option<Stubborn>,
+    refusal: Option<Refusal>,
+}
+
+impl Plan {
+    /// Prepares the system, too.
+    pub(crate) fn new(system: &mut System<'_>, query: &Query<'_>) -> Result<Self, CompileError> {
         let letters = Letters::new(system, query.atoms)?;
         system.translate();
         let demands = Demands {
             letters: &letters,
-            conditions,
+            conditions: query.conditions,
             strong_global: query.strong_global,
             infinite_runs: true,
         };
@@ -171,6 +179,38 @@ impl<'a, 'm> Product<'a, 'm> {
             Ok(stubborn) => (stubborn, None),
             Err(refusal) => (None, Some(refusal)),
         };
+        Ok(Self {
+            letters,
+            stubborn,
+            refusal,
+        })
+    }
+
+    /// How many words say which atoms hold in a state.
+    pub(crate) fn n_letter_words(&self) -> usize {
+        self.letters.n_words
+    }
+}
+
+impl<'a, 'm, S: Space> Product<'a, 'm, S> {
+    /// The system must be the one of the plan, or a clone of it.
+    pub(crate) fn new(
+        system: &'a mut System<'m>,
+        query: &Query<'_>,
+        plan: Plan,
+        space: S,
+        (budget, gauge): (&'a Budget, &'a Gauge),
+    ) -> Self {
+        let &Query {
+            automaton,
+            conditions,
+            ..
+        } = query;
+        let Plan {
+            letters,
+            stubborn,
+            refusal,
+        } = plan;
         let of_kind = |kind| {
             let fits = |condition: &&Condition| condition.kind == kind;
             conditions.iter().filter(fits).cloned().collect::<Vec<_>>()
@@ -190,14 +230,7 @@ impl<'a, 'm> Product<'a, 'm> {
             initial: automaton.initial.iter().map(|state| state.0).collect(),
             edges: compile_edges(automaton, &letters, sections),
             letter_marks: Vec::new(),
-            store: StateStore::new(system.n_words()),
-            state_letters: Vec::new(),
-            n_steps: Vec::new(),
-            nodes: if automaton.n_states() == 1 {
-                Nodes::Identity
-            } else {
-                Nodes::Pairs(Box::new(StateStore::new(1)))
-            },
+            space,
             label_subjects: Vec::new(),
             n_labels: 0,
             waiting: waiting_timers(system, &conditions[0]),
@@ -215,7 +248,6 @@ impl<'a, 'm> Product<'a, 'm> {
             enabled: vec![0; n_subject_words],
             stubborn,
             refusal,
-            selections: Vec::new(),
             hashes: Vec::new(),
             gauge,
             n_expansions: 0,
@@ -236,108 +268,78 @@ impl<'a, 'm> Product<'a, 'm> {
                 (bit, letter_mark.when.clone())
             })
             .collect();
-        Ok(product)
+        product
     }
 
     /// The state of the system that a node stands for.
     pub(crate) fn words(&self, node: NodeId) -> Vec<u64> {
-        self.store.get(self.pair(node).0)
+        let mut words = vec![0; self.system.n_words()];
+        self.space.read(self.space.pair(node).0, &mut words);
+        words
     }
 
     /// The label of the `step`-th step of the state of `node`.
     pub(crate) fn step_label(&mut self, node: NodeId, step: u32) -> Result<&Label, Halt> {
-        self.expand(self.pair(node).0)?;
+        let mut held = self.space.hold();
+        self.expand(&mut held, self.space.pair(node).0)?;
         let label = self.steps.labels.get(step as usize);
         Ok(self
             .system
             .label(label.copied().unwrap_or(LabelTable::IDLE)))
     }
 
-    /// The system state and automaton state of a node.
-    fn pair(&self, node: NodeId) -> (StateIndex, u32) {
-        match &self.nodes {
-            Nodes::Identity => (node.0, 0),
-            Nodes::Pairs(pairs) => {
-                let mut pair = [0];
-                pairs.read(node.0, &mut pair);
-                (pair[0] as u32, (pair[0] >> 32) as u32)
-            }
-        }
-    }
-
-    fn node(&mut self, state: StateIndex, automaton_state: u32) -> Result<NodeId, Halt> {
-        match &mut self.nodes {
-            Nodes::Identity => Ok(NodeId(state)),
-            Nodes::Pairs(pairs) => {
-                let pair = [u64::from(automaton_state) << 32 | u64::from(state)];
-                let full = Halt::Stopped(StopReason::StateLimit);
-                let (node, _) = pairs.insert(&pair, StateStore::hash(&pair)).ok_or(full)?;
-                Ok(NodeId(node))
-            }
-        }
-    }
-
-    fn n_nodes(&self) -> usize {
-        match &self.nodes {
-            Nodes::Identity => self.store.len(),
-            Nodes::Pairs(pairs) => pairs.len(),
-        }
-    }
-
-    fn memory(&self) -> u64 {
-        let pairs = match &self.nodes {
-            Nodes::Identity => 0,
-            Nodes::Pairs(pairs) => pairs.memory(),
-        };
-        let letters = self.state_letters.capacity() as u64 * 8;
-        let per_state = self.n_steps.capacity() as u64 * 4 + self.selections.capacity() as u64;
-        self.store.memory() + pairs + letters + per_state
+    fn node(
+        &mut self,
+        held: &mut S::Held,
+        state: StateIndex,
+        automaton_state: u32,
+    ) -> Result<NodeId, Halt> {
+        let full = Halt::Stopped(StopReason::StateLimit);
+        let node = self.space.node(held, state, automaton_state);
+        node.ok_or(full)
     }
 
     /// Stores a state and works out which atoms hold in it.
-    fn intern(&mut self, words: &[u64], hash: u64) -> Result<StateIndex, Halt> {
+    fn intern(&mut self, held: &mut S::Held, words: &[u64], hash: u64) -> Result<StateIndex, Halt> {
         let full = Halt::Stopped(StopReason::StateLimit);
-        let (index, is_new) = self.store.insert(words, hash).ok_or(full)?;
+        let (index, is_new) = self.space.insert(held, words, hash).ok_or(full)?;
         if is_new {
             self.n_transient += u64::from(self.system.is_transient(words));
-            let start = self.state_letters.len();
-            self.state_letters.resize(start + self.letters.n_words, 0);
-            let letter = &mut self.state_letters[start..];
-            self.letters.of_state(self.system, words, letter)?;
-            bits::union_into(&mut self.seen, letter);
-            self.n_steps.push(UNEXPANDED);
+            self.letter.fill(0);
+            self.letters
+                .of_state(self.system, words, &mut self.letter)?;
+            self.space.set_letter(index, &self.letter);
+            bits::union_into(&mut self.seen, &self.letter);
         }
         Ok(index)
     }
 
     /// Computes the steps of a state into `self.steps`, those that can wait left out, and what is
     /// enabled into `self.enabled`.
-    fn expand(&mut self, state: StateIndex) -> Result<(), Halt> {
-        let memory = self.memory() + self.gauge.search_bytes.get();
-        self.budget
-            .check(self.n_nodes() as u64, memory)
-            .map_err(Halt::Stopped)?;
+    fn expand(&mut self, held: &mut S::Held, state: StateIndex) -> Result<(), Halt> {
+        let n_nodes = self.space.n_nodes() as u64;
+        let memory = self.space.memory() + self.gauge.search_bytes.load(Ordering::Relaxed);
+        self.budget.check(n_nodes, memory).map_err(Halt::Stopped)?;
         self.n_expansions += 1;
         if self.n_expansions.is_multiple_of(1024) {
-            self.gauge.snapshot.set(Snapshot {
+            *self.gauge.snapshot.lock().expect(NO_PANIC) = Snapshot {
                 phase: "searching fair cycles",
-                n_states: self.n_nodes() as u64,
+                n_states: n_nodes,
                 n_transitions: self.n_transitions,
                 memory_bytes: memory,
                 depth: 0,
                 bound: self.bound,
-            });
+            };
         }
-        self.store.read(state, &mut self.state);
+        self.space.read(state, &mut self.state);
         self.system.steps(&self.state, &mut self.steps)?;
         let steps = std::mem::take(&mut self.steps);
         // What can wait is enabled all the same.
         self.compute_enabled(&steps.labels);
         self.steps = steps;
-        self.leave_out(state)?;
+        self.leave_out(held, state)?;
         let n_steps = self.steps.len().max(1) as u32;
-        if self.n_steps[state as usize] == UNEXPANDED {
-            self.n_steps[state as usize] = n_steps;
+        if self.space.set_n_steps(state, n_steps) {
             self.n_transitions += u64::from(n_steps);
             self.note_labels();
         }
@@ -433,14 +435,22 @@ impl<'a, 'm> Product<'a, 'm> {
     }
 
     /// The letter of a state reached by a step with this label, into `self.letter`.
-    fn compute_letter(&mut self, state: StateIndex, label: LabelId) {
-        let n_words = self.letters.n_words;
-        let stored = &self.state_letters[state as usize * n_words..][..n_words];
-        self.letter.copy_from_slice(stored);
+    fn compute_letter(
+        &mut self,
+        state: StateIndex,
+        words: &[u64],
+        label: LabelId,
+    ) -> Result<(), Halt> {
+        if !self.space.letter(state, &mut self.letter) {
+            self.letter.fill(0);
+            self.letters
+                .of_state(self.system, words, &mut self.letter)?;
+        }
         if self.letters.has_step_atoms() {
             let more = self.letters.of_label(self.system, label);
             bits::union_into(&mut self.letter, more);
         }
+        Ok(())
     }
 
     fn mark_letter(&mut self) {
@@ -462,12 +472,12 @@ impl<'a, 'm> Product<'a, 'm> {
         count_actions(self.system, &self.label_counts, &mut action_counts);
         Stats {
             action_counts,
-            n_states: self.store.len() as u64 - self.n_transient,
+            n_states: self.space.n_states() as u64 - self.n_transient,
             n_transitions: self.n_transitions,
-            n_product_states: Some(self.n_nodes() as u64),
+            n_product_states: Some(self.space.n_nodes() as u64),
             reduced: self.stubborn.is_some(),
             refusal: self.refusal,
-            memory_bytes: self.memory(),
+            memory_bytes: self.space.memory(),
             commands_taken: self.commands_taken.clone(),
             atoms_seen,
         }
@@ -476,23 +486,33 @@ impl<'a, 'm> Product<'a, 'm> {
     /// Explores what the automaton did not lead to, so that the counts are those of the system.
     pub(crate) fn explore_rest(&mut self) -> Result<(), Halt> {
         let mut state = 0;
-        while (state as usize) < self.store.len() {
-            if self.n_steps[state as usize] == UNEXPANDED {
-                self.expand(state)?;
-                let steps = std::mem::take(&mut self.steps);
-                for position in 0..steps.len() {
-                    let target = steps.target(position, self.state.len());
-                    self.intern(target, StateStore::hash(target))?;
-                }
-                self.steps = steps;
-            }
+        while (state as usize) < self.space.n_states() {
+            self.explore_from(state)?;
             state += 1;
         }
         Ok(())
     }
+
+    /// Expands a state, unless that was done, and stores where its steps lead.
+    pub(crate) fn explore_from(&mut self, state: StateIndex) -> Result<(), Halt> {
+        if self.space.n_steps(state).is_some() {
+            return Ok(());
+        }
+        let mut held = self.space.hold();
+        self.expand(&mut held, state)?;
+        let steps = std::mem::take(&mut self.steps);
+        let mut hashes = std::mem::take(&mut self.hashes);
+        self.space.hash_targets(&mut held, &steps, &mut hashes);
+        for (position, hash) in hashes.iter().enumerate() {
+            let target = steps.target(position, self.state.len());
+            self.intern(&mut held, target, *hash)?;
+        }
+        (self.steps, self.hashes) = (steps, hashes);
+        Ok(())
+    }
 }
 
-impl Graph for Product<'_, '_> {
+impl<S: Space> Graph for Product<'_, '_, S> {
     type Stop = Halt;
 
     fn n_mark_words(&self) -> usize {
@@ -502,15 +522,16 @@ impl Graph for Product<'_, '_> {
     fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), Halt> {
         let n_words = self.system.n_words();
         let initial = initial_states(self.system, self.budget)?;
+        let mut held = self.space.hold();
         for words in initial.chunks_exact(n_words) {
-            let state = self.intern(words, StateStore::hash(words))?;
-            self.compute_letter(state, LabelTable::IDLE);
+            let state = self.intern(&mut held, words, StateStore::hash(words))?;
+            self.compute_letter(state, words, LabelTable::IDLE)?;
             for position in 0..self.initial.len() {
                 let start = self.initial[position] as usize;
                 for edge in 0..self.edges[start].len() {
                     if self.edges[start][edge].reads(&self.letter) {
                         let target = self.edges[start][edge].target;
-                        out.push(self.node(state, target)?);
+                        out.push(self.node(&mut held, state, target)?);
                     }
                 }
             }
@@ -519,20 +540,21 @@ impl Graph for Product<'_, '_> {
     }
 
     fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Halt> {
-        let (state, automaton_state) = self.pair(node);
-        self.expand(state)?;
-        let steps = std::mem::take(&mut self.steps);
-        steps.hash_targets(&mut self.hashes, self.store.table_mut());
-        for position in 0..steps.len().max(1) {
+        let (state, automaton_state) = self.space.pair(node);
+        let mut held = self.space.hold();
+        self.expand(&mut held, state)?;
+        let mut steps = std::mem::take(&mut self.steps);
+        self.space.hash_targets(&mut held, &steps, &mut self.hashes);
+        if steps.is_empty() {
             // A deadlocked state idles: no action, no mover, the same state.
-            let (label, target) = if steps.is_empty() {
-                (LabelTable::IDLE, state)
-            } else {
-                let words = steps.target(position, self.state.len());
-                let target = self.intern(words, self.hashes[position])?;
-                (steps.labels[position], target)
-            };
-            self.compute_letter(target, label);
+            steps.push(&self.state, LabelTable::IDLE, 0);
+            self.hashes.push(StateStore::hash(&self.state));
+        }
+        for position in 0..steps.len() {
+            let label = steps.labels[position];
+            let words = steps.target(position, self.state.len());
+            let target = self.intern(&mut held, words, self.hashes[position])?;
+            self.compute_letter(target, words, label)?;
             self.mark_conditions(label);
             self.mark_letter();
             for edge in 0..self.edges[automaton_state as usize].len() {
@@ -542,7 +564,8 @@ impl Graph for Product<'_, '_> {
                 }
                 self.edge_marks.copy_from_slice(&self.marks);
                 bits::union_into(&mut self.edge_marks[self.sections.automaton..], &edge.marks);
-                let next = self.node(target, edge.target)?;
+                let edge_target = edge.target;
+                let next = self.node(&mut held, target, edge_target)?;
                 out.push(next, position as u32, &self.edge_marks);
             }
         }
@@ -551,15 +574,17 @@ impl Graph for Product<'_, '_> {
     }
 
     fn origin(&self, node: NodeId) -> u32 {
-        self.pair(node).0
+        self.space.pair(node).0
     }
 
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Halt> {
-        let state = self.pair(node).0;
-        if self.n_steps[state as usize] == UNEXPANDED {
-            self.expand(state)?;
+        let state = self.space.pair(node).0;
+        if let Some(n_steps) = self.space.n_steps(state) {
+            return Ok(n_steps);
         }
-        Ok(self.n_steps[state as usize])
+        let mut held = self.space.hold();
+        self.expand(&mut held, state)?;
+        Ok(self.steps.len().max(1) as u32)
     }
 }
 

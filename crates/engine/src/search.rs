@@ -1,5 +1,7 @@
 //! The search for a fair run that an automaton accepts.
 
+use std::sync::atomic::Ordering;
+
 use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
 use evidence::{ComponentSize, Trace};
 use model::Condition;
@@ -8,7 +10,8 @@ use rustc_hash::FxHashSet;
 
 use crate::compile::CompileError;
 use crate::explore::{Stats, trace_step};
-use crate::product::{Gauge, Halt, Product};
+use crate::joint_search::find_run_together;
+use crate::product::{Gauge, Halt, OwnSpace, Plan, Product, Space};
 use crate::system::System;
 
 /// Which runs are looked for.
@@ -32,6 +35,13 @@ pub struct Query<'a> {
 }
 
 impl Query<'_> {
+    pub(crate) fn closure(&self) -> Closure {
+        match self.strong_global {
+            true => Closure::OnSystem,
+            false => Closure::None,
+        }
+    }
+
     /// What tells this search from all others, if its state is kept.
     fn fingerprint(&self, system: &System<'_>) -> Option<u64> {
         self.checkpoints?;
@@ -64,7 +74,8 @@ pub enum Outcome {
     Stopped(StopReason),
 }
 
-/// Searches a fair run that the automaton accepts.
+/// Searches a fair run that the automaton accepts, with as many threads as the budget grants; with
+/// one if the search is to keep its state.
 ///
 /// # Errors
 /// A proposition is too large to be compiled.
@@ -76,7 +87,18 @@ pub fn find_run(
 ) -> Result<(Outcome, Stats), CompileError> {
     let gauge = Gauge::default();
     let atoms = query.atoms;
-    let mut product = Product::new(system, query, budget, &gauge)?;
+    let plan = Plan::new(system, query)?;
+    if budget.n_threads() > 1 && query.checkpoints.is_none() {
+        let spending = (budget, &gauge);
+        return Ok(find_run_together(system, query, &plan, spending, progress));
+    }
+    let n_words = system.n_words();
+    let new_space = || OwnSpace::new(n_words, plan.n_letter_words(), query.automaton.n_states());
+    let new_product = |system| {
+        let spending = (budget, &gauge);
+        Product::new(system, query, plan.clone(), new_space(), spending)
+    };
+    let mut product = new_product(system);
     let mut state = None;
     let search_id = query.fingerprint(product.system);
     if let Some(kept) = query
@@ -90,42 +112,41 @@ pub fn find_run(
             .and_then(|()| SearchState::decode(product.n_mark_words(), &mut words));
         if state.is_none() {
             // Kept by another search; this one starts afresh.
-            product = Product::new(product.system, query, budget, &gauge)?;
+            product = new_product(product.system);
         }
     }
     let state = state.unwrap_or_else(|| SearchState::new(product.n_mark_words()));
-    let outcome = match search(&mut product, query, search_id, state, &gauge, progress) {
-        Ok(outcome) => outcome,
-        Err(Halt::Stopped(reason)) => Outcome::Stopped(reason),
-        Err(Halt::Failed) => Outcome::Failed,
-        Err(Halt::Pause) => unreachable!("a pause is over before the search is"),
-    };
+    let outcome = search(&mut product, query, search_id, state, &gauge, progress);
+    let outcome = outcome.unwrap_or_else(Outcome::from);
     let mut stats = product.stats(atoms);
-    stats.memory_bytes += gauge.search_bytes.get();
+    stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
     Ok((outcome, stats))
 }
 
+/// Tells those who watch how far a search has come.
+pub(crate) fn observed(stats: &omega::SearchStats, gauge: &Gauge, progress: &mut dyn Progress) {
+    gauge
+        .search_bytes
+        .store(stats.memory_bytes, Ordering::Relaxed);
+    let mut snapshot = gauge.snapshot();
+    snapshot.depth = stats.depth;
+    progress.report(&snapshot);
+}
+
 fn search(
-    product: &mut Product<'_, '_>,
+    product: &mut Product<'_, '_, OwnSpace>,
     query: &Query<'_>,
     search_id: Option<u64>,
     state: SearchState,
     gauge: &Gauge,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Halt> {
-    let closure = if query.strong_global {
-        Closure::OnSystem
-    } else {
-        Closure::None
-    };
+    let closure = query.closure();
     let acceptance = product.acceptance.clone();
     let checkpoints = query.checkpoints;
     let kept_as = checkpoints.zip(search_id);
     let mut observe = |stats: &omega::SearchStats| {
-        gauge.search_bytes.set(stats.memory_bytes);
-        let mut snapshot = gauge.snapshot.get();
-        snapshot.depth = stats.depth;
-        progress.report(&snapshot);
+        observed(stats, gauge, progress);
         match checkpoints {
             Some(checkpoints) if !stats.is_inside && checkpoints.is_due() => Err(Halt::Pause),
             _ => Ok(()),
@@ -151,12 +172,22 @@ fn search(
         }
         return explored.map(|()| Outcome::NoRun);
     };
-    let lasso = omega::shortest_lasso(product, &component, &acceptance)?;
+    evidence_of(product, query, &component)
+}
+
+/// The runs that show what was found.
+pub(crate) fn evidence_of<S: Space>(
+    product: &mut Product<'_, '_, S>,
+    query: &Query<'_>,
+    component: &Component,
+) -> Result<Outcome, Halt> {
+    let acceptance = product.acceptance.clone();
+    let lasso = omega::shortest_lasso(product, component, &acceptance)?;
     let (mut covering, mut size) = (None, None);
     if query.strong_global {
-        let cover = omega::covering_lasso(product, &component, &acceptance)?;
+        let cover = omega::covering_lasso(product, component, &acceptance)?;
         covering = Some(to_trace(product, &cover)?);
-        size = Some(system_size(product, &component)?);
+        size = Some(system_size(product, component)?);
     }
     Ok(Outcome::Run {
         trace: to_trace(product, &lasso)?,
@@ -165,7 +196,11 @@ fn search(
     })
 }
 
-fn keep(product: &Product<'_, '_>, state: &SearchState, kept_as: Option<(&dyn Checkpoints, u64)>) {
+fn keep(
+    product: &Product<'_, '_, OwnSpace>,
+    state: &SearchState,
+    kept_as: Option<(&dyn Checkpoints, u64)>,
+) {
     if let Some((checkpoints, search_id)) = kept_as {
         let mut words = Vec::new();
         product.encode(&mut words);
@@ -174,8 +209,8 @@ fn keep(product: &Product<'_, '_>, state: &SearchState, kept_as: Option<(&dyn Ch
     }
 }
 
-fn system_size(
-    product: &mut Product<'_, '_>,
+fn system_size<S: Space>(
+    product: &mut Product<'_, '_, S>,
     component: &Component,
 ) -> Result<ComponentSize, Halt> {
     let mut states = FxHashSet::default();
@@ -192,7 +227,7 @@ fn system_size(
 }
 
 /// A lasso of the product as a run of the system.
-fn to_trace(product: &mut Product<'_, '_>, lasso: &Lasso) -> Result<Trace, Halt> {
+fn to_trace<S: Space>(product: &mut Product<'_, '_, S>, lasso: &Lasso) -> Result<Trace, Halt> {
     let mut trace = Trace {
         states: Vec::new(),
         steps: Vec::new(),
@@ -214,6 +249,6 @@ fn to_trace(product: &mut Product<'_, '_>, lasso: &Lasso) -> Result<Trace, Halt>
     Ok(trace)
 }
 
-fn unpack(product: &Product<'_, '_>, node: NodeId) -> model::State {
+fn unpack<S: Space>(product: &Product<'_, '_, S>, node: NodeId) -> model::State {
     product.system.unpack(&product.words(node))
 }

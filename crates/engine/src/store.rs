@@ -9,8 +9,8 @@
 //! Several threads may insert at once; only growing needs the tables alone.
 
 use std::ops::Range;
-use std::sync::{RwLock, RwLockReadGuard};
 
+use crate::gate::{Gate, Reading};
 use crate::rows::{self, Rows};
 pub(crate) use crate::rows::{Inserted, OwnLine};
 use crate::table::Table;
@@ -25,7 +25,7 @@ pub(crate) const NOBODY: StateIndex = StateIndex::MAX;
 #[derive(Debug)]
 pub(crate) struct StateStore {
     kept: Kept,
-    tables: RwLock<Index>,
+    tables: Gate<Index>,
     /// For a single thread.
     names: Names,
 }
@@ -83,8 +83,6 @@ const MIN_SPLIT_WORDS: usize = 6;
 /// Smaller tables and their states stay in the caches anyway.
 const MIN_PREFETCHED_BITS: u32 = 16;
 
-const NO_PANIC: &str = "no thread panics while it holds the tables";
-
 impl Index {
     /// Asks the processor for where a state with this hash is looked up first. Halves are looked up
     /// for new states only, and there are few of them.
@@ -105,7 +103,7 @@ impl StateStore {
                 states: Rows::new(if halves.is_some() { 1 } else { n_words }),
                 halves,
             },
-            tables: RwLock::new(Index {
+            tables: Gate::new(Index {
                 states: Table::new(),
                 halves: (0..n_halves).map(|_| Table::new()).collect(),
             }),
@@ -136,13 +134,13 @@ impl StateStore {
     }
 
     /// The tables, shared with other threads that insert.
-    pub(crate) fn table(&self) -> RwLockReadGuard<'_, Index> {
-        self.tables.read().expect(NO_PANIC)
+    pub(crate) fn table(&self) -> Reading<'_, Index> {
+        self.tables.read()
     }
 
     /// The tables, for the only thread.
     pub(crate) fn table_mut(&mut self) -> &mut Index {
-        self.tables.get_mut().expect(NO_PANIC)
+        self.tables.get_mut()
     }
 
     /// The state that probably is the one with this hash, or [`NOBODY`]; the processor is asked for
@@ -161,7 +159,7 @@ impl StateStore {
     /// single thread.
     pub(crate) fn insert(&mut self, state: &[u64], hash: u64) -> Option<(StateIndex, bool)> {
         loop {
-            let index = self.tables.get_mut().expect(NO_PANIC);
+            let index = self.tables.get_mut();
             let guess = index.states.first_candidate(hash).unwrap_or(NOBODY);
             let inserted = self.kept.insert(index, state, hash, guess, &mut self.names);
             let (index, is_new) = match inserted {
@@ -196,7 +194,7 @@ impl StateStore {
 
     /// Makes room, unless another thread has done so. `None` if there are no names left.
     pub(crate) fn grow(&self) -> Option<()> {
-        let mut index = self.tables.write().expect(NO_PANIC);
+        let mut index = self.tables.write();
         let Index { states, halves } = &mut *index;
         let kept = &self.kept;
         let read = |index: StateIndex, words: &mut [u64]| self.read(index, words);

@@ -5,7 +5,7 @@
 //! and it does not matter which copy takes a step.
 
 use crate::exploration::Exploration;
-use crate::path_based::{Members, PathSearch};
+use crate::path_based::PathSearch;
 use crate::{Component, EdgeBuffer, Graph, NodeId};
 
 /// Which components count as fair, beyond their acceptance.
@@ -27,42 +27,60 @@ pub(crate) fn is_closed<G: Graph>(
     ctx: &mut Exploration<'_, G>,
     component: &Component,
 ) -> Result<bool, G::Stop> {
-    let mut nodes = component.nodes.clone();
-    nodes.sort_unstable_by_key(|&node| (ctx.graph.origin(node), node));
+    let nodes = by_origin(ctx.graph, component);
     search.with_members(&component.nodes, |members, edges| {
-        let mut taken = Vec::new();
-        let mut rest = nodes.as_slice();
-        while let Some(&first) = rest.first() {
-            let origin = ctx.graph.origin(first);
-            let n_copies = rest.partition_point(|&node| ctx.graph.origin(node) == origin);
-            let (copies, others) = rest.split_at(n_copies);
-            rest = others;
-            let n_steps = ctx.graph.n_steps(first)?;
-            taken.clear();
-            taken.resize(n_steps as usize, false);
-            for &copy in copies {
-                note_steps(ctx, copy, (component, members), edges, &mut taken)?;
-            }
-            if taken.contains(&false) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let is_member = |node: NodeId| members.contain(node);
+        take_all_steps(ctx, (component, &is_member), &nodes, edges)
     })
+}
+
+/// The nodes of a component, those with the same origin next to each other.
+pub(crate) fn by_origin<G: Graph>(graph: &G, component: &Component) -> Vec<NodeId> {
+    let mut nodes = component.nodes.clone();
+    nodes.sort_unstable_by_key(|&node| (graph.origin(node), node));
+    nodes
+}
+
+/// Does the component, given with its members, take every step of the origins of these nodes? They
+/// come with all other members of the same origins, which are next to each other.
+pub(crate) fn take_all_steps<G: Graph>(
+    ctx: &mut Exploration<'_, G>,
+    component: (&Component, &dyn Fn(NodeId) -> bool),
+    nodes: &[NodeId],
+    edges: &mut EdgeBuffer,
+) -> Result<bool, G::Stop> {
+    let mut taken = Vec::new();
+    let mut rest = nodes;
+    while let Some(&first) = rest.first() {
+        let origin = ctx.graph.origin(first);
+        let n_copies = rest.partition_point(|&node| ctx.graph.origin(node) == origin);
+        let (copies, others) = rest.split_at(n_copies);
+        rest = others;
+        let n_steps = ctx.graph.n_steps(first)?;
+        taken.clear();
+        taken.resize(n_steps as usize, false);
+        for &copy in copies {
+            note_steps(ctx, copy, component, edges, &mut taken)?;
+        }
+        if taken.contains(&false) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Notes which steps the edges take that lead from `node` to another member.
 fn note_steps<G: Graph>(
     ctx: &mut Exploration<'_, G>,
     node: NodeId,
-    (component, members): (&Component, Members<'_>),
+    (component, is_member): (&Component, &dyn Fn(NodeId) -> bool),
     edges: &mut EdgeBuffer,
     taken: &mut [bool],
 ) -> Result<(), G::Stop> {
     let before = edges.len();
     ctx.expand(node, edges)?;
     for edge in before..edges.len() {
-        if members.contain(edges.target(edge)) && component.allows(edges.marks(edge)) {
+        if is_member(edges.target(edge)) && component.allows(edges.marks(edge)) {
             taken[edges.step(edge) as usize] = true;
         }
     }

@@ -176,9 +176,11 @@ pub fn resume_fair_cycle<G: Graph>(
 ///
 /// Invariant: `component` itself does not satisfy `formula`, and every literal of `formula` is
 /// about a mark of `component`.
-struct Obligation {
-    component: Rc<Component>,
-    formula: Acceptance,
+pub(crate) struct Obligation {
+    /// The component.
+    pub component: Rc<Component>,
+    /// What is asked.
+    pub formula: Acceptance,
 }
 
 /// What to do about an obligation.
@@ -193,15 +195,39 @@ pub(crate) enum Move {
     Pick(MarkId),
 }
 
-struct Emptiness<'a, G: Graph> {
-    ctx: Exploration<'a, G>,
+/// A search in progress.
+pub(crate) struct Emptiness<'a, G: Graph> {
+    /// The graph.
+    pub ctx: Exploration<'a, G>,
     search: PathSearch,
     unfinished: Option<Component>,
     acceptance: &'a Acceptance,
     closure: Closure,
 }
 
-impl<G: Graph> Emptiness<'_, G> {
+impl<'a, G: Graph> Emptiness<'a, G> {
+    /// For looking into components that another search has found; `search` is one that
+    /// [`PathSearch::inside`] has made.
+    pub fn inside(
+        ctx: Exploration<'a, G>,
+        search: PathSearch,
+        acceptance: &'a Acceptance,
+        closure: Closure,
+    ) -> Self {
+        Self {
+            ctx,
+            search,
+            unfinished: None,
+            acceptance,
+            closure,
+        }
+    }
+
+    /// What can be used for the next one.
+    pub fn into_search(self) -> PathSearch {
+        self.search
+    }
+
     fn run(&mut self) -> Result<Option<Component>, G::Stop> {
         let mut initial = Vec::new();
         self.ctx.graph.initial(&mut initial)?;
@@ -285,17 +311,17 @@ impl<G: Graph> Emptiness<'_, G> {
     }
 
     /// Finds a witness within a complete component of the whole graph.
-    fn discharge(
+    pub fn discharge(
         &mut self,
         promising: Option<(Component, Acceptance)>,
     ) -> Result<Option<Component>, G::Stop> {
         let Some((component, formula)) = promising else {
             return Ok(None);
         };
-        self.ctx.revisiting = true;
+        let was_revisiting = std::mem::replace(&mut self.ctx.revisiting, true);
         let (before, whole) = (self.search.mark(), component.clone());
         let found = self.look_into(component, formula);
-        self.ctx.revisiting = false;
+        self.ctx.revisiting = was_revisiting;
         if found.is_err() {
             self.search.rewind(&before, &whole.nodes);
             self.unfinished = Some(whole);

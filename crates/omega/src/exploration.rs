@@ -28,6 +28,18 @@ pub struct SearchStats {
     pub memory_bytes: u64,
 }
 
+impl SearchStats {
+    /// Adds what another thread, or the same one later, has done.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.n_nodes += other.n_nodes;
+        self.n_edges += other.n_edges;
+        self.n_revisits += other.n_revisits;
+        self.n_components += other.n_components;
+        self.max_depth = self.max_depth.max(other.max_depth);
+        self.memory_bytes = self.memory_bytes.max(other.memory_bytes);
+    }
+}
+
 /// Listens to a search every few thousand nodes and may stop it.
 pub type Observer<'a, S> = dyn FnMut(&SearchStats) -> Result<(), S> + 'a;
 

@@ -86,6 +86,27 @@ impl EdgeBuffer {
         self.truncate(self.len() - 1);
     }
 
+    /// Exchanges two edges.
+    pub(crate) fn swap(&mut self, a: usize, b: usize) {
+        self.targets.swap(a, b);
+        self.steps.swap(a, b);
+        for word in 0..self.n_mark_words {
+            self.marks
+                .swap(a * self.n_mark_words + word, b * self.n_mark_words + word);
+        }
+    }
+
+    /// Forgets an edge; the last one takes its place.
+    pub(crate) fn swap_remove(&mut self, edge: usize) {
+        self.swap(edge, self.len() - 1);
+        self.pop();
+    }
+
+    /// How many words a mark set has.
+    pub(crate) fn n_mark_words(&self) -> usize {
+        self.n_mark_words
+    }
+
     /// Appends an edge. `step` is the number of the system step that it takes in its source;
     /// `marks` has as many words as the buffer was made for.
     pub fn push(&mut self, target: NodeId, step: u32, marks: &[u64]) {

@@ -41,6 +41,7 @@ mod graph;
 mod hoa;
 mod inner_edges;
 mod lasso;
+mod parallel;
 mod path_based;
 mod stem;
 
@@ -57,3 +58,4 @@ pub use fair_nodes::fair_nodes;
 pub use graph::{EdgeBuffer, Graph, NodeId};
 pub use hoa::{HoaAutomaton, HoaError, TooManyLetterAtoms, from_hoa, to_hoa};
 pub use lasso::{Lasso, LassoStep, covering_lasso, shortest_lasso};
+pub use parallel::{ParallelSearch, find_fair_cycle_together};

@@ -68,6 +68,8 @@ struct Frame {
 /// by explored edges.
 pub(crate) struct PathSearch {
     number: Vec<u32>,
+    /// The number of nodes that have none yet: `UNSEEN` or `CLOSED`.
+    unnumbered: u32,
     path: Vec<NodeId>,
     frames: Vec<Frame>,
     roots: RootStack,
@@ -79,10 +81,30 @@ impl PathSearch {
     pub fn new(n_mark_words: usize) -> Self {
         Self {
             number: Vec::new(),
+            unnumbered: UNSEEN,
             path: Vec::new(),
             frames: Vec::new(),
             roots: RootStack::new(n_mark_words),
             edges: EdgeBuffer::new(n_mark_words),
+        }
+    }
+
+    /// A search for which everything counts as complete that is not reopened.
+    pub fn inside(n_mark_words: usize) -> Self {
+        Self {
+            unnumbered: CLOSED,
+            ..Self::new(n_mark_words)
+        }
+    }
+
+    fn number(&self, node: NodeId) -> u32 {
+        let number = self.number.get(node.index()).copied();
+        number.unwrap_or(self.unnumbered)
+    }
+
+    fn make_room(&mut self, node: NodeId) {
+        if node.index() >= self.number.len() {
+            self.number.resize(node.index() + 1, self.unnumbered);
         }
     }
 
@@ -93,7 +115,7 @@ impl PathSearch {
 
     /// Has `node` not been reached?
     pub fn is_unseen(&self, node: NodeId) -> bool {
-        self.number.get(node.index()).copied().unwrap_or(UNSEEN) == UNSEEN
+        self.number(node) == UNSEEN
     }
 
     /// Makes nodes of complete components searchable again.
@@ -158,7 +180,7 @@ impl PathSearch {
         let marks = self.edges.marks(edge);
         let target = self.edges.target(edge);
         let follow = allowed.is_none_or(|allowed| bits::is_subset(marks, allowed));
-        let number = self.number.get(target.index()).copied().unwrap_or(UNSEEN);
+        let number = self.number(target);
         let mut grown = false;
         match number {
             _ if !follow => self.edges.pop(),
@@ -188,9 +210,7 @@ impl PathSearch {
         ctx: &mut Exploration<'_, G>,
         node: NodeId,
     ) -> Result<(), G::Stop> {
-        if node.index() >= self.number.len() {
-            self.number.resize(node.index() + 1, UNSEEN);
-        }
+        self.make_room(node);
         let position = NodeId::new(self.path.len()).0;
         assert!(position < MEMBER - 1, "too many nodes for 32-bit numbers");
         self.number[node.index()] = position + 1;
@@ -320,6 +340,7 @@ impl PathSearch {
 
     fn renumber(&mut self, nodes: &[NodeId], number: u32) {
         for node in nodes {
+            self.make_room(*node);
             self.number[node.index()] = number;
         }
     }

@@ -4,11 +4,12 @@ use crate::store::{StateIndex, StateStore};
 use crate::stubborn::Stubborn;
 use crate::system::Steps;
 
-use super::{Halt, Product, UNEXPANDED};
+use super::space::Space;
+use super::{Halt, Product};
 
 /// Which steps of a state a reduced search takes; see [`crate::stubborn`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Selection {
+pub(crate) enum Selection {
     /// Not decided yet.
     Undecided,
     /// A small set.
@@ -28,15 +29,15 @@ impl Selection {
     }
 }
 
-impl Product<'_, '_> {
+impl<S: Space> Product<'_, '_, S> {
     /// Leaves out the steps that can wait, if the search is reduced. A state keeps what was decided
     /// when it was expanded first.
-    pub(super) fn leave_out(&mut self, state: StateIndex) -> Result<(), Halt> {
+    pub(super) fn leave_out(&mut self, held: &mut S::Held, state: StateIndex) -> Result<(), Halt> {
         let Some(mut stubborn) = self.stubborn.take() else {
             return Ok(());
         };
         let mut steps = std::mem::take(&mut self.steps);
-        let selected = self.select(state, &steps, &mut stubborn);
+        let selected = self.select(held, state, &steps, &mut stubborn);
         if selected.is_ok_and(|selection| selection != Selection::All) {
             steps.retain_units(|unit| stubborn.keeps(unit));
         }
@@ -47,23 +48,38 @@ impl Product<'_, '_> {
 
     fn select(
         &mut self,
+        held: &mut S::Held,
         state: StateIndex,
         steps: &Steps,
         stubborn: &mut Stubborn,
     ) -> Result<Selection, Halt> {
-        self.selections
-            .resize(self.store.len(), Selection::Undecided);
-        let mut selection = self.selections[state as usize];
+        let before = self.space.begin_selection(held, state);
+        let decided = self.decide(held, (state, before), steps, stubborn);
+        if before == Selection::Undecided {
+            // Others may wait for the decision; all steps are always right.
+            let selection = *decided.as_ref().unwrap_or(&Selection::All);
+            self.space.set_selection(state, selection);
+        }
+        decided
+    }
+
+    fn decide(
+        &mut self,
+        held: &mut S::Held,
+        (state, before): (StateIndex, Selection),
+        steps: &Steps,
+        stubborn: &mut Stubborn,
+    ) -> Result<Selection, Halt> {
+        let mut selection = before;
         if selection == Selection::All
             || selection == Selection::Undecided && !stubborn.is_worth_trying()
             || !stubborn.choose(self.system, &self.state, steps)
         {
-            self.selections[state as usize] = Selection::All;
             return Ok(Selection::All);
         }
         if selection == Selection::Undecided {
             let must_attend =
-                stubborn.needs_attention() && self.leads_back(state, steps, stubborn)?;
+                stubborn.needs_attention() && self.leads_back(held, state, steps, stubborn)?;
             selection = match must_attend {
                 true => Selection::Attentive,
                 false => Selection::Small,
@@ -72,13 +88,13 @@ impl Product<'_, '_> {
         if selection == Selection::Attentive && !stubborn.attend(self.system, &self.state) {
             selection = Selection::All;
         }
-        self.selections[state as usize] = selection;
         Ok(selection)
     }
 
     /// Does a step that is kept lead to a state decided before, or to the state itself?
     fn leads_back(
         &mut self,
+        held: &mut S::Held,
         state: StateIndex,
         steps: &Steps,
         stubborn: &Stubborn,
@@ -86,8 +102,8 @@ impl Product<'_, '_> {
         for position in 0..steps.len() {
             if stubborn.keeps(steps.units[position]) {
                 let words = steps.target(position, self.state.len());
-                let target = self.intern(words, StateStore::hash(words))?;
-                if target == state || self.n_steps[target as usize] != UNEXPANDED {
+                let target = self.intern(held, words, StateStore::hash(words))?;
+                if target == state || self.space.is_decided(target) {
                     return Ok(true);
                 }
             }

@@ -1,0 +1,175 @@
+//! The search for a fair run by several threads.
+//!
+//! Each thread has a view of the product of its own, with its own copy of the system; what states
+//! and nodes are called is the same for all ([`JointSpace`]). The search itself is
+//! [`omega::find_fair_cycle_together`].
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use base::{Budget, Progress};
+
+use crate::explore::Stats;
+use crate::product::{Common, Gauge, Halt, JointSpace, Plan, Product};
+use crate::search::{Outcome, Query, evidence_of, observed};
+use crate::store::StateIndex;
+use crate::system::System;
+
+/// How many states a thread takes at a time when the rest is explored.
+const BATCH: u32 = 256;
+
+/// The view of one thread.
+type View<'a, 'm> = Product<'a, 'm, JointSpace<'a>>;
+
+/// Searches a fair run with as many threads as the budget grants. Its state cannot be kept.
+pub(crate) fn find_run_together(
+    system: &System<'_>,
+    query: &Query<'_>,
+    plan: &Plan,
+    (budget, gauge): (&Budget, &Gauge),
+    progress: &mut dyn Progress,
+) -> (Outcome, Stats) {
+    let n_automaton_states = query.automaton.n_states();
+    let common = Common::new(system.n_words(), query.atoms.len(), n_automaton_states);
+    let mut systems = vec![system.clone(); budget.n_threads()];
+    let new_view = |system| {
+        let space = JointSpace::new(&common);
+        Product::new(system, query, plan.clone(), space, (budget, gauge))
+    };
+    let mut team = Team {
+        views: systems.iter_mut().map(new_view).collect(),
+        common: &common,
+        n_unused: (0, 0),
+    };
+    let outcome = team
+        .run(query, gauge, progress)
+        .unwrap_or_else(Outcome::from);
+    let mut stats = team.stats(query);
+    stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
+    (outcome, stats)
+}
+
+struct Team<'a, 'm> {
+    views: Vec<View<'a, 'm>>,
+    common: &'a Common,
+    /// How many names of states and of nodes belong to none.
+    n_unused: (usize, usize),
+}
+
+impl Team<'_, '_> {
+    fn run(
+        &mut self,
+        query: &Query<'_>,
+        gauge: &Gauge,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, Halt> {
+        let acceptance = self.views[0].acceptance.clone();
+        let mut observe = |stats: &omega::SearchStats| {
+            observed(stats, gauge, progress);
+            Ok(())
+        };
+        let closure = query.closure();
+        let views = &mut self.views;
+        let search = omega::find_fair_cycle_together(views, &acceptance, closure, &mut observe);
+        match search.result? {
+            Some(component) => evidence_of(&mut self.views[0], query, &component),
+            None => self.explore_rest().map(|()| Outcome::NoRun),
+        }
+    }
+
+    /// Explores what the automaton did not lead to, in rounds: in each, the states that there were
+    /// at its beginning.
+    fn explore_rest(&mut self) -> Result<(), Halt> {
+        let mut first = 0;
+        loop {
+            self.give_up_names();
+            let end = self.common.n_states() as StateIndex;
+            if first == end {
+                return Ok(());
+            }
+            self.explore_range(first, end)?;
+            first = end;
+        }
+    }
+
+    fn explore_range(&mut self, first: StateIndex, end: StateIndex) -> Result<(), Halt> {
+        let cursor = AtomicU32::new(first);
+        let is_over = AtomicBool::new(false);
+        let common = self.common;
+        let (cursor, is_over) = (&cursor, &is_over);
+        let run = |view: &mut View<'_, '_>| {
+            while !is_over.load(Ordering::Relaxed) {
+                // Passes the end by at most a batch for each thread, and names have 31 bits.
+                let first = cursor.fetch_add(BATCH, Ordering::Relaxed);
+                if first >= end {
+                    break;
+                }
+                let mut names = first..end.min(first + BATCH);
+                let mut explore = |name| view.explore_from(name);
+                let result = names
+                    .by_ref()
+                    .filter(|name| common.is_state(*name))
+                    .try_for_each(&mut explore);
+                if result.is_err() {
+                    is_over.store(true, Ordering::Relaxed);
+                    return result;
+                }
+            }
+            Ok(())
+        };
+        let run = &run;
+        std::thread::scope(|scope| {
+            let (own, others) = self.views.split_first_mut().expect("there is a thread");
+            let others: Vec<_> = others
+                .iter_mut()
+                .map(|view| scope.spawn(move || run(view)))
+                .collect();
+            let own = run(own);
+            let join = |other: std::thread::ScopedJoinHandle<'_, _>| match other.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            others.into_iter().map(join).fold(own, Result::and)
+        })
+    }
+
+    fn give_up_names(&mut self) {
+        for view in &mut self.views {
+            let (n_states, n_nodes) = view.space.give_up_names();
+            self.n_unused.0 += n_states;
+            self.n_unused.1 += n_nodes;
+        }
+    }
+
+    fn stats(&mut self, query: &Query<'_>) -> Stats {
+        self.give_up_names();
+        let mut views = self.views.iter();
+        let first = views.next().expect("there is a thread");
+        let mut all = first.stats(query.atoms);
+        let mut n_transient = first.n_transient;
+        for view in views {
+            let stats = view.stats(query.atoms);
+            all.n_transitions += stats.n_transitions;
+            merge(&mut all.commands_taken, &stats.commands_taken, |a, b| a | b);
+            merge(&mut all.action_counts, &stats.action_counts, |a, b| a + b);
+            merge(&mut all.atoms_seen, &stats.atoms_seen, |a, b| a | b);
+            n_transient += view.n_transient;
+        }
+        let n_states = (self.common.n_states() - self.n_unused.0) as u64;
+        let n_nodes = match self.common.n_pairs() {
+            Some(n_pairs) => (n_pairs - self.n_unused.1) as u64,
+            None => n_states,
+        };
+        Stats {
+            n_states: n_states - n_transient,
+            n_product_states: Some(n_nodes),
+            memory_bytes: self.common.memory(),
+            ..all
+        }
+    }
+}
+
+fn merge<T: Copy>(all: &mut [T], more: &[T], combine: impl Fn(T, T) -> T) {
+    for (own, other) in all.iter_mut().zip(more) {
+        *own = combine(*own, *other);
+    }
+}
