@@ -11,12 +11,14 @@ use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
 use crate::native::Native;
+use crate::normal_form::NormalForm;
 use crate::priority::Ruling;
 use crate::store::{Index, StateStore};
 
 /// A model compiled for exploration.
 ///
-/// Invariant: its initial states and steps are exactly those of the model's reference semantics.
+/// Invariant: its initial states and steps are exactly those of the model's reference semantics,
+/// except that after [`System::forget`] representatives take the place of targets.
 /// It fails on a state iff the reference semantics does.
 #[derive(Clone, Debug)]
 pub struct System<'m> {
@@ -46,6 +48,9 @@ pub struct System<'m> {
     pub(crate) native: Option<Arc<Native>>,
     /// Is no machine code wanted?
     is_interpreted: bool,
+    /// What is kept of states, if not everything.
+    pub(crate) normal_form: Option<Arc<NormalForm>>,
+    pub(crate) form_scratch: crate::symmetry::Scratch,
 }
 
 #[derive(Clone, Debug)]
@@ -249,6 +254,8 @@ impl<'m> System<'m> {
             propositions: Vec::new(),
             native: None,
             is_interpreted: false,
+            normal_form: None,
+            form_scratch: crate::symmetry::Scratch::default(),
             layout,
         };
         system.compile_commands()?;
