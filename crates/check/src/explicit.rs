@@ -78,7 +78,7 @@ pub(crate) fn check(
     let mut decide = |forget: Differences| {
         let mut check = Check {
             model,
-            system: System::new(model)?,
+            system: compiled(model, plan)?,
             fairness,
             reduce,
             forget,
@@ -127,6 +127,13 @@ pub(crate) fn check(
     }
 }
 
+fn compiled<'m>(model: &'m Model, plan: &Plan) -> Result<System<'m>, CompileError> {
+    match plan.all_code {
+        true => System::with_all_code(model),
+        false => System::new(model),
+    }
+}
+
 /// Which differences between states may be forgotten for a property, and why not others. Depending
 /// on fairness, a search may be allowed less.
 fn may_forget(property: &Property, plan: &Plan) -> (Differences, Vec<String>) {
@@ -151,7 +158,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
     let assumed = &model.parts().assumptions;
     let mut check = Check {
         model,
-        system: System::new(model).ok()?,
+        system: compiled(model, plan).ok()?,
         fairness,
         reduce: plan.reduce
             && plan.reductions.partial_order
@@ -178,7 +185,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
 pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<bool> {
     let reached = Ltl::eventually(goal.clone());
     let notices = notices_silence(&reached, &|atom| is_step_atom(model, atom));
-    let mut system = System::new(model).ok()?;
+    let mut system = compiled(model, plan).ok()?;
     let goal_prop = Goal::Satisfies(logic::propositional(goal)?);
     let exploration = Exploration {
         atoms: &goal.atoms(),

@@ -43,6 +43,9 @@ pub struct Plan {
     pub reduce: bool,
     /// Which reductions that means.
     pub reductions: Reductions,
+    /// Compile code that is never executed, and store variables that never change? That makes no
+    /// difference to any answer.
+    pub all_code: bool,
     /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
     /// nothing.
     pub bitstate: Option<u64>,

@@ -12,6 +12,8 @@ pub(crate) struct Known<'m> {
     pub(crate) model: &'m Model,
     pub(crate) instance: Option<InstanceId>,
     pub(crate) bounds: Vec<(BoundId, i64)>,
+    /// The values of cells that have only one, by cell; empty if nothing is known about them.
+    pub(crate) constants: &'m [Option<i64>],
 }
 
 impl<'m> Known<'m> {
@@ -21,6 +23,7 @@ impl<'m> Known<'m> {
             model,
             instance: None,
             bounds: Vec::new(),
+            constants: &[],
         }
     }
 
@@ -30,6 +33,7 @@ impl<'m> Known<'m> {
             model,
             instance: Some(command.instance),
             bounds: command.bindings.clone(),
+            constants: &[],
         }
     }
 
@@ -39,9 +43,13 @@ impl<'m> Known<'m> {
         if !self.is_known(expr) {
             return None;
         }
-        let nowhere = State {
+        let anywhere = State {
             locations: Vec::new(),
-            cells: Vec::new(),
+            cells: self
+                .constants
+                .iter()
+                .map(|value| value.unwrap_or(0))
+                .collect(),
             channels: Vec::new(),
         };
         let mut env = match self.instance {
@@ -53,7 +61,7 @@ impl<'m> Known<'m> {
                 env.bind(bound, value);
             }
         }
-        let value = self.model.eval(expr, &nowhere, &mut env, Span::nowhere());
+        let value = self.model.eval(expr, &anywhere, &mut env, Span::nowhere());
         value.ok()
     }
 
@@ -66,8 +74,25 @@ impl<'m> Known<'m> {
             Expr::Ite(condition, then, otherwise) => [condition, then, otherwise]
                 .iter()
                 .all(|e| self.is_known(e)),
+            Expr::Read(place) if !self.constants.is_empty() => {
+                let is_constant = |cell: &usize| self.constants[*cell].is_some();
+                self.names_one(place) && self.cells(place).iter().all(is_constant)
+            }
             Expr::Read(_) | Expr::At { .. } | Expr::Length(_) | Expr::Quantified { .. } => false,
         }
+    }
+
+    /// Are all indices of a place known?
+    fn names_one(&self, place: &Place) -> bool {
+        let is_known = |access: &Access| match access {
+            Access::Index(index) => self.is_known(index),
+            Access::Field(_) => true,
+        };
+        let owner = place.owner.as_ref().is_none_or(|owner| match owner {
+            Owner::Indexed(index) => self.is_known(index),
+            Owner::Own | Owner::Single => true,
+        });
+        owner && place.path.iter().all(is_known)
     }
 
     /// The values from one expression to another, if they are known and few.

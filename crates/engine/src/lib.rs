@@ -14,6 +14,7 @@ mod chunked;
 mod code;
 mod compile;
 mod constant;
+mod elimination;
 mod explore;
 mod footprint;
 mod initial;

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
+use crate::elimination::Elimination;
 use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
@@ -23,6 +24,7 @@ use crate::store::{Index, StateStore};
 #[derive(Clone, Debug)]
 pub struct System<'m> {
     pub(crate) model: &'m Model,
+    pub(crate) elimination: Elimination,
     pub(crate) layout: Layout,
     pub(crate) tables: Tables,
     pub(crate) machine: Machine,
@@ -225,7 +227,19 @@ impl<'m> System<'m> {
     /// # Errors
     /// A guard, an effect or the state is too large.
     pub fn new(model: &'m Model) -> Result<Self, CompileError> {
-        let layout = Layout::new(model);
+        Self::without(model, Elimination::new(model))
+    }
+
+    /// Compiles a model with all of its code, whether it can be executed or not.
+    ///
+    /// # Errors
+    /// A guard, an effect or the state is too large.
+    pub fn with_all_code(model: &'m Model) -> Result<Self, CompileError> {
+        Self::without(model, Elimination::nothing(model))
+    }
+
+    fn without(model: &'m Model, elimination: Elimination) -> Result<Self, CompileError> {
+        let layout = Layout::new(model, &elimination.constants);
         if layout.n_words > usize::from(u16::MAX) {
             return Err(CompileError::StateTooLarge);
         }
@@ -238,6 +252,7 @@ impl<'m> System<'m> {
         let mut system = Self {
             model,
             tables,
+            elimination,
             machine: Machine::default(),
             labels: LabelTable::new(),
             commands: Vec::new(),

@@ -18,6 +18,7 @@ use model::{
 };
 
 use crate::constant::Known;
+use crate::elimination::Elimination;
 use crate::layout::Layout;
 
 /// Systems that would need more words than this for their live cells are left as they are.
@@ -34,7 +35,12 @@ pub(crate) struct Liveness {
 
 impl Liveness {
     /// Works out what is live where; nothing if nothing is ever dead, or the system is too large.
-    pub(crate) fn new(model: &Model, layout: &Layout, atoms: &[AtomId]) -> Option<Self> {
+    pub(crate) fn new(
+        model: &Model,
+        layout: &Layout,
+        elimination: &Elimination,
+        atoms: &[AtomId],
+    ) -> Option<Self> {
         let n_words = bits::words_for(model.cells().len());
         let n_locations: usize = (0..model.instances().len())
             .map(|i| model.process_of(InstanceId::new(i)).locations.len())
@@ -45,7 +51,7 @@ impl Liveness {
         let mut always = looked_at(model, atoms, n_words);
         let mut rows = Vec::new();
         for instance in 0..model.instances().len() {
-            let live = live_cells(model, InstanceId::new(instance), n_words);
+            let live = live_cells(model, elimination, InstanceId::new(instance), n_words);
             let everywhere = intersection(&live, n_words);
             bits::union_into(&mut always, &everywhere);
             rows.push(live);
@@ -59,7 +65,8 @@ impl Liveness {
             }
         }
         let n_cells = model.cells().len();
-        let all_live = (0..n_cells).all(|cell| bits::get(&always, cell));
+        let takes_no_room = |cell: usize| elimination.constants[cell].is_some();
+        let all_live = (0..n_cells).all(|cell| bits::get(&always, cell) || takes_no_room(cell));
         let mut always = as_bits(&always);
         other_bits(layout, n_cells, &mut always);
         (!all_live).then_some(Self {
@@ -109,10 +116,15 @@ fn looked_at(model: &Model, atoms: &[AtomId], n_words: usize) -> Vec<u64> {
 }
 
 /// For every location of an instance, the cells that are live there for it.
-fn live_cells(model: &Model, instance: InstanceId, n_words: usize) -> Vec<Vec<u64>> {
+fn live_cells(
+    model: &Model,
+    elimination: &Elimination,
+    instance: InstanceId,
+    n_words: usize,
+) -> Vec<Vec<u64>> {
     let mut flows = Vec::new();
     for (position, command) in model.commands().iter().enumerate() {
-        if command.instance == instance {
+        if command.instance == instance && !elimination.never_executed[position] {
             let step = model.step_of(CommandId::new(position));
             let mut known = Known::in_command(model, command);
             let flow = Flow::of_step(&mut known, step, n_words);

@@ -52,7 +52,7 @@ impl System<'_> {
     ) -> Option<Obstacle> {
         let (model, layout) = (self.model, &self.layout);
         let liveness = (differences.dead_variables && !tells_ways_apart(model, atoms, conditions))
-            .then(|| Liveness::new(model, layout, atoms))
+            .then(|| Liveness::new(model, layout, &self.elimination, atoms))
             .flatten();
         let symmetry = differences
             .symmetry
