@@ -261,7 +261,7 @@ impl Check<'_, '_> {
         conditions: &[Condition],
     ) {
         let obstacle = self.system.forget(allowed, atoms, conditions);
-        if let Some(obstacle) = obstacle.filter(|o| *o != engine::Obstacle::NoFamily) {
+        if let Some(obstacle) = obstacle.filter(|_| has_family(self.model)) {
             let remark = format!("no processes are interchangeable: {obstacle}");
             self.remark(remark);
         }

@@ -51,7 +51,12 @@ impl System<'_> {
         conditions: &[Condition],
     ) -> Option<Obstacle> {
         let (model, layout) = (self.model, &self.layout);
-        let liveness = (differences.dead_variables && !tells_ways_apart(model, atoms, conditions))
+        if differences == Differences::default() || tells_ways_apart(model, atoms, conditions) {
+            self.normal_form = None;
+            return differences.symmetry.then_some(Obstacle::Ways);
+        }
+        let liveness = differences
+            .dead_variables
             .then(|| Liveness::new(model, layout, &self.elimination, atoms))
             .flatten();
         let symmetry = differences
@@ -117,9 +122,9 @@ impl NormalForm {
     }
 }
 
-/// Can a proposition or condition tell two ways of taking one and the same step apart? If these
+/// Can a proposition or condition tell two ways of taking one and the same action apart? If these
 /// lead to one state they are one step that happens in both ways, and whether they do may depend on
-/// dead cells.
+/// dead cells, or on which parameters are indices.
 fn tells_ways_apart(model: &Model, atoms: &[AtomId], conditions: &[Condition]) -> bool {
     if model.abstract_timers().next().is_some() {
         return true;

@@ -69,12 +69,14 @@ impl Alike<'_> {
         });
         let own = self.bound("id");
         self.own = Some(own);
-        let mut family = self.process("P", 2 + self.random.below(2));
+        let n_locations = 2 + self.random.below(2);
+        let mut family = self.process("P", n_locations);
         let (lo, hi) = (0, self.n - 1);
         family.index = Some(IndexRange { bound: own, lo, hi });
         self.parts.processes.push(family);
         self.own = None;
-        let single = self.process("Q", 1 + self.random.below(2));
+        let n_locations = 1 + self.random.below(2);
+        let single = self.process("Q", n_locations);
         self.parts.processes.push(single);
         self.add_atoms();
         self.add_fairness();
@@ -294,9 +296,8 @@ impl Alike<'_> {
             }
             2 if self.own.is_some() || !self.others.is_empty() => {
                 let ops = [BinaryOp::Eq, BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt];
-                let op = ops[self
-                    .random
-                    .below(if self.random.chance(self.odd) { 4 } else { 3 })];
+                let n_ops = if self.random.chance(self.odd) { 4 } else { 3 };
+                let op = ops[self.random.below(n_ops)];
                 Expr::binary(op, self.index(), self.index())
             }
             3 => self.quantified(1),
@@ -325,7 +326,8 @@ impl Alike<'_> {
             }
             _ => body,
         };
-        self.over_family(*self.random.pick(&kinds), bound, body)
+        let quantifier = *self.random.pick(&kinds);
+        self.over_family(quantifier, bound, body)
     }
 
     fn over_family(&mut self, quantifier: Quantifier, bound: BoundId, body: Expr) -> Expr {
