@@ -141,8 +141,8 @@ fn reduced(
         budget: Budget::unlimited().with_max_states(2_000),
         ..Plan::default()
     };
-    let outcome = check(model, &named(property), &plan, &mut NoProgress);
-    let outcome = outcome.unwrap_or_else(|bug| panic!("{bug}"));
+    let outcome = check(model, &named(property.clone()), &plan, &mut NoProgress);
+    let outcome = outcome.unwrap_or_else(|bug| panic!("{bug}: {property:?}, {plan:?}, {model:?}"));
     let verdict = match &outcome.verdict {
         // Which of several run-time errors is met first may differ.
         Verdict::Violated(violation) => match violation.kind {

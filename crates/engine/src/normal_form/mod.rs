@@ -61,7 +61,7 @@ impl System<'_> {
             .flatten();
         let symmetry = differences
             .symmetry
-            .then(|| Symmetry::find(model, layout, atoms))
+            .then(|| Symmetry::find(model, layout, &self.elimination, atoms))
             .transpose();
         let (symmetry, obstacle) = match symmetry {
             Ok(symmetry) => (symmetry, None),

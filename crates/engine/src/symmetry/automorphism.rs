@@ -1,8 +1,9 @@
 //! Is the exchange of two indices an automorphism of a model?
 //!
 //! Every command is compared with the command that takes its place, term by term: see
-//! [`super::term`]. With initial states and propositions treated alike, the exchange maps runs of
-//! the model to runs at which the same propositions hold.
+//! [`super::term`]. With propositions treated alike, the exchange maps runs of the model, from
+//! whatever state, to runs at which the same propositions hold. That initial states are mapped to
+//! initial states is not needed: a search starts with the representatives of those that there are.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::constant::Known;
 use super::coordinates::{Components, Transposition};
 use super::effect::{Action, Communication};
 use super::sorts::{Slot, SortId, Sorts};
-use super::term::{Nary, Obstacle, Term, Terms};
+use super::term::{Obstacle, Term, Terms};
 
 /// How many terms are compared at most.
 const MAX_TERMS: u64 = 20_000_000;
@@ -82,17 +83,25 @@ pub(super) struct Comparison<'a> {
     pub(super) sorts: &'a Sorts,
     pub(super) components: &'a Components,
     pub(super) commands: CommandMap,
+    /// By cell: its value, if it has only one.
+    constants: &'a [Option<i64>],
     meanings: Vec<Option<Meaning>>,
     left: u64,
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(model: &'a Model, sorts: &'a Sorts, components: &'a Components) -> Self {
+    pub(super) fn new(
+        model: &'a Model,
+        sorts: &'a Sorts,
+        components: &'a Components,
+        constants: &'a [Option<i64>],
+    ) -> Self {
         Self {
             model,
             sorts,
             components,
             commands: CommandMap::new(model, sorts),
+            constants,
             meanings: vec![None; model.commands().len()],
             left: MAX_TERMS,
         }
@@ -109,7 +118,7 @@ impl<'a> Comparison<'a> {
                 return Err(Obstacle::Partial);
             }
         }
-        self.check_initial(exchange)?;
+        self.check_constants(exchange)?;
         for atom in atoms {
             self.check_atom(exchange, *atom)?;
         }
@@ -163,33 +172,18 @@ impl<'a> Comparison<'a> {
         found.ok_or(Obstacle::Different)
     }
 
-    fn check_initial(&mut self, exchange: Transposition) -> Result<(), Obstacle> {
+    /// Cells that have one value only are not stored, so that value must be mapped to the value of
+    /// the cell that takes their place.
+    fn check_constants(&self, exchange: Transposition) -> Result<(), Obstacle> {
         for (cell, component) in self.components.cells.iter().enumerate() {
             let shift = component.shift(exchange).ok_or(Obstacle::Partial)?;
-            let image = (cell as i64 + shift) as usize;
-            // Where an initial value fails, there is nothing to be reduced.
-            let different = |_| Obstacle::Different;
-            let value = self.model.initial_value(cell).map_err(different)?;
-            let other = self.model.initial_value(image).map_err(different)?;
+            let other = self.constants[(cell as i64 + shift) as usize];
+            let value = self.constants[cell];
             if value.map(|value| exchange.image(component.sort, value)) != other {
                 return Err(Obstacle::Different);
             }
         }
-        let constraints = self.conjunction(None)?;
-        match self.conjunction(Some(exchange))? == constraints {
-            true => Ok(()),
-            false => Err(Obstacle::Different),
-        }
-    }
-
-    fn conjunction(&mut self, renaming: Option<Transposition>) -> Result<Term, Obstacle> {
-        let model = self.model;
-        let mut terms = self.terms(Known::nothing(model), renaming);
-        let mut parts = Vec::new();
-        for constraint in &model.parts().init {
-            parts.push(terms.plain(constraint)?);
-        }
-        Ok(terms.nary(Nary::And, parts))
+        Ok(())
     }
 
     fn check_atom(&mut self, exchange: Transposition, atom: AtomId) -> Result<(), Obstacle> {

@@ -26,6 +26,7 @@ use std::collections::BTreeSet;
 use base::AtomId;
 use model::{CommandId, Model};
 
+use crate::elimination::Elimination;
 use crate::layout::Layout;
 
 use self::automorphism::{CommandMap, Comparison};
@@ -82,7 +83,12 @@ impl Symmetry {
     ///
     /// # Errors
     /// Why there are none.
-    pub(crate) fn find(model: &Model, layout: &Layout, atoms: &[AtomId]) -> Result<Self, Obstacle> {
+    pub(crate) fn find(
+        model: &Model,
+        layout: &Layout,
+        elimination: &Elimination,
+        atoms: &[AtomId],
+    ) -> Result<Self, Obstacle> {
         let parts = model.parts();
         let sorts = Sorts::new(model);
         if sorts.n_sorts() == 0 {
@@ -95,7 +101,7 @@ impl Symmetry {
             return Err(Obstacle::Control);
         }
         let components = Components::new(model, &sorts);
-        let mut comparison = Comparison::new(model, &sorts, &components);
+        let mut comparison = Comparison::new(model, &sorts, &components, &elimination.constants);
         let moved = moved_fields(layout, &components);
         let (mut classes, mut ranges, mut obstacle) = (Vec::new(), Vec::new(), None);
         for sort in 0..sorts.n_sorts() {
