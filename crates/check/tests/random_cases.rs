@@ -138,6 +138,7 @@ fn reduced(
         fairness: Some(fairness),
         reduce: reductions != Reductions::NONE,
         reductions,
+        all_code: std::env::var("ALL").is_ok(),
         budget: Budget::unlimited().with_max_states(2_000),
         ..Plan::default()
     };

@@ -191,7 +191,7 @@ fn what_tells_processes_apart_is_said() {
         ("always eventually holder == 0", "none", "property tells"),
         ("always eventually !deadlock", "weak", "fairness tells"),
         ("always eventually P[1].hand", "none", "property tells"),
-        ("AG !deadlock", "none", "path quantifiers"),
+        ("AG EF !deadlock", "none", "path quantifiers"),
     ];
     for (property, fairness, part) in expected {
         let remarks = why(property, fairness);

@@ -10,8 +10,10 @@
 //! back after as many rounds as their order; which values dead cells have, and thus when a state
 //! comes back, depends on the state only.
 
+use std::collections::BTreeSet;
+
 use evidence::{Trace, TraceStep};
-use model::CommandId;
+use model::{CommandId, InstanceId};
 use rustc_hash::FxHashMap;
 
 use crate::explore::trace_step;
@@ -192,10 +194,14 @@ impl<'a, 'm> Walk<'a, 'm> {
         };
         let expected = alive(expected);
         let fits = |&position: &usize| {
-            let executed = &self.system.step_label(&steps, position).commands;
-            // Ways of taking one step that are one here may be two there, and the other way round;
-            // nobody can tell them apart then.
-            let same = commands.iter().any(|command| executed.contains(command));
+            let label = self.system.step_label(&steps, position);
+            // Two ways for an instance to take an action that are one here may be two there, and the
+            // other way round; nobody can tell them apart then.
+            let instance = |id: &CommandId| self.system.model.commands()[id.index()].instance;
+            let shared = label.commands.iter().filter(|id| commands.contains(id));
+            let shared: BTreeSet<InstanceId> = shared.map(instance).collect();
+            let movers: BTreeSet<InstanceId> = commands.iter().map(instance).collect();
+            let same = shared == movers && label.movers.len() == movers.len();
             same && alive(self.system.step_target(&steps, position)) == expected
         };
         let position = (0..steps.len()).find(fits)?;

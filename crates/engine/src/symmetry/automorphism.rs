@@ -5,7 +5,7 @@
 //! whatever state, to runs at which the same propositions hold. That initial states are mapped to
 //! initial states is not needed: a search starts with the representatives of those that there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::AtomId;
 use model::{AtomMeaning, CommandId, InstanceId, Model, StepPattern};
@@ -15,7 +15,7 @@ use crate::constant::Known;
 use super::coordinates::{Components, Transposition};
 use super::effect::{Action, Communication};
 use super::sorts::{Slot, SortId, Sorts};
-use super::term::{Obstacle, Term, Terms};
+use super::term::{NAMES, Obstacle, Term, Terms};
 
 /// How many terms are compared at most.
 const MAX_TERMS: u64 = 20_000_000;
@@ -135,6 +135,9 @@ impl<'a> Comparison<'a> {
             components: self.components,
             renaming,
             names: Vec::new(),
+            values: Vec::new(),
+            written: BTreeSet::from([NAMES]),
+            in_loop: false,
             left: &mut self.left,
         }
     }

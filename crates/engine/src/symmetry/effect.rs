@@ -78,6 +78,7 @@ impl Terms<'_> {
                             if stored != sort {
                                 return Err(Obstacle::Arithmetic);
                             }
+                            self.note_written(&target);
                             Reception::Store(target)
                         }
                         Pattern::Ignore => Reception::Ignore,
@@ -98,12 +99,13 @@ impl Terms<'_> {
 
     /// A sequence of statements. Neighbours that do not touch what the other writes are sorted.
     pub(super) fn actions(&mut self, statements: &[Stmt]) -> Result<Vec<Action>, Obstacle> {
-        let n_names = self.names.len();
+        let (n_names, n_values) = (self.names.len(), self.values.len());
         let mut actions = Vec::new();
         for statement in statements {
             self.action(&statement.kind, &mut actions)?;
         }
         self.names.truncate(n_names);
+        self.values.truncate(n_values);
         Ok(self.sorted(actions))
     }
 
@@ -111,7 +113,9 @@ impl Terms<'_> {
         let action = match statement {
             StmtKind::Assign(place, value) => {
                 let (target, sort) = self.target(place)?;
-                Action::Assign(target, self.term(value, sort)?)
+                let value = self.term(value, sort)?;
+                self.note_written(&target);
+                Action::Assign(target, value)
             }
             StmtKind::If(condition, then, otherwise) => match self.plain(condition)? {
                 Term::Const(value) => {
@@ -132,6 +136,10 @@ impl Terms<'_> {
                 return Ok(());
             }
             StmtKind::Choose(bound, lo, hi, condition) => {
+                if let Some(value) = self.remembered(*bound, lo, hi, condition)? {
+                    self.values.push((*bound, value));
+                    return Ok(());
+                }
                 let (lo, hi) = self.choice(*bound, lo, hi)?;
                 Action::Choose(lo, hi, self.plain(condition)?)
             }
@@ -149,7 +157,11 @@ impl Terms<'_> {
                 Action::Set(position, self.term(value, sort)?)
             }
             StmtKind::While(condition, body) => {
-                Action::While(self.plain(condition)?, self.actions(body)?)
+                let condition = self.plain(condition)?;
+                let was_in_loop = std::mem::replace(&mut self.in_loop, true);
+                let body = self.actions(body);
+                self.in_loop = was_in_loop;
+                Action::While(condition, body?)
             }
             StmtKind::Fail(message) => Action::Fail(message.clone()),
             StmtKind::Exhausted => Action::Exhausted,
@@ -157,6 +169,33 @@ impl Terms<'_> {
         };
         actions.push(action);
         Ok(())
+    }
+
+    fn note_written(&mut self, target: &Term) {
+        let mut written = std::mem::take(&mut self.written);
+        self.reads(target, &mut written);
+        self.written = written;
+    }
+
+    /// The value of a choice among one value, if that never fails and was there before the step:
+    /// so the order of such choices and of what is done with them does not matter.
+    fn remembered(
+        &mut self,
+        bound: model::BoundId,
+        lo: &model::Expr,
+        hi: &model::Expr,
+        condition: &model::Expr,
+    ) -> Result<Option<Term>, Obstacle> {
+        if self.in_loop || self.known.constant(condition) != Some(1) {
+            return Ok(None);
+        }
+        let sort = self.sorts.of(&Slot::Bound(bound));
+        let (value, other) = (self.term(lo, sort)?, self.term(hi, sort)?);
+        let mut reads = BTreeSet::new();
+        self.reads(&value, &mut reads);
+        let is_old = reads.is_disjoint(&self.written);
+        let is_one = value == other && self.bounds(&value).is_some();
+        Ok((is_one && is_old).then(|| Term::Before(Box::new(value))))
     }
 
     /// The range of a choice. Among indices it must contain both that are exchanged, or neither.

@@ -197,10 +197,12 @@ impl Sorts {
                     self.visit(model, hi);
                     self.visit_all(model, body);
                 }
-                StmtKind::Choose(_, lo, hi, condition) => {
-                    for expr in [lo, hi, condition] {
-                        self.visit(model, expr);
+                StmtKind::Choose(bound, lo, hi, condition) => {
+                    for expr in [lo, hi] {
+                        let sort = self.visit(model, expr);
+                        self.unify_slot(Slot::Bound(*bound), sort);
                     }
+                    self.visit(model, condition);
                 }
                 StmtKind::Let(bound, value) | StmtKind::Set(bound, value) => {
                     let sort = self.visit(model, value);

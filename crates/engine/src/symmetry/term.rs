@@ -29,6 +29,8 @@ pub(super) enum Term {
     Select(VarId, Option<Box<Term>>, Vec<Term>),
     /// A name whose value is not known, numbered in order of appearance.
     Name(usize),
+    /// The value that the term had before the step.
+    Before(Box<Term>),
     /// Is this instance at one of these locations?
     At(usize, Vec<u32>),
     /// Is the instance of this process with this index at one of these locations?
@@ -97,6 +99,9 @@ impl fmt::Display for Obstacle {
     }
 }
 
+/// Stands for all names among the cells that a term reads.
+pub(super) const NAMES: usize = usize::MAX;
+
 /// What terms are made from.
 pub(super) struct Terms<'a> {
     pub(super) known: Known<'a>,
@@ -105,6 +110,12 @@ pub(super) struct Terms<'a> {
     pub(super) renaming: Option<Transposition>,
     /// Names whose values are not known, the innermost last, and the values that they may have.
     pub(super) names: Vec<(BoundId, (i64, i64))>,
+    /// Names for values that were there before the step.
+    pub(super) values: Vec<(BoundId, Term)>,
+    /// The cells that the step may have written so far, and [`NAMES`].
+    pub(super) written: BTreeSet<usize>,
+    /// Is this inside of a loop that is not unfolded?
+    pub(super) in_loop: bool,
     /// How many terms may still be made.
     pub(super) left: &'a mut u64,
 }
@@ -142,6 +153,10 @@ impl<'a> Terms<'a> {
         match expr {
             Expr::Read(place) => self.place(place),
             Expr::Bound(bound) => {
+                let mut values = self.values.iter().rev();
+                if let Some((_, value)) = values.find(|(name, _)| name == bound) {
+                    return Ok(value.clone());
+                }
                 let position = self.names.iter().rposition(|(name, _)| name == bound);
                 // A constant that has no value, or a name that is bound nowhere.
                 position.map(Term::Name).ok_or(Obstacle::Different)
@@ -279,7 +294,7 @@ impl<'a> Terms<'a> {
     }
 
     /// The values that a term may have, if it never fails.
-    fn bounds(&self, term: &Term) -> Option<(i64, i64)> {
+    pub(super) fn bounds(&self, term: &Term) -> Option<(i64, i64)> {
         let truth = Some((0, 1));
         match term {
             Term::Const(value) => Some((*value, *value)),
@@ -290,6 +305,7 @@ impl<'a> Terms<'a> {
                 let channel = &self.model().parts().channels[*channel as usize];
                 Some((0, channel.capacity as i64))
             }
+            Term::Before(inner) => self.bounds(inner),
             Term::Not(inner) => self.bounds(inner).and(truth),
             Term::Nary(Nary::Sum, operands) => {
                 let (mut lo, mut hi) = (0_i64, 0_i64);
@@ -453,7 +469,7 @@ impl<'a> Terms<'a> {
         Ok((self.place(place)?, sort))
     }
 
-    /// Adds the cells that a term may read.
+    /// Adds the cells that a term may read now, and [`NAMES`] if it mentions any.
     pub(super) fn reads(&self, term: &Term, cells: &mut BTreeSet<usize>) {
         match term {
             Term::Cell(cell) => {
@@ -484,7 +500,10 @@ impl<'a> Terms<'a> {
                     self.reads(part, cells);
                 }
             }
-            Term::Const(_) | Term::Name(_) | Term::At(..) | Term::Length(_, None) => {}
+            Term::Name(_) => {
+                cells.insert(NAMES);
+            }
+            Term::Const(_) | Term::Before(_) | Term::At(..) | Term::Length(_, None) => {}
         }
     }
 }
