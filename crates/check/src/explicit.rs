@@ -1,10 +1,10 @@
 //! The explicit route: every reachable state is visited. Exact in both directions.
 
 use base::{AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
-use engine::{CompileError, Exploration, Explored, Found, Goal, Query, Stats, System};
+use engine::{CompileError, Differences, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
-use model::{Assumption, AtomMeaning, Model, RunTimeError};
+use model::{Assumption, AtomMeaning, Condition, Model, RunTimeError};
 use omega::{Automaton, Prop};
 
 use crate::fairness::{assuming, is_machine_closed};
@@ -19,6 +19,10 @@ pub(crate) struct Check<'a, 'm> {
     /// May steps be left out? The engine refuses where its own conditions for that are not met;
     /// that the property does not count steps is seen to here.
     reduce: bool,
+    /// Which differences between states may be forgotten, where that is sound.
+    forget: Differences,
+    /// Why some were not.
+    remarks: Vec<String>,
     /// With how many bytes of bits to search, if not exactly.
     bitstate: Option<u64>,
     checkpoints: Option<&'a dyn Checkpoints>,
@@ -31,6 +35,9 @@ pub(crate) struct Check<'a, 'm> {
 /// Why a check has no verdict of its own.
 pub(crate) enum Obstacle {
     Unsupported(String),
+    /// A run was found whose states stand for others, and no run of the model is known that it
+    /// stands for.
+    NotConcrete,
 }
 
 impl From<CompileError> for Obstacle {
@@ -46,6 +53,15 @@ impl From<CompileError> for Obstacle {
     }
 }
 
+impl std::fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unsupported(why) => f.write_str(why),
+            Self::NotConcrete => f.write_str("no run of the model is known that was found"),
+        }
+    }
+}
+
 pub(crate) fn check(
     model: &Model,
     property: &NamedProperty,
@@ -53,31 +69,41 @@ pub(crate) fn check(
     plan: &Plan,
     progress: &mut dyn Progress,
 ) -> Outcome {
-    let objection = match plan.reduce {
+    let objection = match plan.reduce && plan.reductions.partial_order {
         true => objection_to_reducing(model, &property.property),
         false => None,
     };
-    let decided = System::new(model)
-        .map_err(Obstacle::from)
-        .and_then(|system| {
-            let mut check = Check {
-                model,
-                system,
-                fairness,
-                reduce: plan.reduce && objection.is_none(),
-                bitstate: plan.bitstate,
-                checkpoints: plan.checkpoints.as_deref(),
-                budget: &plan.budget,
-                progress,
-                branching: None,
-            };
-            let (verdict, stats) = check.decide(&property.property)?;
-            Ok((verdict, stats, check.branching))
-        });
+    let reduce = plan.reduce && plan.reductions.partial_order && objection.is_none();
+    let (forget, mut remarks) = may_forget(&property.property, plan);
+    let mut decide = |forget: Differences| {
+        let mut check = Check {
+            model,
+            system: compiled(model, plan)?,
+            fairness,
+            reduce,
+            forget,
+            remarks: Vec::new(),
+            bitstate: plan.bitstate,
+            checkpoints: plan.checkpoints.as_deref(),
+            budget: &plan.budget,
+            progress: &mut *progress,
+            branching: None,
+        };
+        let (verdict, mut stats) = check.decide(&property.property)?;
+        stats.reduced |= check.system.forgotten() != Differences::default();
+        Ok((verdict, stats, check.branching, check.remarks))
+    };
+    let decided = match decide(forget) {
+        Err(Obstacle::NotConcrete) => decide(Differences::default()),
+        decided => decided,
+    };
     let (verdict, stats, branching) = match decided {
-        Ok(decided) => decided,
-        Err(Obstacle::Unsupported(why)) => (
-            Verdict::Unknown(UnknownReason::Unsupported(why)),
+        Ok((verdict, stats, branching, more)) => {
+            remarks.extend(more);
+            (verdict, stats, branching)
+        }
+        Err(obstacle) => (
+            Verdict::Unknown(UnknownReason::Unsupported(obstacle.to_string())),
             Stats::default(),
             None,
         ),
@@ -95,9 +121,35 @@ pub(crate) fn check(
             })
             .into_iter()
             .collect(),
-        remarks: Vec::new(),
+        remarks,
         sample: None,
         stats,
+    }
+}
+
+fn compiled<'m>(model: &'m Model, plan: &Plan) -> Result<System<'m>, CompileError> {
+    match plan.all_code {
+        true => System::with_all_code(model),
+        false => System::new(model),
+    }
+}
+
+/// Which differences between states may be forgotten for a property, and why not others. Depending
+/// on fairness, a search may be allowed less.
+fn may_forget(property: &Property, plan: &Plan) -> (Differences, Vec<String>) {
+    let wanted = match plan.reduce && plan.bitstate.is_none() {
+        true => Differences {
+            dead_variables: plan.reductions.dead_variables,
+            symmetry: plan.reductions.symmetry,
+        },
+        false => Differences::default(),
+    };
+    match property {
+        Property::CtlStar(_) | Property::MayMust(_) if wanted != Differences::default() => {
+            let remark = "all states are kept: path quantifiers are decided on the whole graph";
+            (Differences::default(), vec![remark.to_owned()])
+        }
+        _ => (wanted, Vec::new()),
     }
 }
 
@@ -106,9 +158,13 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
     let assumed = &model.parts().assumptions;
     let mut check = Check {
         model,
-        system: System::new(model).ok()?,
+        system: compiled(model, plan).ok()?,
         fairness,
-        reduce: plan.reduce && !assumed.iter().any(|a| counts_silence(model, a)),
+        reduce: plan.reduce
+            && plan.reductions.partial_order
+            && !assumed.iter().any(|a| counts_silence(model, a)),
+        forget: may_forget(&Property::DeadlockFree, plan).0,
+        remarks: Vec::new(),
         bitstate: None,
         checkpoints: None,
         budget: &plan.budget,
@@ -129,14 +185,16 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
 pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<bool> {
     let reached = Ltl::eventually(goal.clone());
     let notices = notices_silence(&reached, &|atom| is_step_atom(model, atom));
-    let mut system = System::new(model).ok()?;
+    let mut system = compiled(model, plan).ok()?;
     let goal_prop = Goal::Satisfies(logic::propositional(goal)?);
     let exploration = Exploration {
         atoms: &goal.atoms(),
         goal: &goal_prop,
-        reduce: plan.reduce && notices == Some(false),
+        reduce: plan.reduce && plan.reductions.partial_order && notices == Some(false),
         checkpoints: None,
     };
+    let forget = may_forget(&Property::Reachable(goal.clone()), plan).0;
+    system.forget(forget, exploration.atoms, &[]);
     let explored = engine::explore(&mut system, &exploration, &plan.budget, &mut NoProgress);
     match explored.ok()?.found {
         Found::Goal(_) => Some(true),
@@ -174,6 +232,7 @@ impl Check<'_, '_> {
     }
 
     fn explore(&mut self, atoms: &[AtomId], goal: &Goal) -> Result<Explored, Obstacle> {
+        self.forget_differences(self.forget, atoms, &[]);
         let exploration = Exploration {
             atoms,
             goal,
@@ -195,6 +254,51 @@ impl Check<'_, '_> {
         })
     }
 
+    fn forget_differences(
+        &mut self,
+        allowed: Differences,
+        atoms: &[AtomId],
+        conditions: &[Condition],
+    ) {
+        let obstacle = self.system.forget(allowed, atoms, conditions);
+        if let Some(obstacle) = obstacle.filter(|_| has_family(self.model)) {
+            let remark = format!("no processes are interchangeable: {obstacle}");
+            self.remark(remark);
+        }
+    }
+
+    fn remark(&mut self, remark: String) {
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+    }
+
+    /// What a search for infinite runs may forget: states that differ in dead cells have the same
+    /// labels, and so the same fairness, unless it speaks of states; exchanged processes are
+    /// different subjects of fairness.
+    fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) {
+        let is_global = self.fairness.kind == FairnessKind::StrongGlobal;
+        let allowed = Differences {
+            dead_variables: self.forget.dead_variables && !is_global,
+            symmetry: self.forget.symmetry && !is_global && conditions.is_empty(),
+        };
+        if self.forget.dead_variables && is_global {
+            let remark = "values that are not read again are kept: \
+                strong global fairness is about every step of every state";
+            self.remark(remark.to_owned());
+        }
+        if self.forget.symmetry && !allowed.symmetry && has_family(self.model) {
+            let remark = "processes are not interchangeable: fairness tells them apart";
+            self.remark(remark.to_owned());
+        }
+        self.forget_differences(allowed, atoms, conditions);
+    }
+
+    /// The run of the model that a run of representatives stands for.
+    fn concrete(&mut self, trace: &Trace) -> Result<Trace, Obstacle> {
+        engine::concrete_run(&mut self.system, trace).ok_or(Obstacle::NotConcrete)
+    }
+
     fn decide_by_exploring(
         &mut self,
         atoms: &[AtomId],
@@ -205,8 +309,8 @@ impl Check<'_, '_> {
         let verdict = match found {
             Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => Verdict::Holds { witness: None },
-            Found::Goal(trace) => violated(kind, Some(trace)),
-            Found::Failure(trace) => self.failure(atoms, trace),
+            Found::Goal(trace) => violated(kind, Some(self.concrete(&trace)?)),
+            Found::Failure(trace) => self.failure(atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
         };
         Ok((verdict, stats))
@@ -220,9 +324,9 @@ impl Check<'_, '_> {
             Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => violated(ViolationKind::Unreachable, None),
             Found::Goal(trace) => Verdict::Holds {
-                witness: Some(trace),
+                witness: Some(self.concrete(&trace)?),
             },
-            Found::Failure(trace) => self.failure(&atoms, trace),
+            Found::Failure(trace) => self.failure(&atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
         };
         Ok((verdict, stats))
@@ -247,7 +351,7 @@ impl Check<'_, '_> {
                 component,
             } => Verdict::Violated(Box::new(Violation {
                 kind: ViolationKind::FairLoop,
-                trace: Some(trace),
+                trace: Some(self.concrete(&trace)?),
                 covering,
                 component,
             })),
@@ -263,9 +367,11 @@ impl Check<'_, '_> {
         atoms: &[AtomId],
     ) -> Result<(engine::Outcome, Stats), Obstacle> {
         let atoms = with_assumed_atoms(self.model, atoms);
+        let conditions = self.model.fairness_conditions(self.fairness);
+        self.forget_for_runs(&atoms, &conditions);
         let query = Query {
             automaton,
-            conditions: &self.model.fairness_conditions(self.fairness),
+            conditions: &conditions,
             strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
             atoms: &atoms,
             reduce: self.reduce,
@@ -283,7 +389,7 @@ impl Check<'_, '_> {
     pub(crate) fn way_to_failure(&mut self, atoms: &[AtomId]) -> Result<Verdict, Obstacle> {
         let atoms = with_assumed_atoms(self.model, atoms);
         Ok(match self.explore(&atoms, &Goal::Nothing)?.found {
-            Found::Failure(trace) => self.failure(&atoms, trace),
+            Found::Failure(trace) => self.failure(&atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
             Found::Nothing | Found::Goal(_) => {
                 unreachable!("a run-time error was met in a reachable state")
@@ -291,12 +397,13 @@ impl Check<'_, '_> {
         })
     }
 
-    fn failure(&self, atoms: &[AtomId], trace: Option<Trace>) -> Verdict {
+    fn failure(&mut self, atoms: &[AtomId], trace: Option<Trace>) -> Result<Verdict, Obstacle> {
+        let trace = trace.map(|trace| self.concrete(&trace)).transpose()?;
         let error = match &trace {
             None => initial_error(self.model),
             Some(trace) => error_at_end(self.model, atoms, trace),
         };
-        violated(ViolationKind::RunTimeError(error), trace)
+        Ok(violated(ViolationKind::RunTimeError(error), trace))
     }
 }
 
@@ -328,6 +435,11 @@ fn objection_to_reducing(model: &Model, property: &Property) -> Option<String> {
         Some(true) => Some("its formula depends on steps that it does not mention".to_owned()),
         None => Some("its formula is too large to be looked into".to_owned()),
     }
+}
+
+fn has_family(model: &Model) -> bool {
+    let mut processes = model.parts().processes.iter();
+    processes.any(|process| process.index.is_some_and(|index| index.hi > index.lo))
 }
 
 fn is_step_atom(model: &Model, atom: AtomId) -> bool {

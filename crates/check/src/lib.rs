@@ -38,9 +38,14 @@ pub use warnings::needless_annotations;
 pub struct Plan {
     /// The fairness that the user asks for; without it, what the property or the model says.
     pub fairness: Option<Fairness>,
-    /// May steps be left out where that cannot change the verdict (partial-order reduction)? Counts
-    /// are then those of the reduced system and runs are not always shortest.
+    /// May steps be left out, and differences between states be forgotten, where that cannot change
+    /// the verdict? Counts are then those of the reduced system and runs are not always shortest.
     pub reduce: bool,
+    /// Which reductions that means.
+    pub reductions: Reductions,
+    /// Compile code that is never executed, and store variables that never change? That makes no
+    /// difference to any answer.
+    pub all_code: bool,
     /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
     /// nothing.
     pub bitstate: Option<u64>,
@@ -56,6 +61,37 @@ pub struct Plan {
     pub route: Option<Route>,
     /// How unbounded data is abstracted.
     pub predicate: predicate::Options,
+}
+
+/// Ways of making a search smaller without changing its verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reductions {
+    /// Leave out steps that can wait.
+    pub partial_order: bool,
+    /// Take states for one that differ in which of several interchangeable processes plays which
+    /// part.
+    pub symmetry: bool,
+    /// Take states for one that differ in values that are never read again.
+    pub dead_variables: bool,
+}
+
+impl Reductions {
+    /// None of them.
+    pub const NONE: Self = Self {
+        partial_order: false,
+        symmetry: false,
+        dead_variables: false,
+    };
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Self {
+            partial_order: true,
+            symmetry: true,
+            dead_variables: true,
+        }
+    }
 }
 
 /// A way of answering.

@@ -1,9 +1,19 @@
-//! What partial-order reduction leaves out, and what it must not.
+//! What reductions leave out, and what they must not.
 
 use base::{Budget, Fairness, NoProgress, Source};
-use check::{Outcome, Plan, check};
+use check::{Outcome, Plan, Reductions, check};
+use evidence::Verdict;
 
 fn decide(text: &str, defines: &[(&str, &str)], fairness: &str, reduce: bool) -> Outcome {
+    decide_with(text, defines, fairness, reduce.then(Reductions::default))
+}
+
+fn decide_with(
+    text: &str,
+    defines: &[(&str, &str)],
+    fairness: &str,
+    reductions: Option<Reductions>,
+) -> Outcome {
     let source = Source {
         name: "m.fair".into(),
         text: text.into(),
@@ -19,7 +29,8 @@ fn decide(text: &str, defines: &[(&str, &str)], fairness: &str, reduce: bool) ->
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let plan = Plan {
         fairness: Fairness::parse(fairness),
-        reduce,
+        reduce: reductions.is_some(),
+        reductions: reductions.unwrap_or_default(),
         budget: Budget::unlimited().with_max_states(20_000),
         ..Plan::default()
     };
@@ -100,4 +111,165 @@ fn what_forbids_a_reduction_is_said() {
         let message = why(property, fairness);
         assert!(message.contains(part), "{property}: {message}");
     }
+}
+
+const SYMMETRY: Reductions = Reductions {
+    symmetry: true,
+    ..Reductions::NONE
+};
+
+const DEAD_VARIABLES: Reductions = Reductions {
+    dead_variables: true,
+    ..Reductions::NONE
+};
+
+const GERMAN: &str = include_str!("../../../examples/bench/german.fair");
+const LE_C: &str = include_str!("../../../examples/population/le_c.fair");
+
+/// The verdict and the number of states, without and with a reduction.
+fn compare(text: &str, n: &str, fairness: &str, reductions: Reductions) -> (String, u64, u64) {
+    let full = decide_with(text, &[("N", n)], fairness, None);
+    let less = decide_with(text, &[("N", n)], fairness, Some(reductions));
+    let verdict = full.verdict.name().to_owned();
+    assert_eq!(less.verdict.name(), verdict, "{:?}", less.remarks);
+    assert!(less.remarks.is_empty(), "{:?}", less.remarks);
+    (verdict, full.stats.n_states, less.stats.n_states)
+}
+
+#[test]
+fn interchangeable_processes_are_not_told_apart() {
+    // Two clients: every state has at most one other that differs only in which is which.
+    let (verdict, full, less) = compare(GERMAN, "2", "none", SYMMETRY);
+    assert_eq!(verdict, "holds");
+    assert!(less < full && full <= 2 * less, "{full} {less}");
+    // Of 2^n configurations of leaders n + 1 are left.
+    let invariant = format!(
+        "{}\ninvariant q: leaders <= N\n",
+        LE_C.replace("property", "// ")
+    );
+    for (n, size) in [("3", 4), ("6", 7), ("9", 10)] {
+        let (verdict, full, less) = compare(&invariant, n, "none", SYMMETRY);
+        assert_eq!(verdict, "holds");
+        assert_eq!(
+            (full, less),
+            (4 << n.parse::<u32>().expect("a number"), 4 * size)
+        );
+    }
+}
+
+/// Whoever has the token hands it to somebody else.
+const TOKEN: &str = "
+const N = 3
+var holder : 0..N-1 = any
+process P(i in 0..N-1) {
+    hand(j in 0..N-1 where j != i) when holder == i { holder := j }
+}
+property never_ends: eventually deadlock
+";
+
+#[test]
+fn a_loop_goes_on_until_processes_are_back_in_their_places() {
+    let outcome = decide_with(TOKEN, &[], "none", Some(SYMMETRY));
+    assert_eq!(outcome.stats.n_states, 1);
+    let Verdict::Violated(violation) = &outcome.verdict else {
+        panic!("the token is handed on for ever");
+    };
+    let trace = violation.trace.as_ref().expect("a violation has a run");
+    assert!(trace.loop_range().len() >= 2, "{trace:?}");
+}
+
+#[test]
+fn what_tells_processes_apart_is_said() {
+    let why = |property: &str, fairness: &str| {
+        let (model, _) = TOKEN.split_once("property").expect("it has a property");
+        let text = format!("{model}property p: {property}\n");
+        let outcome = decide_with(&text, &[("N", "2")], fairness, Some(SYMMETRY));
+        assert_eq!(outcome.stats.n_states, 2, "{property}");
+        outcome.remarks.join("; ")
+    };
+    let expected = [
+        ("always eventually holder == 0", "none", "property tells"),
+        ("always eventually !deadlock", "weak", "fairness tells"),
+        ("always eventually P[1].hand", "none", "property tells"),
+        ("AG EF !deadlock", "none", "path quantifiers"),
+    ];
+    for (property, fairness, part) in expected {
+        let remarks = why(property, fairness);
+        assert!(remarks.contains(part), "{property}: {remarks}");
+    }
+    let ordered = TOKEN.replace("holder == i", "holder <= i && holder >= i");
+    let outcome = decide_with(&ordered, &[], "none", Some(SYMMETRY));
+    assert!(
+        outcome.remarks[0].contains("used as a number"),
+        "{:?}",
+        outcome.remarks
+    );
+}
+
+#[test]
+fn one_process_that_differs_stays_apart() {
+    // All but the first can be exchanged: 2^5 states become 2 * 5.
+    let text = "
+        const N = 5
+        var on : bool[N] = false
+        process P(i in 0..N-1) { flip when i > 0 || on[0] || !on[0] { on[i] := !on[i] } }
+        invariant p: !(exists i in 1..N-1: on[i] && on[0] && !on[i])
+    ";
+    let outcome = decide_with(text, &[], "none", Some(SYMMETRY));
+    assert_eq!(
+        (outcome.verdict.name(), outcome.stats.n_states),
+        ("holds", 10)
+    );
+}
+
+/// The result is read once, the scratch variable only before it is overwritten.
+const DEAD: &str = "
+var result : 0..7 = 0
+var log : 0..7 = 0
+process P {
+    var scratch : 0..7 = 0
+    init choosing
+    from choosing { pick { scratch := choose 0..7 } -> adding }
+    from adding   { add { result := scratch; log := scratch } -> done }
+    from done     { check when result < 8 -> choosing }
+}
+invariant fits: P @ adding || P @ choosing || P @ done
+";
+
+#[test]
+fn values_that_are_not_read_again_are_forgotten() {
+    let full = decide_with(DEAD, &[], "none", None);
+    let less = decide_with(DEAD, &[], "none", Some(DEAD_VARIABLES));
+    assert_eq!(
+        (full.verdict.name(), less.verdict.name()),
+        ("holds", "holds")
+    );
+    // At `choosing` nothing is live, at `adding` the scratch variable, at `done` the result.
+    assert_eq!(less.stats.n_states, 1 + 8 + 8);
+    assert_eq!(full.stats.n_states, 8 + 8 * 8 + 8);
+    // What a property reads is never dead.
+    let text = DEAD.replace("P @ adding ||", "log < 8 || P @ adding ||");
+    let read = decide_with(&text, &[], "none", Some(DEAD_VARIABLES));
+    assert_eq!(read.stats.n_states, 8 + 8 * 8 + 8);
+}
+
+#[test]
+fn code_that_is_never_executed_makes_no_difference() {
+    let text = "
+        const DEBUG = false
+        var x : 0..3 = 0
+        var limit : 0..3 = 2
+        process P {
+            init here
+            from here { go when x < limit { x := x + 1 }
+                        trace when DEBUG && limit > 0 { limit := 3 } -> there }
+            from there { back { x := 0 } -> here }
+        }
+        invariant small: x <= 2
+    ";
+    let outcome = decide_with(text, &[], "none", None);
+    assert_eq!(
+        (outcome.verdict.name(), outcome.stats.n_states),
+        ("holds", 3)
+    );
 }

@@ -114,10 +114,14 @@ pub struct CheckOptions {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
 
-    /// Leave out steps that cannot change the verdict (partial-order reduction), where that is
-    /// sound. Counts are then those of the reduced system, and traces are not always shortest.
+    /// Leave out what cannot change the verdict, where that is sound: steps that can wait, which of
+    /// several interchangeable processes is which, values that are never read again. Without a list,
+    /// all of these. Counts are then those of the reduced system, and traces are not always shortest.
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "all")]
+    pub reduce: Option<Vec<Reduction>>,
+    /// Compile code that is never executed, and store variables that never change.
     #[arg(long)]
-    pub reduce: bool,
+    pub all_code: bool,
     /// Keep only a few bits of each state, in this much memory (64M if no size is given): much farther
     /// in the same memory, but not exact. What is found is real; if nothing is found, the verdict is
     /// unknown. For invariants, reachability and deadlocks.
@@ -234,6 +238,19 @@ pub enum Route {
     Predicate,
     /// For all numbers of processes, by way of WS1S.
     Ws1s,
+}
+
+/// Ways of making a search smaller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Reduction {
+    /// All of them.
+    All,
+    /// Leave out steps that can wait.
+    PartialOrder,
+    /// Take states for one that differ in which of several interchangeable processes is which.
+    Symmetry,
+    /// Take states for one that differ in values that are never read again.
+    DeadVariables,
 }
 
 /// How abstract timers are kept from never expiring.

@@ -60,7 +60,7 @@ impl Exploration<'_> {
             checkpoints: None,
             ..*self
         };
-        base::fingerprint(&(system.model().parts(), exploration))
+        base::fingerprint(&(system.model().parts(), exploration, system.forgotten()))
     }
 }
 

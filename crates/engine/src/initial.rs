@@ -13,14 +13,15 @@ pub(crate) enum Interrupted {
 }
 
 /// The words of all initial states, one state after the other. None occurs twice, unless a process
-/// starts with control: every combination of initial values is visited once.
+/// starts with control or states have representatives: every combination of initial values is
+/// visited once.
 pub(crate) fn initial_states(
     system: &mut System<'_>,
     budget: &Budget,
 ) -> Result<Vec<u64>, Interrupted> {
     let mut words = Vec::new();
     let (mut n_states, mut n_tried) = (0, 0_u64);
-    system.for_each_initial(&mut |_, state, result| {
+    system.for_each_initial(&mut |system, state, result| {
         n_tried += 1;
         if n_tried.is_multiple_of(64) {
             let bytes = words.len() as u64 * 8;
@@ -30,7 +31,9 @@ pub(crate) fn initial_states(
         }
         if result.map_err(|Failed| Interrupted::Failed)? {
             n_states += 1;
+            let start = words.len();
             words.extend_from_slice(state);
+            system.represent(&mut words[start..]);
         }
         Ok(())
     })?;

@@ -115,7 +115,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(model: &Model) -> Self {
+    /// The packing of a model of which some cells have one value only: they take no room.
+    pub(crate) fn new(model: &Model, constants: &[Option<i64>]) -> Self {
         let mut layout = Self {
             fields: Vec::new(),
             n_words: 0,
@@ -130,8 +131,9 @@ impl Layout {
             layout.add(Scalar::Range(0, n_locations as i64 - 1), &mut free_bits);
         }
         layout.first_cell = layout.fields.len() as u32;
-        for cell in model.cells() {
-            layout.add(cell.ty, &mut free_bits);
+        for (cell, constant) in model.cells().iter().zip(constants) {
+            let ty = constant.map_or(cell.ty, |value| Scalar::Range(value, value));
+            layout.add(ty, &mut free_bits);
         }
         for channel in &model.parts().channels {
             for _ in 0..channel.n_single() {

@@ -42,7 +42,8 @@ impl System<'_> {
             // The location was looked at to find the command.
             let location = self.layout.first_location + command.instance.0;
             footprint.read_fields(&self.tables.fields, location..location + 1);
-            let label = alone.then(|| {
+            let is_dead = self.elimination.never_executed[position];
+            let label = (alone && !is_dead).then(|| {
                 self.labels
                     .of_team(model, vec![model.action_of(id)], vec![id], Vec::new())
             });
@@ -51,8 +52,8 @@ impl System<'_> {
                 effect: effect.start,
                 footprint,
                 condition_reads,
-                guard_can_fail: guard.can_fail,
-                effect_can_fail: effect.can_fail,
+                guard_can_fail: guard.can_fail && !is_dead,
+                effect_can_fail: effect.can_fail && !is_dead,
                 has_choice,
                 unfolded,
                 alone: label,
@@ -66,15 +67,16 @@ impl System<'_> {
 
     /// Lists the commands that start at each location. A sender or receiver that nobody can ever
     /// meet is left out, as it is in the reference semantics: not even its guard is evaluated.
+    /// And so are commands that are never executed.
     pub(crate) fn index_by_location(&mut self) {
         let model = self.model;
         let mut in_team = vec![false; self.commands.len()];
-        for member in self
-            .teams
-            .iter()
-            .flat_map(|team| team.members.iter().flatten())
-        {
-            in_team[member.command as usize] = true;
+        // The guard of a member is evaluated even if the others can never be in place.
+        let teams = model.transitions().iter();
+        for member in teams.flat_map(|team| &team.participants) {
+            for command in &member.alternatives {
+                in_team[command.index()] = true;
+            }
         }
         let mut lists = Vec::new();
         for instance in 0..model.instances().len() {
@@ -83,7 +85,8 @@ impl System<'_> {
             lists.resize(lists.len() + n_locations, Vec::new());
         }
         for (position, command) in model.commands().iter().enumerate() {
-            if in_team[position] || self.commands[position].alone.is_some() {
+            let is_dead = self.elimination.never_executed[position];
+            if !is_dead && (in_team[position] || self.commands[position].alone.is_some()) {
                 let source = model.step_of(CommandId::new(position)).source;
                 let row = self.first_row[command.instance.index()] as usize + source.index();
                 lists[row].push(position as u32);
@@ -237,6 +240,11 @@ impl System<'_> {
             {
                 continue;
             }
+            let is_dead = |id: &CommandId| self.elimination.never_executed[id.index()];
+            let mut members = transition.participants.iter();
+            if members.any(|member| member.alternatives.iter().all(is_dead)) {
+                continue;
+            }
             let mut team = Team {
                 action: transition.action,
                 members: Vec::new(),
@@ -249,8 +257,9 @@ impl System<'_> {
                     command: id.0,
                     effect: self.commands[id.index()].effect,
                 };
-                team.members
-                    .push(participant.alternatives.iter().map(member).collect());
+                let alternatives = participant.alternatives.iter();
+                let possible = alternatives.filter(|id| !is_dead(id));
+                team.members.push(possible.map(member).collect());
             }
             let first = transition.participants[0].alternatives[0];
             if model.is_handshake(first) {
@@ -267,7 +276,8 @@ impl System<'_> {
                 self.effect_footprints
                     .insert(effect.start, effect.footprint);
             }
-            for leader in &transition.participants[0].alternatives {
+            let leaders = transition.participants[0].alternatives.iter();
+            for leader in leaders.filter(|id| !self.elimination.never_executed[id.index()]) {
                 self.commands[leader.index()]
                     .leads
                     .push(self.teams.len() as u32);

@@ -49,7 +49,11 @@ impl Query<'_> {
             checkpoints: None,
             ..self.clone()
         };
-        Some(base::fingerprint(&(system.model().parts(), query)))
+        Some(base::fingerprint(&(
+            system.model().parts(),
+            query,
+            system.forgotten(),
+        )))
     }
 }
 

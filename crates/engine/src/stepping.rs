@@ -35,6 +35,9 @@ impl System<'_> {
         if self.may_repeat {
             self.merge_equal_steps(steps);
         }
+        if self.normal_form.is_some() {
+            self.represent_targets(steps);
+        }
         Ok(())
     }
 

@@ -7,20 +7,24 @@ use rustc_hash::FxHashMap;
 
 use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
+use crate::elimination::Elimination;
 use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
 use crate::native::Native;
+use crate::normal_form::NormalForm;
 use crate::priority::Ruling;
 use crate::store::{Index, StateStore};
 
 /// A model compiled for exploration.
 ///
-/// Invariant: its initial states and steps are exactly those of the model's reference semantics.
+/// Invariant: its initial states and steps are exactly those of the model's reference semantics,
+/// except that after [`System::forget`] representatives take the place of targets.
 /// It fails on a state iff the reference semantics does.
 #[derive(Clone, Debug)]
 pub struct System<'m> {
     pub(crate) model: &'m Model,
+    pub(crate) elimination: Elimination,
     pub(crate) layout: Layout,
     pub(crate) tables: Tables,
     pub(crate) machine: Machine,
@@ -46,6 +50,9 @@ pub struct System<'m> {
     pub(crate) native: Option<Arc<Native>>,
     /// Is no machine code wanted?
     is_interpreted: bool,
+    /// What is kept of states, if not everything.
+    pub(crate) normal_form: Option<Arc<NormalForm>>,
+    pub(crate) form_scratch: crate::symmetry::Scratch,
 }
 
 #[derive(Clone, Debug)]
@@ -220,7 +227,19 @@ impl<'m> System<'m> {
     /// # Errors
     /// A guard, an effect or the state is too large.
     pub fn new(model: &'m Model) -> Result<Self, CompileError> {
-        let layout = Layout::new(model);
+        Self::without(model, Elimination::new(model))
+    }
+
+    /// Compiles a model with all of its code, whether it can be executed or not.
+    ///
+    /// # Errors
+    /// A guard, an effect or the state is too large.
+    pub fn with_all_code(model: &'m Model) -> Result<Self, CompileError> {
+        Self::without(model, Elimination::nothing(model))
+    }
+
+    fn without(model: &'m Model, elimination: Elimination) -> Result<Self, CompileError> {
+        let layout = Layout::new(model, &elimination.constants);
         if layout.n_words > usize::from(u16::MAX) {
             return Err(CompileError::StateTooLarge);
         }
@@ -233,6 +252,7 @@ impl<'m> System<'m> {
         let mut system = Self {
             model,
             tables,
+            elimination,
             machine: Machine::default(),
             labels: LabelTable::new(),
             commands: Vec::new(),
@@ -249,6 +269,8 @@ impl<'m> System<'m> {
             propositions: Vec::new(),
             native: None,
             is_interpreted: false,
+            normal_form: None,
+            form_scratch: crate::symmetry::Scratch::default(),
             layout,
         };
         system.compile_commands()?;

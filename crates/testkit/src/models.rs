@@ -8,6 +8,7 @@ use model::{
 
 use crate::Random;
 
+mod alike;
 mod time;
 
 /// What random models may contain.
@@ -19,11 +20,18 @@ pub enum ModelShape {
     Rich,
     /// Several processes that do not have much to do with each other: for reductions.
     Loose,
+    /// Processes of a family that can often be exchanged, and values that are often not read again:
+    /// for reductions.
+    Alike,
 }
 
 /// A random model. Its atoms are four state propositions, two step propositions, one `enabled`
 /// proposition and deadlock, in this order.
 pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
+    if shape == ModelShape::Alike {
+        let parts = alike::parts(random);
+        return parts.finish().expect("random models are well formed");
+    }
     let mut generator = Generator {
         random,
         shape,
@@ -65,7 +73,7 @@ struct Generator<'r> {
 impl Generator<'_> {
     fn n_processes(&self) -> usize {
         match self.shape {
-            ModelShape::Tiny | ModelShape::Rich => 2,
+            ModelShape::Tiny | ModelShape::Rich | ModelShape::Alike => 2,
             ModelShape::Loose => 4,
         }
     }

@@ -15,7 +15,7 @@ use super::family::Family;
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, OutputFormat, Route, Semantics, TFairness};
+use crate::options::{CheckOptions, OutputFormat, Reduction, Route, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{csp, diagnostics, limits, output, solver, trace_file};
@@ -36,6 +36,15 @@ pub fn go_on(options: &CheckOptions, call: Call, sections: Sections) -> Result<S
     check(options, Some(call), sections)
 }
 
+fn reductions(list: &[Reduction]) -> check::Reductions {
+    let has = |reduction| list.contains(&reduction) || list.contains(&Reduction::All);
+    check::Reductions {
+        partial_order: has(Reduction::PartialOrder),
+        symmetry: has(Reduction::Symmetry),
+        dead_variables: has(Reduction::DeadVariables),
+    }
+}
+
 fn check(
     options: &CheckOptions,
     call: Option<Call>,
@@ -47,7 +56,9 @@ fn check(
     let mut plan = Plan {
         checkpoints: None,
         fairness: options.fairness,
-        reduce: options.reduce,
+        reduce: options.reduce.is_some(),
+        reductions: reductions(options.reduce.as_deref().unwrap_or_default()),
+        all_code: options.all_code,
         bitstate: options.bitstate,
         budget: budget(options),
         timer_fairness: timer_fairness(options.t_fairness),

@@ -88,6 +88,11 @@ impl Compiler<'_> {
                 }
             }
             Expr::Read(place) => match self.target(place) {
+                target if self.only_value(&target).is_some() => {
+                    if self.only_value(&target) == Some(i64::from(sense)) {
+                        self.jump_op(Op::Jump { to: 0 }, to);
+                    }
+                }
                 Target::Field(field) => self.jump_if_field(field, 1, sense, to),
                 target => {
                     let src = self.load(&target);

@@ -36,6 +36,15 @@ impl Compiler<'_> {
         }
     }
 
+    /// The value of a field that has only one.
+    pub(super) fn only_value(&self, target: &Target) -> Option<i64> {
+        let Target::Field(field) = *target else {
+            return None;
+        };
+        let field = &self.tables.fields[field as usize];
+        (field.mask == 0).then_some(field.offset)
+    }
+
     pub(super) fn load(&mut self, target: &Target) -> Reg {
         let dst = self.register();
         match *target {

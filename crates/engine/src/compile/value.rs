@@ -62,7 +62,10 @@ impl Compiler<'_> {
             Expr::Bound(bound) => self.binding(*bound),
             Expr::Read(place) => {
                 let target = self.target(place);
-                Operand::Reg(self.load(&target))
+                match self.only_value(&target) {
+                    Some(value) => Operand::Const(value),
+                    None => Operand::Reg(self.load(&target)),
+                }
             }
             Expr::Neg(inner) => {
                 let src = self.value(inner);

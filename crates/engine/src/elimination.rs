@@ -1,0 +1,167 @@
+//! Code that is never executed and variables that never change.
+//!
+//! A command is left out if its process can never be where it starts (walking over commands that are
+//! not left out), or if its guard is false whatever the state. A variable that no other command
+//! writes keeps its initial value and takes no room in a state. Each makes more of the other, so
+//! both are worked out in turn until nothing changes. Neither changes the states and steps of a
+//! system, except that what is the same in all of them is not stored.
+
+use model::{
+    BinaryOp, CommandId, Expr, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync, VarId,
+};
+
+use crate::constant::Known;
+
+/// What is left out of a system.
+#[derive(Clone, Debug)]
+pub(crate) struct Elimination {
+    /// By command: is it never executed?
+    pub(crate) never_executed: Vec<bool>,
+    /// By cell: its value, if it has only one.
+    pub(crate) constants: Vec<Option<i64>>,
+}
+
+impl Elimination {
+    /// Leaves nothing out.
+    pub(crate) fn nothing(model: &Model) -> Self {
+        Self {
+            never_executed: vec![false; model.commands().len()],
+            constants: vec![None; model.cells().len()],
+        }
+    }
+
+    /// Leaves out whatever can be seen to make no difference.
+    pub(crate) fn new(model: &Model) -> Self {
+        let mut elimination = Self::nothing(model);
+        // Where steps have priorities, whose guards are evaluated depends on what there is.
+        if model.levels().len() > 1 || model.parts().control.is_some() {
+            elimination.constants = constants(model, &elimination.never_executed);
+            return elimination;
+        }
+        loop {
+            let constants = constants(model, &elimination.never_executed);
+            let never_executed = never_executed(model, &constants);
+            let is_stable = never_executed == elimination.never_executed;
+            elimination = Self {
+                never_executed,
+                constants,
+            };
+            if is_stable {
+                return elimination;
+            }
+        }
+    }
+}
+
+/// The values of cells that are never written by commands that may be executed.
+fn constants(model: &Model, never_executed: &[bool]) -> Vec<Option<i64>> {
+    let parts = model.parts();
+    let mut written = vec![false; parts.vars.len()];
+    for (position, _) in never_executed
+        .iter()
+        .enumerate()
+        .filter(|(_, never)| !**never)
+    {
+        note_written(model.step_of(CommandId::new(position)), &mut written);
+    }
+    let others = parts.timers.iter().map(|timer| timer.var);
+    for var in others.chain(parts.control) {
+        written[var.index()] = true;
+    }
+    let value = |cell: usize| match written[model.cells()[cell].var.index()] {
+        true => None,
+        false => model.initial_value(cell).ok().flatten(),
+    };
+    (0..model.cells().len()).map(value).collect()
+}
+
+fn note_written(step: &Step, written: &mut [bool]) {
+    if let Sync::Receive { patterns, .. } = &step.sync {
+        for pattern in patterns {
+            if let Pattern::Store(place) = pattern {
+                written[place.var.index()] = true;
+            }
+        }
+    }
+    note_all_written(&step.effect, &mut |var| written[var.index()] = true);
+}
+
+fn note_all_written(statements: &[Stmt], note: &mut dyn FnMut(VarId)) {
+    for statement in statements {
+        match &statement.kind {
+            StmtKind::Assign(place, _) | StmtKind::SetTimer(place, _) => note(place.var),
+            StmtKind::If(_, then, otherwise) => {
+                note_all_written(then, note);
+                note_all_written(otherwise, note);
+            }
+            StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => note_all_written(body, note),
+            StmtKind::Choose(..)
+            | StmtKind::Assert(_)
+            | StmtKind::Let(..)
+            | StmtKind::Set(..)
+            | StmtKind::Fail(_)
+            | StmtKind::Tick
+            | StmtKind::Exhausted => {}
+        }
+    }
+}
+
+/// Which commands start where their process never is, or have guards that are never true.
+fn never_executed(model: &Model, constants: &[Option<i64>]) -> Vec<bool> {
+    let mut never: Vec<bool> = (0..model.commands().len())
+        .map(|position| {
+            let command = &model.commands()[position];
+            let known = Known {
+                constants,
+                ..Known::in_command(model, command)
+            };
+            is_false(&known, &model.step_of(CommandId::new(position)).guard)
+        })
+        .collect();
+    for instance in 0..model.instances().len() {
+        let instance = InstanceId::new(instance);
+        let own: Vec<usize> = (0..never.len())
+            .filter(|position| model.commands()[*position].instance == instance)
+            .collect();
+        let reachable = reachable_locations(model, instance, &own, &never);
+        for position in own {
+            let source = model.step_of(CommandId::new(position)).source;
+            never[position] |= !reachable[source.index()];
+        }
+    }
+    never
+}
+
+fn reachable_locations(
+    model: &Model,
+    instance: InstanceId,
+    commands: &[usize],
+    never: &[bool],
+) -> Vec<bool> {
+    let process = model.process_of(instance);
+    let mut reachable = vec![false; process.locations.len()];
+    for location in &process.initial {
+        reachable[location.index()] = true;
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &position in commands.iter().filter(|position| !never[**position]) {
+            let step = model.step_of(CommandId::new(position));
+            if reachable[step.source.index()] && !reachable[step.target.index()] {
+                reachable[step.target.index()] = true;
+                changed = true;
+            }
+        }
+    }
+    reachable
+}
+
+/// Is the guard false in every state, without ever failing?
+fn is_false(known: &Known<'_>, guard: &Expr) -> bool {
+    match guard {
+        // The right side is not evaluated if the left one is false.
+        Expr::Binary(BinaryOp::And, left, _) if is_false(known, left) => true,
+        other => known.constant(other) == Some(0),
+    }
+}

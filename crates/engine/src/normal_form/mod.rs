@@ -1,0 +1,168 @@
+//! States that stand for others: one for all that differ in dead cells, or in the order of
+//! processes that can be exchanged.
+//!
+//! A search that is given a [`NormalForm`] stores the representatives of states only. Every state
+//! and its representative have the same steps, up to the exchange, and these lead to states with
+//! that property (they are bisimilar), so what is found is true of the model. Runs that are found
+//! are runs of representatives; [`concrete_run`] makes runs of the model of them.
+
+mod concrete;
+mod liveness;
+
+use std::sync::Arc;
+
+use base::AtomId;
+use model::{AtomMeaning, CommandId, Condition, Model, StepSet, Subject};
+
+use crate::symmetry::{Obstacle, Permutation, Scratch, Symmetry};
+use crate::system::{Steps, System};
+
+use self::liveness::Liveness;
+
+pub use self::concrete::concrete_run;
+
+/// Which differences between states are to be forgotten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Differences {
+    /// Values that are never read again.
+    pub dead_variables: bool,
+    /// Which of several interchangeable processes plays which part.
+    pub symmetry: bool,
+}
+
+/// What is kept of states.
+#[derive(Debug)]
+pub(crate) struct NormalForm {
+    liveness: Option<Liveness>,
+    symmetry: Option<Symmetry>,
+}
+
+impl System<'_> {
+    /// From now on, forgets these differences between states, as far as neither the atoms nor the
+    /// conditions see them. Says why processes cannot be exchanged, if that was asked for.
+    ///
+    /// The caller sees to it that the question does not depend on states as such: strong global
+    /// fairness does, and every fairness condition on single processes or actions tells processes
+    /// apart.
+    pub fn forget(
+        &mut self,
+        differences: Differences,
+        atoms: &[AtomId],
+        conditions: &[Condition],
+    ) -> Option<Obstacle> {
+        let (model, layout) = (self.model, &self.layout);
+        if differences == Differences::default() || tells_ways_apart(model, atoms, conditions) {
+            self.normal_form = None;
+            return differences.symmetry.then_some(Obstacle::Ways);
+        }
+        let liveness = differences
+            .dead_variables
+            .then(|| Liveness::new(model, layout, &self.elimination, atoms))
+            .flatten();
+        let symmetry = differences
+            .symmetry
+            .then(|| Symmetry::find(model, layout, &self.elimination, atoms))
+            .transpose();
+        let (symmetry, obstacle) = match symmetry {
+            Ok(symmetry) => (symmetry, None),
+            Err(obstacle) => (None, Some(obstacle)),
+        };
+        self.normal_form = match (&liveness, &symmetry) {
+            (None, None) => None,
+            _ => Some(Arc::new(NormalForm { liveness, symmetry })),
+        };
+        obstacle
+    }
+
+    /// Which differences between states are forgotten.
+    #[must_use]
+    pub fn forgotten(&self) -> Differences {
+        self.normal_form
+            .as_ref()
+            .map_or(Differences::default(), |form| Differences {
+                dead_variables: form.liveness.is_some(),
+                symmetry: form.symmetry.is_some(),
+            })
+    }
+
+    /// Replaces a state by its representative.
+    pub(crate) fn represent(&mut self, words: &mut [u64]) {
+        if let Some(form) = self.normal_form.take() {
+            form.apply(&self.layout, words, &mut self.form_scratch, None);
+            self.normal_form = Some(form);
+        }
+    }
+
+    /// Replaces the targets of steps by their representatives. Steps that lead to the same one stay
+    /// apart: they may differ in what they are called.
+    pub(crate) fn represent_targets(&mut self, steps: &mut Steps) {
+        if let Some(form) = self.normal_form.take() {
+            for words in steps.words.chunks_exact_mut(self.layout.n_words) {
+                form.apply(&self.layout, words, &mut self.form_scratch, None);
+            }
+            self.normal_form = Some(form);
+        }
+    }
+}
+
+impl NormalForm {
+    fn apply(
+        &self,
+        layout: &crate::layout::Layout,
+        words: &mut [u64],
+        scratch: &mut Scratch,
+        applied: Option<&mut Permutation>,
+    ) {
+        if let Some(liveness) = &self.liveness {
+            liveness.clear(layout, words);
+        }
+        if let Some(symmetry) = &self.symmetry {
+            symmetry.sort_state(layout, words, scratch, applied);
+        }
+    }
+}
+
+/// Can a proposition or condition tell two ways of taking one and the same action apart? If these
+/// lead to one state they are one step that happens in both ways, and whether they do may depend on
+/// dead cells, or on which parameters are indices.
+fn tells_ways_apart(model: &Model, atoms: &[AtomId], conditions: &[Condition]) -> bool {
+    if model.abstract_timers().next().is_some() {
+        return true;
+    }
+    let taken = atoms
+        .iter()
+        .filter_map(|atom| match &model.parts().atoms[atom.index()].meaning {
+            AtomMeaning::Taken(pattern) => Some(model.step_set(pattern)),
+            _ => None,
+        });
+    let taken: Vec<StepSet> = taken.collect();
+    let is_choice = |id: CommandId| {
+        let mut subjects = conditions.iter().map(|condition| &condition.subject);
+        subjects.any(|subject| *subject == Subject::Choice(id))
+    };
+    let differ = |one: CommandId, other: CommandId| {
+        one != other
+            && (is_choice(one)
+                || is_choice(other)
+                || taken
+                    .iter()
+                    .any(|set| set.contains(one) != set.contains(other)))
+    };
+    // All ways of taking an action in which an instance takes part.
+    let mut ways: Vec<_> = model
+        .transitions()
+        .iter()
+        .flat_map(|transition| {
+            let members = transition.participants.iter();
+            members.map(|member| ((transition.action, member.instance), &member.alternatives))
+        })
+        .collect();
+    ways.sort();
+    ways.chunk_by(|one, other| one.0 == other.0).any(|ways| {
+        let mut commands = ways
+            .iter()
+            .flat_map(|(_, alternatives)| alternatives.iter());
+        let first = commands.next();
+        first.is_some_and(|first| commands.any(|other| differ(*first, *other)))
+    })
+}
