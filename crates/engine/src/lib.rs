@@ -35,6 +35,7 @@ mod stubborn;
 mod system;
 mod table;
 mod waiting;
+mod weak;
 
 pub use bitstate::explore_bitstate;
 pub use compile::CompileError;
