@@ -1,4 +1,5 @@
-/* Where everything has ended the trace must have, too: here it waits for one more message. */
+/* Where nothing moves any more the trace must have come to its end: here it waits for one more
+   message. Spin does not ask where no process is left. */
 chan q = [2] of { byte };
 
 trace {
@@ -8,4 +9,9 @@ trace {
 active proctype P() {
     q!1;
     q!7
+}
+
+active proctype Stays() {
+end:
+    q?9
 }

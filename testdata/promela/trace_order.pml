@@ -1,7 +1,7 @@
 /* A trace assertion that holds: requests and answers alternate, whoever else sends on other channels. */
 mtype = { ask, tell, note };
 chan link = [2] of { mtype, byte };
-chan back = [0] of { mtype, byte };
+chan back = [1] of { mtype, byte };
 chan other = [1] of { mtype };
 
 trace {
@@ -21,6 +21,7 @@ active proctype Client() {
 
 active proctype Server() {
     byte k;
+end:
     do
     :: link?ask, k -> back!tell, k + 1
     :: other?note

@@ -4,8 +4,8 @@
 //! send of the trace names must be one that the automaton can follow, and so for receives; other
 //! operations do not concern it. A message that the automaton cannot follow is a run-time error. A
 //! `notrace` is the reverse: it is an error to come to its end; after a message that it cannot
-//! follow it looks no further. Where nothing moves any more, the automaton must be at its end or at
-//! an `end` label.
+//! follow it looks no further. Where nothing moves any more and some process is left, the automaton
+//! must be at its end or at an `end` label.
 //!
 //! The place of the automaton is a variable of the model; every operation on a channel moves it.
 
@@ -294,7 +294,8 @@ impl Lowering<'_> {
         code
     }
 
-    /// Is the automaton at an end? Nothing without one.
+    /// Is the automaton at an end, or, as in Spin, no process left that could be? Nothing without an
+    /// automaton.
     pub(super) fn monitor_at_end(&self) -> Option<Expr> {
         let monitor = self.special.monitor.clone()?;
         let is_end = |element: &usize| {
@@ -306,6 +307,9 @@ impl Lowering<'_> {
         let ends = labelled.map(|(position, _)| position as i64);
         let ends = ends.chain([monitor.end]);
         let here = || read_global(monitor.at);
-        Some(any(ends.map(|end| equals(here(), end))))
+        let at_end = any(ends.map(|end| equals(here(), end)));
+        let nobody_left = self.special.n_processes;
+        let nobody_left = nobody_left.map(|count| equals(read_global(count), 0));
+        Some(any(nobody_left.into_iter().chain([at_end])))
     }
 }
