@@ -463,9 +463,8 @@ impl StateGraph {
     }
 
     fn memory_without_letters(&self) -> u64 {
-        let words = self.first_step.capacity()
-            + self.marks.enabled.capacity()
-            + self.marks.free.capacity();
+        let words =
+            self.first_step.capacity() + self.marks.enabled.capacity() + self.marks.free.capacity();
         let halves = self.targets.capacity() + self.labels.capacity() + self.state_of.capacity();
         self.store.memory() + words as u64 * 8 + halves as u64 * 4
     }

@@ -59,7 +59,7 @@ fn assignment_as_guard() {
     );
     check(
         "byte x; active proctype P() { (x = 1) -> skip }",
-        "syntax 1:34: expected `)`, found `=`",
+        "syntax 1:34: `=` assigns and cannot stand inside an expression (write `==` to compare)",
     );
 }
 

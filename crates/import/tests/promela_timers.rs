@@ -79,7 +79,7 @@ fn said_about(name: &str, threshold: &str) -> Vec<(&'static str, String)> {
     let mut no_files = |name: &str| Err(format!("there is no `{name}`"));
     let loaded = import::promela::load(source, &options, &mut no_files);
     let said = loaded.diagnostics.into_iter();
-    said.map(|d| (d.code, d.help.unwrap_or_default())).collect()
+    said.map(|d| (d.code, d.help.join("; "))).collect()
 }
 
 #[test]

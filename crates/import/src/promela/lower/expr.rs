@@ -344,11 +344,7 @@ impl Lowering<'_> {
 
     fn unary(&mut self, op: Unary, inner: &ast::Expr, span: Span, who: &Who) -> Option<Val> {
         let value = match op {
-            Unary::Next
-            | Unary::Always
-            | Unary::Eventually
-            | Unary::AllPaths
-            | Unary::SomePath => {
+            Unary::Next | Unary::Always | Unary::Eventually | Unary::AllPaths | Unary::SomePath => {
                 let message = "a temporal formula cannot be part of an expression";
                 let diagnostic = Diagnostic::error("temporal", span, message);
                 let help = "put what it is about into parentheses: `[] (x == 1)`";

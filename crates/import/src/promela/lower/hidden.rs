@@ -110,8 +110,7 @@ impl Lowering<'_> {
             while let Some(location) = open.pop() {
                 for exit in flow.exits(location) {
                     let after = written[&location] || self.writes(flow, exit.element, var);
-                    let Some(target) = exit.target.filter(|at| flow.elements[*at].in_d_step)
-                    else {
+                    let Some(target) = exit.target.filter(|at| flow.elements[*at].in_d_step) else {
                         continue;
                     };
                     match written.get(&target) {
@@ -138,9 +137,9 @@ impl Lowering<'_> {
         };
         match &flow.elements[element].kind {
             Kind::Leaf(Leaf::Assign(written, _)) => is_it(written),
-            Kind::Leaf(Leaf::Receive { arguments, .. }) => arguments.iter().any(|argument| {
-                matches!(argument, Argument::Store(written) if is_it(written))
-            }),
+            Kind::Leaf(Leaf::Receive { arguments, .. }) => arguments
+                .iter()
+                .any(|argument| matches!(argument, Argument::Store(written) if is_it(written))),
             _ => false,
         }
     }

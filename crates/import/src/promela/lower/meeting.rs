@@ -80,7 +80,10 @@ impl Lowering<'_> {
         let mut ways = Vec::new();
         for (location, planned) in plan.steps.iter().enumerate() {
             let guards = self.guards(&unit, planned, &who);
-            let fits = any(guards.iter().flatten().map(|variant| accepts(variant, offer)));
+            let fits = any(guards
+                .iter()
+                .flatten()
+                .map(|variant| accepts(variant, offer)));
             if fits != Expr::Bool(false) {
                 let here = vec![LocationId::new(location)];
                 ways.push(all([self.member_at(position, pid.clone(), here), fits]));

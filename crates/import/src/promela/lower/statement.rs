@@ -218,12 +218,7 @@ impl Lowering<'_> {
     }
 
     /// `run P(…)`: the next process number becomes a process.
-    fn run(
-        &mut self,
-        call: &ast::Expr,
-        result: Option<&VarRef>,
-        who: &Who,
-    ) -> Option<Variant> {
+    fn run(&mut self, call: &ast::Expr, result: Option<&VarRef>, who: &Who) -> Option<Variant> {
         let ExprKind::Run {
             name,
             arguments,

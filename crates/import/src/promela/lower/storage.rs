@@ -390,7 +390,9 @@ impl Lowering<'_> {
 
     /// Is this word written anywhere in the text?
     pub(super) fn mentions(&self, word: &str) -> bool {
-        self.sources.iter().any(|source| has_word(&source.text, word))
+        self.sources
+            .iter()
+            .any(|source| has_word(&source.text, word))
     }
 
     /// The name of the process number inside a family.

@@ -29,9 +29,7 @@ impl Parser<'_> {
             "init" => self.init(),
             "never" => self.claim(),
             "ltl" => self.ltl_block(),
-            "trace" | "notrace" => {
-                self.trace(&*word == "notrace")
-            }
+            "trace" | "notrace" => self.trace(&*word == "notrace"),
             "c_code" | "c_decl" | "c_expr" | "c_state" | "c_track" => {
                 self.not_supported("embedded C code", NO_C)
             }

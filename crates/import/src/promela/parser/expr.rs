@@ -227,6 +227,12 @@ impl Parser<'_> {
             let span = self.since(start);
             return Ok(Expr { kind, span });
         }
+        if self.is("=") {
+            let message = "`=` assigns and cannot stand inside an expression";
+            let diagnostic = Diagnostic::error("syntax", self.span(), message);
+            self.say(diagnostic.help("write `==` to compare"));
+            return Err(Wrong);
+        }
         self.expect(")")?;
         Ok(Expr {
             span: self.since(start),
