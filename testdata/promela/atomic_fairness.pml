@@ -1,7 +1,5 @@
-/* Formulas do not see what happens inside an atomic.
-   spin differs: b_moves weak-process. The choice inside the atomic is a state in which B is not
-   enabled, so weak fairness does not demand that B moves; strong-process fairness does. Spin does not
-   count such states. */
+/* Formulas do not see what happens inside an atomic, and weak fairness does not either: the choice
+   in its middle does not count as a state in which B is not enabled. */
 byte x, y;
 bool z;
 

@@ -40,6 +40,7 @@ pub fn load(
         ltl: options.ltl.clone(),
         assume: options.assume.clone(),
         abstract_timers: Vec::new(),
+        ctl: Vec::new(),
         pool,
     };
     let folder = path.parent().unwrap_or(Path::new("."));

@@ -147,9 +147,6 @@ fn import_promela(
     options: &lang::Options,
     pool: usize,
 ) -> anyhow::Result<lang::Loaded> {
-    if !options.ctl.is_empty() {
-        bail!("`--ctl` is only supported for models in the native language");
-    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut include = |name: &str| -> Result<Source, String> {
         let path = folder.join(name);
@@ -160,6 +157,7 @@ fn import_promela(
     let options = import::Options {
         defines: options.defines.clone(),
         ltl: options.ltl.clone(),
+        ctl: options.ctl.clone(),
         assume: options.assume.clone(),
         abstract_timers: options.abstract_timers.clone(),
         pool,

@@ -41,6 +41,7 @@ mod symmetry;
 mod system;
 mod table;
 mod waiting;
+mod weak;
 
 pub use bitstate::explore_bitstate;
 pub use compile::CompileError;

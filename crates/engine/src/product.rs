@@ -8,10 +8,11 @@
 //!
 //! | section | marks | computed from |
 //! | --- | --- | --- |
-//! | weak | disabled in the source, or taken | enabled set of the source, label |
+//! | weak | disabled in the source, or taken (see `weak.rs`) | enabled set of the source, label |
 //! | enabled | enabled in the source | enabled set of the source |
 //! | taken | taken (strong) | label |
 //! | unconditional | taken | label |
+//! | control | what weak fairness needs where processes have control | as weak |
 //! | automaton | its edge and letter marks | letter |
 //!
 //! The enabled set of a state is the union over the labels of its steps, which the search has
@@ -40,6 +41,7 @@ use crate::store::{StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
+use crate::weak::WeakMarks;
 
 pub(crate) use self::joint_space::{Common, JointSpace};
 pub(crate) use self::space::{OwnSpace, Space};
@@ -86,6 +88,7 @@ struct Sections {
     enabled: usize,
     taken: usize,
     unconditional: usize,
+    control: usize,
     automaton: usize,
     end: usize,
 }
@@ -108,6 +111,7 @@ pub(crate) struct Product<'a, 'm, S> {
     budget: &'a Budget,
     sections: Sections,
     conditions: Vec<Vec<Condition>>,
+    weak: WeakMarks,
     pub(crate) acceptance: Acceptance,
     initial: Vec<u32>,
     edges: Vec<Vec<CompiledEdge>>,
@@ -222,11 +226,13 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         ]
         .map(of_kind)
         .into();
-        let sections = Sections::new(&conditions, automaton.n_marks);
+        let sections = Sections::new(&conditions);
+        let weak = WeakMarks::new(system, &conditions[0], sections.control);
+        let sections = sections.followed_by(&weak, automaton.n_marks);
         let n_letter_words = letters.n_words;
         let n_subject_words = conditions.iter().map(|c| bits::words_for(c.len())).sum();
         let mut product = Self {
-            acceptance: acceptance(&conditions, sections, automaton),
+            acceptance: acceptance(&conditions, &weak, sections, automaton),
             initial: automaton.initial.iter().map(|state| state.0).collect(),
             edges: compile_edges(automaton, &letters, sections),
             letter_marks: Vec::new(),
@@ -259,6 +265,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             budget,
             sections,
             conditions,
+            weak,
         };
         product.letter_marks = automaton
             .letter_marks
@@ -420,18 +427,18 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             enabled,
             taken,
             unconditional,
-            automaton,
+            control,
             ..
         } = self.sections;
         self.marks.fill(0);
+        let is_free = !self.weak.needs_control() || !self.system.is_transient(&self.state);
+        self.weak
+            .set(&mut self.marks, &self.enabled, subjects, is_free);
         let n_weak = enabled;
-        for (word, mark) in self.marks[..n_weak].iter_mut().enumerate() {
-            *mark = !self.enabled[word] | subjects[word];
-        }
         let n_strong = taken - enabled;
         self.marks[enabled..taken].copy_from_slice(&self.enabled[n_weak..n_weak + n_strong]);
         self.marks[taken..unconditional].copy_from_slice(&subjects[n_weak..n_weak + n_strong]);
-        self.marks[unconditional..automaton].copy_from_slice(&subjects[n_weak + n_strong..]);
+        self.marks[unconditional..control].copy_from_slice(&subjects[n_weak + n_strong..]);
     }
 
     /// The letter of a state reached by a step with this label, into `self.letter`.

@@ -5,7 +5,7 @@
 //! same steps, so these are stored once for each state: 8 bytes a step.
 //!
 //! The marks of a step are not stored. They follow from the enabled set of its source and from its
-//! label, in the sections of `product.rs`: weak, enabled and taken (strong), unconditional.
+//! label, in the sections of `product.rs`: weak, enabled and taken (strong), unconditional, control.
 
 use base::{AtomId, Budget, Progress, Snapshot, StopReason, bits};
 use evidence::TraceStep;
@@ -21,6 +21,7 @@ use crate::product::takes_part;
 use crate::store::{StateIndex, StateStore};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
+use crate::weak::WeakMarks;
 
 /// The state graph of a system. Nodes are numbered from 0, the initial ones first.
 pub struct StateGraph {
@@ -47,6 +48,9 @@ struct Marks {
     /// For each state, whose subjects are enabled.
     enabled: Vec<u64>,
     n_subject_words: usize,
+    weak: WeakMarks,
+    /// The states in which nobody has control, if that matters.
+    free: Vec<u64>,
 }
 
 /// What became of an attempt to build a state graph.
@@ -132,6 +136,8 @@ impl<'a, 'm> Builder<'a, 'm> {
         ]
         .map(of_kind);
         let n_conditions = [0, 1, 2].map(|kind| conditions[kind].len());
+        let [weak, strong, unconditional] = n_conditions.map(bits::words_for);
+        let behind = weak + 2 * strong + unconditional;
         let bit = |atom: &AtomId| (*atom, evaluation.bit(*atom));
         let graph = StateGraph {
             store: StateStore::new(system.n_words()),
@@ -147,7 +153,9 @@ impl<'a, 'm> Builder<'a, 'm> {
                 n_conditions,
                 label_subjects: Vec::new(),
                 enabled: Vec::new(),
-                n_subject_words: n_conditions.iter().map(|&n| bits::words_for(n)).sum(),
+                n_subject_words: weak + strong + unconditional,
+                weak: WeakMarks::new(system, &conditions[0], behind),
+                free: Vec::new(),
             },
         };
         Self {
@@ -285,6 +293,13 @@ impl<'a, 'm> Builder<'a, 'm> {
         }
         self.know_label(LabelTable::IDLE);
         self.graph.marks.enabled.extend(enabled);
+        if self.graph.marks.weak.needs_control() {
+            let at = self.graph.first_step.len() - 1;
+            self.graph.marks.free.resize(bits::words_for(at + 1), 0);
+            if !self.system.is_transient(state) {
+                bits::set(&mut self.graph.marks.free, at);
+            }
+        }
     }
 
     /// Works out which subjects take part in steps with this label and all labels before it.
@@ -407,7 +422,7 @@ impl StateGraph {
     #[must_use]
     pub fn n_mark_words(&self) -> usize {
         let [weak, strong, unconditional] = self.marks.words();
-        weak + 2 * strong + unconditional
+        weak + 2 * strong + unconditional + self.marks.weak.n_words_behind()
     }
 
     /// Sets the marks of the `step`-th step of a node; `out` has [`StateGraph::n_mark_words`] words.
@@ -420,24 +435,24 @@ impl StateGraph {
         let subjects = &self.marks.label_subjects[label.index() * n_words..][..n_words];
         let state = self.state_number(node) as usize;
         let enabled = &self.marks.enabled[state * n_words..][..n_words];
-        let [weak, strong, _] = self.marks.words();
-        for word in 0..weak {
-            out[word] = !enabled[word] | subjects[word];
-        }
+        let [weak, strong, unconditional] = self.marks.words();
+        let is_free = !self.marks.weak.needs_control() || bits::get(&self.marks.free, state);
+        self.marks.weak.set(out, enabled, subjects, is_free);
         out[weak..weak + strong].copy_from_slice(&enabled[weak..weak + strong]);
-        out[weak + strong..].copy_from_slice(&subjects[weak..]);
+        let taken = &mut out[weak + strong..weak + 2 * strong + unconditional];
+        taken.copy_from_slice(&subjects[weak..]);
     }
 
     /// Which sets of marks are fair to all conditions.
     #[must_use]
     pub fn acceptance(&self) -> Acceptance {
         let [weak, strong, _] = self.marks.words();
-        let [n_weak, n_strong, n_unconditional] = self.marks.n_conditions;
+        let [_, n_strong, n_unconditional] = self.marks.n_conditions;
         let mark = |word: usize, bit: usize| MarkId::new(word * 64 + bit);
-        let weakly = (0..n_weak).map(|bit| Acceptance::Inf(mark(0, bit)));
         let strongly = (0..n_strong)
             .map(|bit| Acceptance::streett_pair(mark(weak, bit), mark(weak + strong, bit)));
         let always = (0..n_unconditional).map(|bit| Acceptance::Inf(mark(weak + 2 * strong, bit)));
+        let weakly = [self.marks.weak.acceptance()].into_iter();
         Acceptance::all(weakly.chain(strongly).chain(always))
     }
 
@@ -448,7 +463,8 @@ impl StateGraph {
     }
 
     fn memory_without_letters(&self) -> u64 {
-        let words = self.first_step.capacity() + self.marks.enabled.capacity();
+        let words =
+            self.first_step.capacity() + self.marks.enabled.capacity() + self.marks.free.capacity();
         let halves = self.targets.capacity() + self.labels.capacity() + self.state_of.capacity();
         self.store.memory() + words as u64 * 8 + halves as u64 * 4
     }

@@ -1,6 +1,9 @@
 //! What a loop enables and takes: all that elementary fairness conditions ask about.
 //!
 //! One pass over the loop serves every condition, so the cost does not multiply with their number.
+//!
+//! States in which a process has control are only passed through. What weak fairness sees as disabled
+//! is disabled in some other state of the loop, if there are others.
 
 use model::{Condition, ConditionKind, Subject};
 use rustc_hash::FxHashMap;
@@ -11,13 +14,23 @@ use crate::replay::Replay;
 /// Where a subject is enabled and taken in a loop.
 #[derive(Clone, Debug, Default)]
 struct Usage {
-    /// It is enabled in this many states of the loop, counted from the first up to the first one
-    /// that disables it.
+    /// It is enabled in this many of the states that count, from the first up to the first one that
+    /// disables it.
     enabled_from_start: usize,
     /// The first position at which it is enabled.
     enabled_at: Option<usize>,
     /// The first position at which it is taken.
     taken_at: Option<usize>,
+}
+
+impl Usage {
+    /// Notes that it is enabled at a position, the one with this number among those that count.
+    fn enable(&mut self, at: usize, ordinal: Option<usize>) {
+        self.enabled_at.get_or_insert(at);
+        if ordinal == Some(self.enabled_from_start) {
+            self.enabled_from_start += 1;
+        }
+    }
 }
 
 /// Where every process, action and command is enabled and taken in a loop.
@@ -29,6 +42,8 @@ pub(crate) struct LoopUsage {
     timers: FxHashMap<usize, Usage>,
     /// The first position of each distinct state of the loop.
     positions: Vec<usize>,
+    /// Those of them that count for weak fairness to anything but timers.
+    counted: Vec<usize>,
 }
 
 impl LoopUsage {
@@ -41,27 +56,28 @@ impl LoopUsage {
             commands: vec![Usage::default(); model.commands().len()],
             timers: FxHashMap::default(),
             positions: Vec::new(),
+            counted: Vec::new(),
         };
+        let states = &replay.trace.states;
+        let is_free = |at: usize| model.in_control(&states[at]).is_none();
+        let all_count = !replay.trace.loop_range().any(is_free);
         let mut seen = vec![false; replay.steps.len()];
         for at in replay.trace.loop_range() {
             let (node, taken) = replay.step_at(at);
             if !std::mem::replace(&mut seen[node], true) {
-                usage.visit_state(replay, at);
+                usage.visit_state(replay, at, all_count || is_free(at));
             }
             usage.visit_step(&replay.steps[node][taken], at);
         }
         usage
     }
 
-    fn visit_state(&mut self, replay: &Replay<'_>, at: usize) {
-        let ordinal = self.positions.len();
-        self.positions.push(at);
-        let enable = |usage: &mut Usage| {
-            usage.enabled_at.get_or_insert(at);
-            if usage.enabled_from_start == ordinal {
-                usage.enabled_from_start = ordinal + 1;
-            }
-        };
+    fn visit_state(&mut self, replay: &Replay<'_>, at: usize, counts: bool) {
+        let ordinal = self.counted.len();
+        if counts {
+            self.counted.push(at);
+        }
+        let enable = |usage: &mut Usage| usage.enable(at, counts.then_some(ordinal));
         for step in &replay.steps[replay.node_at[at]] {
             let movers = step.movers.iter().map(|id| id.index());
             movers.for_each(|id| enable(&mut self.processes[id]));
@@ -70,10 +86,12 @@ impl LoopUsage {
             let commands = step.commands.iter().map(|id| id.index());
             commands.for_each(|id| enable(&mut self.commands[id]));
         }
+        let ordinal = self.positions.len();
+        self.positions.push(at);
         for (cell, threshold) in replay.model.abstract_timers() {
             let usage = self.timers.entry(cell).or_default();
             if replay.trace.states[at].cells[cell] == threshold {
-                enable(usage);
+                usage.enable(at, Some(ordinal));
             }
         }
     }
@@ -106,7 +124,11 @@ impl LoopUsage {
     /// Why the loop is fair to a condition, or that it is not.
     pub(crate) fn judge(&self, condition: &Condition) -> Because {
         let usage = self.of(&condition.subject);
-        let disabled_at = self.positions.get(usage.enabled_from_start);
+        let counted = match condition.subject {
+            Subject::Timer(_) => &self.positions,
+            _ => &self.counted,
+        };
+        let disabled_at = counted.get(usage.enabled_from_start);
         match (usage.taken_at, condition.kind) {
             (Some(at), _) => Because::Taken(at),
             (None, ConditionKind::Unconditional) => Because::Broken,

@@ -16,6 +16,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Further properties: name and formula (`--ltl`).
     pub ltl: Vec<(String, String)>,
+    /// Further properties with path quantifiers: name and formula (`--ctl`).
+    pub ctl: Vec<(String, String)>,
     /// Further assumptions about runs (`--assume`).
     pub assume: Vec<String>,
     /// Timers whose values from a threshold on are not told apart (`--abstract-timer NAME=K`).

@@ -59,7 +59,7 @@ fn assignment_as_guard() {
     );
     check(
         "byte x; active proctype P() { (x = 1) -> skip }",
-        "syntax 1:34: expected `)`, found `=`",
+        "syntax 1:34: `=` assigns and cannot stand inside an expression (write `==` to compare)",
     );
 }
 
@@ -127,6 +127,43 @@ fn truncated_values() {
         "byte x = 300; active proctype P() { x = -1 }",
         "truncated 1:10: 300 does not fit into a `byte`; 44 is stored\n\
          truncated 1:41: -1 does not fit into a `byte`; 255 is stored",
+    );
+}
+
+#[test]
+fn hidden_variables_that_are_remembered() {
+    check(
+        "hidden byte x; byte y; active proctype P() { d_step { x = y; y = x + 1 } }",
+        "",
+    );
+    check(
+        "hidden byte x; byte y; active proctype P() { x = y; y = x + 1 }",
+        "hidden 1:13: this variable carries values from one step to another, so it is part of the \
+         state although it is `hidden` \
+         (write it before it is read in the same `d_step`, or drop `hidden`)",
+    );
+    check(
+        "hidden byte x; byte y; active proctype P() { d_step { y = x; x = 1 } }",
+        "hidden 1:13: this variable carries values from one step to another, so it is part of the \
+         state although it is `hidden` \
+         (write it before it is read in the same `d_step`, or drop `hidden`)",
+    );
+}
+
+#[test]
+fn traces_and_priorities() {
+    check(
+        "chan q = [1] of { byte }; trace { q!1; skip } active proctype P() { q!1 }",
+        "trace 1:40: a trace lists sends and receives, nothing else \
+         (between them there may be `if`, `do`, `goto`, `break` and labels)",
+    );
+    check(
+        "chan q = [1] of { byte }; trace { q!1 } notrace { q!2 } active proctype P() { q!1 }",
+        "trace 1:41: a model has one `trace` or `notrace` at most",
+    );
+    check(
+        "active proctype P() priority 300 { skip }",
+        "wrong-type 1:30: a priority is a constant from 1 to 255",
     );
 }
 

@@ -65,6 +65,36 @@ fn fischer_needs_a_setting_above_one() {
     assert!(!holds(&fischer(&with("1")), "exclusion"));
 }
 
+/// What is said about a timer that is set to 3, made abstract by an option.
+fn said_about(name: &str, threshold: &str) -> Vec<(&'static str, String)> {
+    let text = "active proctype P() { timer t; set(t, 3); expire(t) }";
+    let source = Source {
+        name: "m.pml".to_owned(),
+        text: text.to_owned(),
+    };
+    let options = Options {
+        abstract_timers: vec![(name.to_owned(), threshold.to_owned())],
+        ..Options::default()
+    };
+    let mut no_files = |name: &str| Err(format!("there is no `{name}`"));
+    let loaded = import::promela::load(source, &options, &mut no_files);
+    let said = loaded.diagnostics.into_iter();
+    said.map(|d| (d.code, d.help.join("; "))).collect()
+}
+
+#[test]
+fn wrong_thresholds() {
+    assert_eq!(said_about("t", "3"), []);
+    assert_eq!(said_about("P.t", "1"), []);
+    assert_eq!(said_about("t", "4"), [("timer-threshold", String::new())]);
+    let [(code, help)] = &said_about("u", "3")[..] else {
+        panic!("one message");
+    };
+    assert_eq!(*code, "unknown-timer");
+    assert_eq!(help, "the model has these timers: `P.t`");
+    assert_eq!(said_about("t", "0")[0].0, "timer-threshold");
+}
+
 #[test]
 fn timeout_is_refused_beside_timers() {
     let text = "timer t; active proctype P() { set(t, 1); timeout -> skip }";

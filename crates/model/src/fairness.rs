@@ -9,7 +9,9 @@ use crate::{ActionId, CommandId, EventId, InstanceId, Model, ProcessId};
 pub enum ConditionKind {
     /// Taken infinitely often, whatever is enabled.
     Unconditional,
-    /// Taken infinitely often if enabled from some point on for ever.
+    /// Taken infinitely often if enabled from some point on for ever. States in which a process has
+    /// control ([`crate::ModelParts::control`]) are passed through and do not count, unless the run
+    /// is from some point on made of them; abstract timers are looked at in every state.
     Weak,
     /// Taken infinitely often if enabled infinitely often.
     Strong,

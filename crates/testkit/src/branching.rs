@@ -206,8 +206,27 @@ impl BranchingOracle {
             let options = match condition.kind {
                 ConditionKind::Unconditional => vec![self.again(taken)],
                 ConditionKind::Weak => {
-                    let done = taken.iter().zip(&enabled).map(|(t, e)| *t || !e).collect();
-                    vec![self.again(done)]
+                    let is_free = |p: usize| match positions.entry[p] {
+                        None => true,
+                        Some((source, _)) => {
+                            let state = &positions.graph.states[source];
+                            positions.model.in_control(state).is_none()
+                        }
+                    };
+                    let free: Vec<bool> = (0..self.letters.len()).map(is_free).collect();
+                    let done = |p: usize| taken[p] || !enabled[p];
+                    let freely = |p: usize| taken[p] || (free[p] && !enabled[p]);
+                    let positions = 0..self.letters.len();
+                    let often = self.again(positions.clone().map(freely).collect());
+                    if free.iter().all(|free| *free) {
+                        vec![often]
+                    } else {
+                        // Never free again, and fair as if there were no control.
+                        let mut kept = self.never(free.clone());
+                        let again = self.again(positions.map(done).collect());
+                        kept.required.extend(again.required);
+                        vec![often, kept]
+                    }
                 }
                 ConditionKind::Strong => vec![self.never(enabled), self.again(taken)],
             };

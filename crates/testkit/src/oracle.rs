@@ -291,7 +291,15 @@ fn is_fair_to(
         .any(|edge| involves(&graph.steps[edge.state][edge.step].0));
     match condition.kind {
         ConditionKind::Unconditional => taken,
-        ConditionKind::Weak => taken || !edges.iter().all(enabled),
+        ConditionKind::Weak => {
+            // States in which somebody has control count only if all do.
+            let is_free =
+                |edge: &&&ProductEdge| model.in_control(&graph.states[edge.state]).is_none();
+            let is_timer = matches!(condition.subject, Subject::Timer(_));
+            let all_count = is_timer || !edges.iter().any(|edge| is_free(&edge));
+            let mut counted = edges.iter().filter(|edge| all_count || is_free(edge));
+            taken || !counted.all(enabled)
+        }
         ConditionKind::Strong => taken || !edges.iter().any(enabled),
     }
 }

@@ -5,6 +5,7 @@ use model::Condition;
 use omega::{Acceptance, Automaton, MarkId};
 
 use crate::letters::Letters;
+use crate::weak::WeakMarks;
 
 use super::{CompiledEdge, Sections};
 
@@ -16,16 +17,28 @@ impl CompiledEdge {
 }
 
 impl Sections {
-    pub(super) fn new(conditions: &[Vec<Condition>], n_automaton_marks: usize) -> Self {
+    /// The sections of the conditions.
+    pub(super) fn new(conditions: &[Vec<Condition>]) -> Self {
         let [weak, strong, unconditional] =
             [0, 1, 2].map(|kind| bits::words_for(conditions[kind].len()));
-        let automaton = weak + 2 * strong + unconditional;
+        let control = weak + 2 * strong + unconditional;
         Self {
             enabled: weak,
             taken: weak + strong,
             unconditional: weak + 2 * strong,
+            control,
+            automaton: control,
+            end: control,
+        }
+    }
+
+    /// Adds what weak fairness needs beside its own section, and the automaton.
+    pub(super) fn followed_by(self, weak: &WeakMarks, n_automaton_marks: usize) -> Self {
+        let automaton = self.control + weak.n_words_behind();
+        Self {
             automaton,
             end: automaton + bits::words_for(n_automaton_marks),
+            ..self
         }
     }
 }
@@ -33,11 +46,11 @@ impl Sections {
 /// The acceptance of the product: every condition and the automaton's own.
 pub(super) fn acceptance(
     conditions: &[Vec<Condition>],
+    weak: &WeakMarks,
     sections: Sections,
     automaton: &Automaton,
 ) -> Acceptance {
     let mark = |section: usize, bit: usize| MarkId::new(section * 64 + bit);
-    let weak = (0..conditions[0].len()).map(|bit| Acceptance::Inf(mark(0, bit)));
     let strong = (0..conditions[1].len()).map(|bit| {
         Acceptance::streett_pair(mark(sections.enabled, bit), mark(sections.taken, bit))
     });
@@ -46,7 +59,8 @@ pub(super) fn acceptance(
     let own = automaton
         .acceptance
         .map_marks(&mut |own| mark(sections.automaton, own.index()));
-    Acceptance::all(weak.chain(strong).chain(unconditional).chain([own]))
+    let elementary = [weak.acceptance()].into_iter().chain(strong);
+    Acceptance::all(elementary.chain(unconditional).chain([own]))
 }
 
 pub(super) fn compile_edges(

@@ -24,8 +24,10 @@ pub(crate) struct Program {
     pub(crate) timeouts: Vec<Span>,
     /// Labels that some remote reference names.
     pub(crate) remote_labels: BTreeSet<Rc<str>>,
-    /// `trace` and `notrace`, which are not supported.
-    pub(crate) traces: Vec<Span>,
+    /// `trace` and `notrace`.
+    pub(crate) traces: Vec<Trace>,
+    /// Where priorities are given, asked for or changed.
+    pub(crate) priorities: Vec<Span>,
 }
 
 /// `mtype = { a, b }` or `mtype:sub = { a, b }`.
@@ -69,6 +71,7 @@ pub(crate) struct VarDecl {
     /// The length, if it is an array.
     pub(crate) length: Option<Expr>,
     pub(crate) init: Init,
+    pub(crate) hidden: bool,
     pub(crate) span: Span,
 }
 
@@ -93,6 +96,7 @@ pub(crate) struct Proctype {
     pub(crate) is_init: bool,
     pub(crate) parameters: Vec<VarDecl>,
     pub(crate) provided: Option<Expr>,
+    pub(crate) priority: Option<Expr>,
     pub(crate) body: Vec<Stmt>,
     pub(crate) span: Span,
     pub(crate) end: Span,
@@ -102,6 +106,16 @@ pub(crate) struct Proctype {
 #[derive(Debug)]
 pub(crate) struct Claim {
     pub(crate) name: Option<Rc<str>>,
+    pub(crate) body: Vec<Stmt>,
+    pub(crate) span: Span,
+    pub(crate) end: Span,
+}
+
+/// A `trace` or `notrace` assertion.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    /// `notrace`: going through the whole sequence is wrong.
+    pub(crate) is_negated: bool,
     pub(crate) body: Vec<Stmt>,
     pub(crate) span: Span,
     pub(crate) end: Span,
@@ -146,6 +160,10 @@ pub(crate) enum Unary {
     Next,
     Always,
     Eventually,
+    /// On all paths; only with `--ctl`.
+    AllPaths,
+    /// On some path; only with `--ctl`.
+    SomePath,
 }
 
 /// Operators with two operands.
@@ -198,6 +216,7 @@ pub(crate) enum ExprKind {
     Run {
         name: Rc<str>,
         arguments: Vec<Expr>,
+        priority: Option<Box<Expr>>,
     },
     Probe(Probe, VarRef),
     /// `q?[…]` and `q??[…]`.
@@ -207,6 +226,8 @@ pub(crate) enum ExprKind {
         any: bool,
     },
     Enabled(Box<Expr>),
+    /// `get_priority(p)`.
+    Priority(Box<Expr>),
     Timeout,
     /// `expire(t)`.
     Expired(VarRef),
@@ -251,6 +272,8 @@ pub(crate) enum StmtKind {
     Assign(VarRef, Expr),
     /// `set(t, e)`.
     SetTimer(VarRef, Expr),
+    /// `set_priority(p, e)`.
+    SetPriority(Expr, Expr),
     Send {
         channel: VarRef,
         arguments: Vec<Expr>,

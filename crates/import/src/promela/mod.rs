@@ -15,7 +15,7 @@ mod token;
 use base::{Diagnostic, Severity, Source, SourceId, Span};
 
 use crate::{Loaded, MAX_BYTES, Options};
-use lower::Extra;
+use lower::{Extra, Role};
 use preprocess::Preprocessor;
 
 /// Reads a model with its properties. Included files come from `include`.
@@ -57,7 +57,12 @@ pub fn load(
     let mut program = parser::parse_program(tokens, &mut diagnostics);
     let mut extras = Vec::new();
     for (extra, tokens) in formulas {
-        let formula = parser::parse_formula(tokens, &mut program, &mut diagnostics);
+        let formula = parser::parse_formula(
+            tokens,
+            extra.role == Role::Ctl,
+            &mut program,
+            &mut diagnostics,
+        );
         if let Some(formula) = formula {
             extras.push(Extra { formula, ..extra });
         }
@@ -78,13 +83,17 @@ fn formula_tokens(
     let ltl = options
         .ltl
         .iter()
-        .map(|(name, text)| ("<--ltl>", name.as_str(), text, false));
+        .map(|(name, text)| ("<--ltl>", name.as_str(), text, Role::Ltl));
+    let ctl = options
+        .ctl
+        .iter()
+        .map(|(name, text)| ("<--ctl>", name.as_str(), text, Role::Ctl));
     let assume = options
         .assume
         .iter()
-        .map(|text| ("<--assume>", "", text, true));
+        .map(|text| ("<--assume>", "", text, Role::Assumption));
     let mut found = Vec::new();
-    for (source, name, text, is_assumption) in ltl.chain(assume) {
+    for (source, name, text, role) in ltl.chain(ctl).chain(assume) {
         let tokens = preprocessor.read(Source {
             name: source.to_owned(),
             text: text.clone(),
@@ -96,7 +105,7 @@ fn formula_tokens(
                 kind: ast::ExprKind::Int(1),
                 span: Span::nowhere(),
             },
-            is_assumption,
+            role,
         };
         found.push((extra, tokens));
     }

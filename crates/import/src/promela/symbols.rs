@@ -76,6 +76,8 @@ pub(crate) struct Var {
     /// The process type that it belongs to.
     pub(crate) owner: Option<usize>,
     pub(crate) is_parameter: bool,
+    /// Is it declared `hidden`?
+    pub(crate) hidden: bool,
     pub(crate) scope: usize,
     pub(crate) order: u32,
     pub(crate) span: Span,
@@ -328,6 +330,7 @@ impl Symbols {
             at_creation,
             owner,
             is_parameter: false,
+            hidden: decl.hidden,
             scope,
             order: self.order,
             span: decl.span,

@@ -38,7 +38,10 @@ fn pending_condition(model: &Model, walk: &Walk<'_>, condition: &Condition) -> O
     let since = served.map_or(0, |at| at + 1);
     let text = match condition.kind {
         ConditionKind::Weak => {
-            let disabled = (since..=now).rev().find(|at| !is_enabled(*at));
+            // States in which a process has control are only passed through.
+            let counts = |at: &usize| model.in_control(walk.state(*at)).is_none();
+            let counted = (since..=now).rev().filter(counts);
+            let disabled = { counted }.find(|at| !is_enabled(*at));
             let since = disabled.map_or(since, |at| at + 1);
             (since <= now).then(|| format!("enabled, not taken for {}", steps(now - since)))
         }

@@ -509,6 +509,7 @@ fn leaf_of(kind: &StmtKind) -> Leaf {
         StmtKind::Condition(expr) => Leaf::Condition(expr),
         StmtKind::Assign(var, expr) => Leaf::Assign(var, expr),
         StmtKind::SetTimer(var, expr) => Leaf::SetTimer(var, expr),
+        StmtKind::SetPriority(pid, expr) => Leaf::SetPriority(pid, expr),
         StmtKind::Send {
             channel,
             arguments,

@@ -129,6 +129,7 @@ impl Builder<'_> {
             ty: TypeName::Byte,
             length: None,
             init: Init::List(Vec::new()),
+            hidden: false,
             span,
         };
         let scope = self.symbols.open(place.scope);

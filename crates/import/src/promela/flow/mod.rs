@@ -27,6 +27,8 @@ pub(crate) enum Leaf {
     /// Sets a whole variable (by position) to zero where it is declared.
     Clear(usize),
     SetTimer(VarRef, Expr),
+    /// Of the process with this number.
+    SetPriority(Expr, Expr),
     Send {
         channel: VarRef,
         arguments: Vec<Expr>,

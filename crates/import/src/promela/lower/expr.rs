@@ -152,6 +152,10 @@ impl Lowering<'_> {
                 let pid = self.value(pid, who);
                 Val::truth(self.enabled(&pid.expr))
             }
+            ExprKind::Priority(pid) => {
+                let pid = self.value(pid, who);
+                self.priority_of(&pid.expr)
+            }
             ExprKind::Expired(timer) => self.ask_timer(timer, 0, who)?,
             ExprKind::IsOff(timer) => self.ask_timer(timer, -1, who)?,
             ExprKind::Timeout => Val::number(i64::from(who.timeout)),
@@ -191,7 +195,7 @@ impl Lowering<'_> {
                 let last = self.special.last.expect("the text mentions it");
                 return Some(Val::new(read_global(last), (0, 255)));
             }
-            "_priority" => return Some(Val::number(1)),
+            "_priority" => return Some(self.own_priority(who)),
             "_" => {
                 let message = "`_` can only be written, never read";
                 self.error("wrong-type", var.span, message);
@@ -340,7 +344,7 @@ impl Lowering<'_> {
 
     fn unary(&mut self, op: Unary, inner: &ast::Expr, span: Span, who: &Who) -> Option<Val> {
         let value = match op {
-            Unary::Next | Unary::Always | Unary::Eventually => {
+            Unary::Next | Unary::Always | Unary::Eventually | Unary::AllPaths | Unary::SomePath => {
                 let message = "a temporal formula cannot be part of an expression";
                 let diagnostic = Diagnostic::error("temporal", span, message);
                 let help = "put what it is about into parentheses: `[] (x == 1)`";

@@ -9,6 +9,7 @@ use crate::promela::symbols::Ty;
 use super::channels::{Buffer, Candidate, add};
 use super::expr::{Found, Val, Who};
 use super::statement::Variant;
+use super::trace::Direction;
 use super::{Lowering, all, any};
 
 /// What a receive demands and where it stores, by component.
@@ -60,10 +61,11 @@ impl Lowering<'_> {
                     let length = self.length_of(candidate);
                     let capacity = self.groups[candidate.group].capacity as i64;
                     let room = Expr::binary(BinaryOp::Lt, length, Expr::Int(capacity));
-                    let effect = match sorted {
+                    let mut effect = self.watch(Direction::Send, candidate, &payload, span);
+                    effect.extend(match sorted {
                         true => self.insert(candidate, &payload, span),
                         false => self.append(candidate, &payload, span),
-                    };
+                    });
                     Variant {
                         effect,
                         ..Variant::when(all([guard, room]))
@@ -377,6 +379,7 @@ impl Lowering<'_> {
         for (position, wanted) in receipt.wanted {
             patterns[position] = Pattern::Match(wanted);
         }
+        let mut resets = Vec::new();
         for (position, found) in receipt.stores {
             let Some(place) = self.model_place(&found, who) else {
                 continue;
@@ -393,8 +396,11 @@ impl Lowering<'_> {
             let value = Val::new(Expr::Read(scratch.clone()), fields[position].bounds());
             let value = self.fitted(value, found.ty, span);
             effect.push(Stmt::new(StmtKind::Assign(place, value), span));
-            effect.push(Stmt::new(StmtKind::Assign(scratch, Expr::Int(0)), span));
+            resets.push(Stmt::new(StmtKind::Assign(scratch, Expr::Int(0)), span));
         }
+        let watched = self.watch_meeting(candidate, &mut patterns, &mut resets, span);
+        effect.splice(0..0, watched);
+        effect.extend(resets);
         let channel = self.channel_ref(candidate).expect("it is a rendezvous");
         Variant {
             sync: Sync::Receive { channel, patterns },
@@ -403,7 +409,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn scratch(&mut self, position: usize) -> model::Place {
+    pub(super) fn scratch(&mut self, position: usize) -> model::Place {
         while self.special.scratch.len() <= position {
             let name = format!("_received{}", self.special.scratch.len());
             let (lo, hi) = Ty::Int.bounds();
@@ -437,6 +443,11 @@ impl Lowering<'_> {
             let fits = self.message_fits(candidate, &receipt.wanted, &slot);
             let advance = stmt(StmtKind::Set(position, add(slot.clone(), 1)));
             effect.push(stmt(StmtKind::While(Expr::not(fits), vec![advance])));
+        }
+        if !manner.peek {
+            let field = |field| Expr::Read(self.field_place(candidate, slot.clone(), field));
+            let message: Vec<Expr> = (0..fields.len()).map(field).collect();
+            effect.extend(self.watch(Direction::Receive, candidate, &message, span));
         }
         for (position, found) in &receipt.stores {
             let component = Expr::Read(self.field_place(candidate, slot.clone(), *position));

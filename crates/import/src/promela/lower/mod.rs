@@ -11,20 +11,24 @@ mod channels;
 mod claim;
 mod d_step;
 mod expr;
+mod hidden;
+mod meeting;
 mod message;
 mod population;
+mod priority;
 mod process;
 mod property;
 mod remote;
 mod statement;
 mod storage;
 mod timer;
+mod trace;
 mod usage;
 
 use std::rc::Rc;
 
 use base::{Diagnostic, Severity, Source, Span};
-use logic::NamedProperty;
+use logic::{CtlStarBuilder, NamedProperty};
 use model::{BoundId, Expr, Model, ModelParts, VarId};
 
 use super::ast::{self, Program};
@@ -33,14 +37,25 @@ use super::symbols::{GLOBAL, Symbols};
 use channels::Group;
 use population::Population;
 use process::Plan;
+use trace::Monitor;
 
 /// A formula of the command line.
 pub(super) struct Extra {
     pub(super) name: String,
     pub(super) text: String,
     pub(super) formula: ast::Expr,
-    /// Is it an assumption about runs, not a property?
-    pub(super) is_assumption: bool,
+    pub(super) role: Role,
+}
+
+/// What a formula of the command line is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// A property of all runs.
+    Ltl,
+    /// A property with path quantifiers.
+    Ctl,
+    /// An assumption about runs.
+    Assumption,
 }
 
 /// A process type with its control flow.
@@ -92,6 +107,8 @@ struct Lowering<'a> {
     /// Options that make timers abstract: name, threshold, and whether there is such a timer.
     abstract_timers: Vec<(String, String, bool)>,
     pool: usize,
+    /// The path quantifiers of the formula at hand.
+    paths: CtlStarBuilder,
 }
 
 /// Variables of the model that are not of the program.
@@ -105,6 +122,18 @@ struct Special {
     control: Option<VarId>,
     /// Values on their way from a rendezvous into narrower variables.
     scratch: Vec<VarId>,
+    /// Does the text use priorities?
+    has_priorities: bool,
+    /// By process type: the variable with the priority of a process.
+    priorities: Vec<Option<VarId>>,
+    /// When a process of higher priority than the one at hand can move.
+    outranked: Option<Expr>,
+    /// Is a partner for a rendezvous being looked for?
+    is_meeting: bool,
+    /// Hidden variables that no state remembers.
+    temporaries: Vec<usize>,
+    /// What watches the channels.
+    monitor: Option<Rc<Monitor>>,
 }
 
 /// A model with its properties.
@@ -166,8 +195,10 @@ fn lower_with(
             .map(|(n, k)| (n.clone(), k.clone(), false))
             .collect(),
         pool: call.pool,
+        paths: CtlStarBuilder::default(),
     };
     lowering.build_flows();
+    lowering.special.has_priorities = lowering.uses_priorities();
     if failed(&lowering.diagnostics[n_said..]) {
         return (None, false);
     }
@@ -178,6 +209,8 @@ fn lower_with(
     let reach = lowering.analyse_usage();
     lowering.make_groups(&reach);
     lowering.make_storage();
+    lowering.make_monitor();
+    lowering.find_temporaries(extras);
     lowering.make_processes();
     let properties = lowering.properties(extras);
     let mtype_is_number = lowering.mtype_is_number;

@@ -58,6 +58,7 @@ impl Lowering<'_> {
             .map(|unit| Rc::new(self.plan(unit)))
             .collect();
         self.make_alive();
+        self.make_priorities();
         self.warn_of_blocking();
         let holds = |plan: &Rc<Plan>| plan.steps.iter().flatten().any(|step| step.holds);
         if self.plans.iter().any(holds) {
@@ -186,7 +187,8 @@ impl Lowering<'_> {
             let inside = |element: usize| flow.elements[element].in_atomic;
             inside(exit.element) && target.is_some_and(inside)
         };
-        while !is_provided && self.is_alone(flow, exit.element) && is_held(planned.target) {
+        let may_be_interrupted = is_provided || self.special.has_priorities;
+        while !may_be_interrupted && self.is_alone(flow, exit.element) && is_held(planned.target) {
             let here = planned.target.expect("it is held");
             let described = &flow.elements[here];
             let is_seen = |label: &Rc<str>| {
@@ -245,6 +247,7 @@ impl Lowering<'_> {
         let declared = &self.program.processes[unit.proctype];
         let who = self.who(unit.proctype);
         let names = self.step_names(&unit.flow);
+        self.special.outranked = self.outranked(position, &who);
         let mut steps = Vec::new();
         for (source, planned) in plan.steps.iter().enumerate() {
             let guards = self.guards(&unit, planned, &who);
@@ -352,11 +355,12 @@ impl Lowering<'_> {
                 variants.retain(|variant| variant.guard != Expr::Bool(false));
             }
             let visible = any(variants.iter().map(Variant::visible_guard));
-            before.push(visible.clone());
+            before.push(visible);
             let earlier = escapes.iter().filter(|(escape, _)| *escape != exit.escape);
             let earlier = any(earlier.map(|(_, guard)| guard.clone()));
             if exit.escape != 0 {
-                escapes.push((exit.escape, visible));
+                let possible = self.escape_guard(&variants, who);
+                escapes.push((exit.escape, possible));
             }
             for variant in &mut variants {
                 variant.guard = all([variant.guard.clone(), Expr::not(earlier.clone())]);
@@ -399,6 +403,9 @@ impl Lowering<'_> {
         {
             guards.insert(0, Expr::Read(alive));
         }
+        if let Some(outranked) = self.special.outranked.clone() {
+            guards.push(Expr::not(outranked));
+        }
         let pid = who.pid.clone().expect("a process has a number");
         let span = step.span;
         let assign = |var: VarId, value: Expr| {
@@ -431,6 +438,7 @@ impl Lowering<'_> {
             }
         }
         step.guard = all(guards);
+        self.forget_temporaries(&mut step);
         step
     }
 
@@ -528,6 +536,7 @@ impl Lowering<'_> {
                 parts.push(Expr::not(self.some_member_at(position, not_ends)));
             }
         }
+        parts.extend(self.monitor_at_end());
         all(parts)
     }
 }
@@ -539,6 +548,7 @@ fn is_certain(flow: &Flow, element: usize) -> bool {
             Leaf::Assign(..)
             | Leaf::Clear(_)
             | Leaf::SetTimer(..)
+            | Leaf::SetPriority(..)
             | Leaf::Assert(_)
             | Leaf::Print => true,
             Leaf::Condition(expr) => matches!(expr.kind, ExprKind::Int(1) | ExprKind::Run { .. }),

@@ -4,14 +4,14 @@
 //! inside one. `[] p` becomes "always inside an atomic or p", and so on for the other operators.
 
 use base::{AtomId, Diagnostic, Span};
-use logic::{Ltl, NamedProperty, Op, Property};
+use logic::{CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Op, PathQuantifier, Property};
 use model::{Assumption, Atom, AtomMeaning, BinaryOp, Expr};
 
 use crate::promela::ast::{self, Binary, ExprKind, Unary};
 use crate::promela::flow::{Kind, Leaf};
 
 use super::expr::{Who, read_global};
-use super::{Extra, Lowering};
+use super::{Extra, Lowering, Role};
 
 impl Lowering<'_> {
     /// All properties: those that every model has, then those of the text, then those of the
@@ -39,19 +39,23 @@ impl Lowering<'_> {
         }
         found.extend(self.claims());
         for extra in extras {
-            if let Some(ltl) = self.formula(&extra.formula) {
-                if extra.is_assumption {
-                    self.assume(&ltl, extra.formula.span);
+            let span = extra.formula.span;
+            self.paths = CtlStarBuilder::default();
+            let Some(ltl) = self.formula(&extra.formula) else {
+                continue;
+            };
+            let property = match extra.role {
+                Role::Assumption => {
+                    self.assume(&ltl, span);
                     continue;
                 }
-                let property = self.question(&ltl);
-                found.push(named(
-                    &extra.name,
-                    &extra.text,
-                    property,
-                    extra.formula.span,
-                ));
-            }
+                Role::Ltl => self.question(&ltl),
+                Role::Ctl => match self.branching(ltl, span) {
+                    Some(property) => property,
+                    None => continue,
+                },
+            };
+            found.push(named(&extra.name, &extra.text, property, span));
         }
         self.warn_of_duplicates(&found);
         found
@@ -70,6 +74,9 @@ impl Lowering<'_> {
     }
 
     fn has_assertions(&self) -> bool {
+        if self.special.monitor.is_some() {
+            return true;
+        }
         let elements = self.units.iter().flat_map(|unit| &unit.flow.elements);
         let mut kinds = elements.map(|element| &element.kind);
         kinds.any(|kind| matches!(kind, Kind::Leaf(Leaf::Assert(_))))
@@ -161,6 +168,24 @@ impl Lowering<'_> {
         }
     }
 
+    /// A formula with path quantifiers.
+    fn branching(&mut self, root: Ltl, span: Span) -> Option<Property> {
+        match std::mem::take(&mut self.paths).finish(root) {
+            Ok(formula) => Some(Property::CtlStar(formula)),
+            Err(NoStateFormula::TooLarge) => {
+                self.error("formula", span, "the formula is too large");
+                None
+            }
+            Err(NoStateFormula::OuterTemporalOperator) => {
+                let message = "a temporal operator is not under a path quantifier";
+                let diagnostic = Diagnostic::error("formula", span, message);
+                let help = "say on which paths: `A` on all, `E` on some, as in `AG EF p`";
+                self.say(diagnostic.help(help));
+                None
+            }
+        }
+    }
+
     fn question(&self, formula: &Ltl) -> Property {
         logic::classify(formula.clone())
     }
@@ -171,7 +196,12 @@ impl Lowering<'_> {
             ExprKind::Unary(op, inner) if is_temporal(expr) || *op == Unary::Not => {
                 if !matches!(
                     op,
-                    Unary::Not | Unary::Next | Unary::Always | Unary::Eventually
+                    Unary::Not
+                        | Unary::Next
+                        | Unary::Always
+                        | Unary::Eventually
+                        | Unary::AllPaths
+                        | Unary::SomePath
                 ) {
                     return self.misplaced(expr);
                 }
@@ -180,6 +210,8 @@ impl Lowering<'_> {
                     Unary::Not => inner.negate(),
                     Unary::Always => Ltl::always(self.unseen_or(inner)),
                     Unary::Eventually => Ltl::eventually(self.seen_and(inner)),
+                    Unary::AllPaths => self.paths.quantify(PathQuantifier::All, inner),
+                    Unary::SomePath => self.paths.quantify(PathQuantifier::Exists, inner),
                     _ => match self.inside_atomic() {
                         None => Ltl::next(inner),
                         Some(inside) => {
@@ -292,7 +324,7 @@ fn is_boolean(op: Binary) -> bool {
 fn is_temporal(expr: &ast::Expr) -> bool {
     match &expr.kind {
         ExprKind::Unary(op, inner) => {
-            matches!(op, Unary::Next | Unary::Always | Unary::Eventually) || is_temporal(inner)
+            !matches!(op, Unary::Not | Unary::Minus | Unary::Complement) || is_temporal(inner)
         }
         ExprKind::Binary(op, left, right) => {
             matches!(op, Binary::Until | Binary::WeakUntil | Binary::Release)

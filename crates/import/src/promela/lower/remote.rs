@@ -20,36 +20,43 @@ impl Lowering<'_> {
         }
         let mut parts = Vec::new();
         for position in 0..self.units.len() {
-            let unit = self.units[position].clone();
-            let plan = self.plans[position].clone();
-            if self.if_member(unit.proctype, pid, Expr::Bool(true)) == Expr::Bool(false) {
+            let proctype = self.units[position].proctype;
+            if self.if_member(proctype, pid, Expr::Bool(true)) == Expr::Bool(false) {
                 continue;
             }
-            let who = Who {
-                owner: self.member(unit.proctype, pid.clone()),
-                pid: Some(pid.clone()),
-                ..self.who(unit.proctype)
-            };
-            let mut ways = Vec::new();
-            for (location, planned) in plan.steps.iter().enumerate() {
-                let guards = self.guards(&unit, planned, &who);
-                let is_possible = |variant: &Variant| match variant.sync {
-                    Sync::Receive { .. } => Expr::Bool(false),
-                    _ if variant.priority < 0 => Expr::Bool(false),
-                    _ => variant.guard.clone(),
-                };
-                let possible = any(guards.iter().flatten().map(is_possible));
-                let here = self.member_at(position, pid.clone(), vec![LocationId::new(location)]);
-                ways.push(all([here, possible]));
-            }
-            parts.push(self.if_member(unit.proctype, pid, any(ways)));
+            let can_move = self.member_can_move(position, pid);
+            parts.push(self.if_member(proctype, pid, can_move));
         }
         self.is_asking = false;
         any(parts)
     }
 
+    /// Can the member of a family with this number execute a statement?
+    pub(super) fn member_can_move(&mut self, position: usize, pid: &Expr) -> Expr {
+        let unit = self.units[position].clone();
+        let plan = self.plans[position].clone();
+        let who = Who {
+            owner: self.member(unit.proctype, pid.clone()),
+            pid: Some(pid.clone()),
+            ..self.who(unit.proctype)
+        };
+        let mut ways = Vec::new();
+        for (location, planned) in plan.steps.iter().enumerate() {
+            let guards = self.guards(&unit, planned, &who);
+            let is_possible = |variant: &Variant| match variant.sync {
+                Sync::Receive { .. } => Expr::Bool(false),
+                _ if variant.priority < 0 => Expr::Bool(false),
+                _ => variant.guard.clone(),
+            };
+            let possible = any(guards.iter().flatten().map(is_possible));
+            let here = self.member_at(position, pid.clone(), vec![LocationId::new(location)]);
+            ways.push(all([here, possible]));
+        }
+        any(ways)
+    }
+
     /// The condition if the process type can have this number, else false.
-    fn if_member(&self, proctype: usize, pid: &Expr, condition: Expr) -> Expr {
+    pub(super) fn if_member(&self, proctype: usize, pid: &Expr, condition: Expr) -> Expr {
         let Some(range) = self.population.ranges[proctype] else {
             return Expr::Bool(false);
         };

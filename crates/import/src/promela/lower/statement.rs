@@ -70,20 +70,21 @@ impl Lowering<'_> {
     ) -> Option<Vec<Variant>> {
         Some(match leaf {
             Leaf::Condition(expr) => match &expr.kind {
-                ExprKind::Run { name, arguments } => {
+                ExprKind::Run { .. } => {
                     self.refuse_in_d_step(in_d_step, expr.span)?;
-                    vec![self.run(name, arguments, None, expr.span, who)?]
+                    vec![self.run(expr, None, who)?]
                 }
                 _ => self.waiting(expr, who, in_d_step),
             },
             Leaf::Assign(var, value) => match &value.kind {
-                ExprKind::Run { name, arguments } => {
+                ExprKind::Run { .. } => {
                     self.refuse_in_d_step(in_d_step, value.span)?;
-                    vec![self.run(name, arguments, Some(var), value.span, who)?]
+                    vec![self.run(value, Some(var), who)?]
                 }
                 _ => vec![self.assignment(var, value, span, who)?],
             },
             Leaf::SetTimer(timer, value) => vec![self.set_timer(timer, value, span, who)?],
+            Leaf::SetPriority(pid, value) => vec![self.set_priority(pid, value, span, who)],
             Leaf::Clear(var) => vec![self.clear(*var, span, who)],
             Leaf::Send {
                 channel,
@@ -162,7 +163,7 @@ impl Lowering<'_> {
             return None;
         }
         if name == "_priority" {
-            return Some(Variant::when(Expr::Bool(true)));
+            return self.assign_priority(value, span, who);
         }
         if self.symbols.mtypes.contains_key(name) {
             let message = format!("`{name}` is a constant");
@@ -217,14 +218,16 @@ impl Lowering<'_> {
     }
 
     /// `run P(…)`: the next process number becomes a process.
-    fn run(
-        &mut self,
-        name: &str,
-        arguments: &[ast::Expr],
-        result: Option<&VarRef>,
-        span: Span,
-        who: &Who,
-    ) -> Option<Variant> {
+    fn run(&mut self, call: &ast::Expr, result: Option<&VarRef>, who: &Who) -> Option<Variant> {
+        let ExprKind::Run {
+            name,
+            arguments,
+            priority,
+        } = &call.kind
+        else {
+            return None;
+        };
+        let span = call.span;
         let callee = self.proctype(name)?;
         let range = self.population.ranges[callee]?;
         let values = self.written_out(arguments, who)?;
@@ -267,6 +270,10 @@ impl Lowering<'_> {
         effect.extend(self.creation(callee, &child, span));
         if let Some(alive) = self.alive_place(callee, child.owner.clone()) {
             effect.push(stmt(StmtKind::Assign(alive, Expr::Bool(true))));
+        }
+        if let Some(place) = self.priority_place(callee, child.owner.clone()) {
+            let value = self.given_priority(priority.as_deref());
+            effect.push(stmt(StmtKind::Assign(place, Expr::Int(value))));
         }
         if let Some(result) = result {
             let found = self.place(result, who)?;
@@ -396,6 +403,9 @@ impl Lowering<'_> {
         }
         if let Some(alive) = self.alive_place(proctype, who.owner.clone()) {
             effect.push(Stmt::new(StmtKind::Assign(alive, Expr::Bool(false)), span));
+        }
+        if let Some(place) = self.priority_place(proctype, who.owner.clone()) {
+            effect.push(Stmt::new(StmtKind::Assign(place, Expr::Int(0)), span));
         }
         let place = Place {
             var: n_processes,

@@ -237,7 +237,7 @@ impl Lowering<'_> {
 
     /// The expression that has these values for the processes that exist at the start, and zero for
     /// the others.
-    fn for_active(&self, owner: usize, value_of: impl Fn(i64) -> Option<i64>) -> Expr {
+    pub(super) fn for_active(&self, owner: usize, value_of: impl Fn(i64) -> Option<i64>) -> Expr {
         let Some(range) = self.population.ranges[owner] else {
             return Expr::Int(0);
         };
@@ -371,7 +371,7 @@ impl Lowering<'_> {
             let var = self.special_variable("_nr_pr", Scalar::Range(0, 255), start);
             self.special.n_processes = Some(var);
         }
-        if self.mentions_last() {
+        if self.mentions("_last") {
             let var = self.special_variable("_last", Scalar::Range(0, 255), 0);
             self.special.last = Some(var);
         }
@@ -388,16 +388,11 @@ impl Lowering<'_> {
         VarId::new(self.parts.vars.len() - 1)
     }
 
-    /// Is `_last` written anywhere in the text?
-    fn mentions_last(&self) -> bool {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        self.sources.iter().any(|source| {
-            source.text.match_indices("_last").any(|(at, word)| {
-                let before = source.text[..at].chars().next_back();
-                let after = source.text[at + word.len()..].chars().next();
-                !before.is_some_and(is_part) && !after.is_some_and(is_part)
-            })
-        })
+    /// Is this word written anywhere in the text?
+    pub(super) fn mentions(&self, word: &str) -> bool {
+        self.sources
+            .iter()
+            .any(|source| has_word(&source.text, word))
     }
 
     /// The name of the process number inside a family.
@@ -467,4 +462,14 @@ fn fold(expr: &Expr) -> i64 {
         Expr::Binary(BinaryOp::Mul, left, right) => fold(left) * fold(right),
         _ => 0,
     }
+}
+
+/// Does a text contain this word, not only as a part of another?
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, word)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
 }

@@ -54,10 +54,10 @@ impl Lowering<'_> {
     pub(super) fn start_clock(&mut self) {
         for (name, _, is_used) in self.abstract_timers.clone() {
             if !is_used {
-                let message = format!("there is no timer `{name}` to be made abstract");
-                self.error("unknown-timer", Span::nowhere(), message);
+                self.unknown_timer(&name);
             }
         }
+        self.warn_of_high_thresholds();
         let Some(timer) = self.parts.timers.first() else {
             return;
         };
@@ -69,6 +69,48 @@ impl Lowering<'_> {
             self.say(diagnostic.help("wait for a timer: `set(t, 1); expire(t)`"));
         }
         self.parts.add_clock(span);
+    }
+
+    fn unknown_timer(&mut self, name: &str) {
+        let message = format!("there is no timer `{name}` to be made abstract");
+        let diagnostic = Diagnostic::error("unknown-timer", Span::nowhere(), message);
+        let timers = self.parts.timers.iter();
+        let mut names: Vec<String> = timers
+            .map(|timer| {
+                let var = &self.parts.vars[timer.var.index()];
+                match var.owner.and_then(|owner| self.units.get(owner.index())) {
+                    Some(unit) => {
+                        let process = &self.program.processes[unit.proctype].name;
+                        format!("`{process}.{}`", var.name)
+                    }
+                    None => format!("`{}`", var.name),
+                }
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        let help = match names.is_empty() {
+            true => "the model has no timers; `timer t;` declares one".to_owned(),
+            false => format!("the model has these timers: {}", names.join(", ")),
+        };
+        self.say(diagnostic.help(help));
+    }
+
+    /// A threshold above every setting abstracts nothing.
+    fn warn_of_high_thresholds(&mut self) {
+        for timer in self.parts.timers.clone() {
+            let var = &self.parts.vars[timer.var.index()];
+            let Some(threshold) = timer.threshold.filter(|k| *k > timer.limit) else {
+                continue;
+            };
+            let message = format!(
+                "the threshold {threshold} of `{}` is above its greatest setting, {}: nothing is \
+                 abstract, and verdicts are about the settings as written",
+                var.name, timer.limit
+            );
+            let span = var.span;
+            self.say(Diagnostic::warning("timer-threshold", span, message));
+        }
     }
 
     /// Is this the name of the step in which time passes?

@@ -14,7 +14,7 @@ type Sources = Vec<usize>;
 
 /// How channel values move.
 #[derive(Default)]
-struct Flows {
+pub(super) struct Flows {
     /// From variables to a variable.
     copies: Vec<(Sources, usize)>,
     /// Sent on a channel variable, in this argument, from variables.
@@ -82,7 +82,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn use_of_leaf(&mut self, leaf: &Leaf, context: Context, flows: &mut Flows) {
+    pub(super) fn use_of_leaf(&mut self, leaf: &Leaf, context: Context, flows: &mut Flows) {
         match leaf {
             Leaf::Condition(expr) | Leaf::Assert(expr) => self.use_of_expr(expr, context, flows),
             Leaf::Assign(var, value) => {
@@ -95,6 +95,10 @@ impl Lowering<'_> {
             Leaf::SetTimer(var, value) => {
                 self.use_of_expr(value, context, flows);
                 self.write(var, context, flows);
+            }
+            Leaf::SetPriority(pid, value) => {
+                self.use_of_expr(pid, context, flows);
+                self.use_of_expr(value, context, flows);
             }
             Leaf::Clear(var) => self.symbols.vars[*var].written = true,
             Leaf::Send {
@@ -136,7 +140,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn use_of_expr(&mut self, expr: &Expr, context: Context, flows: &mut Flows) {
+    pub(super) fn use_of_expr(&mut self, expr: &Expr, context: Context, flows: &mut Flows) {
         match &expr.kind {
             ExprKind::Int(_) | ExprKind::Timeout | ExprKind::NonProgress => {}
             ExprKind::Var(var)
@@ -148,7 +152,7 @@ impl Lowering<'_> {
                     self.symbols.vars[root].read = true;
                 }
             }
-            ExprKind::Unary(_, inner) | ExprKind::Enabled(inner) => {
+            ExprKind::Unary(_, inner) | ExprKind::Enabled(inner) | ExprKind::Priority(inner) => {
                 self.use_of_expr(inner, context, flows);
             }
             ExprKind::Binary(_, left, right) => {
@@ -160,7 +164,9 @@ impl Lowering<'_> {
                     self.use_of_expr(part, context, flows);
                 }
             }
-            ExprKind::Run { name, arguments } => {
+            ExprKind::Run {
+                name, arguments, ..
+            } => {
                 let callee = self.proctype(name);
                 for (position, argument) in arguments.iter().enumerate() {
                     self.use_of_expr(argument, context, flows);

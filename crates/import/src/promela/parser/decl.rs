@@ -5,7 +5,9 @@ use std::rc::Rc;
 use base::{Diagnostic, Span};
 
 use super::{Inline, Parsed, Parser, Wrong};
-use crate::promela::ast::{Claim, Formula, Init, MtypeDecl, Proctype, TypeName, Typedef, VarDecl};
+use crate::promela::ast::{
+    Claim, Expr, Formula, Init, MtypeDecl, Proctype, Trace, TypeName, Typedef, VarDecl,
+};
 use crate::promela::token::Kind;
 
 const NO_C: &str = "Fairground checks models, not C: write this part in Promela";
@@ -27,13 +29,7 @@ impl Parser<'_> {
             "init" => self.init(),
             "never" => self.claim(),
             "ltl" => self.ltl_block(),
-            "trace" | "notrace" => {
-                self.program.traces.push(self.span());
-                self.not_supported(
-                    "a `trace` assertion",
-                    "say the same with an `ltl` formula or a monitor process",
-                )
-            }
+            "trace" | "notrace" => self.trace(&*word == "notrace"),
             "c_code" | "c_decl" | "c_expr" | "c_state" | "c_track" => {
                 self.not_supported("embedded C code", NO_C)
             }
@@ -122,7 +118,7 @@ impl Parser<'_> {
             while self.eat(";") || self.eat(",") {}
         }
         self.expect(")")?;
-        self.priority()?;
+        let priority = self.priority()?;
         let provided = match self.eat_word("provided") {
             true => {
                 self.expect("(")?;
@@ -139,6 +135,7 @@ impl Parser<'_> {
             is_init: false,
             parameters,
             provided,
+            priority,
             body,
             span,
             end,
@@ -146,22 +143,34 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `priority n`: accepted, without effect.
-    pub(super) fn priority(&mut self) -> Parsed<()> {
+    /// `priority n`, if it stands here.
+    pub(super) fn priority(&mut self) -> Parsed<Option<Expr>> {
         let start = self.span();
-        if self.eat_word("priority") {
-            self.expr()?;
-            let span = self.since(start);
-            let message = "priorities have no effect here: every process may always move";
-            self.say(Diagnostic::warning("priority", span, message));
+        if !self.eat_word("priority") {
+            return Ok(None);
         }
+        let priority = self.expr()?;
+        self.program.priorities.push(self.since(start));
+        Ok(Some(priority))
+    }
+
+    fn trace(&mut self, is_negated: bool) -> Parsed<()> {
+        let span = self.span();
+        self.advance();
+        let (body, end) = self.body()?;
+        self.program.traces.push(Trace {
+            is_negated,
+            body,
+            span,
+            end,
+        });
         Ok(())
     }
 
     fn init(&mut self) -> Parsed<()> {
         let span = self.span();
         self.advance();
-        self.priority()?;
+        let priority = self.priority()?;
         let (body, end) = self.body()?;
         self.program.processes.push(Proctype {
             name: "init".into(),
@@ -169,6 +178,7 @@ impl Parser<'_> {
             is_init: true,
             parameters: Vec::new(),
             provided: None,
+            priority,
             body,
             span,
             end,
@@ -263,13 +273,16 @@ impl Parser<'_> {
     /// `type name [= value], …`.
     pub(super) fn declaration(&mut self) -> Parsed<Vec<VarDecl>> {
         // Where and whether a variable is shown has no meaning here.
+        let mut hidden = false;
         while self.is_word("hidden") || self.is_word("show") || self.is_word("local") {
+            hidden |= self.is_word("hidden");
             self.advance();
         }
         let ty = self.type_name()?;
         let mut declared = Vec::new();
         loop {
-            declared.push(self.variable(&ty)?);
+            let variable = self.variable(&ty)?;
+            declared.push(VarDecl { hidden, ..variable });
             if !self.eat(",") {
                 return Ok(declared);
             }
@@ -332,6 +345,7 @@ impl Parser<'_> {
             ty,
             length,
             init,
+            hidden: false,
             span,
         })
     }

@@ -121,6 +121,14 @@ impl Parser<'_> {
 
     fn unary(&mut self) -> Parsed<Expr> {
         let start = self.span();
+        if let Some((quantifier, op)) = self.path_quantifier() {
+            self.advance();
+            let mut inner = self.nested(Self::unary)?;
+            if let Some(op) = op {
+                inner = self.wrap(op, inner, start);
+            }
+            return Ok(self.wrap(quantifier, inner, start));
+        }
         let op = match &self.token().kind {
             Kind::Punct("!") => Some((Unary::Not, 1)),
             Kind::Punct("!!") => {
@@ -150,6 +158,26 @@ impl Parser<'_> {
         }
         let inner = self.nested(Self::unary)?;
         Ok(self.wrap(op, inner, start))
+    }
+
+    /// A path quantifier with the operator that is part of the word, if one stands here.
+    fn path_quantifier(&self) -> Option<(Unary, Option<Unary>)> {
+        let word = self.token().name().filter(|_| self.in_ctl)?;
+        let (quantifier, op) = word.split_at_checked(1)?;
+        let quantifier = match quantifier {
+            "A" => Unary::AllPaths,
+            "E" => Unary::SomePath,
+            _ => return None,
+        };
+        let op = match op {
+            "" => None,
+            "G" => Some(Unary::Always),
+            "F" => Some(Unary::Eventually),
+            "X" => Some(Unary::Next),
+            _ => return None,
+        };
+        let is_array = self.ahead(1).is("[") && !self.ahead(2).is("]");
+        (self.operand_follows() && !is_array).then_some((quantifier, op))
     }
 
     fn wrap(&self, op: Unary, inner: Expr, start: Span) -> Expr {
@@ -199,6 +227,12 @@ impl Parser<'_> {
             let span = self.since(start);
             return Ok(Expr { kind, span });
         }
+        if self.is("=") {
+            let message = "`=` assigns and cannot stand inside an expression";
+            let diagnostic = Diagnostic::error("syntax", self.span(), message);
+            self.say(diagnostic.help("write `==` to compare"));
+            return Err(Wrong);
+        }
         self.expect(")")?;
         Ok(Expr {
             span: self.since(start),
@@ -236,9 +270,10 @@ impl Parser<'_> {
             "get_priority" => {
                 self.advance();
                 self.expect("(")?;
-                self.expr()?;
+                let pid = self.expr()?;
                 self.expect(")")?;
-                ExprKind::Int(1)
+                self.program.priorities.push(start);
+                ExprKind::Priority(Box::new(pid))
             }
             "pc_value" => {
                 return self.not_supported("`pc_value`", "ask for a label: `P[i]@label`");
@@ -289,8 +324,12 @@ impl Parser<'_> {
             }
         }
         self.expect(")")?;
-        self.priority()?;
-        Ok(ExprKind::Run { name, arguments })
+        let priority = self.priority()?.map(Box::new);
+        Ok(ExprKind::Run {
+            name,
+            arguments,
+            priority,
+        })
     }
 
     fn probe(&mut self, probe: Probe) -> Parsed<ExprKind> {

@@ -43,6 +43,8 @@ pub(super) struct Parser<'a> {
     depth: usize,
     /// Inside an `ltl` block: `->` is implication, `U` and others are operators.
     in_formula: bool,
+    /// Are path quantifiers operators?
+    in_ctl: bool,
     inlines: Vec<Inline>,
     user_types: BTreeSet<Rc<str>>,
     process_names: BTreeSet<Rc<str>>,
@@ -65,6 +67,7 @@ pub(super) fn parse_program(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic
 /// Parses a formula of the command line; `program` says which names are processes.
 pub(super) fn parse_formula(
     tokens: Vec<Token>,
+    in_ctl: bool,
     program: &mut Program,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<ast::Expr> {
@@ -72,6 +75,7 @@ pub(super) fn parse_formula(
     let names = program.processes.iter().map(|process| process.name.clone());
     parser.process_names = names.collect();
     parser.in_formula = true;
+    parser.in_ctl = in_ctl;
     let formula = parser.expr().ok()?;
     if !parser.at_end() {
         let _ = parser.expected::<()>("the end of the formula");
@@ -103,6 +107,7 @@ impl<'a> Parser<'a> {
             at: 0,
             depth: 0,
             in_formula: false,
+            in_ctl: false,
             inlines: Vec::new(),
             user_types: BTreeSet::new(),
             process_names: BTreeSet::new(),

@@ -209,13 +209,12 @@ impl Parser<'_> {
             "set_priority" => {
                 self.advance();
                 self.expect("(")?;
-                self.expr()?;
+                let pid = self.expr()?;
                 self.expect(",")?;
-                self.expr()?;
+                let value = self.expr()?;
                 self.expect(")")?;
-                let message = "priorities have no effect here: every process may always move";
-                self.say(Diagnostic::warning("priority", start, message));
-                Ok(StmtKind::Condition(one(start)))
+                self.program.priorities.push(self.since(start));
+                Ok(StmtKind::SetPriority(pid, value))
             }
             "c_code" | "c_decl" => {
                 self.not_supported("embedded C code", "write this part in Promela")
