@@ -304,7 +304,9 @@ impl<'a> Lowerer<'a> {
 
     /// Reports `abstract` blocks for questions that do not exist.
     pub(super) fn check_blocks(&mut self, file: &'a File) {
-        let known: Vec<&str> = questions(file).map(|decl| decl.name.text.as_str()).collect();
+        let known: Vec<&str> = questions(file)
+            .map(|decl| decl.name.text.as_str())
+            .collect();
         let blocks = file.decls.iter().filter_map(as_block);
         for name in blocks.flat_map(|block| &block.properties) {
             if known.contains(&name.text.as_str()) {
