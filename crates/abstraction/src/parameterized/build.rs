@@ -370,7 +370,12 @@ fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String
         .map(|((_, name), _)| name.as_str())
         .collect();
     let pointers = &family.system.pointers;
-    names.extend(label.holders.iter().map(|id| pointers[id.index()].name.as_str()));
+    names.extend(
+        label
+            .holders
+            .iter()
+            .map(|id| pointers[id.index()].name.as_str()),
+    );
     match names.is_empty() {
         true => format!("{action}_other"),
         false => format!("{action}_{}", names.join("_")),

@@ -141,7 +141,10 @@ pub fn unions(family: &Family<'_>, lifted: &[Lifted]) -> Vec<Union> {
         if condition.kind != ConditionKind::Strong {
             continue;
         }
-        let transitions = condition.transitions.iter().map(|t| &family.transitions[*t]);
+        let transitions = condition
+            .transitions
+            .iter()
+            .map(|t| &family.transitions[*t]);
         let mut sources: Vec<_> = transitions
             .filter_map(|transition| {
                 let process = transition.process?;
