@@ -89,7 +89,8 @@ fn the_turn_needs_rankings_and_both_kinds_of_fairness() {
     let weak = text.replace("strong fair take", "weak fair take");
     assert!(!is_text_proved(&weak, "access", &entries));
     let exclusion = ["inv: forall j in 0..N-1: P[j] @ critical -> turn == j"];
-    let inductive = text + "property inv: always (forall j in 0..N-1: P[j] @ critical -> turn == j)";
+    let inductive =
+        text + "property inv: always (forall j in 0..N-1: P[j] @ critical -> turn == j)";
     assert!(is_text_proved(&inductive, "inv", &exclusion));
 }
 
