@@ -322,13 +322,15 @@ impl Pass<'_, '_> {
 /// The pointers of whose process a predicate says where it is or what it has.
 fn watched(predicates: &[Predicate]) -> Vec<PointerId> {
     let pointer = |predicate: &Predicate| match predicate.logic {
-        Logic::Has(_, _, at, _) => match at {
+        Logic::Has(
+            _,
+            _,
             Term {
                 base: Base::Pointer(id, _),
                 offset: 0,
-            } => Some(id),
-            _ => None,
-        },
+            },
+            _,
+        ) => Some(id),
         _ => None,
     };
     let found: BTreeSet<PointerId> = predicates.iter().filter_map(pointer).collect();
