@@ -1,54 +1,11 @@
 //! Models with any number of processes: proofs, what they need, and mutants with their smallest
 //! violating instance.
 
-use base::{Budget, NoProgress, Source};
-use check::{Answer, ForAll, Plan, check_for_all};
+#[expect(dead_code, reason = "single instances are for the random models")]
+mod parameterized_support;
+
 use evidence::Verdict;
-
-fn read(file: &str) -> String {
-    let root = env!("CARGO_MANIFEST_DIR");
-    std::fs::read_to_string(format!("{root}/../../examples/parameterized/{file}")).unwrap()
-}
-
-fn answer(text: &str, name: &str) -> Answer {
-    let source = Source {
-        name: "model.fair".to_owned(),
-        text: text.to_owned(),
-    };
-    let loaded = lang::load_template(source.clone(), &lang::Options::default()).unwrap();
-    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
-    let template = loaded.template.unwrap();
-    let (property, scope) = loaded
-        .properties
-        .iter()
-        .find(|(p, _)| p.name == name)
-        .unwrap();
-    let instances = |value: i64| {
-        let defines = vec![(template.name.clone(), value.to_string())];
-        let options = lang::Options {
-            defines,
-            ..lang::Options::default()
-        };
-        let loaded = lang::load(source.clone(), &options);
-        let found = loaded
-            .properties
-            .into_iter()
-            .find(|known| known.name == name);
-        loaded.model.zip(found)
-    };
-    let question = ForAll {
-        template: &template,
-        property,
-        scope,
-        instances: &instances,
-        cross_check: true,
-    };
-    let plan = Plan {
-        budget: Budget::unlimited(),
-        ..Plan::default()
-    };
-    check_for_all(&question, &plan, &mut NoProgress).unwrap()
-}
+use parameterized_support::{answer, read};
 
 /// The property holds for all numbers of processes; what the proof needs.
 fn needs(text: &str, name: &str) -> Vec<String> {
@@ -227,18 +184,105 @@ fn burns_and_priority() {
 }
 
 #[test]
-fn group_membership() {
+fn group_membership_with_send_faults() {
     let text = read("membership.fair");
     assert!(needs(&text, "send").is_empty());
+    assert!(needs(&text, "validity").is_empty());
     let sceptical = ("ack := !ack || P[turn].ack", "ack := ack && P[turn].ack");
-    assert_eq!(mutant("membership.fair", sceptical, "send"), Some(4));
+    assert_eq!(mutant("membership.fair", sceptical, "send"), Some(3));
     let lenient = ("{ mem[turn] := false }", "{ skip }");
     assert_eq!(mutant("membership.fair", lenient, "send"), Some(3));
+    let dishonest = (
+        "speak when mem[turn] && turn == i       { ack := true }",
+        "speak when mem[turn] && turn == i { ack := false }",
+    );
+    assert_eq!(mutant("membership.fair", dishonest, "send"), Some(3));
+    assert_eq!(mutant("membership.fair", dishonest, "validity"), Some(2));
     let hasty = (
         "mute   when fault == none && !waiting",
         "mute   when fault == none",
     );
-    assert_eq!(mutant("membership.fair", hasty, "send"), Some(5));
+    assert_eq!(mutant("membership.fair", hasty, "validity"), Some(4));
+}
+
+#[test]
+fn group_membership_with_receive_faults() {
+    let file = "membership_receive.fair";
+    let text = read(file);
+    assert!(needs(&text, "receive").is_empty());
+    let kept = (
+        "drop  when missed(watch) && P[watch].ack                    { mem[turn] := false }",
+        "drop when missed(watch) && P[watch].ack",
+    );
+    assert_eq!(mutant(file, kept, "receive"), Some(3));
+    let trusting = (
+        "doubt when arrived(watch) && !P[turn].ack && P[watch].ack   { mem[turn] := false }",
+        "doubt when arrived(watch) && !P[turn].ack && P[watch].ack",
+    );
+    assert_eq!(mutant(file, trusting, "receive"), Some(2));
+    let sulking = (
+        "speak when mem[turn] && self && turn == i       { ack := true }",
+        "speak when mem[turn] && self && turn == i",
+    );
+    assert_eq!(mutant(file, sulking, "receive"), Some(2));
+    assert_eq!(mutant(file, sulking, "validity"), Some(3));
+    let unnoticed = (
+        "{ self := ack; ack := false }",
+        "{ self := ack; ack := true }",
+    );
+    assert_eq!(mutant(file, unnoticed, "receive"), Some(2));
+}
+
+#[test]
+fn validity_with_receive_faults() {
+    assert!(needs(&read("membership_receive.fair"), "validity").is_empty());
+}
+
+#[test]
+fn group_membership_agrees() {
+    let file = "membership_agreement.fair";
+    assert!(needs(&read(file), "agreement").is_empty());
+    let trusting = (
+        "doubt when hears_p && !bit && ack_p         { mem_p[turn] := false; ack_p := false }",
+        "doubt when hears_p && !bit && ack_p { ack_p := false }",
+    );
+    assert_eq!(mutant(file, trusting, "agreement"), Some(3));
+    let kept = (
+        "miss  when misses_p && ack_p                { mem_p[turn] := false; ack_p := false }",
+        "miss when misses_p && ack_p { ack_p := false }",
+    );
+    assert_eq!(mutant(file, kept, "agreement"), Some(3));
+    let sulking = (
+        "agree when hears_p && bit == ack_p          { ack_p := true }",
+        "agree when hears_p && bit == ack_p",
+    );
+    assert_eq!(mutant(file, sulking, "agreement"), Some(3));
+    let healthy = (
+        "ok_p := ok_p && !(fault == send && turn == p) && fault != deaf_p",
+        "ok_p := ok_p && !(fault == send && turn == p)",
+    );
+    assert_eq!(mutant(file, healthy, "agreement"), Some(2));
+}
+
+#[test]
+fn ring_with_send_and_receive_faults() {
+    let file = "faulty_ring.fair";
+    let text = read(file);
+    let between = ["ranking processes between turn and p"];
+    assert_eq!(needs(&text, "detection"), between);
+    assert!(needs(&text, "deadlockfree").is_empty());
+    let deaf = (
+        "if !ack[turn] { for j in 0..N-1 { ack[j] := false } }",
+        "skip",
+    );
+    assert_eq!(mutant(file, deaf, "detection"), Some(2));
+    let stuck = ("turn := (turn + 1) mod N", "skip");
+    assert_eq!(mutant(file, stuck, "detection"), Some(3));
+    let praised = (
+        "{ if j != turn { ack[j] := false } }",
+        "{ if j != turn { ack[j] := true } }",
+    );
+    assert_eq!(mutant(file, praised, "detection"), Some(2));
 }
 
 #[test]
@@ -292,128 +336,4 @@ fn what_is_outside_the_class_is_named() {
     };
     assert_eq!(reason.name(), "unsupported");
     assert!(answer.outcome.warnings[0].message.contains("channel `c`"));
-}
-
-/// A generator of small numbers, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.roll(all.len() as u64) as usize]
-    }
-
-    fn guard(&mut self) -> String {
-        let place = self.pick(&["a", "b", "c", "{a, b}", "{b, c}"]);
-        let other = self.pick(&["a", "b", "c"]);
-        match self.roll(8) {
-            0 => format!("when exists j in 0..N-1: P[j] @ {place}"),
-            1 => format!("when forall j in 0..i-1: !(P[j] @ {place})"),
-            2 => format!("when !(exists j in i+1..N-1: P[j] @ {place})"),
-            3 => "when t == i".to_owned(),
-            4 => format!("when t != i && P[t] @ {place}"),
-            5 => format!("when x || P[t] @ {other}"),
-            6 => format!("when forall j in 0..N-1: j == i || P[j] @ {place}"),
-            _ => String::new(),
-        }
-    }
-
-    fn effect(&mut self) -> &'static str {
-        match self.roll(7) {
-            0 => "{ t := i }",
-            1 => "{ t := (t + 1) mod N }",
-            2 => "{ x := !x }",
-            3 => "{ x := true; t := (t + N - 1) mod N }",
-            4 => "{ if x { t := i } else { x := true } }",
-            _ => "",
-        }
-    }
-
-    fn model(&mut self) -> String {
-        let mut text = "param N\nvar t : 0..N-1 = any\nvar x : bool = false\nprocess P(i in 0..N-1) {\n init a\n".to_owned();
-        let mut number = 0;
-        for source in ["a", "b", "c"] {
-            text += &format!(" from {source} {{\n");
-            for _ in 0..1 + self.roll(2) {
-                let fairness = self.pick(&["", "", "weak fair ", "strong fair "]);
-                let (guard, effect) = (self.guard(), self.effect());
-                let target = self.pick(&["a", "b", "c"]);
-                text += &format!("  {fairness}s{number} {guard} {effect} -> {target}\n");
-                number += 1;
-            }
-            text += " }\n";
-        }
-        text += "}\n";
-        let place = self.pick(&["a", "b", "c"]);
-        let formula = match self.roll(5) {
-            0 => format!(
-                "forall p, q in 0..N-1 where p < q: always !(P[p] @ {place} && P[q] @ {place})"
-            ),
-            1 => format!("forall p in 0..N-1: always eventually P[p] @ {place}"),
-            2 => format!("forall p in 0..N-1: always (P[p] @ b -> eventually P[p] @ {place})"),
-            3 => format!("always (exists j in 0..N-1: P[j] @ {place})"),
-            _ => "always (x -> always x)".to_owned(),
-        };
-        text + &format!("property q: {formula}\n")
-    }
-}
-
-/// Whatever is claimed for all numbers of processes holds of the instances with up to four (which
-/// every proof is compared with: a contradiction panics) and five.
-#[test]
-fn random_families_are_never_proved_wrongly() {
-    let mut dice = Dice(2024);
-    let (mut n_proved, mut n_refuted) = (0, 0);
-    for round in 0..30 {
-        let text = dice.model();
-        let answer = answer(&text, "q");
-        match &answer.outcome.verdict {
-            Verdict::Holds { .. } => {
-                n_proved += 1;
-                let five = instance(&text, "q", 5);
-                assert!(
-                    !matches!(five, Some(Verdict::Violated(_))),
-                    "{round}: {text}"
-                );
-            }
-            Verdict::Violated(_) => n_refuted += 1,
-            Verdict::Unknown(_) => {}
-        }
-    }
-    assert!(
-        n_proved >= 3 && n_refuted >= 3,
-        "{n_proved} proved, {n_refuted} refuted"
-    );
-}
-
-fn instance(text: &str, name: &str, value: i64) -> Option<Verdict> {
-    let source = Source {
-        name: "model.fair".to_owned(),
-        text: text.to_owned(),
-    };
-    let options = lang::Options {
-        defines: vec![("N".to_owned(), value.to_string())],
-        ..lang::Options::default()
-    };
-    let loaded = lang::load(source, &options);
-    let property = loaded
-        .properties
-        .into_iter()
-        .find(|known| known.name == name)?;
-    let plan = Plan {
-        budget: Budget::unlimited(),
-        ..Plan::default()
-    };
-    Some(
-        check::check(&loaded.model?, &property, &plan, &mut NoProgress)
-            .unwrap()
-            .verdict,
-    )
 }

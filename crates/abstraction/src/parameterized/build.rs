@@ -6,7 +6,7 @@ use ws1s::Unknown;
 
 use super::choice::{self, Level};
 use super::induction;
-use super::lifting::{self, Lifted};
+use super::lifting::{self, Lifted, Lifting, Union};
 use super::logic::Logic;
 use super::question::Question;
 use super::relation::{Graph, Label, Predicate, Ranking, Request, explore};
@@ -113,16 +113,20 @@ pub fn abstraction(
             )),
         }
     }
+    // Where the predicates are found automatically they decide every single condition.
+    let unions = match question.only {
+        true => lifting::unions(&family, &lifting.lifted),
+        false => Vec::new(),
+    };
     let mut atoms = Vec::new();
     for atom in asked.atoms {
         atoms.push((*atom, atom_meaning(&mut family, &question, asked, *atom)?));
     }
     let mut observations: Vec<Logic> = lifting.lifted.iter().map(|c| c.enabled.clone()).collect();
-    observations.extend(
-        atoms
-            .iter()
-            .filter_map(|(_, meaning)| meaning.state().cloned()),
-    );
+    observations.extend(unions.iter().map(|union| union.condition.enabled.clone()));
+    let n_conditions = observations.len();
+    let meanings = atoms.iter().filter_map(|(_, meaning)| meaning.state());
+    observations.extend(meanings.cloned());
     let predicates = match question.only {
         true => question.predicates.clone(),
         false => {
@@ -146,9 +150,7 @@ pub fn abstraction(
         .iter()
         .map(|l| label_name(&family, &question, l))
         .collect();
-    let (conditions, refused) = decided_conditions(&graph, lifting.lifted, lifting.refused);
-    let n_conditions =
-        observations.len() - atoms.iter().filter(|(_, m)| m.state().is_some()).count();
+    let (conditions, refused) = decided_conditions(&graph, lifting, unions);
     let atoms = atom_truths(&graph, atoms, n_conditions, asked)?;
     Ok(Abstraction {
         graph,
@@ -277,15 +279,23 @@ fn steps_of(
     Ok((meant.map(|(number, _)| number).collect(), mover))
 }
 
-/// Keeps the conditions of which the abstract states decide when they are enabled.
+/// Keeps the conditions of which the abstract states decide when they are enabled, and unions of
+/// which they decide it although not of all members.
 fn decided_conditions(
     graph: &Graph,
-    lifted: Vec<Lifted>,
-    mut refused: Vec<String>,
+    lifting: Lifting,
+    unions: Vec<Union>,
 ) -> (Vec<(Lifted, Vec<bool>)>, Vec<String>) {
+    let decided = |number: usize| -> Option<Vec<bool>> {
+        graph.observed.iter().map(|state| state[number]).collect()
+    };
+    let n_lifted = lifting.lifted.len();
+    let mut refused = lifting.refused;
     let mut conditions = Vec::new();
-    for (number, condition) in lifted.into_iter().enumerate() {
-        let values: Option<Vec<bool>> = graph.observed.iter().map(|state| state[number]).collect();
+    let mut is_decided = Vec::new();
+    for (number, condition) in lifting.lifted.into_iter().enumerate() {
+        let values = decided(number);
+        is_decided.push(values.is_some());
         match values {
             Some(values) => conditions.push((condition, values)),
             None => refused.push(format!(
@@ -293,6 +303,11 @@ fn decided_conditions(
                 condition.name
             )),
         }
+    }
+    for (number, union) in unions.into_iter().enumerate() {
+        let is_needed = union.members.iter().any(|member| !is_decided[*member]);
+        let values = decided(n_lifted + number).filter(|_| is_needed);
+        conditions.extend(values.map(|values| (union.condition, values)));
     }
     (conditions, refused)
 }
@@ -331,7 +346,7 @@ fn atom_truths(
     Ok(truths)
 }
 
-/// `enter_p`, `enter_other`, `tick`, `idle`.
+/// `enter_p`, `enter_turn`, `enter_other`, `tick`, `idle`.
 fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String {
     let Some(number) = label.transition else {
         return "idle".to_owned();
@@ -347,15 +362,29 @@ fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String
         _ => transition.name.clone(),
     };
     if !transition.has_actor || question.distinguished.is_empty() {
-        return action;
+        return with_holders(family, action, label);
     }
     let movers = question.distinguished.iter().zip(&label.movers);
-    let names: Vec<&str> = movers
+    let mut names: Vec<&str> = movers
         .filter(|(_, moves)| **moves)
         .map(|((_, name), _)| name.as_str())
         .collect();
+    let pointers = &family.system.pointers;
+    names.extend(
+        label
+            .holders
+            .iter()
+            .map(|id| pointers[id.index()].name.as_str()),
+    );
     match names.is_empty() {
         true => format!("{action}_other"),
         false => format!("{action}_{}", names.join("_")),
     }
+}
+
+/// The name of a step and the pointers that point to the process that moves.
+fn with_holders(family: &Family<'_>, action: String, label: &Label) -> String {
+    label.holders.iter().fold(action, |name, id| {
+        format!("{name}_{}", family.system.pointers[id.index()].name)
+    })
 }

@@ -5,7 +5,12 @@
 //! fairness of *some* process of a family, because every instance has finitely many. Weak fairness
 //! of some process is not among them: everybody may be enabled in turn, nobody for ever. But weak
 //! fairness of an action that stays enabled until it is taken *is* strong fairness, and lifted as
-//! such; that it stays enabled is proved.
+//! such; that it stays enabled is proved. If several strong conditions are each assumed, so is that
+//! one of their actions is taken infinitely often if one of them is enabled infinitely often; the
+//! abstraction may decide this where it decides none of them (the paper's condition (5), section
+//! 7.2, joins the two ways out of a location).
+
+use std::collections::BTreeMap;
 
 use base::{Fairness, FairnessKind};
 use model::{ConditionKind, ProcessId, Target};
@@ -118,6 +123,57 @@ fn lift_subject(
             lifting.candidates.push((subject.clone(), strong));
         }
     }
+}
+
+/// Strong conditions of the same processes that are looked at as one.
+#[derive(Clone, Debug)]
+pub struct Union {
+    /// Which ones, by position.
+    pub members: Vec<usize>,
+    /// What follows from all of them.
+    pub condition: Lifted,
+}
+
+/// Joins the strong conditions on steps from one location by the same process, or by some process.
+pub fn unions(family: &Family<'_>, lifted: &[Lifted]) -> Vec<Union> {
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (number, condition) in lifted.iter().enumerate() {
+        if condition.kind != ConditionKind::Strong {
+            continue;
+        }
+        let transitions = condition
+            .transitions
+            .iter()
+            .map(|t| &family.transitions[*t]);
+        let mut sources: Vec<_> = transitions
+            .filter_map(|transition| {
+                let process = transition.process?;
+                let steps = &family.system.parts().processes[process.index()].steps;
+                Some((process, steps[transition.step].source))
+            })
+            .collect();
+        sources.dedup();
+        if let [source] = sources.as_slice() {
+            let group = groups.entry((*source, condition.mover)).or_default();
+            group.push(number);
+        }
+    }
+    let several = groups.into_values().filter(|members| members.len() > 1);
+    several.map(|members| union(lifted, members)).collect()
+}
+
+fn union(lifted: &[Lifted], members: Vec<usize>) -> Union {
+    let all = || members.iter().map(|member| &lifted[*member]);
+    let names: Vec<&str> = all().map(|condition| condition.name.as_str()).collect();
+    let enabled: Vec<Logic> = all().map(|condition| condition.enabled.clone()).collect();
+    let condition = Lifted {
+        name: names.join(" together with "),
+        kind: ConditionKind::Strong,
+        enabled: Logic::any(enabled),
+        transitions: all().flat_map(|c| c.transitions.clone()).collect(),
+        mover: lifted[members[0]].mover,
+    };
+    Union { members, condition }
 }
 
 /// When a process can take one of the transitions.

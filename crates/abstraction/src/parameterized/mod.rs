@@ -23,6 +23,7 @@ mod steps;
 mod synchronous;
 mod system;
 mod translate;
+mod values;
 
 pub use build::{Abstraction, Asked, AtomTruth, Obstacle, abstraction};
 pub use choice::Level;

@@ -7,6 +7,9 @@
 //! over a transition, this machine and its primed copy meets every pair of abstract states, and
 //! with it what the step does to every ranking (section 6.1).
 //!
+//! A pointer of whose process some predicate says where it is or what it has is *watched*: labels
+//! also tell whether that process moves (the paper's `tk°`, section 7.2, for the one in `turn`).
+//!
 //! *Observations* are further predicates that are looked at but not kept: they tell whether the
 //! abstract state decides them.
 
@@ -16,7 +19,7 @@ use base::Budget;
 use ws1s::{Automaton, TRUE, Unknown, VectorMachine, reachable_vectors};
 
 use super::encode::Encoder;
-use super::logic::{IndexVar, Logic, Term};
+use super::logic::{Base, IndexVar, Logic, PointerId, Term, Time};
 use super::steps::Family;
 
 /// A named formula about states and distinguished processes.
@@ -58,6 +61,8 @@ pub struct Label {
     pub transition: Option<usize>,
     /// Which distinguished processes it is that move. None: another process.
     pub movers: Vec<bool>,
+    /// The watched pointers that point to the process that moves, before the step.
+    pub holders: Vec<PointerId>,
 }
 
 /// An abstract step.
@@ -128,6 +133,7 @@ pub fn explore(
     let mut pass = Pass {
         encoder: Encoder::new(&family.system, &free, budget),
         request,
+        watched: watched(request.predicates),
         budget,
         states: None,
         n_predicates: request.predicates.len(),
@@ -174,6 +180,7 @@ fn add_idle_steps(graph: &mut Graph, request: &Request<'_>) {
     graph.labels.push(Label {
         transition: None,
         movers: vec![false; request.distinguished.len()],
+        holders: Vec::new(),
     });
     for &state in &graph.deadlocks {
         graph.edges.push(Edge {
@@ -192,6 +199,8 @@ fn add_idle_steps(graph: &mut Graph, request: &Request<'_>) {
 struct Pass<'p, 'b> {
     encoder: Encoder<'b>,
     request: &'p Request<'p>,
+    /// The watched pointers.
+    watched: Vec<PointerId>,
     budget: &'b Budget,
     /// Predicates and observations, before and after a step.
     states: Option<(VectorMachine, VectorMachine)>,
@@ -239,23 +248,26 @@ impl Pass<'_, '_> {
         relation: &mut Relation,
     ) -> Result<(), Unknown> {
         let transition = &family.transitions[number];
-        let n_movers = match transition.has_actor {
-            true => self.request.distinguished.len(),
-            false => 0,
+        let (n_movers, n_holders) = match transition.has_actor {
+            true => (self.request.distinguished.len(), self.watched.len()),
+            false => (0, 0),
         };
         let step = self.encoder.automaton(&transition.relation)?;
-        let step = self.marked_step(family, &step, n_movers)?;
+        let step = self.marked_step(family, &step, transition.has_actor)?;
         let anything = self.encoder.automaton(&Logic::Const(true))?;
         let (before, after) = self.machines();
         let n_distinguished = self.request.distinguished.len();
         for tuple in reachable_vectors(&anything, &[&step, before, after], self.budget)? {
             let (source, target) = (truth(&tuple[1][1..]), truth(&tuple[2][1..]));
             let (movers, rest) = tuple[0][1..].split_at(n_movers);
+            let (holders, rest) = rest.split_at(n_holders);
             let mut movers = truth(movers);
             movers.resize(n_distinguished, false);
+            let holders = self.watched.iter().zip(truth(holders));
             let label = Label {
                 transition: Some(number),
                 movers,
+                holders: holders.filter(|(_, is)| *is).map(|(id, _)| *id).collect(),
             };
             let marks: Vec<Mark> = rest.chunks(2).map(|bits| mark(&truth(bits))).collect();
             let merge = |known: &mut Vec<Mark>| {
@@ -275,19 +287,26 @@ impl Pass<'_, '_> {
         vector
     }
 
-    /// The step with outputs: always true; which distinguished processes move; for each ranking
-    /// whether its set gains no member and whether it loses one. Within one step these hardly
-    /// differ, so this machine is about as small as the step itself.
+    /// The step with outputs: always true; which distinguished processes and which watched pointers
+    /// are the one that moves; for each ranking whether its set gains no member and whether it loses
+    /// one. Within one step these hardly differ, so this machine is about as small as the step
+    /// itself.
     fn marked_step(
         &mut self,
         family: &Family<'_>,
         step: &Automaton,
-        n_movers: usize,
+        has_actor: bool,
     ) -> Result<VectorMachine, Unknown> {
         let actor = Term::var(family.actor);
-        let movers = self.request.distinguished[..n_movers].iter();
         let mut outputs = vec![Logic::Const(true)];
-        outputs.extend(movers.map(|var| Logic::equal(actor, Term::var(*var))));
+        if has_actor {
+            let distinguished = self.request.distinguished.iter();
+            let pointers = self.watched.iter();
+            let names = distinguished
+                .map(|var| Term::var(*var))
+                .chain(pointers.map(|id| Term::of(Base::Pointer(*id, Time::Now))));
+            outputs.extend(names.map(|name| Logic::equal(actor, name)));
+        }
         for ranking in self.request.rankings {
             outputs.extend(changes(family, ranking));
         }
@@ -298,6 +317,24 @@ impl Pass<'_, '_> {
         let members: Vec<&Automaton> = automata.iter().collect();
         VectorMachine::new(step, &members, self.budget)
     }
+}
+
+/// The pointers of whose process a predicate says where it is or what it has.
+fn watched(predicates: &[Predicate]) -> Vec<PointerId> {
+    let pointer = |predicate: &Predicate| match predicate.logic {
+        Logic::Has(
+            _,
+            _,
+            Term {
+                base: Base::Pointer(id, _),
+                offset: 0,
+            },
+            _,
+        ) => Some(id),
+        _ => None,
+    };
+    let found: BTreeSet<PointerId> = predicates.iter().filter_map(pointer).collect();
+    found.into_iter().collect()
 }
 
 /// Does the set of a ranking gain no member? Does it lose one?

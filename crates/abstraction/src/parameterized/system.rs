@@ -104,6 +104,11 @@ impl<'t> System<'t> {
             let message = format!("the channel `{}`", channel.name);
             return Err(outside(&message, channel.span));
         }
+        if let Some(timer) = template.parts.timers.first() {
+            let variable = &template.parts.vars[timer.var.index()];
+            let message = format!("the timer `{}`", variable.name);
+            return Err(outside(&message, variable.span));
+        }
         if let Some(event) = template.parts.events.first() {
             let message = format!("the event `{}`", event.name);
             return Err(outside(&message, event.span));

@@ -1,16 +1,16 @@
-//! From expressions of a template to formulas.
+//! From expressions of a template to formulas: conditions. Integer expressions are in
+//! [`super::values`].
 //!
-//! An integer expression becomes a list of *cases*: conditions, exactly one of which holds, each
-//! with a term. Where the reference semantics reports a run-time error, a condition for it is noted;
+//! Where the reference semantics reports a run-time error, a condition for it is noted;
 //! these conditions may be too weak (an error is suspected where a lazy evaluation would not meet
 //! it), never too strong.
 
 use base::Span;
-use model::{Access, BinaryOp, BoundId, Expr, Owner, Place, ProcessId, Quantifier, Scalar, Type};
+use model::{BinaryOp, BoundId, Expr, ProcessId, Quantifier, Scalar, Type};
 
-use super::cases::{Cases, combine, compare, is_value, mirrored, under, without};
-use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
-use super::system::{Fresh, Outside, Source, System, outside};
+use super::cases::{Cases, compare, is_value, mirrored};
+use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term};
+use super::system::{Fresh, Outside, System, outside};
 
 /// Ranges with at most so many constants are written out.
 const MAX_UNROLLED: i64 = 64;
@@ -71,12 +71,12 @@ impl<'s, 't> Translator<'s, 't> {
         self.names.push((bound, vec![(Logic::Const(true), term)]));
     }
 
-    fn outside<T>(&self, what: &str) -> Result<T, Outside> {
+    pub(super) fn outside<T>(&self, what: &str) -> Result<T, Outside> {
         Err(outside(what, self.span))
     }
 
     /// Runs a part; its errors count only where `condition` holds.
-    fn guarded<T>(
+    pub(super) fn guarded<T>(
         &mut self,
         condition: &Logic,
         part: impl FnOnce(&mut Self) -> Result<T, Outside>,
@@ -358,257 +358,5 @@ impl<'s, 't> Translator<'s, 't> {
         Ok(range
             .filter(|(lo, hi)| hi - lo < MAX_UNROLLED)
             .map(|(lo, hi)| lo..=hi))
-    }
-
-    /// An integer expression.
-    pub(super) fn cases(&mut self, expr: &Expr) -> Result<Cases, Outside> {
-        let single = |term| Ok(vec![(Logic::Const(true), term)]);
-        match expr {
-            Expr::Int(value) => single(Term::number(*value)),
-            Expr::Enum(_, variant) => single(Term::number(i64::from(*variant))),
-            Expr::Bool(value) => single(Term::number(i64::from(*value))),
-            Expr::Bound(bound) => {
-                let known = self.names.iter().rev().find(|(name, _)| name == bound);
-                Ok(known.expect("every name is bound").1.clone())
-            }
-            Expr::Read(place) => self.read(place),
-            Expr::Neg(inner) => {
-                let zero = Expr::Int(0);
-                self.arithmetic(BinaryOp::Sub, &zero, inner)
-            }
-            Expr::Binary(BinaryOp::Mod, left, right) => self.modulo(left, right),
-            Expr::Binary(
-                op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div),
-                left,
-                right,
-            ) => self.arithmetic(*op, left, right),
-            Expr::Ite(condition, then, otherwise) => {
-                let condition = self.condition(condition)?;
-                let negation = Logic::not(condition.clone());
-                let then = self.guarded(&condition, |this| this.cases(then))?;
-                let otherwise = self.guarded(&negation, |this| this.cases(otherwise))?;
-                let mut cases = under(&condition, then);
-                cases.extend(under(&negation, otherwise));
-                Ok(cases)
-            }
-            Expr::Length(_) => self.outside("the length of a channel"),
-            Expr::Quantified {
-                quantifier: Quantifier::Sum,
-                ..
-            } => self.outside("a sum over processes that is not compared with a constant"),
-            boolean => {
-                let condition = self.condition(boolean)?;
-                let negation = Logic::not(condition.clone());
-                Ok(vec![
-                    (condition, Term::number(1)),
-                    (negation, Term::number(0)),
-                ])
-            }
-        }
-    }
-
-    fn arithmetic(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Cases, Outside> {
-        let (left, right) = (self.cases(left)?, self.cases(right)?);
-        let mut cases = Vec::new();
-        for (a, x) in &left {
-            for (b, y) in &right {
-                let condition = Logic::all([a.clone(), b.clone()]);
-                if condition == Logic::Const(false) {
-                    continue;
-                }
-                if op == BinaryOp::Div && *y == Term::number(0) {
-                    self.errors.push(condition);
-                    continue;
-                }
-                let Some(term) = combine(op, *x, *y) else {
-                    return self.outside("arithmetic on process indices beyond adding a constant");
-                };
-                cases.push((condition, term));
-            }
-        }
-        Ok(cases)
-    }
-
-    /// Modulo a constant, or one step up or down modulo the parameter.
-    fn modulo(&mut self, left: &Expr, right: &Expr) -> Result<Cases, Outside> {
-        let modulus = self.cases(right)?;
-        let parameter = self.system.parameter();
-        if modulus != [(Logic::Const(true), parameter)] {
-            return self.modulo_constant(left, right);
-        }
-        let left = without(left, self.system.template.parameter);
-        let mut cases = Vec::new();
-        for (condition, Term { base, offset }) in self.cases(&left)? {
-            let value = Term::of(base);
-            let zero = Term::number(0);
-            let highest = parameter.plus(-1);
-            let is_index = self.system.in_range(value, zero, highest);
-            let escape = Logic::all([condition.clone(), Logic::not(is_index)]);
-            self.errors.push(escape);
-            let (edge, wrapped) = match offset {
-                0 => (None, zero),
-                1 => (Some(highest), zero),
-                -1 => (Some(zero), highest),
-                _ => return self.outside("more than one step around the ring"),
-            };
-            match edge {
-                None => cases.push((condition, value)),
-                Some(edge) => {
-                    let at_edge = Logic::equal(value, edge);
-                    let inside = Logic::all([condition.clone(), Logic::not(at_edge.clone())]);
-                    cases.push((Logic::all([condition, at_edge]), wrapped));
-                    cases.push((inside, value.plus(offset)));
-                }
-            }
-        }
-        Ok(cases)
-    }
-
-    fn modulo_constant(&mut self, left: &Expr, right: &Expr) -> Result<Cases, Outside> {
-        let (left, right) = (self.cases(left)?, self.cases(right)?);
-        let mut cases = Vec::new();
-        for (a, x) in &left {
-            for (b, y) in &right {
-                let condition = Logic::all([a.clone(), b.clone()]);
-                match (x, y) {
-                    (
-                        Term {
-                            base: Base::Zero, ..
-                        },
-                        Term {
-                            base: Base::Zero,
-                            offset: 0,
-                        },
-                    ) => {
-                        self.errors.push(condition);
-                    }
-                    (
-                        Term {
-                            base: Base::Zero,
-                            offset: x,
-                        },
-                        Term {
-                            base: Base::Zero,
-                            offset: y,
-                        },
-                    ) => cases.push((condition, Term::number(x.rem_euclid(*y)))),
-                    _ => return self.outside("the remainder of a process index"),
-                }
-            }
-        }
-        Ok(cases)
-    }
-
-    fn read(&mut self, place: &Place) -> Result<Cases, Outside> {
-        let source = Source::Variable(place.var);
-        if let Some(pointer) = self.system.pointer_of(place.var) {
-            let stored = self
-                .store
-                .pointers
-                .iter()
-                .rev()
-                .find(|known| known.0 == pointer);
-            let now = Term::of(Base::Pointer(pointer, Time::Now));
-            return Ok(
-                stored.map_or_else(|| vec![(Logic::Const(true), now)], |known| known.1.clone())
-            );
-        }
-        if let Some(cell) = self.system.cell_of(source) {
-            return Ok(self.cell(cell));
-        }
-        let column = self
-            .system
-            .column_of(source)
-            .expect("every variable is known");
-        let at = self.owner_of(place)?;
-        self.column(column, at)
-    }
-
-    /// The value that a cell has now.
-    pub(super) fn cell(&self, cell: CellId) -> Cases {
-        if let Some(stored) = self.store.cells.iter().rev().find(|known| known.0 == cell) {
-            return stored.1.clone();
-        }
-        let values = self.system.cells[cell.index()].values.iter().enumerate();
-        values
-            .map(|(number, value)| (Logic::Is(cell, number, Time::Now), Term::number(*value)))
-            .collect()
-    }
-
-    /// Which process a place of a column belongs to.
-    pub(super) fn owner_of(&mut self, place: &Place) -> Result<Cases, Outside> {
-        match (&place.owner, place.path.as_slice()) {
-            (None, [Access::Index(index)]) => self.cases(index),
-            (Some(Owner::Own), []) => {
-                let (_, own) = self.own.expect("a process evaluates");
-                Ok(vec![(Logic::Const(true), own)])
-            }
-            (Some(Owner::Indexed(index)), []) => self.cases(index),
-            _ => self.outside("this part of a variable"),
-        }
-    }
-
-    fn location(&mut self, process: ProcessId, owner: &Owner) -> Result<Cases, Outside> {
-        let source = Source::Location(process);
-        if let Some(cell) = self.system.cell_of(source) {
-            return Ok(self.cell(cell));
-        }
-        let column = self
-            .system
-            .column_of(source)
-            .expect("every location is known");
-        let at = match owner {
-            Owner::Own => {
-                let (_, own) = self.own.expect("a process evaluates");
-                vec![(Logic::Const(true), own)]
-            }
-            Owner::Indexed(index) => self.cases(index)?,
-            Owner::Single => unreachable!("only processes without index are single"),
-        };
-        self.column(column, at)
-    }
-
-    /// What the processes named by `at` have in a column.
-    fn column(&mut self, column: ColumnId, at: Cases) -> Result<Cases, Outside> {
-        let mut cases = Vec::new();
-        for (condition, index) in at {
-            if self.own.map(|own| own.1) != Some(index) {
-                let missing = Logic::not(self.system.is_process(index));
-                self.errors.push(Logic::all([condition.clone(), missing]));
-            }
-            cases.extend(under(&condition, self.stored_column(column, index)));
-        }
-        Ok(cases)
-    }
-
-    /// What a process has in a column, after what has been written so far.
-    pub(super) fn stored_column(&self, column: ColumnId, index: Term) -> Cases {
-        let values = self.system.columns[column.index()]
-            .values
-            .iter()
-            .enumerate();
-        let mut cases: Cases = values
-            .map(|(number, value)| {
-                let has = Logic::Has(column, number, index, Time::Now);
-                (has, Term::number(*value))
-            })
-            .collect();
-        for write in self
-            .store
-            .writes
-            .iter()
-            .filter(|write| write.column == column)
-        {
-            let written = write.condition.substitute(write.var, index);
-            let kept = Logic::not(written.clone());
-            let mut next = under(&kept, cases);
-            for (condition, value) in &write.value {
-                let condition = condition.substitute(write.var, index);
-                next.push((Logic::all([written.clone(), condition]), *value));
-            }
-            next.retain(|(condition, _)| *condition != Logic::Const(false));
-            cases = next;
-        }
-        cases
     }
 }

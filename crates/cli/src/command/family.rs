@@ -155,13 +155,11 @@ impl Family {
             .map(|d| report::warning(d, &self.sources))
             .collect();
         for warning in warnings {
-            if !result
+            // The same said about the property as a whole; this one names the place.
+            result
                 .warnings
-                .iter()
-                .any(|known| known.message == warning.message)
-            {
-                result.warnings.push(warning);
-            }
+                .retain(|known| known.message != warning.message);
+            result.warnings.push(warning);
         }
         Ok((answer.outcome, result))
     }

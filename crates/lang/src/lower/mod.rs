@@ -270,6 +270,7 @@ impl<'a> Lowerer<'a> {
     fn properties(&mut self, file: &'a File, sources: &[Source]) -> Vec<(NamedProperty, Scope)> {
         let mut names: FxHashMap<&str, Span> = FxHashMap::default();
         let mut properties = Vec::new();
+        self.check_blocks(file);
         for decl in &file.decls {
             let Decl::Property(decl) = decl else {
                 continue;

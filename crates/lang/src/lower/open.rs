@@ -302,6 +302,27 @@ impl<'a> Lowerer<'a> {
         (result, std::mem::take(&mut self.open.scope))
     }
 
+    /// Reports `abstract` blocks for questions that do not exist.
+    pub(super) fn check_blocks(&mut self, file: &'a File) {
+        let known: Vec<&str> = questions(file)
+            .map(|decl| decl.name.text.as_str())
+            .collect();
+        let blocks = file.decls.iter().filter_map(as_block);
+        for name in blocks.flat_map(|block| &block.properties) {
+            if known.contains(&name.text.as_str()) {
+                continue;
+            }
+            let message = format!("there is no property `{}`", name.text);
+            let diagnostic = Diagnostic::error("unknown-name", name.span, message);
+            let help = match base::closest_name(&name.text, known.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None if known.is_empty() => "this model has no properties".to_owned(),
+                None => format!("the properties are `{}`", known.join("`, `")),
+            };
+            self.report(diagnostic.help(help));
+        }
+    }
+
     /// What `abstract` blocks say about the question with this name.
     pub(super) fn hints(&mut self, file: &'a File, property: &str, scope: &mut Scope) {
         let n_bound = self.scope.len();
@@ -310,38 +331,38 @@ impl<'a> Lowerer<'a> {
             self.scope.push(binding);
         }
         let known: Vec<String> = scope.distinguished.iter().map(|d| d.name.clone()).collect();
-        let names = names_of_questions(file);
-        for decl in &file.decls {
-            let Decl::Abstract(block) = decl else {
-                continue;
-            };
+        for block in file.decls.iter().filter_map(as_block) {
             let is_meant = |name: &Ident| name.text == property;
             if block.properties.is_empty() || block.properties.iter().any(is_meant) {
-                let is_ours = |expr: &ast::Expr| {
-                    let mut foreign = names.iter().filter(|name| !known.contains(name));
-                    !foreign.any(|name| mentions_name(expr, name))
-                };
-                self.hints_of_block(block, &is_ours, &mut scope.hints);
+                let mut foreign = names_of_questions(file, block);
+                foreign.retain(|name| !known.contains(name));
+                self.hints_of_block(block, &foreign, &mut scope.hints);
             }
         }
         self.scope.truncate(n_bound);
     }
 
-    fn hints_of_block(
-        &mut self,
-        block: &'a AbstractDecl,
-        is_ours: &dyn Fn(&ast::Expr) -> bool,
-        hints: &mut Hints,
-    ) {
+    /// What a block says, without entries about processes of another question (`foreign`).
+    fn hints_of_block(&mut self, block: &'a AbstractDecl, foreign: &[String], hints: &mut Hints) {
+        let is_ours = |expr: &ast::Expr, own: Option<&Ident>| {
+            let mut others = foreign
+                .iter()
+                .filter(|name| own.is_none_or(|own| own.text != **name));
+            !others.any(|name| mentions_name(expr, name))
+        };
         hints.only |= block.only;
-        for (name, expr) in block.predicates.iter().filter(|entry| is_ours(&entry.1)) {
-            hints.predicates.extend(self.hint(name, expr));
+        for (name, expr) in &block.predicates {
+            if is_ours(expr, None) {
+                hints.predicates.extend(self.hint(name, expr));
+            }
         }
-        for (name, expr) in block.invariants.iter().filter(|entry| is_ours(&entry.1)) {
-            hints.invariants.extend(self.hint(name, expr));
+        for (name, expr) in &block.invariants {
+            if is_ours(expr, None) {
+                hints.invariants.extend(self.hint(name, expr));
+            }
         }
         for (name, index, expr) in &block.rankings {
-            if !is_ours(expr) {
+            if !is_ours(expr, Some(index)) {
                 continue;
             }
             let bound = self.fresh_bound(&index.text);
@@ -363,13 +384,29 @@ impl<'a> Lowerer<'a> {
     }
 }
 
-/// The names that quantifiers of properties bind.
-fn names_of_questions(file: &File) -> Vec<String> {
+/// The questions of a file.
+fn questions(file: &File) -> impl Iterator<Item = &ast::PropertyDecl> {
+    file.decls.iter().filter_map(|decl| match decl {
+        Decl::Property(property) => Some(property),
+        _ => None,
+    })
+}
+
+fn as_block(decl: &Decl) -> Option<&AbstractDecl> {
+    match decl {
+        Decl::Abstract(block) => Some(block),
+        _ => None,
+    }
+}
+
+/// The names that quantifiers of the properties bind that a block is for.
+fn names_of_questions(file: &File, block: &AbstractDecl) -> Vec<String> {
     let mut names = Vec::new();
-    for decl in &file.decls {
-        let Decl::Property(property) = decl else {
+    for property in questions(file) {
+        let is_this = |name: &Ident| name.text == property.name.text;
+        if !block.properties.is_empty() && !block.properties.iter().any(is_this) {
             continue;
-        };
+        }
         if let ast::Question::Holds(expr) | ast::Question::Invariant(expr) = &property.question {
             each_part(expr, &mut |part| {
                 if let ExprKind::Quantified { binders, .. } = &part.kind {

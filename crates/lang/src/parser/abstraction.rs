@@ -1,7 +1,7 @@
 //! Blocks that add to an abstraction.
 
 use super::{Parsed, Parser};
-use crate::ast::AbstractDecl;
+use crate::ast::{AbstractDecl, Ident};
 
 impl Parser<'_> {
     /// After `abstract`: `only`, `for` and properties, then predicates, rankings and invariants.
@@ -14,7 +14,7 @@ impl Parser<'_> {
             invariants: Vec::new(),
         };
         if self.eat("for") {
-            decl.properties = self.list(|p| p.name("the name of a property"))?;
+            decl.properties = self.list(Self::question_name)?;
         }
         let open = self.expect("{")?;
         while !self.at("}") && !self.at_end() {
@@ -25,6 +25,17 @@ impl Parser<'_> {
         }
         self.expect_close("}", open)?;
         Ok(decl)
+    }
+
+    /// The name of a property; `deadlockfree` has no other.
+    fn question_name(&mut self) -> Parsed<Ident> {
+        if !self.at("deadlockfree") {
+            return self.name("the name of a property");
+        }
+        let token = self.peek();
+        let (text, span) = (token.text.to_owned(), token.span);
+        self.advance();
+        Ok(Ident { text, span })
     }
 
     fn abstraction_item(&mut self, decl: &mut AbstractDecl) -> Parsed<()> {

@@ -1,0 +1,66 @@
+//! Questions about all instances of a text, for tests.
+
+use base::{Budget, NoProgress, Source};
+use check::{Answer, ForAll, Plan, check_for_all};
+use evidence::Verdict;
+use logic::NamedProperty;
+use model::Model;
+
+/// The text of an example.
+pub fn read(file: &str) -> String {
+    let root = env!("CARGO_MANIFEST_DIR");
+    std::fs::read_to_string(format!("{root}/../../examples/parameterized/{file}")).unwrap()
+}
+
+fn plan() -> Plan {
+    Plan {
+        budget: Budget::unlimited(),
+        ..Plan::default()
+    }
+}
+
+fn source(text: &str) -> Source {
+    Source {
+        name: "model.fair".to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+/// The answer for the property with this name. Instances are searched for violations and compared
+/// with proofs; a contradiction panics.
+pub fn answer(text: &str, name: &str) -> Answer {
+    let loaded = lang::load_template(source(text), &lang::Options::default()).unwrap();
+    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+    let template = loaded.template.unwrap();
+    let (property, scope) = loaded
+        .properties
+        .iter()
+        .find(|(known, _)| known.name == name)
+        .unwrap();
+    let question = ForAll {
+        template: &template,
+        property,
+        scope,
+        instances: &|value| load_instance(text, name, value),
+        cross_check: true,
+    };
+    check_for_all(&question, &plan(), &mut NoProgress).unwrap()
+}
+
+fn load_instance(text: &str, name: &str, value: i64) -> Option<(Model, NamedProperty)> {
+    let options = lang::Options {
+        defines: vec![("N".to_owned(), value.to_string())],
+        ..lang::Options::default()
+    };
+    let loaded = lang::load(source(text), &options);
+    let mut properties = loaded.properties.into_iter();
+    let property = properties.find(|known| known.name == name);
+    loaded.model.zip(property)
+}
+
+/// The verdict for one value of the parameter `N`.
+pub fn instance(text: &str, name: &str, value: i64) -> Option<Verdict> {
+    let (model, property) = load_instance(text, name, value)?;
+    let outcome = check::check(&model, &property, &plan(), &mut NoProgress).unwrap();
+    Some(outcome.verdict)
+}
