@@ -2,6 +2,8 @@
 //!
 //! One pass over the loop serves every condition, so the cost does not multiply with their number.
 
+use std::ops::Range;
+
 use model::{Condition, ConditionKind, Subject};
 use rustc_hash::FxHashMap;
 
@@ -34,6 +36,11 @@ pub(crate) struct LoopUsage {
 impl LoopUsage {
     /// Looks at the loop of a replayed trace.
     pub(crate) fn new(replay: &Replay<'_>) -> Self {
+        Self::over(replay, replay.trace.loop_range())
+    }
+
+    /// Looks at a part of a replayed trace as if it were its loop.
+    pub(crate) fn over(replay: &Replay<'_>, positions: Range<usize>) -> Self {
         let model = replay.model;
         let mut usage = Self {
             processes: vec![Usage::default(); model.instances().len()],
@@ -43,7 +50,7 @@ impl LoopUsage {
             positions: Vec::new(),
         };
         let mut seen = vec![false; replay.steps.len()];
-        for at in replay.trace.loop_range() {
+        for at in positions {
             let (node, taken) = replay.step_at(at);
             if !std::mem::replace(&mut seen[node], true) {
                 usage.visit_state(replay, at);
