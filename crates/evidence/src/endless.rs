@@ -125,7 +125,7 @@ impl<'a> Alike<'a> {
         assumptions: &[Assumption],
     ) -> Result<Vec<Justification>, Invalid> {
         let Endless { start, length, .. } = *self.endless;
-        let n_rounds = (self.replay.trace.states.len() - start) / length;
+        let n_rounds = (self.replay.trace.steps.len() - start) / length;
         let mut judged: Vec<Justification> = Vec::new();
         for round in 0..n_rounds {
             let first = start + round * length;
@@ -166,7 +166,9 @@ fn check_shape(trace: &Trace, endless: &Endless) -> Result<(), Invalid> {
     let needed = two_rounds.and_then(|steps| steps.checked_add(endless.start));
     match needed {
         Some(needed) if endless.length > 0 && trace.steps.len() >= needed => Ok(()),
-        _ => Err(Invalid::Malformed("it has fewer than two rounds".to_owned())),
+        _ => Err(Invalid::Malformed(
+            "it has fewer than two rounds".to_owned(),
+        )),
     }
 }
 
@@ -208,7 +210,9 @@ fn follow<'s>(trace: &Trace, steps: &'s [Successor], length: usize) -> Option<&'
             let earlier = (at + 1).checked_sub(2 * length);
             let expected = earlier.map(|earlier| extrapolated(&trace.states[earlier], last));
             let is_expected = |step: &&&Successor| {
-                expected.as_ref().is_some_and(|cells| step.target.cells == *cells)
+                expected
+                    .as_ref()
+                    .is_some_and(|cells| step.target.cells == *cells)
             };
             several.iter().find(is_expected).copied()
         }

@@ -1,7 +1,9 @@
 //! From a verdict and its evidence to a result that needs no model any more.
 
 use base::{Diagnostic, Fairness, FairnessKind, Source, Span};
-use evidence::{Because, Branching, Endless, Justification, Trace, UnknownReason, Verdict, View, Violation};
+use evidence::{
+    Because, Branching, Endless, Justification, Trace, UnknownReason, Verdict, View, Violation,
+};
 use evidence::{ViolationKind, explain_endless, explain_fairness, stronger_fairness};
 use logic::{NamedProperty, Property};
 use model::{Assumption, Model, RunTimeError};
@@ -9,8 +11,8 @@ use model::{Assumption, Model, RunTimeError};
 use crate::communication;
 use crate::trace_text::n_of;
 use crate::{
-    BranchNote, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, Outcome, Position,
-    PropertyResult, StoredState, StoredTrace, TraceMeta, Warning,
+    BranchNote, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, Outcome,
+    Position, PropertyResult, StoredState, StoredTrace, TraceMeta, Warning,
 };
 
 /// What was asked.

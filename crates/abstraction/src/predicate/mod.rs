@@ -34,6 +34,7 @@ mod refine;
 mod replay;
 mod show;
 mod symbolic;
+mod teams;
 pub mod text;
 
 pub use abstract_term::Abstract;

@@ -176,8 +176,7 @@ impl Abstraction<'_> {
 
 /// What the guard says about the state alone.
 fn without_choices(transition: &Transition) -> Term {
-    let is_chosen =
-        |name: &Arc<str>| transition.locals.iter().any(|local| local.name == *name);
+    let is_chosen = |name: &Arc<str>| transition.locals.iter().any(|local| local.name == *name);
     let about_state = |part: &&Term| {
         let mut vars = BTreeSet::new();
         part.collect_vars(&mut vars);

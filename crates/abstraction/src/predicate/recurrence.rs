@@ -60,7 +60,7 @@ pub enum Change {
 /// A closed recurrent set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recurrence {
-    /// What holds at the start of every round.
+    /// What holds at the start of every round, besides what the types of variables say.
     pub set: Vec<Term>,
     /// The variables that differ from round to round, by position in the program.
     pub changes: Vec<(usize, Change)>,
@@ -78,20 +78,25 @@ struct Function {
 }
 
 impl Abstraction<'_> {
-    /// A run that takes the stem and then the loop [`N_ROUNDS`] times. With `same_choices`, every
-    /// round chooses the same values, and whole arrays are chosen to be ones that exist.
+    /// A run that takes the stem and then the loop [`N_ROUNDS`] times, with what is `observed` of
+    /// its states. With `same_choices`, every round chooses the same values, and whole arrays are
+    /// chosen to be ones that exist.
     pub fn rounds(
         &mut self,
-        stem: &[usize],
-        cycle: &[usize],
+        (stem, cycle): (&[usize], &[usize]),
+        observed: &[Vec<Term>],
         same_choices: bool,
     ) -> Option<Rounds> {
         let transitions = [stem, &cycle.repeat(N_ROUNDS)].concat();
         let execution = execute(self.program, &self.domain, &transitions);
-        let further = match same_choices {
+        let mut further = match same_choices {
             true => self.same_choices(&execution, stem.len(), cycle)?,
             false => Vec::new(),
         };
+        for (position, facts) in observed.iter().enumerate() {
+            let facts = Term::and(facts.iter().cloned());
+            further.push(execution.at(self.program, position, &facts));
+        }
         match execution.solve(&mut self.questions, &further) {
             Answer::Sat(solution) => Some(Rounds {
                 execution,
@@ -158,8 +163,13 @@ impl Abstraction<'_> {
             }
         }
         let set = self.close(set, &function)?;
+        let mut set = self.shorten(set, &function);
+        let mut types = Vec::new();
+        let n_vars = self.program.vars.len();
+        split(&self.program.bounds_of(0..n_vars), &mut types);
+        set.retain(|fact| !types.contains(fact));
         Ok(Recurrence {
-            set: self.shorten(set, &function),
+            set,
             changes: self.changes(&function, &heads),
             choices,
         })
@@ -215,29 +225,33 @@ impl Abstraction<'_> {
             Value::Bool(_) => return None,
             Value::Int(_) | Value::Array(_) => {}
         }
-        self.program.vars.iter().enumerate().find_map(|(var, description)| {
-            let now = |round: usize| {
-                let term = &rounds.execution.values[at(round)][var];
-                rounds.solution.eval(term)
-            };
-            let mut distances = BTreeSet::new();
-            for (round, value) in values.iter().enumerate() {
-                match (now(round)?, value) {
-                    (Value::Int(now), Value::Int(value)) => distances.insert(value - now),
-                    (Value::Array(now), Value::Array(value)) if now == *value => {
-                        distances.insert(0)
-                    }
-                    _ => return None,
+        self.program
+            .vars
+            .iter()
+            .enumerate()
+            .find_map(|(var, description)| {
+                let now = |round: usize| {
+                    let term = &rounds.execution.values[at(round)][var];
+                    rounds.solution.eval(term)
                 };
-            }
-            match (distances.len(), distances.first()) {
-                (1, Some(0)) => Some(description.term()),
-                (1, Some(distance)) => {
-                    Some(Term::add([description.term(), Term::Int(*distance)]))
+                let mut distances = BTreeSet::new();
+                for (round, value) in values.iter().enumerate() {
+                    match (now(round)?, value) {
+                        (Value::Int(now), Value::Int(value)) => distances.insert(value - now),
+                        (Value::Array(now), Value::Array(value)) if now == *value => {
+                            distances.insert(0)
+                        }
+                        _ => return None,
+                    };
                 }
-                _ => None,
-            }
-        })
+                match (distances.len(), distances.first()) {
+                    (1, Some(0)) => Some(description.term()),
+                    (1, Some(distance)) => {
+                        Some(Term::add([description.term(), Term::Int(*distance)]))
+                    }
+                    _ => None,
+                }
+            })
     }
 
     fn function(

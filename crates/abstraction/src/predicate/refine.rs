@@ -11,11 +11,16 @@
 //! predicates are added. Atoms that mention a chosen value are dropped: what a choice makes true
 //! later is not a fact about the state before it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use smt::Term;
 
 use super::domain::Origin;
 use super::explore::{AbstractPath, Abstraction};
 use super::replay::numbered;
+
+/// So many variables that are compared with one parameter are compared with each other.
+const MAX_COMPARED: usize = 4;
 
 /// What became of an attempt to refine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,17 +142,58 @@ impl Abstraction<'_> {
             return None;
         };
         let terms: Vec<(&Term, i128)> = linear.terms().collect();
-        let is_changed = |term: &Term| match term {
-            Term::Var(name, _) => self.program.var_named(name).is_some_and(|var| {
-                let mut transitions = self.program.transitions.iter();
-                transitions.any(|transition| transition.updates.contains_key(&var))
-            }),
-            _ => false,
-        };
         match terms.as_slice() {
-            [(a, 1), (b, -1)] if is_changed(a) && is_changed(b) => Some(linear.offset()),
+            [(a, 1), (b, -1)] if self.is_changed(a) && self.is_changed(b) => Some(linear.offset()),
             _ => None,
         }
+    }
+
+    /// Does some transition change the variable that the term is?
+    fn is_changed(&self, term: &Term) -> bool {
+        let Term::Var(name, _) = term else {
+            return false;
+        };
+        self.program.var_named(name).is_some_and(|var| {
+            let mut transitions = self.program.transitions.iter();
+            transitions.any(|transition| transition.updates.contains_key(&var))
+        })
+    }
+
+    /// Adds that two changing variables are equal where predicates compare both with the same
+    /// parameter: what `N == x` and `N <= y` are about when `N` is eliminated.
+    pub fn learn_eliminations(&mut self, round: usize) -> usize {
+        let mut compared: BTreeMap<Term, BTreeSet<Term>> = BTreeMap::new();
+        for predicate in &self.domain.predicates {
+            let (Term::Eq(linear) | Term::Le(linear)) = &predicate.term else {
+                continue;
+            };
+            let terms: Vec<(&Term, i128)> = linear.terms().collect();
+            let [(a, first), (b, second)] = terms.as_slice() else {
+                continue;
+            };
+            if first.abs() != 1 || first + second != 0 {
+                continue;
+            }
+            let (parameter, variable) = match (self.is_changed(a), self.is_changed(b)) {
+                (false, true) => (*a, *b),
+                (true, false) => (*b, *a),
+                _ => continue,
+            };
+            let variables = compared.entry(parameter.clone()).or_default();
+            variables.insert(variable.clone());
+        }
+        let origin = Origin::Refinement(round);
+        let mut n_added = 0;
+        for variables in compared.values() {
+            let variables: Vec<&Term> = variables.iter().take(MAX_COMPARED).collect();
+            for (position, first) in variables.iter().enumerate() {
+                for second in &variables[position + 1..] {
+                    let equal = Term::eq((*first).clone(), (*second).clone());
+                    n_added += self.domain.add_atoms(&equal, &origin);
+                }
+            }
+        }
+        n_added
     }
 
     /// Is the rest of the path impossible from the states that its abstract state at `start`

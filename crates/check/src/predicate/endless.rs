@@ -29,20 +29,25 @@ impl Search<'_> {
         if cycle.is_empty() {
             return None;
         }
+        let choices: &[bool] = match self.has_choices(&cycle) {
+            true => &[true, false],
+            false => &[true],
+        };
+        let mut reason = None;
         for n_passes in 1..=MAX_PASSES {
             let cycle = cycle.repeat(n_passes);
-            for same_choices in [true, false] {
-                match self.endless_rounds(&stem, &cycle, same_choices) {
-                    Ok(decided) => return Some(decided),
-                    Err(why) => {
-                        self.not_endless.get_or_insert(why);
+            let path = self.path(lasso, n_passes * N_ROUNDS);
+            // What the abstract states say may be too much, or just what makes it a violation.
+            for observed in [self.abstraction.observed(&path), Vec::new()] {
+                for &same_choices in choices {
+                    match self.endless_rounds((&stem, &cycle), &observed, same_choices) {
+                        Ok(decided) => return Some(decided),
+                        Err(why) => reason = reason.or(Some(why)),
                     }
-                }
-                if !self.has_choices(&cycle) {
-                    break;
                 }
             }
         }
+        self.not_endless = reason;
         None
     }
 
@@ -53,13 +58,13 @@ impl Search<'_> {
 
     fn endless_rounds(
         &mut self,
-        stem: &[usize],
-        cycle: &[usize],
+        (stem, cycle): (&[usize], &[usize]),
+        observed: &[Vec<Term>],
         same_choices: bool,
     ) -> Result<Round, String> {
         let rounds = self
             .abstraction
-            .rounds(stem, cycle, same_choices)
+            .rounds((stem, cycle), observed, same_choices)
             .ok_or_else(|| format!("no run with {N_ROUNDS} rounds was found"))?;
         let demands = self.demands(&rounds)?;
         let recurrence = self.abstraction.recur(&rounds, &demands)?;
@@ -153,7 +158,11 @@ impl Search<'_> {
             let name = evidence::condition_name(self.check.model, condition);
             return Err(format!("it is not known to be fair: {name}"));
         }
-        demands.extend(found.into_iter().map(|position| (position, disabled.clone())));
+        demands.extend(
+            found
+                .into_iter()
+                .map(|position| (position, disabled.clone())),
+        );
         Ok(())
     }
 
@@ -192,6 +201,8 @@ impl Search<'_> {
             format!("step {step} of the round chooses {name} = {}", show(value))
         };
         let changes = recurrence.changes.iter().map(change);
-        changes.chain(recurrence.choices.iter().map(choice)).collect()
+        changes
+            .chain(recurrence.choices.iter().map(choice))
+            .collect()
     }
 }

@@ -239,7 +239,7 @@ impl Search<'_> {
     }
 
     /// The lasso as a path, with the loop taken so many times.
-    fn path(&self, lasso: &AbstractLasso, n_rounds: usize) -> AbstractPath {
+    pub(super) fn path(&self, lasso: &AbstractLasso, n_rounds: usize) -> AbstractPath {
         let mut path = AbstractPath {
             states: Vec::new(),
             transitions: Vec::new(),

@@ -158,9 +158,9 @@ impl Claim<'_> {
             changes: note.changes,
         }));
         match self.judge_violation(kind, trace, self.fairness) {
-            Judgement::Confirmed(what) => {
-                Judgement::Confirmed(format!("{what} if it goes on like its first hundred rounds"))
-            }
+            Judgement::Confirmed(what) => Judgement::Confirmed(format!(
+                "{what} if it goes on like its first hundred rounds"
+            )),
             other => other,
         }
     }

@@ -1,10 +1,12 @@
-//! Promela (Spin): one process with a loop for each process of the model.
+//! Promela (Spin): one process with a loop for each process of the model. Steps of several processes
+//! together belong to the first of them.
 
 use std::fmt::Write as _;
 
 use model::InstanceId;
 
-use super::listing::{Listing, Notation, identifier};
+use super::listing::{Listing, identifier};
+use super::notation::Notation;
 
 /// The abstract model for Spin.
 #[must_use]
@@ -82,13 +84,15 @@ fn proctype(
     let name = identifier(model.instance_name(instance));
     let _ = writeln!(out, "active proctype {name}() {{\n  started;\nend: do");
     for command in &listing.commands {
-        if command.instance != instance {
+        if command.movers[0].instance != instance {
             continue;
         }
         for case in &command.cases {
+            let here = command.movers.iter();
+            let here: Vec<String> = here.map(|m| at(m.instance, &[m.source])).collect();
             let guard = format!(
                 "{} && ({}) && ({})",
-                at(instance, &[command.source]),
+                here.join(" && "),
                 notation.condition(&command.guard),
                 notation.condition(&case.condition)
             );
@@ -102,8 +106,13 @@ fn proctype(
             for (number, (slot, _)) in assignments.iter().enumerate() {
                 steps.push(format!("{} = v{number}", listing.slots[*slot].0));
             }
-            steps.push(format!("{name}_at = {}", command.target));
-            let label = model.command_name(command.command);
+            for mover in &command.movers {
+                let name = identifier(model.instance_name(mover.instance));
+                steps.push(format!("{name}_at = {}", mover.target));
+            }
+            let labels = command.movers.iter();
+            let labels: Vec<String> = labels.map(|m| model.command_name(m.command)).collect();
+            let label = labels.join(" & ");
             let _ = writeln!(
                 out,
                 "  :: d_step {{ {guard} -> /* {label} */ {} }}",
