@@ -7,7 +7,7 @@ use abstraction::predicate::{
     Abstraction, Content, Domain, Origin, Program, Questions, program_of, state_term,
 };
 use base::{Source, Span};
-use model::{CommandId, Env, LocationId, Model, State};
+use model::{ActionId, Env, InstanceId, LocationId, Model, State};
 use smt::Embedded;
 use testkit::Random;
 use testkit::programs::{ARRAYS, CHANNELS, EVENTS, NUMBERS, ProgramFamily, SYNCHRONOUS};
@@ -109,25 +109,26 @@ fn synchronous_steps_are_exactly_those_that_some_concrete_step_needs() {
     assert_best(&SYNCHRONOUS, 8, 60);
 }
 
-/// The steps of all concrete states as the predicates see them, by the commands that are taken
-/// together; the described states; the initial states.
+/// What labels a step: two ways of taking an action together that lead to one state are one step.
+type Label = (Vec<ActionId>, Vec<InstanceId>);
+
+/// The steps of all concrete states as the predicates see them, by their labels; the described
+/// states; the initial states.
 type Best = (
-    BTreeMap<Vec<CommandId>, Steps>,
+    BTreeMap<Label, Steps>,
     BTreeSet<Vec<i64>>,
     BTreeSet<Vec<i64>>,
 );
 
 fn best(model: &Model, program: &Program, domain: &Domain, hints: &model::Hints) -> Best {
     let seen = |state: &State| abstract_state(model, program, domain, hints, state);
-    let mut best: BTreeMap<Vec<CommandId>, Steps> = BTreeMap::new();
+    let mut best: BTreeMap<Label, Steps> = BTreeMap::new();
     let mut described = BTreeSet::new();
     for state in all_states(model) {
         let from = seen(&state);
         described.insert(from.clone());
         for step in model.successors(&state).expect("no errors") {
-            let mut commands = step.commands;
-            commands.sort_unstable();
-            let steps = best.entry(commands).or_default();
+            let steps = best.entry((step.actions, step.movers)).or_default();
             steps.insert((from.clone(), seen(&step.target)));
         }
     }
@@ -162,12 +163,13 @@ fn assert_best(family: &ProgramFamily, seed: u64, n_programs: usize) {
         let computed = abstraction.initial().expect("answered");
         let computed: BTreeSet<Vec<i64>> = computed.into_iter().collect();
         assert_eq!(computed, initial, "{text}");
-        let mut all: BTreeMap<Vec<CommandId>, Steps> = BTreeMap::new();
+        let mut all: BTreeMap<Label, Steps> = BTreeMap::new();
         for (position, transition) in program.transitions.iter().enumerate() {
             n_joint += usize::from(transition.commands.len() > 1);
             for from in &described {
                 for to in abstraction.successors(position, from).expect("answered") {
-                    let steps = all.entry(transition.commands.clone()).or_default();
+                    let label = (transition.actions.clone(), transition.movers.clone());
+                    let steps = all.entry(label).or_default();
                     steps.insert((from.clone(), to));
                 }
             }

@@ -16,7 +16,7 @@ use crate::loop_usage::LoopUsage;
 use crate::replay::Replay;
 use crate::validate::bad_runs;
 use crate::word::{Word, assumption_atoms};
-use crate::{Because, Invalid, Justification, Trace, TraceStep};
+use crate::{Because, Invalid, Justification, Trace};
 
 /// How many rounds are looked at, whatever is shown.
 const N_ROUNDS: usize = 100;
@@ -96,7 +96,7 @@ impl<'a> Alike<'a> {
         let replay = Replay::new(model, trace)?;
         let label = |at: usize| {
             let step = replay.successor(replay.step_at(at));
-            (&step.actions, &step.movers, &step.commands)
+            (&step.actions, &step.movers)
         };
         let later = endless.start + endless.length..trace.steps.len();
         let mut later = later.filter(|at| label(*at) != label(at - endless.length));
@@ -185,8 +185,9 @@ fn extended(model: &Model, trace: &Trace, endless: &Endless) -> Result<Trace, In
             Err(error) => return Err(Invalid::Error { at, error }),
         };
         let next = follow(&long, &steps, endless.length).ok_or(Invalid::RoundsDiffer { at })?;
-        long.steps.push(TraceStep::from(next));
-        long.states.push(next.target.clone());
+        let target = next.target.clone();
+        long.steps.push(long.steps[at - endless.length].clone());
+        long.states.push(target);
     }
     Ok(long)
 }

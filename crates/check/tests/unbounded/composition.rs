@@ -123,7 +123,7 @@ fn joint_steps_are_printed() {
         assert_round_trip(text, load(text).properties[0].name.as_str());
     }
     let family = "
-        chan meet[0..1] of nat
+        chan meet[0] for i in 0..1 of nat
         var got : nat = 0
         process S(i in 0..1) { give meet[i] ! 1 + i }
         process R(j in 0..1) { var last : nat = 0
