@@ -7,8 +7,8 @@
 //! impossible in the refined abstraction, because each weakest precondition is then a combination
 //! of predicates and is followed by substitution alone.
 //!
-//! Guards that the contradiction does not need are left out first, one by one, so that few
-//! predicates are added. Atoms that mention a chosen value are dropped: what a choice makes true
+//! Guards that the contradiction does not need are left out first, so that few predicates are
+//! added: all that an unsatisfiable core does not name, where the solver has cores, then one by one. Atoms that mention a chosen value are dropped: what a choice makes true
 //! later is not a fact about the state before it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +40,15 @@ struct Demand<'a> {
     guards: Vec<bool>,
     /// What is observed in each state; nothing beyond its length.
     observed: Vec<Vec<Term>>,
+}
+
+/// What is demanded of a path at one position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    /// The guard of a step.
+    Guard(usize),
+    /// A fact about a state: position and number.
+    Observed(usize, usize),
 }
 
 impl<'a> Demand<'a> {
@@ -159,11 +168,16 @@ impl Abstraction<'_> {
         })
     }
 
-    /// Adds that two changing variables are equal where predicates compare both with the same
-    /// parameter: what `N == x` and `N <= y` are about when `N` is eliminated.
+    /// Where predicates of the model compare changing variables with a parameter, adds that they
+    /// are equal to it, and that two of them are equal to each other: what `N == x` and `N <= y`
+    /// are about when `N` is eliminated.
     pub fn learn_eliminations(&mut self, round: usize) -> usize {
         let mut compared: BTreeMap<Term, BTreeSet<Term>> = BTreeMap::new();
+        let mut equations = Vec::new();
         for predicate in &self.domain.predicates {
+            if matches!(predicate.origin, Origin::Refinement(_)) {
+                continue;
+            }
             let (Term::Eq(linear) | Term::Le(linear)) = &predicate.term else {
                 continue;
             };
@@ -181,19 +195,19 @@ impl Abstraction<'_> {
             };
             let variables = compared.entry(parameter.clone()).or_default();
             variables.insert(variable.clone());
+            equations.push(Term::eq(parameter.clone(), variable.clone()));
         }
         let origin = Origin::Refinement(round);
-        let mut n_added = 0;
         for variables in compared.values() {
             let variables: Vec<&Term> = variables.iter().take(MAX_COMPARED).collect();
             for (position, first) in variables.iter().enumerate() {
                 for second in &variables[position + 1..] {
-                    let equal = Term::eq((*first).clone(), (*second).clone());
-                    n_added += self.domain.add_atoms(&equal, &origin);
+                    equations.push(Term::eq((*first).clone(), (*second).clone()));
                 }
             }
         }
-        n_added
+        let new = equations.iter();
+        new.map(|term| self.domain.add_atoms(term, &origin)).sum()
     }
 
     /// Is the rest of the path impossible from the states that its abstract state at `start`
@@ -220,6 +234,7 @@ impl Abstraction<'_> {
     /// left out state by state, then one by one.
     fn leave_out(&mut self, demand: &mut Demand<'_>, start: Option<usize>) {
         let first = start.unwrap_or(0);
+        self.leave_out_by_core(demand, start);
         for position in first..demand.observed.len() {
             let kept = std::mem::take(&mut demand.observed[position]);
             if self.is_cut(demand, start) {
@@ -234,11 +249,92 @@ impl Abstraction<'_> {
             }
         }
         for position in first..demand.guards.len() {
+            if !demand.guards[position] {
+                continue;
+            }
             demand.guards[position] = false;
             if !self.is_cut(demand, start) {
                 demand.guards[position] = true;
             }
         }
+    }
+
+    /// Leaves out what a core does not name, if the solver has one and the contradiction stays.
+    fn leave_out_by_core(&mut self, demand: &mut Demand<'_>, start: Option<usize>) {
+        let (parts, end) = self.parts(demand, start.unwrap_or(0));
+        let terms: Vec<Term> = parts.iter().map(|(_, term)| term.clone()).collect();
+        let mut mentioned = terms.clone();
+        mentioned.push(end.clone());
+        let mut assumed = match start {
+            Some(start) => self.facts_about(&demand.path.states[start], &mentioned),
+            None => {
+                let init = self.program.init.clone();
+                mentioned.push(init.clone());
+                vec![init, self.domain.bounds(self.program, &mentioned)]
+            }
+        };
+        assumed.push(end);
+        let Some(core) = self.questions.core(&assumed, &terms) else {
+            return;
+        };
+        let named = |wanted: &Part| core.iter().any(|position| parts[*position].0 == *wanted);
+        let (guards, observed) = (demand.guards.clone(), demand.observed.clone());
+        for (position, guard) in demand.guards.iter_mut().enumerate() {
+            *guard &= named(&Part::Guard(position));
+        }
+        for (position, facts) in demand.observed.iter_mut().enumerate() {
+            let mut number = 0;
+            facts.retain(|_| {
+                number += 1;
+                named(&Part::Observed(position, number - 1))
+            });
+        }
+        if !self.is_cut(demand, start) {
+            demand.guards = guards;
+            demand.observed = observed;
+        }
+    }
+
+    /// The guards and observations from a step on, and the end, each as a condition on the state
+    /// before that step.
+    fn parts(&self, demand: &Demand<'_>, first: usize) -> (Vec<(Part, Term)>, Term) {
+        let mut now: Vec<Term> = self.program.vars.iter().map(|var| var.term()).collect();
+        let mut parts = Vec::new();
+        for position in first..=demand.guards.len() {
+            let state = |name: &str| Some(now[self.program.var_named(name)?].clone());
+            for (number, fact) in demand
+                .observed
+                .get(position)
+                .into_iter()
+                .flatten()
+                .enumerate()
+            {
+                parts.push((Part::Observed(position, number), fact.substitute(&state)));
+            }
+            let Some(&transition) = demand.path.transitions.get(position) else {
+                break;
+            };
+            let transition = &self.program.transitions[transition];
+            let local = |name: &str| {
+                let mut locals = transition.locals.iter();
+                let local = locals.find(|local| &*local.name == name)?;
+                Some(numbered(&local.name, local.sort, position))
+            };
+            let present = |term: &Term| {
+                let term = term.substitute(&|name| local(name).or_else(|| state(name)));
+                self.domain.simplify(&term, &[])
+            };
+            parts.push((Part::Guard(position), present(&transition.guard)));
+            let mut next = now.clone();
+            for (var, value) in &transition.updates {
+                next[*var] = present(value);
+            }
+            now = next;
+        }
+        let end = demand
+            .end
+            .substitute(&|name| Some(now[self.program.var_named(name)?].clone()));
+        (parts, self.domain.simplify(&end, &[]))
     }
 
     /// What must hold before step `from` so that the rest happens and ends as demanded.

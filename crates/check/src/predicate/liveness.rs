@@ -17,7 +17,7 @@ use smt::Term;
 use super::concrete::Replayed;
 use super::outcome;
 use super::product::{AbstractLasso, Product, Ranked};
-use super::safety::Round;
+use super::safety::{PATIENT_ROUNDS, Round};
 use super::setup::{Check, Letters};
 use crate::Outcome;
 use crate::fairness::assuming;
@@ -193,6 +193,14 @@ impl Search<'_> {
                 Ok(true) => {
                     let end = self.end_of(lasso);
                     let n_before = self.abstraction.domain.predicates.len();
+                    if round > PATIENT_ROUNDS {
+                        self.abstraction.learn_eliminations(round);
+                        self.abstraction.learn_distances(&path, round);
+                    }
+                    if self.abstraction.domain.predicates.len() > n_before {
+                        self.abstraction.refine(n_before);
+                        return Some(Round::Refined);
+                    }
                     let refined = self
                         .abstraction
                         .learn_observed(&path, &end, observed, round);

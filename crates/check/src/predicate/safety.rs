@@ -12,7 +12,7 @@ use super::setup::{Check, Letters, proposition};
 use crate::Outcome;
 
 /// After so many rounds, weakest preconditions are not enough.
-const PATIENT_ROUNDS: usize = 2;
+pub(super) const PATIENT_ROUNDS: usize = 2;
 
 /// How a round ended.
 pub(super) enum Round {

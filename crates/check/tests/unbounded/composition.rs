@@ -19,6 +19,7 @@ const RENDEZVOUS: &str = "
     property right: always (R.take -> last == sent)
     property arrives: always (S @ giving -> eventually R.take)
     property ends: eventually sent == N
+    property all_arrive: eventually got == N
     property never_two: always got < 2
     property endless: always eventually S @ giving
 ";
@@ -76,6 +77,7 @@ fn rendezvous() {
         ("right", "holds"),
         ("arrives", "holds"),
         ("ends", "holds"),
+        ("all_arrive", "holds"),
         ("never_two", "violated"),
         ("endless", "violated"),
     ];
