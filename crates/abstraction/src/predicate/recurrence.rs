@@ -33,6 +33,12 @@ pub const N_ROUNDS: usize = 3;
 /// Distances are looked at between so many variables at most.
 const MAX_RELATED: usize = 10;
 
+/// Rounds whose results are larger terms than this are too complicated.
+const MAX_SIZE: usize = 2_000;
+
+/// What larger terms say about later rounds is not looked at.
+const MAX_SIZE_LATER: usize = 60;
+
 /// Larger sets are shown as they were found.
 const MAX_SHORTENED: usize = 60;
 
@@ -87,8 +93,14 @@ impl Abstraction<'_> {
         observed: &[Vec<Term>],
         same_choices: bool,
     ) -> Option<Rounds> {
-        let transitions = [stem, &cycle.repeat(N_ROUNDS)].concat();
-        let execution = execute(self.program, &self.domain, &transitions);
+        let mut execution = execute(self.program, &self.domain, stem);
+        for transition in cycle.repeat(N_ROUNDS) {
+            execution.step(self.program, &self.domain, transition);
+            let values = execution.values.last().into_iter().flatten();
+            if values.map(Term::size).sum::<usize>() > MAX_SIZE {
+                return None;
+            }
+        }
         let mut further = match same_choices {
             true => self.same_choices(&execution, stem.len(), cycle)?,
             false => Vec::new(),
@@ -149,7 +161,7 @@ impl Abstraction<'_> {
     ) -> Result<Recurrence, String> {
         let heads = self.heads(rounds).ok_or("its numbers are too large")?;
         let choices = self.fixed_choices(rounds)?;
-        let function = self.function(rounds, &choices, demands);
+        let function = self.function(rounds, &choices, demands)?;
         for need in &function.needs {
             if heads.iter().any(|head| head.bool(need) != Some(true)) {
                 return Err(format!("`{}` does not hold in every round", show(need)));
@@ -259,7 +271,7 @@ impl Abstraction<'_> {
         rounds: &Rounds,
         choices: &[(usize, Arc<str>, Term)],
         demands: &[(usize, Term)],
-    ) -> Function {
+    ) -> Result<Function, String> {
         let program = self.program;
         let mut now: Vec<Term> = program.vars.iter().map(|var| var.term()).collect();
         let mut needs = Vec::new();
@@ -291,8 +303,12 @@ impl Abstraction<'_> {
                 next[*var] = present(value);
             }
             now = next;
+            let size: usize = now.iter().chain(&needs).map(Term::size).sum();
+            if size > MAX_SIZE {
+                return Err("a round is too complicated".to_owned());
+            }
         }
-        Function { values: now, needs }
+        Ok(Function { values: now, needs })
     }
 
     /// A condition on the state after a round, as one on the state before.
@@ -309,6 +325,7 @@ impl Abstraction<'_> {
         for _ in 0..2 {
             later = later
                 .iter()
+                .filter(|need| need.size() <= MAX_SIZE_LATER)
                 .map(|need| self.after_round(function, need))
                 .collect();
             for need in &later {

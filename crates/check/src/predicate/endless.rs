@@ -12,7 +12,7 @@ use abstraction::predicate::{
 use base::FairnessKind;
 use evidence::{Endless, Trace, ViolationKind};
 use model::{Condition, ConditionKind};
-use smt::Term;
+use smt::{Sort, Term};
 
 use super::liveness::Search;
 use super::product::AbstractLasso;
@@ -26,7 +26,7 @@ impl Search<'_> {
     pub(super) fn endless(&mut self, lasso: &AbstractLasso) -> Option<Round> {
         let stem = self.transitions(&lasso.stem);
         let cycle = self.transitions(&lasso.cycle);
-        if cycle.is_empty() {
+        if !self.may_grow(&cycle) {
             return None;
         }
         let choices: &[bool] = match self.has_choices(&cycle) {
@@ -49,6 +49,19 @@ impl Search<'_> {
         }
         self.not_endless = reason;
         None
+    }
+
+    /// Does some step change a number without bounds? Without that, states return.
+    fn may_grow(&self, cycle: &[usize]) -> bool {
+        let program = self.abstraction.program;
+        let is_unbounded = |var: &usize| {
+            let description = &program.vars[*var];
+            let (low, high) = description.interval;
+            description.sort == Sort::Int && (low.is_none() || high.is_none())
+        };
+        cycle
+            .iter()
+            .any(|t| program.transitions[*t].updates.keys().any(is_unbounded))
     }
 
     fn has_choices(&self, cycle: &[usize]) -> bool {

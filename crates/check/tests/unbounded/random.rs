@@ -45,27 +45,27 @@ fn assert_agreement(family: &ProgramFamily, seed: u64, n_programs: usize, max_re
 
 #[test]
 fn numbers() {
-    assert_agreement(&NUMBERS, 1, 60, 4);
+    assert_agreement(&NUMBERS, 1, 60, 3);
 }
 
 #[test]
 fn arrays() {
-    assert_agreement(&ARRAYS, 2, 40, 4);
+    assert_agreement(&ARRAYS, 2, 30, 3);
 }
 
 #[test]
 fn channels() {
-    assert_agreement(&CHANNELS, 3, 60, 4);
+    assert_agreement(&CHANNELS, 3, 40, 3);
 }
 
 #[test]
 fn events() {
-    assert_agreement(&EVENTS, 4, 200, 4);
+    assert_agreement(&EVENTS, 4, 180, 3);
 }
 
 #[test]
 fn synchronous() {
-    assert_agreement(&SYNCHRONOUS, 5, 60, 4);
+    assert_agreement(&SYNCHRONOUS, 5, 40, 3);
 }
 
 /// The only run of a program, so many states long.
