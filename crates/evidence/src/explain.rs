@@ -71,8 +71,20 @@ pub(crate) fn judge_loop(
     fairness: Fairness,
     assumptions: &[Assumption],
 ) -> Result<Vec<Justification>, Invalid> {
-    let model = replay.model;
     let usage = LoopUsage::new(replay);
+    let mut justifications = condition_notes(replay.model, fairness, &usage);
+    let atoms = assumptions.iter().flat_map(assumption_atoms).collect();
+    let word = Word::new(replay, atoms)?;
+    justifications.extend(judge_assumptions(replay.model, &word, assumptions));
+    Ok(justifications)
+}
+
+/// What the steps of a loop say about every elementary condition.
+pub(crate) fn condition_notes(
+    model: &Model,
+    fairness: Fairness,
+    usage: &LoopUsage,
+) -> Vec<Justification> {
     let mut seen = FxHashSet::default();
     let mut justifications = Vec::new();
     for condition in model.fairness_conditions(fairness) {
@@ -84,16 +96,22 @@ pub(crate) fn judge_loop(
             });
         }
     }
-    let atoms = assumptions.iter().flat_map(assumption_atoms).collect();
-    let word = Word::new(replay, atoms)?;
-    for assumption in assumptions.iter().flat_map(conjuncts) {
-        justifications.push(Justification {
-            condition: assumption_name(model, assumption),
-            is_assumption: true,
-            because: judge_assumption(&word, assumption),
-        });
-    }
-    Ok(justifications)
+    justifications
+}
+
+/// What the loop of a word says about every conjunct of the assumptions.
+pub(crate) fn judge_assumptions(
+    model: &Model,
+    word: &Word,
+    assumptions: &[Assumption],
+) -> Vec<Justification> {
+    let conjuncts = assumptions.iter().flat_map(conjuncts);
+    let judged = conjuncts.map(|assumption| Justification {
+        condition: assumption_name(model, assumption),
+        is_assumption: true,
+        because: judge_assumption(word, assumption),
+    });
+    judged.collect()
 }
 
 fn conjuncts(assumption: &Assumption) -> Vec<&Assumption> {

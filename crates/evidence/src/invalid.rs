@@ -91,6 +91,16 @@ pub enum Invalid {
         /// The size that the covering loop has.
         actual: ComponentSize,
     },
+    /// A round of an endless run is not like the one before.
+    RoundsDiffer {
+        /// The position.
+        at: usize,
+    },
+    /// Strong global fairness: an endless run visits a state twice.
+    StateReturns {
+        /// The second position.
+        at: usize,
+    },
     /// The run satisfies the property.
     PropertyHolds,
     /// The last position of a witness does not satisfy what is to be reached.
@@ -149,6 +159,10 @@ impl fmt::Display for Invalid {
                 "the component has {} states and {} steps, not {} and {}",
                 actual.n_states, actual.n_steps, claimed.n_states, claimed.n_steps
             ),
+            Self::RoundsDiffer { at } => {
+                write!(f, "at state {at} a round is not like the one before")
+            }
+            Self::StateReturns { at } => write!(f, "state {at} has been visited before"),
             Self::PropertyHolds => write!(f, "the trace satisfies the property"),
             Self::NotReached => write!(f, "the last state is not what is to be reached"),
             Self::NotDeadlocked => write!(f, "the last state has steps"),

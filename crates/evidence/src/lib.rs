@@ -24,6 +24,7 @@
 
 mod branching;
 mod diff;
+mod endless;
 mod explain;
 mod invalid;
 mod loop_usage;
@@ -36,6 +37,7 @@ mod word;
 
 pub use branching::{Branch, Branching, Claim, validate_branching};
 pub use diff::{Change, changes};
+pub use endless::{Endless, explain_endless};
 pub use explain::{
     Because, Exclusion, Justification, assumption_name, condition_name, explain_fairness,
     stronger_fairness,

@@ -5,6 +5,8 @@
 //! States in which a process has control are only passed through. What weak fairness sees as disabled
 //! is disabled in some other state of the loop, if there are others.
 
+use std::ops::Range;
+
 use model::{Condition, ConditionKind, Subject};
 use rustc_hash::FxHashMap;
 
@@ -49,6 +51,11 @@ pub(crate) struct LoopUsage {
 impl LoopUsage {
     /// Looks at the loop of a replayed trace.
     pub(crate) fn new(replay: &Replay<'_>) -> Self {
+        Self::over(replay, replay.trace.loop_range())
+    }
+
+    /// Looks at a part of a replayed trace as if it were its loop.
+    pub(crate) fn over(replay: &Replay<'_>, positions: Range<usize>) -> Self {
         let model = replay.model;
         let mut usage = Self {
             processes: vec![Usage::default(); model.instances().len()],
@@ -62,7 +69,7 @@ impl LoopUsage {
         let is_free = |at: usize| model.in_control(&states[at]).is_none();
         let all_count = !replay.trace.loop_range().any(is_free);
         let mut seen = vec![false; replay.steps.len()];
-        for at in replay.trace.loop_range() {
+        for at in positions {
             let (node, taken) = replay.step_at(at);
             if !std::mem::replace(&mut seen[node], true) {
                 usage.visit_state(replay, at, all_count || is_free(at));

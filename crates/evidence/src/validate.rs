@@ -11,6 +11,7 @@ use model::{Assumption, Model, RunTimeError, State};
 use rustc_hash::FxHashSet;
 
 use crate::branching::validate_branching;
+use crate::endless::validate_endless;
 use crate::explain::{judge_loop, uncovered_step};
 use crate::replay::{Replay, actions_name};
 use crate::word::{Word, assumption_atoms};
@@ -19,7 +20,8 @@ use crate::{Because, ComponentSize, Invalid, Trace, Violation, ViolationKind};
 /// Is the violation real? It is replayed step by step, its loop is checked against every fairness
 /// condition and assumption, and the property is evaluated on it.
 ///
-/// A [`ViolationKind::Unreachable`] or [`ViolationKind::NegationHolds`] has nothing that could be
+/// Of a [`ViolationKind::Endless`] a hundred rounds are judged, not that there are always more. A
+/// [`ViolationKind::Unreachable`] or [`ViolationKind::NegationHolds`] has nothing that could be
 /// replayed; only its form is checked.
 ///
 /// # Errors
@@ -52,6 +54,9 @@ pub fn validate(
             validate_error(model, property, assumptions, trace, error)
         }
         (_, None) => Err(Invalid::NoTrace),
+        (ViolationKind::Endless(endless), Some(trace)) => {
+            validate_endless(model, property, fairness, assumptions, (trace, endless))
+        }
         (ViolationKind::BadPrefix, Some(trace)) => validate_prefix(model, property, trace),
         (ViolationKind::Deadlock, Some(trace)) => validate_deadlock(model, property, trace),
         (ViolationKind::ZeroTime, Some(trace)) => {
@@ -181,15 +186,33 @@ fn error_in_last_state(
 }
 
 /// The runs that a property forbids.
-enum Bad {
+pub(crate) enum Bad {
     /// Those that do not satisfy the formula.
     Not(Ltl),
     /// Those that the claim accepts.
     Accepted(Claim),
 }
 
+impl Bad {
+    /// The atoms that tell whether a run is forbidden.
+    pub(crate) fn atoms(&self) -> Vec<base::AtomId> {
+        match self {
+            Self::Not(formula) => formula.atoms(),
+            Self::Accepted(claim) => claim.atoms(),
+        }
+    }
+
+    /// Is a run forbidden that spells the infinite word?
+    pub(crate) fn contains(&self, word: &Word) -> bool {
+        match self {
+            Self::Not(formula) => !word.satisfies(formula),
+            Self::Accepted(claim) => word.is_accepted(claim),
+        }
+    }
+}
+
 /// Which runs are forbidden if the property holds.
-fn bad_runs(property: &Property) -> Result<Bad, Invalid> {
+pub(crate) fn bad_runs(property: &Property) -> Result<Bad, Invalid> {
     match property {
         Property::Ltl(formula) => Ok(Bad::Not(formula.clone())),
         Property::Invariant(formula) => Ok(Bad::Not(Ltl::always(formula.clone()))),
@@ -246,11 +269,7 @@ impl LoopJudge<'_> {
     }
 
     fn check_violation(&self, replay: &Replay<'_>) -> Result<(), Invalid> {
-        let is_bad = match self.bad {
-            Bad::Not(formula) => !Word::new(replay, formula.atoms())?.satisfies(formula),
-            Bad::Accepted(claim) => Word::new(replay, claim.atoms())?.is_accepted(claim),
-        };
-        match is_bad {
+        match self.bad.contains(&Word::new(replay, self.bad.atoms())?) {
             true => Ok(()),
             false => Err(Invalid::PropertyHolds),
         }

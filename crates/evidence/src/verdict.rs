@@ -3,7 +3,7 @@
 use base::StopReason;
 use model::RunTimeError;
 
-use crate::{Branching, Trace};
+use crate::{Branching, Endless, Trace};
 
 /// What a check says about a property.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,6 +65,9 @@ impl UnknownReason {
 pub enum ViolationKind {
     /// A fair run, given as a lasso, does not satisfy the property.
     FairLoop,
+    /// A fair run, given as a stem and some rounds that are alike but for their numbers, does not
+    /// satisfy the property. That it goes on like this for ever is proved with a solver.
+    Endless(Box<Endless>),
     /// In a fair run, given as a lasso, time stops. Then abstract timers say nothing about the
     /// property.
     ZeroTime,

@@ -92,6 +92,19 @@ impl Word {
         self.letters[self.letter_at[position]][index]
     }
 
+    /// Do the same atoms hold at two positions?
+    pub(crate) fn is_same(&self, first: usize, second: usize) -> bool {
+        self.letters[self.letter_at[first]] == self.letters[self.letter_at[second]]
+    }
+
+    /// The infinite word of a finite run with two rounds or more: its second round, for ever.
+    pub(crate) fn repeating(mut self, start: usize, length: usize) -> Self {
+        self.letter_at.truncate(start + 2 * length);
+        self.loop_start = Some(start + length);
+        self.loop_length = length;
+        self
+    }
+
     /// Does the infinite word satisfy the formula?
     pub(crate) fn satisfies(&self, formula: &Ltl) -> bool {
         let loop_start = self.loop_start.expect("the run is infinite");

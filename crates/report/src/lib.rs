@@ -39,8 +39,8 @@ pub use question::{Cost, Question, warning};
 pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Warning};
 pub use sarif::sarif;
 pub use stored::{
-    Communication, ComponentNote, ConditionNote, ErrorNote, ExclusionNote, StoredState,
-    StoredTrace, TraceMeta,
+    Communication, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote,
+    StoredState, StoredTrace, TraceMeta,
 };
 pub use style::Style;
 pub use text::text;

@@ -1,16 +1,18 @@
 //! From a verdict and its evidence to a result that needs no model any more.
 
 use base::{Diagnostic, Fairness, FairnessKind, Source, Span};
-use evidence::{Because, Branching, Justification, Trace, UnknownReason, Verdict, View, Violation};
-use evidence::{ViolationKind, explain_fairness, stronger_fairness};
+use evidence::{
+    Because, Branching, Endless, Justification, Trace, UnknownReason, Verdict, View, Violation,
+};
+use evidence::{ViolationKind, explain_endless, explain_fairness, stronger_fairness};
 use logic::{NamedProperty, Property};
 use model::{Assumption, Model, RunTimeError};
 
 use crate::communication;
 use crate::trace_text::n_of;
 use crate::{
-    BranchNote, ComponentNote, ConditionNote, ErrorNote, ExclusionNote, Outcome, Position,
-    PropertyResult, StoredState, StoredTrace, TraceMeta, Warning,
+    BranchNote, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, Outcome,
+    Position, PropertyResult, StoredState, StoredTrace, TraceMeta, Warning,
 };
 
 /// What was asked.
@@ -104,6 +106,7 @@ impl Question<'_> {
         let trace = violation.trace.as_ref()?;
         let kind = match &violation.kind {
             ViolationKind::FairLoop => "fair-loop",
+            ViolationKind::Endless(_) => "endless-loop",
             ViolationKind::ZeroTime => "zero-time",
             ViolationKind::BadPrefix => "bad-prefix",
             ViolationKind::Deadlock => "deadlock",
@@ -115,6 +118,9 @@ impl Question<'_> {
         let mut stored = self.store(trace, kind);
         if let ViolationKind::RunTimeError(error) = &violation.kind {
             stored.meta.error = Some(self.error_note(error));
+        }
+        if let ViolationKind::Endless(endless) = &violation.kind {
+            self.justify_endless(trace, endless, &mut stored.meta);
         }
         stored.meta.component = violation.component.map(|size| ComponentNote {
             states: size.n_states,
@@ -154,6 +160,28 @@ impl Question<'_> {
                 subject: exclusion.subject,
                 at: exclusion.at,
             });
+        }
+    }
+
+    fn justify_endless(&self, trace: &Trace, endless: &Endless, meta: &mut TraceMeta) {
+        meta.endless = Some(EndlessNote {
+            start: endless.start,
+            length: endless.length,
+            recurrent: endless.recurrent.clone(),
+            changes: endless.changes.clone(),
+        });
+        let Self {
+            model,
+            fairness,
+            assumptions,
+            ..
+        } = *self;
+        let reasons = explain_endless(model, fairness, assumptions, trace, endless);
+        for reason in reasons.unwrap_or_default() {
+            match reason.is_assumption {
+                true => meta.assumptions.push(condition_note(&reason)),
+                false => meta.conditions.push(condition_note(&reason)),
+            }
         }
     }
 

@@ -60,7 +60,7 @@ pub struct TraceMeta {
     pub formula: Option<String>,
     /// The fairness under which it was checked.
     pub fairness: Option<String>,
-    /// `fair-loop`, `zero-time`, `bad-prefix`, `deadlock`, `run-time-error` or `witness`.
+    /// `fair-loop`, `endless-loop`, `zero-time`, `bad-prefix`, `deadlock`, `run-time-error` or `witness`.
     pub kind: Option<String>,
     /// The error of a `run-time-error`.
     pub error: Option<ErrorNote>,
@@ -72,6 +72,9 @@ pub struct TraceMeta {
     pub excluded_by: Vec<ExclusionNote>,
     /// Under strong global fairness: the closed component around the loop.
     pub component: Option<ComponentNote>,
+    /// How the rounds of an `endless-loop` go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endless: Option<EndlessNote>,
     /// All processes, in the order of the model.
     pub processes: Vec<String>,
 }
@@ -114,6 +117,19 @@ pub struct ExclusionNote {
     pub subject: String,
     /// A state of the loop that enables it.
     pub at: usize,
+}
+
+/// How a run goes on that never returns to a state.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct EndlessNote {
+    /// The state at which the first round starts.
+    pub start: usize,
+    /// How many steps a round has.
+    pub length: usize,
+    /// What holds at the start of every round.
+    pub recurrent: Vec<String>,
+    /// What a round changes.
+    pub changes: Vec<String>,
 }
 
 /// The size of a closed component.

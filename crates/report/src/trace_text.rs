@@ -41,6 +41,16 @@ pub(crate) fn trace_text_indented(trace: &StoredTrace, style: Style, indent: &st
 
 /// How long a trace is.
 pub(crate) fn shape(trace: &StoredTrace) -> String {
+    if let Some(endless) = &trace.meta.endless {
+        let round = n_of(endless.length, "step");
+        return match endless.start {
+            0 => format!("rounds of {round} with ever new numbers"),
+            start => {
+                let stem = n_of(start, "step");
+                format!("{stem}, then rounds of {round} with ever new numbers")
+            }
+        };
+    }
     match trace.loop_start {
         None => n_of(trace.n_steps(), "step"),
         Some(0) => format!("a loop of {}", n_of(trace.n_steps(), "step")),
@@ -76,7 +86,8 @@ impl Writer<'_> {
         self.introduction();
         self.states();
         self.ending();
-        if self.trace.loop_start.is_some() {
+        self.endless();
+        if self.trace.loop_start.is_some() || meta.endless.is_some() {
             self.fairness();
             self.exclusions();
         }
@@ -103,6 +114,7 @@ impl Writer<'_> {
             Some("deadlock") => format!("counterexample: {shape} to a state without steps"),
             Some("run-time-error") => format!("counterexample: {shape} to a run-time error"),
             Some("zero-time") => format!("time stops: {shape} for ever without a tick"),
+            Some("endless-loop") => format!("counterexample: {shape}, for ever"),
             Some("fair-loop") => format!("counterexample: {shape} for ever"),
             _ => format!("trace: {shape}"),
         };
@@ -121,6 +133,9 @@ impl Writer<'_> {
         for step in 0..trace.n_steps() {
             if trace.loop_start == Some(step) {
                 self.heading("loop:");
+            }
+            if let Some(round) = round_at(trace, step) {
+                self.heading(&format!("round {round}:"));
             }
             let state = &trace.states[step];
             let name = step_name(state);
@@ -142,6 +157,21 @@ impl Writer<'_> {
             let text = format!("run-time error: {}", error_text(error));
             let text = self.style.paint(Role::Bad, &text);
             self.line(&text);
+        }
+    }
+
+    /// Why the rounds go on, and how.
+    fn endless(&mut self) {
+        let Some(endless) = &self.trace.meta.endless else {
+            return;
+        };
+        self.heading("and so on for ever, as the solver has proved; in every round:");
+        for change in &endless.changes {
+            self.line(&format!("  {change}"));
+        }
+        self.heading("at the start of every round, and enough for one more:");
+        for fact in &endless.recurrent {
+            self.line(&format!("  {fact}"));
         }
     }
 
@@ -222,6 +252,14 @@ impl Writer<'_> {
             self.line(&format!("  {notion:width$}  {first}{more}"));
         }
     }
+}
+
+/// The number of the round that starts at a state, counted from 1.
+fn round_at(trace: &StoredTrace, step: usize) -> Option<usize> {
+    let endless = trace.meta.endless.as_ref()?;
+    let steps = step.checked_sub(endless.start)?;
+    let is_first = steps.checked_rem(endless.length)? == 0;
+    is_first.then(|| steps / endless.length + 1)
 }
 
 /// The step that leaves a state: its actions, and its movers where the action does not name them.

@@ -114,6 +114,7 @@ impl External {
         connection.send("(set-logic ALL)")?;
         self.connection = Some(connection);
         self.declared.clear();
+        self.probe()?;
         for (depth, level) in self.levels.levels().to_vec().iter().enumerate() {
             if depth > 0 {
                 self.say("(push 1)")?;
@@ -123,6 +124,24 @@ impl External {
             }
         }
         Ok(())
+    }
+
+    /// Asks two questions with known answers: what says the same whatever it is asked is no solver.
+    fn probe(&mut self) -> io::Result<()> {
+        self.say("(push 1)")?;
+        self.say("(declare-const |the probe| Int)")?;
+        for (assertion, expected) in [("(< 0 |the probe|)", "sat"), ("(< |the probe| 0)", "unsat")]
+        {
+            self.say(&format!("(assert {assertion})"))?;
+            self.say("(check-sat)")?;
+            let answer = self.hear()?;
+            if answer.trim() != expected {
+                let shown: String = answer.trim().chars().take(80).collect();
+                let why = format!("it printed `{shown}` where only `{expected}` is right");
+                return Err(io::Error::other(why));
+            }
+        }
+        self.say("(pop 1)")
     }
 
     fn say(&mut self, line: &str) -> io::Result<()> {

@@ -155,7 +155,13 @@ fn fake(line: Option<&'static str>) -> External {
 fn crashes_and_nonsense_are_no_answers() {
     let falsehood = Term::lt(int("x"), int("x"));
     assert_eq!(falsehood, Term::Bool(false));
-    for line in [None, Some("hello"), Some("(error \"line 3\")"), Some("sat")] {
+    for line in [
+        None,
+        Some("hello"),
+        Some("(error \"line 3\")"),
+        Some("sat"),
+        Some("unsat"),
+    ] {
         let mut solver = fake(line);
         // A claimed model is checked, so even "sat" is not believed.
         solver.assert(&Term::lt(int("x"), Term::Int(0)));

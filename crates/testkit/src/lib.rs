@@ -1,4 +1,4 @@
-//! What tests of several crates share: random models and formulas, and a naive oracle.
+//! What tests of several crates share: random models, programs and formulas, and a naive oracle.
 //!
 //! The oracle follows the definitions of fairness word by word on the reference semantics. It
 //! enumerates sets of edges, so it is only usable on tiny systems; it shares neither the marks nor
@@ -8,6 +8,7 @@ mod branching;
 mod formula;
 mod models;
 mod oracle;
+pub mod programs;
 mod random;
 
 pub use branching::{BranchingOracle, random_ctl_star};

@@ -1,6 +1,6 @@
-//! Commands and teams of commands as transitions, by symbolic execution.
+//! Commands by symbolic execution. What they do together is in `teams.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::Span;
@@ -10,14 +10,8 @@ use smt::{Interval, Sort, Term};
 use super::program::{Content, Failure, Local, Program, Refusal, Transition, variables, within};
 use super::symbolic::{Resolved, Scene, Target, Translator, as_bool, as_int};
 
-/// More ways of moving together than this are not written down.
-const MAX_TEAMS: usize = 4096;
-
 /// How often a loop may be unfolded.
 const MAX_ROUNDS: i128 = 4096;
-
-/// Terms of this size mean that a model is too complicated for this method.
-const MAX_TERM_SIZE: usize = 200_000;
 
 /// Where steps exist only if others do not, a step of its own tells nothing.
 fn refuse_rulers(model: &Model) -> Result<(), Refusal> {
@@ -67,8 +61,8 @@ pub fn program_of(model: &Model) -> Result<Program, Refusal> {
 pub(super) struct Builder<'m> {
     pub(super) model: &'m Model,
     pub(super) vars: &'m [super::program::StateVar],
-    transitions: Vec<Transition>,
-    failures: Vec<Failure>,
+    pub(super) transitions: Vec<Transition>,
+    pub(super) failures: Vec<Failure>,
     n_locals: usize,
 }
 
@@ -78,21 +72,21 @@ pub(super) struct Path {
     pub(super) scene: Scene,
     pub(super) written: BTreeSet<usize>,
     /// The conditions on chosen values.
-    condition: Term,
+    pub(super) condition: Term,
     /// When an error has happened.
     pub(super) fails: Term,
-    locals: Vec<Local>,
+    pub(super) locals: Vec<Local>,
     /// Is there a choice for every state? Only choices from constant ranges without conditions
     /// are known to be possible.
-    is_total: bool,
+    pub(super) is_total: bool,
 }
 
 /// What one command contributes.
-struct Member {
-    command: CommandId,
+pub(super) struct Member {
+    pub(super) command: CommandId,
     /// Location, guard, and room or a message in a buffered channel.
-    enabled: Term,
-    path: Path,
+    pub(super) enabled: Term,
+    pub(super) path: Path,
 }
 
 impl Builder<'_> {
@@ -145,68 +139,8 @@ impl Builder<'_> {
         Ok(Term::and(parts))
     }
 
-    fn interleaving(&mut self) -> Result<(), Refusal> {
-        for transition in self.model.transitions() {
-            let lists: Vec<&[CommandId]> = transition
-                .participants
-                .iter()
-                .map(|p| p.alternatives.as_slice())
-                .collect();
-            for team in combinations(&lists) {
-                self.team(&team, vec![transition.action], Term::Bool(true))?;
-            }
-            if self.transitions.len() > MAX_TEAMS {
-                return self.too_many();
-            }
-        }
-        Ok(())
-    }
-
-    fn too_many(&self) -> Result<(), Refusal> {
-        self.translator(Span::nowhere())
-            .refuse(format!("more than {MAX_TEAMS} ways of taking actions"))
-    }
-
-    /// Every process that can move does; those that cannot stay.
-    fn synchronous(&mut self) -> Result<(), Refusal> {
-        let mut own: Vec<Vec<CommandId>> = vec![Vec::new(); self.model.instances().len()];
-        for (position, command) in self.model.commands().iter().enumerate() {
-            own[command.instance.index()].push(CommandId::new(position));
-        }
-        let mut teams: Vec<(Vec<CommandId>, Term)> = vec![(Vec::new(), Term::Bool(true))];
-        for commands in &own {
-            let mut disabled = Vec::new();
-            for &command in commands {
-                disabled.push(Term::not(self.enabledness(command)?.0));
-            }
-            let stays = Term::and(disabled);
-            let mut next = Vec::new();
-            for (team, condition) in &teams {
-                let with = |command: &CommandId| {
-                    ([team.as_slice(), &[*command]].concat(), condition.clone())
-                };
-                next.extend(commands.iter().map(with));
-                next.push((team.clone(), Term::and([condition.clone(), stays.clone()])));
-            }
-            next.retain(|(_, condition)| *condition != Term::Bool(false));
-            teams = next;
-            if teams.len() > MAX_TEAMS {
-                return self.too_many();
-            }
-        }
-        for (team, condition) in teams {
-            if !team.is_empty() {
-                let mut actions: Vec<_> = team.iter().map(|c| self.model.action_of(*c)).collect();
-                actions.sort_unstable();
-                actions.dedup();
-                self.team(&team, actions, condition)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Location, guard and channel of a command, and when its guard has no value.
-    fn enabledness(&self, id: CommandId) -> Result<(Term, Term), Refusal> {
+    pub(super) fn enabledness(&self, id: CommandId) -> Result<(Term, Term), Refusal> {
         let command = &self.model.commands()[id.index()];
         let step = self.model.step_of(id);
         let translator = self.translator(step.span);
@@ -229,33 +163,7 @@ impl Builder<'_> {
         Term::eq(self.vars[var].term(), Term::Int(i128::from(location.0)))
     }
 
-    fn team(
-        &mut self,
-        team: &[CommandId],
-        actions: Vec<model::ActionId>,
-        condition: Term,
-    ) -> Result<(), Refusal> {
-        let handshake = match team {
-            [sender, _] if self.model.is_handshake(*sender) => Some(self.message(*sender)?),
-            _ => None,
-        };
-        let mut members = Vec::new();
-        for (position, &id) in team.iter().enumerate() {
-            let handed = handshake.as_ref().filter(|_| position == 1);
-            members.push(self.member(id, handed, handshake.is_some())?);
-        }
-        let transition = self.combine(&members, actions, condition);
-        if transition.guard.size() > MAX_TERM_SIZE {
-            let span = self.model.step_of(team[0]).span;
-            return self.translator(span).refuse("the step is too complicated");
-        }
-        if transition.guard != Term::Bool(false) {
-            self.transitions.push(transition);
-        }
-        Ok(())
-    }
-
-    fn member(
+    pub(super) fn member(
         &mut self,
         id: CommandId,
         handed: Option<&(Vec<Term>, usize)>,
@@ -483,72 +391,6 @@ impl Builder<'_> {
         }
         Ok(term)
     }
-
-    /// Members that move together: each has read the state before and its own writes only.
-    fn combine(
-        &mut self,
-        members: &[Member],
-        actions: Vec<model::ActionId>,
-        condition: Term,
-    ) -> Transition {
-        let mut guard = vec![condition.clone()];
-        let mut enabled = vec![condition];
-        let mut updates: BTreeMap<usize, Term> = BTreeMap::new();
-        let mut locals = Vec::new();
-        let mut fails = Vec::new();
-        let mut is_total = true;
-        for member in members {
-            let path = &member.path;
-            guard.extend([member.enabled.clone(), path.condition.clone()]);
-            enabled.push(member.enabled.clone());
-            locals.extend(path.locals.iter().cloned());
-            fails.push(path.fails.clone());
-            is_total &= path.is_total;
-            for &var in &path.written {
-                let value = path.scene.values[var].clone();
-                if let Some(other) = updates.get(&var) {
-                    fails.push(Term::not(Term::eq(other.clone(), value.clone())));
-                }
-                updates.insert(var, value);
-            }
-        }
-        updates.retain(|var, value| *value != self.vars[*var].term());
-        let guard = Term::and(guard);
-        let enabled = Term::and(enabled);
-        // An error happens although a later choice is impossible, so conditions on choices do not
-        // excuse it; those of earlier choices are part of the condition of the failure.
-        let failure = Term::and([enabled.clone(), Term::or(fails)]);
-        if failure != Term::Bool(false) {
-            self.failures.push(Failure {
-                condition: failure,
-                locals: locals.clone(),
-            });
-        }
-        let mut commands: Vec<CommandId> = members.iter().map(|m| m.command).collect();
-        let instance = |id: &CommandId| self.model.commands()[id.index()].instance;
-        let mut movers: Vec<InstanceId> = commands.iter().map(instance).collect();
-        let source = |id: &CommandId| {
-            let var = self
-                .translator(Span::nowhere())
-                .find(&Content::Location(instance(id)));
-            (var, i64::from(self.model.step_of(*id).source.0))
-        };
-        let mut sources: Vec<(usize, i64)> = commands.iter().map(source).collect();
-        sources.sort_unstable();
-        commands.sort_unstable();
-        movers.sort_unstable();
-        movers.dedup();
-        Transition {
-            actions,
-            movers,
-            commands,
-            sources,
-            guard,
-            enabled: is_total.then_some(enabled),
-            updates,
-            locals,
-        }
-    }
 }
 
 impl Path {
@@ -587,17 +429,4 @@ pub(super) fn same(a: Term, b: Term) -> Term {
         (Sort::Bool, _) | (_, Sort::Bool) => Term::iff(as_bool(a), as_bool(b)),
         _ => Term::eq(a, b),
     }
-}
-
-/// One element of each list, in all ways.
-fn combinations(lists: &[&[CommandId]]) -> Vec<Vec<CommandId>> {
-    let mut teams = vec![Vec::new()];
-    for list in lists {
-        let extend = |team: &Vec<CommandId>| -> Vec<Vec<CommandId>> {
-            let with = |command: &CommandId| [team.as_slice(), &[*command]].concat();
-            list.iter().map(with).collect()
-        };
-        teams = teams.iter().flat_map(extend).collect();
-    }
-    teams
 }

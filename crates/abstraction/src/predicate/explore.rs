@@ -106,6 +106,9 @@ pub struct Abstraction<'p> {
     pub questions: Questions,
     failures: Vec<(Failure, Abstract)>,
     n_older_predicates: usize,
+    /// How many predicates there were before each refinement, and how often the solver had been
+    /// asked then.
+    stages: Vec<(usize, u64)>,
 }
 
 impl<'p> Abstraction<'p> {
@@ -125,6 +128,7 @@ impl<'p> Abstraction<'p> {
             questions,
             failures: Vec::new(),
             n_older_predicates: 0,
+            stages: Vec::new(),
         };
         for failure in program.failures.iter().chain(failures) {
             abstraction.add_failure(failure);
@@ -171,7 +175,22 @@ impl<'p> Abstraction<'p> {
     /// Works out the commands for the present predicates. To be called after predicates were added.
     pub fn refine(&mut self, n_older_predicates: usize) {
         self.n_older_predicates = n_older_predicates;
+        let n_calls = self.questions.tally().n_calls;
+        self.stages.push((n_older_predicates, n_calls));
         self.prepare();
+    }
+
+    /// How often the solver was asked while there were so many predicates, stage after stage.
+    #[must_use]
+    pub fn stages(&self) -> Vec<(usize, u64)> {
+        let now = (self.domain.predicates.len(), self.questions.tally().n_calls);
+        let mut before = 0;
+        let mut stages = Vec::new();
+        for &(n_predicates, n_calls) in self.stages.iter().chain([&now]) {
+            stages.push((n_predicates, n_calls - before));
+            before = n_calls;
+        }
+        stages
     }
 
     fn prepare(&mut self) {

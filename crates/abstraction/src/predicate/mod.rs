@@ -11,7 +11,8 @@
 //! that the abstract model has the processes and actions of the original
 //! ([`text`] prints it). [`Abstraction::explore`] visits its reachable states; [`execute`] replays
 //! what it finds on the original; [`Abstraction::learn`] makes predicates from what is spurious;
-//! [`Abstraction::effect`] finds expressions that cannot decrease for ever.
+//! [`Abstraction::effect`] finds expressions that cannot decrease for ever,
+//! [`Abstraction::recur`] loops that go on for ever although their data grows.
 //!
 //! Direction: an over-approximation. Every run of the model is, seen through the predicates, a run
 //! of the abstraction with the same actions. Properties of all runs carry over from the
@@ -28,10 +29,12 @@ mod must;
 mod program;
 mod questions;
 mod ranking;
+mod recurrence;
 mod refine;
 mod replay;
 mod show;
 mod symbolic;
+mod teams;
 pub mod text;
 
 pub use abstract_term::Abstract;
@@ -43,6 +46,7 @@ pub use explore::{AbstractGraph, AbstractPath, Abstraction, Edge, Goal, Halt};
 pub use program::{Content, Failure, Local, Program, Refusal, StateVar, Transition};
 pub use questions::Questions;
 pub use ranking::Effect;
+pub use recurrence::{Change, N_ROUNDS, Recurrence, Rounds};
 pub use refine::Refined;
 pub use replay::{Concrete, Execution, concretize, execute};
 pub use show::show;

@@ -6,6 +6,7 @@
 //! negation of the weakest precondition is impossible. Values that a step chooses would be quantified
 //! there; instead, some candidates are tried. So "no" means "not proved".
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use smt::{Answer, Sort, Term};
@@ -101,21 +102,23 @@ impl Abstraction<'_> {
         self.questions.is_impossible(&question)
     }
 
-    /// A condition under which no transition is possible; the strongest that is known.
+    /// A condition under which no transition is possible; the weakest that is known.
     fn deadlocked(&self) -> Term {
-        let mut parts = Vec::new();
-        for transition in &self.program.transitions {
-            let is_finite = transition.locals.iter().all(is_enumerated);
-            let n_instances = self.instances(transition).len();
-            parts.push(match &transition.enabled {
-                Some(enabled) => Term::not(enabled.clone()),
-                None if is_finite && n_instances < MAX_INSTANCES => {
-                    Term::not(Term::or(self.with_choices(transition, &transition.guard)))
-                }
-                None => Term::Bool(false),
-            });
+        Term::and((0..self.program.transitions.len()).map(|t| self.disabled(t)))
+    }
+
+    /// A condition under which a transition is not possible; the weakest that is known.
+    #[must_use]
+    pub fn disabled(&self, transition: usize) -> Term {
+        let transition = &self.program.transitions[transition];
+        let is_finite = transition.locals.iter().all(is_enumerated);
+        match &transition.enabled {
+            Some(enabled) => Term::not(enabled.clone()),
+            None if is_finite && self.instances(transition).len() < MAX_INSTANCES => {
+                Term::not(Term::or(self.with_choices(transition, &transition.guard)))
+            }
+            None => Term::not(without_choices(transition)),
         }
-        Term::and(parts)
     }
 
     /// The term for each of some ways of making the choices.
@@ -169,4 +172,19 @@ impl Abstraction<'_> {
             }
         }
     }
+}
+
+/// What the guard says about the state alone.
+fn without_choices(transition: &Transition) -> Term {
+    let is_chosen = |name: &Arc<str>| transition.locals.iter().any(|local| local.name == *name);
+    let about_state = |part: &&Term| {
+        let mut vars = BTreeSet::new();
+        part.collect_vars(&mut vars);
+        !vars.iter().any(|(name, _)| is_chosen(name))
+    };
+    let parts = match &transition.guard {
+        Term::And(parts) => parts.to_vec(),
+        other => vec![other.clone()],
+    };
+    Term::and(parts.iter().filter(about_state).cloned())
 }

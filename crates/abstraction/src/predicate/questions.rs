@@ -119,6 +119,22 @@ impl Questions {
         answer
     }
 
+    /// Some of the parts that are impossible together with what is assumed, if the solver names
+    /// them.
+    pub(crate) fn core(&mut self, assumed: &[Term], parts: &[Term]) -> Option<Vec<usize>> {
+        self.solver.push();
+        for assumption in assumed {
+            self.solver.assert(assumption);
+        }
+        let answer = self.solver.check(parts);
+        let core = match answer {
+            Answer::Unsat => self.solver.core(),
+            Answer::Sat(_) | Answer::Unknown(_) => None,
+        };
+        self.solver.pop();
+        core
+    }
+
     /// Is the conjunction impossible for certain? Remembered.
     pub(crate) fn is_impossible(&mut self, assumptions: &[Term]) -> bool {
         let mut assumptions = assumptions.to_vec();

@@ -7,15 +7,20 @@
 //! impossible in the refined abstraction, because each weakest precondition is then a combination
 //! of predicates and is followed by substitution alone.
 //!
-//! Guards that the contradiction does not need are left out first, one by one, so that few
-//! predicates are added. Atoms that mention a chosen value are dropped: what a choice makes true
+//! Guards that the contradiction does not need are left out first, so that few predicates are
+//! added: all that an unsatisfiable core does not name, where the solver has cores, then one by one. Atoms that mention a chosen value are dropped: what a choice makes true
 //! later is not a fact about the state before it.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use smt::Term;
 
 use super::domain::Origin;
 use super::explore::{AbstractPath, Abstraction};
 use super::replay::numbered;
+
+/// So many variables that are compared with one parameter are compared with each other.
+const MAX_COMPARED: usize = 4;
 
 /// What became of an attempt to refine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +40,15 @@ struct Demand<'a> {
     guards: Vec<bool>,
     /// What is observed in each state; nothing beyond its length.
     observed: Vec<Vec<Term>>,
+}
+
+/// What is demanded of a path at one position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    /// The guard of a step.
+    Guard(usize),
+    /// A fact about a state: position and number.
+    Observed(usize, usize),
 }
 
 impl<'a> Demand<'a> {
@@ -137,17 +151,63 @@ impl Abstraction<'_> {
             return None;
         };
         let terms: Vec<(&Term, i128)> = linear.terms().collect();
-        let is_changed = |term: &Term| match term {
-            Term::Var(name, _) => self.program.var_named(name).is_some_and(|var| {
-                let mut transitions = self.program.transitions.iter();
-                transitions.any(|transition| transition.updates.contains_key(&var))
-            }),
-            _ => false,
-        };
         match terms.as_slice() {
-            [(a, 1), (b, -1)] if is_changed(a) && is_changed(b) => Some(linear.offset()),
+            [(a, 1), (b, -1)] if self.is_changed(a) && self.is_changed(b) => Some(linear.offset()),
             _ => None,
         }
+    }
+
+    /// Does some transition change the variable that the term is?
+    fn is_changed(&self, term: &Term) -> bool {
+        let Term::Var(name, _) = term else {
+            return false;
+        };
+        self.program.var_named(name).is_some_and(|var| {
+            let mut transitions = self.program.transitions.iter();
+            transitions.any(|transition| transition.updates.contains_key(&var))
+        })
+    }
+
+    /// Where predicates of the model compare changing variables with a parameter, adds that they
+    /// are equal to it, and that two of them are equal to each other: what `N == x` and `N <= y`
+    /// are about when `N` is eliminated.
+    pub fn learn_eliminations(&mut self, round: usize) -> usize {
+        let mut compared: BTreeMap<Term, BTreeSet<Term>> = BTreeMap::new();
+        let mut equations = Vec::new();
+        for predicate in &self.domain.predicates {
+            if matches!(predicate.origin, Origin::Refinement(_)) {
+                continue;
+            }
+            let (Term::Eq(linear) | Term::Le(linear)) = &predicate.term else {
+                continue;
+            };
+            let terms: Vec<(&Term, i128)> = linear.terms().collect();
+            let [(a, first), (b, second)] = terms.as_slice() else {
+                continue;
+            };
+            if first.abs() != 1 || first + second != 0 {
+                continue;
+            }
+            let (parameter, variable) = match (self.is_changed(a), self.is_changed(b)) {
+                (false, true) => (*a, *b),
+                (true, false) => (*b, *a),
+                _ => continue,
+            };
+            let variables = compared.entry(parameter.clone()).or_default();
+            variables.insert(variable.clone());
+            equations.push(Term::eq(parameter.clone(), variable.clone()));
+        }
+        let origin = Origin::Refinement(round);
+        for variables in compared.values() {
+            let variables: Vec<&Term> = variables.iter().take(MAX_COMPARED).collect();
+            for (position, first) in variables.iter().enumerate() {
+                for second in &variables[position + 1..] {
+                    equations.push(Term::eq((*first).clone(), (*second).clone()));
+                }
+            }
+        }
+        let new = equations.iter();
+        new.map(|term| self.domain.add_atoms(term, &origin)).sum()
     }
 
     /// Is the rest of the path impossible from the states that its abstract state at `start`
@@ -174,6 +234,7 @@ impl Abstraction<'_> {
     /// left out state by state, then one by one.
     fn leave_out(&mut self, demand: &mut Demand<'_>, start: Option<usize>) {
         let first = start.unwrap_or(0);
+        self.leave_out_by_core(demand, start);
         for position in first..demand.observed.len() {
             let kept = std::mem::take(&mut demand.observed[position]);
             if self.is_cut(demand, start) {
@@ -188,11 +249,92 @@ impl Abstraction<'_> {
             }
         }
         for position in first..demand.guards.len() {
+            if !demand.guards[position] {
+                continue;
+            }
             demand.guards[position] = false;
             if !self.is_cut(demand, start) {
                 demand.guards[position] = true;
             }
         }
+    }
+
+    /// Leaves out what a core does not name, if the solver has one and the contradiction stays.
+    fn leave_out_by_core(&mut self, demand: &mut Demand<'_>, start: Option<usize>) {
+        let (parts, end) = self.parts(demand, start.unwrap_or(0));
+        let terms: Vec<Term> = parts.iter().map(|(_, term)| term.clone()).collect();
+        let mut mentioned = terms.clone();
+        mentioned.push(end.clone());
+        let mut assumed = match start {
+            Some(start) => self.facts_about(&demand.path.states[start], &mentioned),
+            None => {
+                let init = self.program.init.clone();
+                mentioned.push(init.clone());
+                vec![init, self.domain.bounds(self.program, &mentioned)]
+            }
+        };
+        assumed.push(end);
+        let Some(core) = self.questions.core(&assumed, &terms) else {
+            return;
+        };
+        let named = |wanted: &Part| core.iter().any(|position| parts[*position].0 == *wanted);
+        let (guards, observed) = (demand.guards.clone(), demand.observed.clone());
+        for (position, guard) in demand.guards.iter_mut().enumerate() {
+            *guard &= named(&Part::Guard(position));
+        }
+        for (position, facts) in demand.observed.iter_mut().enumerate() {
+            let mut number = 0;
+            facts.retain(|_| {
+                number += 1;
+                named(&Part::Observed(position, number - 1))
+            });
+        }
+        if !self.is_cut(demand, start) {
+            demand.guards = guards;
+            demand.observed = observed;
+        }
+    }
+
+    /// The guards and observations from a step on, and the end, each as a condition on the state
+    /// before that step.
+    fn parts(&self, demand: &Demand<'_>, first: usize) -> (Vec<(Part, Term)>, Term) {
+        let mut now: Vec<Term> = self.program.vars.iter().map(|var| var.term()).collect();
+        let mut parts = Vec::new();
+        for position in first..=demand.guards.len() {
+            let state = |name: &str| Some(now[self.program.var_named(name)?].clone());
+            for (number, fact) in demand
+                .observed
+                .get(position)
+                .into_iter()
+                .flatten()
+                .enumerate()
+            {
+                parts.push((Part::Observed(position, number), fact.substitute(&state)));
+            }
+            let Some(&transition) = demand.path.transitions.get(position) else {
+                break;
+            };
+            let transition = &self.program.transitions[transition];
+            let local = |name: &str| {
+                let mut locals = transition.locals.iter();
+                let local = locals.find(|local| &*local.name == name)?;
+                Some(numbered(&local.name, local.sort, position))
+            };
+            let present = |term: &Term| {
+                let term = term.substitute(&|name| local(name).or_else(|| state(name)));
+                self.domain.simplify(&term, &[])
+            };
+            parts.push((Part::Guard(position), present(&transition.guard)));
+            let mut next = now.clone();
+            for (var, value) in &transition.updates {
+                next[*var] = present(value);
+            }
+            now = next;
+        }
+        let end = demand
+            .end
+            .substitute(&|name| Some(now[self.program.var_named(name)?].clone()));
+        (parts, self.domain.simplify(&end, &[]))
     }
 
     /// What must hold before step `from` so that the rest happens and ends as demanded.

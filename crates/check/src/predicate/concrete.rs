@@ -1,6 +1,6 @@
 //! From abstract counterexamples to runs of the model.
 
-use abstraction::predicate::{Abstraction, Execution, concretize, execute};
+use abstraction::predicate::{Abstraction, Execution, Program, concretize, execute};
 use evidence::{Trace, TraceStep, Verdict, Violation, ViolationKind};
 use model::Model;
 use smt::{Answer, Term};
@@ -82,17 +82,9 @@ impl Check<'_> {
         let Some(concrete) = concretize(self.model, program, execution, &solution) else {
             return Replayed::Undecided;
         };
-        let step = |transition: &usize| {
-            let description = &program.transitions[*transition];
-            TraceStep {
-                actions: description.actions.clone(),
-                movers: description.movers.clone(),
-                commands: description.commands.clone(),
-            }
-        };
         let mut trace = Trace {
             states: concrete.states,
-            steps: transitions.iter().map(step).collect(),
+            steps: transitions.iter().map(|t| self.step(program, *t)).collect(),
             loop_start,
         };
         if loop_start.is_some() {
@@ -105,6 +97,16 @@ impl Check<'_> {
             }
         }
         Replayed::Real(Box::new((trace, concrete.model)))
+    }
+
+    /// A transition as a step of a run.
+    pub(super) fn step(&self, program: &Program, transition: usize) -> TraceStep {
+        let description = &program.transitions[transition];
+        TraceStep {
+            actions: description.actions.clone(),
+            movers: description.movers.clone(),
+            commands: description.commands.clone(),
+        }
     }
 
     /// The violation, if the judge of evidence confirms it.

@@ -71,8 +71,7 @@ pub fn abstraction_text(
     let named = formula.map(|formula| (property.name.clone(), formula));
     let mut atoms: Vec<(AtomId, AtomTerm)> = setup.atoms.clone().into_iter().collect();
     atoms.sort_by_key(|(atom, _)| *atom);
-    let listing = Listing::new(model, &mut abstraction, &graph, named, &atoms)
-        .map_err(|not_printable| not_printable.0)?;
+    let listing = Listing::new(model, &mut abstraction, &graph, named, &atoms);
     let text = match format {
         TextFormat::Native => native(&listing),
         TextFormat::Smv => smv(&listing),

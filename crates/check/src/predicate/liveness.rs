@@ -2,8 +2,9 @@
 //!
 //! An abstract lasso may be a run of the model, may be impossible, or may be possible any finite
 //! number of times but not for ever. The three are told apart in this order: a concrete lasso is
-//! looked for, the stem with one round of the loop is replayed and refuted, and an expression is
-//! looked for that decreases along the loop. What survives is unrolled a little further.
+//! looked for, the stem with one round of the loop is replayed and refuted, an expression is looked
+//! for that decreases along the loop, and a set of states that the loop never leaves. What survives
+//! is unrolled a little further.
 
 use abstraction::predicate::{AbstractGraph, AbstractPath, Abstraction, Effect, Goal};
 use base::FairnessKind;
@@ -16,7 +17,7 @@ use smt::Term;
 use super::concrete::Replayed;
 use super::outcome;
 use super::product::{AbstractLasso, Product, Ranked};
-use super::safety::Round;
+use super::safety::{PATIENT_ROUNDS, Round};
 use super::setup::{Check, Letters};
 use crate::Outcome;
 use crate::fairness::assuming;
@@ -39,6 +40,7 @@ impl Check<'_> {
             rankings: Vec::new(),
             graph: AbstractGraph::default(),
             n_product_states: 0,
+            not_endless: None,
         };
         let mut round = 0;
         let (verdict, sample) = loop {
@@ -63,6 +65,10 @@ impl Check<'_> {
         );
         outcome.stats.n_product_states = Some(search.n_product_states as u64);
         search.describe_fairness(&mut outcome);
+        if let (Verdict::Unknown(_), Some(why)) = (&outcome.verdict, &search.not_endless) {
+            let remark = format!("a loop was not proved to go on for ever: {why}");
+            outcome.remarks.push(remark);
+        }
         outcome
     }
 
@@ -77,14 +83,16 @@ impl Check<'_> {
     }
 }
 
-struct Search<'a> {
-    check: &'a Check<'a>,
-    abstraction: Abstraction<'a>,
+pub(super) struct Search<'a> {
+    pub(super) check: &'a Check<'a>,
+    pub(super) abstraction: Abstraction<'a>,
     automaton: Automaton,
     conditions: Vec<Condition>,
     rankings: Vec<Term>,
     graph: AbstractGraph,
     n_product_states: usize,
+    /// Why a loop that may go on for ever was not proved to.
+    pub(super) not_endless: Option<String>,
 }
 
 impl Search<'_> {
@@ -134,6 +142,9 @@ impl Search<'_> {
             if self.bound_ranking(&lasso, round) {
                 return Round::Refined;
             }
+            if let Some(decided) = self.endless(&lasso) {
+                return decided;
+            }
             for n_rounds in 2..=MAX_UNROLLED {
                 if let Some(decided) = self.replay(&lasso, n_rounds, round) {
                     return decided;
@@ -146,7 +157,7 @@ impl Search<'_> {
         }
     }
 
-    fn transitions(&self, edges: &[(usize, usize)]) -> Vec<usize> {
+    pub(super) fn transitions(&self, edges: &[(usize, usize)]) -> Vec<usize> {
         let transition =
             |(state, edge): &(usize, usize)| self.graph.edges[*state][*edge].transition;
         edges.iter().filter_map(transition).collect()
@@ -182,6 +193,14 @@ impl Search<'_> {
                 Ok(true) => {
                     let end = self.end_of(lasso);
                     let n_before = self.abstraction.domain.predicates.len();
+                    if round > PATIENT_ROUNDS {
+                        self.abstraction.learn_eliminations(round);
+                        self.abstraction.learn_distances(&path, round);
+                    }
+                    if self.abstraction.domain.predicates.len() > n_before {
+                        self.abstraction.refine(n_before);
+                        return Some(Round::Refined);
+                    }
                     let refined = self
                         .abstraction
                         .learn_observed(&path, &end, observed, round);
@@ -228,7 +247,7 @@ impl Search<'_> {
     }
 
     /// The lasso as a path, with the loop taken so many times.
-    fn path(&self, lasso: &AbstractLasso, n_rounds: usize) -> AbstractPath {
+    pub(super) fn path(&self, lasso: &AbstractLasso, n_rounds: usize) -> AbstractPath {
         let mut path = AbstractPath {
             states: Vec::new(),
             transitions: Vec::new(),
@@ -335,7 +354,7 @@ impl Search<'_> {
         Round::Decided(Verdict::Unknown(reason), None)
     }
 
-    fn concerns(&self, condition: &Condition, transition: usize) -> bool {
+    pub(super) fn concerns(&self, condition: &Condition, transition: usize) -> bool {
         let description = &self.abstraction.program.transitions[transition];
         match &condition.subject {
             Subject::Process(instance) => description.movers.contains(instance),

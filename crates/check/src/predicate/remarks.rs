@@ -58,6 +58,16 @@ impl Check<'_> {
             tally.n_unknown,
             questions.n_remembered()
         ));
+        let stages = abstraction.stages();
+        if stages.len() > 1 {
+            let stage =
+                |(n_predicates, n_calls): &(usize, u64)| format!("{n_predicates}: {n_calls}");
+            let stages: Vec<String> = stages.iter().map(stage).collect();
+            remarks.push(format!(
+                "new questions by number of predicates: {}",
+                stages.join(", ")
+            ));
+        }
         if let (Verdict::Unknown(UnknownReason::SolverGaveUp), Some(reason)) =
             (&outcome.verdict, questions.gave_up())
         {

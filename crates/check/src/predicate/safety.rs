@@ -11,6 +11,9 @@ use super::outcome;
 use super::setup::{Check, Letters, proposition};
 use crate::Outcome;
 
+/// After so many rounds, weakest preconditions are not enough.
+pub(super) const PATIENT_ROUNDS: usize = 2;
+
 /// How a round ended.
 pub(super) enum Round {
     /// With an answer.
@@ -159,10 +162,15 @@ impl Check<'_> {
         round: usize,
     ) -> Round {
         let n_before = abstraction.domain.predicates.len();
-        // What assignments establish is tried once, then distances, then weakest preconditions.
+        // What assignments establish is tried once, then distances, then what parameters relate, then
+        // weakest preconditions.
         abstraction.domain.add_assignments(abstraction.program);
         if abstraction.domain.predicates.len() == n_before {
             abstraction.learn_distances(path, round);
+        }
+        // Preconditions that only count a parameter down never end.
+        if abstraction.domain.predicates.len() == n_before && round > PATIENT_ROUNDS {
+            abstraction.learn_eliminations(round);
         }
         if abstraction.domain.predicates.len() > n_before {
             abstraction.refine(n_before);

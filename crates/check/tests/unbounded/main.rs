@@ -2,11 +2,16 @@
 //! programs against explicit search.
 
 mod composition;
+mod exports;
+mod growth;
 mod liveness;
 mod random;
 mod refusals;
 
+use std::collections::BTreeSet;
+
 use base::{Fairness, NoProgress, Source};
+use check::predicate::{TextFormat, abstraction_text};
 use check::{Outcome, Plan, Route};
 
 /// What the front end makes of a text that is right.
@@ -62,4 +67,50 @@ fn assert_verdict(text: &str, property: &str, kind: Option<&str>, route: Route, 
         expected,
         "{property} under {kind:?} by {route:?}\n{remarks}\n{text}"
     );
+}
+
+/// The abstraction on which a property is decided, as text, with the verdict and the counts.
+fn printed(text: &str, property: &str, format: TextFormat) -> (String, Outcome) {
+    let loaded = load(text);
+    let model = loaded.model.expect("loaded");
+    let position = loaded.properties.iter().position(|p| p.name == property);
+    let position = position.expect("there is such a property");
+    let mut plan = plan(Route::Predicate);
+    plan.predicate.hints = loaded.hints[position].clone();
+    let question = &loaded.properties[position];
+    let (printed, _) =
+        abstraction_text(&model, question, &plan, format).expect("it can be printed");
+    let outcome = check::check(&model, question, &plan, &mut NoProgress);
+    (printed, outcome.expect("evidence is right"))
+}
+
+/// Asserts that the printed abstraction is a model with the same states and steps, of which the
+/// same holds.
+fn assert_round_trip(text: &str, property: &str) {
+    let (printed, outcome) = printed(text, property, TextFormat::Native);
+    assert_eq!(outcome.verdict.name(), "holds", "{property} of\n{text}");
+    let again = check_with(&printed, property, plan(Route::Explicit));
+    assert_eq!(again.verdict.name(), "holds", "{printed}");
+    let counts = (outcome.stats.n_states, outcome.stats.n_transitions);
+    let model = load(&printed).model.expect("loaded");
+    assert_eq!(counts_of(&model), counts, "{printed}");
+}
+
+/// How many states and steps a model has, by the reference semantics, without idle steps.
+fn counts_of(model: &model::Model) -> (u64, u64) {
+    let mut states = model.initial_states().expect("no errors");
+    let mut seen: BTreeSet<model::State> = states.iter().cloned().collect();
+    let mut n_steps = 0;
+    let mut at = 0;
+    while at < states.len() {
+        let steps = model.successors(&states[at]).expect("no errors");
+        n_steps += steps.len() as u64;
+        for step in steps {
+            if seen.insert(step.target.clone()) {
+                states.push(step.target);
+            }
+        }
+        at += 1;
+    }
+    (states.len() as u64, n_steps)
 }

@@ -113,10 +113,11 @@ fn check_asking(launch: fn() -> Arc<dyn Launch>, text: &str, property: &str) -> 
 
 #[test]
 fn solvers_that_fail_decide_nothing() {
-    let launches: [fn() -> Arc<dyn Launch>; 6] = [
+    let launches: [fn() -> Arc<dyn Launch>; 7] = [
         || Arc::new(Fake(None)),
         || Arc::new(Fake(Some("segmentation fault"))),
         || Arc::new(Fake(Some("sat"))),
+        || Arc::new(Fake(Some("unsat"))),
         || Arc::new(Fake(Some("unknown"))),
         || Arc::new(Fake(Some("((("))),
         || Arc::new(SystemProcesses),

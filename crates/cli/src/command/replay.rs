@@ -1,7 +1,7 @@
 //! `fair replay`: is a stored trace one of the model, and does it still show what it showed?
 
 use base::Fairness;
-use evidence::{Invalid, Trace, Violation, ViolationKind};
+use evidence::{Endless, Invalid, Trace, Violation, ViolationKind};
 use logic::NamedProperty;
 use report::{StoredTrace, TraceMeta};
 
@@ -120,6 +120,7 @@ impl Claim<'_> {
         let kind = match meta.kind.as_deref() {
             Some("witness") => return self.judge_witness(&trace),
             Some("fair-loop") => ViolationKind::FairLoop,
+            Some("endless-loop") => return self.judge_endless(meta, trace),
             Some("zero-time") => ViolationKind::ZeroTime,
             Some("bad-prefix") => ViolationKind::BadPrefix,
             Some("deadlock") => ViolationKind::Deadlock,
@@ -142,6 +143,25 @@ impl Claim<'_> {
         match evidence::validate_witness(self.loaded.model_of(self.property), property, trace) {
             Ok(()) => Judgement::Confirmed(format!("shows that `{}` holds", self.property.name)),
             Err(why) => Judgement::Refuted(why),
+        }
+    }
+
+    /// That there is always one more round is not judged; some are.
+    fn judge_endless(&self, meta: &TraceMeta, trace: Trace) -> Judgement {
+        let Some(note) = meta.endless.clone() else {
+            return Judgement::Unjudged("the trace does not say what its rounds are".to_owned());
+        };
+        let kind = ViolationKind::Endless(Box::new(Endless {
+            start: note.start,
+            length: note.length,
+            recurrent: note.recurrent,
+            changes: note.changes,
+        }));
+        match self.judge_violation(kind, trace, self.fairness) {
+            Judgement::Confirmed(what) => Judgement::Confirmed(format!(
+                "{what} if it goes on like its first hundred rounds"
+            )),
+            other => other,
         }
     }
 

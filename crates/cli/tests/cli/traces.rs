@@ -5,6 +5,57 @@ use expect_test::expect;
 use crate::models::{COUNTER, MESSAGES, OVERFLOW, TOGGLE};
 use crate::scene::Scene;
 
+const GROWING: &str = "
+var x : nat = 0
+process P { inc { x := x + 1 } }
+property back: always eventually x == 0
+";
+
+#[test]
+fn a_run_that_never_returns_is_stored_explained_and_replayed() {
+    let scene = Scene::with("trace_endless", "m.fair", GROWING);
+    scene.call(&[
+        "check",
+        "m.fair",
+        "--route",
+        "predicate",
+        "--solver",
+        "embedded",
+        "--trace",
+        "t.itf.json",
+    ]);
+    scene.check(
+        &["explain", "t.itf.json"],
+        expect![[r#"
+            back
+              fairness: none
+              formula: always eventually x == 0
+              counterexample: 1 step, then rounds of 1 step with ever new numbers, for ever
+              start: x = 0
+                0  P.inc  x = 1
+              round 1:
+                1  P.inc  x = 2
+              round 2:
+                2  P.inc  x = 3
+              round 3:
+                3  P.inc  x = 4
+              and so on for ever, as the solver has proved; in every round:
+                x grows by 1
+              at the start of every round, and enough for one more:
+                x != 0
+            --- exit status 0
+        "#]],
+    );
+    scene.check(
+        &["replay", "m.fair", "t.itf.json"],
+        expect![[r#"
+            valid: a run of the model with 5 states
+            confirmed: it violates `back` under fairness none if it goes on like its first hundred rounds
+            --- exit status 0
+        "#]],
+    );
+}
+
 #[test]
 fn a_loop_is_stored_explained_and_replayed() {
     let scene = Scene::with("trace_loop", "m.fair", TOGGLE);

@@ -182,7 +182,9 @@ fn lower_parts<'a>(
             span: formula.span,
         };
         let property = lowerer.state_formula_property(&name, text.trim(), formula, file);
-        properties.extend(property.map(|property| (property, Scope::default())));
+        let mut scope = Scope::default();
+        lowerer.hints(file, &name.text, &mut scope);
+        properties.extend(property.map(|property| (property, scope)));
     }
     properties.extend(
         of_systems

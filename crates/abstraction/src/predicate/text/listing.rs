@@ -12,10 +12,6 @@ use crate::predicate::command::Update;
 use crate::predicate::explore::{AbstractGraph, Abstraction};
 use crate::predicate::program::Content;
 
-/// Why an abstraction cannot be written as text.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NotPrintable(pub String);
-
 /// One way of taking a command: under a condition, slots get new values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
@@ -25,17 +21,26 @@ pub struct Case {
     pub assignments: Vec<(usize, Abstract)>,
 }
 
-/// A command of the abstract model.
+/// A process that takes part in a command of the abstract model.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Printed {
-    /// Who takes it.
+pub struct Mover {
+    /// Who.
     pub instance: InstanceId,
     /// Which step of the process, with which parameters.
     pub command: CommandId,
-    /// Location before and after.
+    /// Location before.
     pub source: i64,
     /// Location after.
     pub target: i64,
+}
+
+/// A command of the abstract model, taken by one process or by several together.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Printed {
+    /// Who takes it. The first is printed with guard and effect.
+    pub movers: Vec<Mover>,
+    /// A name for what several processes do together, different from all others.
+    pub event: Option<String>,
     /// When it is possible; unknown parts are true.
     pub guard: Abstract,
     /// Values that are the same in all cases.
@@ -64,21 +69,20 @@ pub struct Listing<'a> {
 
 impl<'a> Listing<'a> {
     /// Lists an abstraction that has been explored completely.
-    ///
-    /// # Errors
-    /// It has steps of several processes together.
+    #[must_use]
     pub fn new(
         model: &'a Model,
         abstraction: &mut Abstraction<'_>,
         graph: &AbstractGraph,
         property: Option<(String, Ltl)>,
         atoms: &[(AtomId, AtomTerm)],
-    ) -> Result<Self, NotPrintable> {
+    ) -> Self {
         let slots = slots_of(model, abstraction);
         let mut commands = Vec::new();
         for transition in 0..abstraction.commands.len() {
-            commands.extend(commands_of(model, abstraction, graph, transition)?);
+            commands.extend(commands_of(model, abstraction, graph, transition));
         }
+        name_events(model, abstraction, &slots, &mut commands);
         let mut seen = BTreeMap::new();
         let mut property = property;
         for (atom, meaning) in atoms {
@@ -93,7 +97,7 @@ impl<'a> Listing<'a> {
         let meanings = abstraction.domain.predicates.iter();
         let meanings = meanings.map(|p| (p.name.clone(), super::super::show(&p.term)));
         let initial = graph.states[..graph.n_initial].iter();
-        Ok(Self {
+        Self {
             model,
             slots,
             meanings: meanings.collect(),
@@ -101,7 +105,7 @@ impl<'a> Listing<'a> {
             commands,
             property,
             atoms: seen,
-        })
+        }
     }
 
     /// The values of a slot in all initial states, if it is the same in all.
@@ -179,56 +183,83 @@ fn slots_of(
     slots
 }
 
+/// Locations of the processes that move, as slots with values.
+type Own = BTreeMap<usize, i64>;
+
 fn commands_of(
     model: &Model,
     abstraction: &mut Abstraction<'_>,
     graph: &AbstractGraph,
     transition: usize,
-) -> Result<Vec<Printed>, NotPrintable> {
+) -> Vec<Printed> {
     let description = &abstraction.program.transitions[transition];
-    let ([command], [instance], [(location, source)]) = (
-        description.commands.as_slice(),
-        description.movers.as_slice(),
-        description.sources.as_slice(),
-    ) else {
-        return Err(NotPrintable(
-            "steps of several processes together are not printed".to_owned(),
-        ));
+    let mover = |command: &CommandId| Mover {
+        instance: model.commands()[command.index()].instance,
+        command: *command,
+        source: i64::from(model.step_of(*command).source.0),
+        target: i64::from(model.step_of(*command).target.0),
     };
-    let (command, instance, source, location) = (*command, *instance, *source, *location);
-    let target = i64::from(model.step_of(command).target.0);
-    let own = abstraction
-        .domain
-        .kept
-        .iter()
-        .position(|(var, _)| *var == location);
+    let movers: Vec<Mover> = description.commands.iter().map(mover).collect();
+    let mut own = Own::new();
+    for (slot, (var, _)) in abstraction.domain.kept.iter().enumerate() {
+        let found = description.sources.iter().find(|source| source.0 == *var);
+        own.extend(found.map(|(_, source)| (slot, *source)));
+    }
+    // Until it gets its name, an event is the number of its transition.
+    let event = (movers.len() > 1).then(|| transition.to_string());
     let abstracted = abstraction.commands[transition].clone();
     let mut printed = Vec::new();
     for choice in combinations(&abstracted.choices) {
-        let guard = simplified(&fix(&abstracted.guard, &choice, own, source));
+        let guard = simplified(&fix(&abstracted.guard, &choice, &own));
         if guard == Abstract::Const(0) {
             continue;
         }
         let mut assignments = Vec::new();
         for (slot, update) in &abstracted.updates {
             if let Update::Known(value) = update
-                && Some(*slot) != own
+                && !own.contains_key(slot)
             {
-                assignments.push((*slot, simplified(&fix(value, &choice, own, source))));
+                assignments.push((*slot, simplified(&fix(value, &choice, &own))));
             }
         }
-        let cases = cases_of(abstraction, graph, transition, &choice, (own, source));
+        let cases = cases_of(abstraction, graph, transition, &choice, &own);
         printed.push(Printed {
-            instance,
-            command,
-            source,
-            target,
+            movers: movers.clone(),
+            event: event.clone(),
             guard,
             assignments,
             cases,
         });
     }
-    Ok(printed)
+    printed
+}
+
+/// Names what several processes do together after the actions of the model, all differently.
+fn name_events(
+    model: &Model,
+    abstraction: &Abstraction<'_>,
+    slots: &[(String, Vec<i64>, Option<InstanceId>)],
+    commands: &mut [Printed],
+) {
+    let processes = model.parts().processes.iter().map(|p| p.name.clone());
+    let slots = slots.iter().map(|(name, _, _)| name.clone());
+    let mut used: BTreeSet<String> = processes.chain(slots).collect();
+    for printed in commands {
+        let Some(number) = &printed.event else {
+            continue;
+        };
+        let transition: usize = number.parse().expect("it has just been made");
+        let actions = abstraction.program.transitions[transition].actions.iter();
+        let names: Vec<&str> = actions.map(|action| model.action_name(*action)).collect();
+        let plain = identifier(&names.join("_"));
+        let mut name = plain.clone();
+        let mut copy = 1;
+        while !used.insert(name.clone()) {
+            copy += 1;
+            name = format!("{plain}_{copy}");
+        }
+        printed.event = Some(name);
+    }
 }
 
 fn combinations(choices: &[(std::sync::Arc<str>, Vec<i64>)]) -> Vec<Vec<i64>> {
@@ -249,7 +280,7 @@ fn cases_of(
     graph: &AbstractGraph,
     transition: usize,
     choice: &[i64],
-    (own, source): (Option<usize>, i64),
+    own: &Own,
 ) -> Vec<Case> {
     let command = &abstraction.commands[transition];
     let asked: Vec<usize> = command
@@ -272,7 +303,7 @@ fn cases_of(
     let mut rows: BTreeMap<Vec<i64>, BTreeSet<Vec<i64>>> = BTreeMap::new();
     let mut keys: BTreeSet<Vec<i64>> = BTreeSet::new();
     for state in &graph.states {
-        let is_here = own.is_none_or(|slot| state[slot] == source);
+        let is_here = own.iter().all(|(slot, source)| state[*slot] == *source);
         let guard = abstraction.commands[transition].guard.eval(state, choice);
         if !is_here || guard == Some(0) {
             continue;
@@ -328,13 +359,13 @@ fn cover(slots: &[usize], inside: &BTreeSet<Vec<i64>>, outside: &[&Vec<i64>]) ->
     simplified(&Abstract::Or(cubes.iter().map(term).collect()))
 }
 
-/// Replaces choices, and the location of the process itself, by their values; what is unknown is
+/// Replaces choices, and the locations of the processes that move, by their values; what is unknown is
 /// taken to be possible.
-fn fix(term: &Abstract, choice: &[i64], own: Option<usize>, source: i64) -> Abstract {
-    let of = |term: &Abstract| fix(term, choice, own, source);
+fn fix(term: &Abstract, choice: &[i64], own: &Own) -> Abstract {
+    let of = |term: &Abstract| fix(term, choice, own);
     let terms = |terms: &[(i64, Abstract)]| terms.iter().map(|(f, t)| (*f, of(t))).collect();
     match term {
-        Abstract::Slot(slot) if Some(*slot) == own => Abstract::Const(source),
+        Abstract::Slot(slot) if own.contains_key(slot) => Abstract::Const(own[slot]),
         Abstract::Local(local) => Abstract::Const(choice[*local]),
         Abstract::Unknown => Abstract::Const(1),
         Abstract::Not(inner) => Abstract::Not(Box::new(of(inner))),
@@ -400,117 +431,5 @@ fn mentions_slots(term: &Abstract) -> bool {
             parts.iter().any(|(_, part)| mentions_slots(part))
         }
         Abstract::Ite(parts) => parts.iter().any(mentions_slots),
-    }
-}
-
-/// How a language writes expressions.
-pub(crate) struct Notation<'l, 'a> {
-    pub(crate) listing: &'l Listing<'a>,
-    pub(crate) and: &'static str,
-    pub(crate) or: &'static str,
-    pub(crate) equals: &'static str,
-    pub(crate) truth: [&'static str; 2],
-    /// A process is at one of some locations.
-    pub(crate) at: &'l dyn Fn(InstanceId, &[i64]) -> String,
-    /// If, then, else.
-    pub(crate) choose: &'l dyn Fn(&str, &str, &str) -> String,
-}
-
-impl Notation<'_, '_> {
-    fn is_truth(&self, slot: usize) -> bool {
-        let (_, values, location) = &self.listing.slots[slot];
-        *values == [0, 1] && location.is_none()
-    }
-
-    /// A condition.
-    pub(crate) fn condition(&self, term: &Abstract) -> String {
-        match term {
-            Abstract::Const(value) => self.truth[usize::from(*value != 0)].to_owned(),
-            Abstract::Slot(slot) => self.listing.slots[*slot].0.clone(),
-            Abstract::Not(inner) => format!("!({})", self.condition(inner)),
-            Abstract::And(parts) => self.joined(parts, self.and, 1),
-            Abstract::Or(parts) => self.joined(parts, self.or, 0),
-            Abstract::Eq(c, parts) => match parts.as_slice() {
-                [(1, Abstract::Slot(slot))] if self.is_truth(*slot) => {
-                    let name = &self.listing.slots[*slot].0;
-                    let sign = if *c == 0 { "!" } else { "" };
-                    format!("{sign}{name}")
-                }
-                [(_, Abstract::Slot(slot))] if self.listing.slots[*slot].2.is_some() => {
-                    self.location(*slot, term)
-                }
-                _ => format!("{} {} 0", self.number_sum(*c, parts), self.equals),
-            },
-            Abstract::Le(c, parts) => match parts.as_slice() {
-                [(_, Abstract::Slot(slot))] if self.listing.slots[*slot].2.is_some() => {
-                    self.location(*slot, term)
-                }
-                _ => format!("{} <= 0", self.number_sum(*c, parts)),
-            },
-            Abstract::Ite(parts) => {
-                let [a, b, c] = &**parts;
-                let parts = [a, b, c].map(|part| self.condition(part));
-                (self.choose)(&parts[0], &parts[1], &parts[2])
-            }
-            other => format!("{} {} 1", self.number(other), self.equals),
-        }
-    }
-
-    fn joined(&self, parts: &[Abstract], operator: &str, empty: usize) -> String {
-        if parts.is_empty() {
-            return self.truth[empty].to_owned();
-        }
-        let part = |part: &Abstract| format!("({})", self.condition(part));
-        let parts: Vec<String> = parts.iter().map(part).collect();
-        parts.join(operator)
-    }
-
-    /// A comparison of a location with a constant: the locations that satisfy it.
-    fn location(&self, slot: usize, term: &Abstract) -> String {
-        let (_, values, instance) = &self.listing.slots[slot];
-        let mut state = vec![0; self.listing.slots.len()];
-        let mut there = Vec::new();
-        for value in values {
-            state[slot] = *value;
-            if term.eval(&state, &[]) == Some(1) {
-                there.push(*value);
-            }
-        }
-        match instance {
-            Some(instance) if !there.is_empty() => (self.at)(*instance, &there),
-            _ => self.truth[0].to_owned(),
-        }
-    }
-
-    fn number_sum(&self, constant: i64, parts: &[(i64, Abstract)]) -> String {
-        let mut text = String::new();
-        for (factor, part) in parts {
-            text.push_str(&format!("{factor} * ({}) + ", self.number(part)));
-        }
-        format!("{text}({constant})")
-    }
-
-    /// A number.
-    pub(crate) fn number(&self, term: &Abstract) -> String {
-        match term {
-            Abstract::Const(value) => value.to_string(),
-            Abstract::Slot(slot) => self.listing.slots[*slot].0.clone(),
-            Abstract::Sum(c, parts) => self.number_sum(*c, parts),
-            Abstract::Div(inner, d) => format!("({}) / {d}", self.number(inner)),
-            Abstract::Mod(inner, d) => format!("({}) % {d}", self.number(inner)),
-            Abstract::Ite(parts) => {
-                let [a, b, c] = &**parts;
-                (self.choose)(&self.condition(a), &self.number(b), &self.number(c))
-            }
-            other => (self.choose)(&self.condition(other), "1", "0"),
-        }
-    }
-
-    /// What is assigned to a slot.
-    pub(crate) fn value_for(&self, slot: usize, term: &Abstract) -> String {
-        match self.is_truth(slot) {
-            true => self.condition(term),
-            false => self.number(term),
-        }
     }
 }

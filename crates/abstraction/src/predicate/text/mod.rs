@@ -7,10 +7,11 @@
 
 mod listing;
 mod native;
+mod notation;
 mod promela;
 mod smv;
 
-pub use listing::{Listing, NotPrintable};
+pub use listing::Listing;
 pub use native::native;
 pub use promela::promela;
 pub use smv::smv;

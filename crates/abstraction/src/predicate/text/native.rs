@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use model::{InstanceId, Model, ProcessId};
 
-use super::listing::{Case, Listing, Notation, Printed};
+use super::listing::{Case, Listing, Mover, Printed};
+use super::notation::Notation;
 
 /// The abstract model in the native language.
 #[must_use]
@@ -34,6 +35,7 @@ pub fn native(listing: &Listing<'_>) -> String {
     let mut out =
         String::from("// A finite abstraction. Every run of the original is one of this model.\n");
     declare(&notation, &mut out);
+    declare_events(listing, &mut out);
     for position in 0..model.parts().processes.len() {
         process(&notation, ProcessId::new(position), &mut out);
     }
@@ -93,16 +95,87 @@ fn process(notation: &Notation<'_, '_>, id: ProcessId, out: &mut String) {
     for (location, name) in description.locations.iter().enumerate() {
         let _ = writeln!(out, "    from {name} {{");
         for command in &listing.commands {
-            let instance = &model.instances()[command.instance.index()];
-            if instance.process == id && command.source == location as i64 {
+            for (position, mover) in command.movers.iter().enumerate() {
+                let instance = &model.instances()[mover.instance.index()];
+                if instance.process != id || mover.source != location as i64 {
+                    continue;
+                }
                 let own = index.as_ref().zip(instance.index);
                 let own = own.map(|((name, _), value)| format!("{name} == {value}"));
-                step(notation, model, command, own, out);
+                match position {
+                    0 => step(notation, model, command, own, out),
+                    _ => follower(model, command, mover, own, out),
+                }
             }
         }
         let _ = writeln!(out, "    }}");
     }
     let _ = writeln!(out, "}}");
+}
+
+/// Steps of several processes together are events. Instances of a process that do not take part
+/// have another argument.
+fn declare_events(listing: &Listing<'_>, out: &mut String) {
+    for command in &listing.commands {
+        if let (Some(event), false) = (&command.event, command.cases.is_empty()) {
+            let argument = match needs_argument(listing.model, command) {
+                true => "(0..1)",
+                false => "",
+            };
+            let _ = writeln!(out, "event {event}{argument}");
+        }
+    }
+}
+
+fn needs_argument(model: &Model, command: &Printed) -> bool {
+    let is_indexed = |mover: &Mover| model.instances()[mover.instance.index()].index.is_some();
+    command.movers.iter().any(is_indexed)
+}
+
+/// How a participant names the event.
+fn communication(model: &Model, command: &Printed, own: Option<&str>) -> String {
+    match (&command.event, own, needs_argument(model, command)) {
+        (None, _, _) => String::new(),
+        (Some(event), None, true) => format!(" sync {event}(0)"),
+        (Some(event), Some(own), true) => format!(" sync {event}(if {own} then 0 else 1)"),
+        (Some(event), _, false) => format!(" sync {event}"),
+    }
+}
+
+/// A participant whose part of guard and effect is printed with the first.
+fn follower(
+    model: &Model,
+    command: &Printed,
+    mover: &Mover,
+    own: Option<String>,
+    out: &mut String,
+) {
+    if command.cases.is_empty() {
+        return;
+    }
+    let name = &model.step_of(mover.command).name;
+    let parameters = parameters(model, mover);
+    let event = communication(model, command, own.as_deref());
+    let guard = own.map_or(String::new(), |own| format!(" when {own}"));
+    let target = &model.process_of(mover.instance).locations[mover.target as usize];
+    let _ = writeln!(out, "        {name}{parameters}{guard}{event} -> {target}");
+}
+
+fn parameters(model: &Model, mover: &Mover) -> String {
+    let step = model.step_of(mover.command);
+    let bindings = &model.commands()[mover.command.index()].bindings;
+    let skipped = bindings.len() - step.parameters.len();
+    let parameters: Vec<String> = bindings[skipped..]
+        .iter()
+        .map(|(bound, value)| {
+            let name = &model.parts().bounds[bound.index()];
+            format!("{name} in {value}..{value}")
+        })
+        .collect();
+    match parameters.is_empty() {
+        true => String::new(),
+        false => format!("({})", parameters.join(", ")),
+    }
 }
 
 fn step(
@@ -112,20 +185,9 @@ fn step(
     own: Option<String>,
     out: &mut String,
 ) {
-    let step = model.step_of(command.command);
-    let bindings = &model.commands()[command.command.index()].bindings;
-    let skipped = bindings.len() - step.parameters.len();
-    let parameters: Vec<String> = bindings[skipped..]
-        .iter()
-        .map(|(bound, value)| {
-            let name = &model.parts().bounds[bound.index()];
-            format!("{name} in {value}..{value}")
-        })
-        .collect();
-    let parameters = match parameters.is_empty() {
-        true => String::new(),
-        false => format!("({})", parameters.join(", ")),
-    };
+    let mover = &command.movers[0];
+    let parameters = parameters(model, mover);
+    let event = communication(model, command, own.as_deref());
     if command.cases.is_empty() {
         return;
     }
@@ -167,9 +229,12 @@ fn step(
         true => String::new(),
         false => format!(" {{ {} }}", effect.join("; ")),
     };
-    let target = &model.process_of(command.instance).locations[command.target as usize];
-    let name = &step.name;
-    let _ = writeln!(out, "        {name}{parameters}{guard}{effect} -> {target}");
+    let target = &model.process_of(mover.instance).locations[mover.target as usize];
+    let name = &model.step_of(mover.command).name;
+    let _ = writeln!(
+        out,
+        "        {name}{parameters}{guard}{event}{effect} -> {target}"
+    );
 }
 
 /// Which row happens, among those that are possible.

@@ -1,10 +1,12 @@
-//! Promela (Spin): one process with a loop for each process of the model.
+//! Promela (Spin): one process with a loop for each process of the model. Steps of several processes
+//! together belong to the first of them.
 
 use std::fmt::Write as _;
 
 use model::InstanceId;
 
-use super::listing::{Listing, Notation, identifier};
+use super::listing::{Listing, identifier};
+use super::notation::Notation;
 
 /// The abstract model for Spin.
 #[must_use]
@@ -28,14 +30,21 @@ pub fn promela(listing: &Listing<'_>) -> String {
     let mut out = String::from(
         "/* A finite abstraction. Every run of the original is one of this model. */\n",
     );
-    for (name, values, location) in &listing.slots {
+    let has_one_start = listing.initial.len() == 1;
+    for (slot, (name, values, location)) in listing.slots.iter().enumerate() {
         let ty = match (location, values.as_slice()) {
             (None, [0, 1]) => "bool",
             _ => "int",
         };
-        let _ = writeln!(out, "{ty} {name};");
+        let start = match listing.initial.as_slice() {
+            [only] => format!(" = {}", only[slot]),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "{ty} {name}{start};");
     }
-    let _ = writeln!(out, "bool started = false;");
+    if !has_one_start {
+        let _ = writeln!(out, "bool started = false;");
+    }
     let sizes = listing.commands.iter().flat_map(|command| {
         let own = command.assignments.len();
         command
@@ -49,6 +58,27 @@ pub fn promela(listing: &Listing<'_>) -> String {
     for position in 0..model.instances().len() {
         proctype(&notation, InstanceId::new(position), &at, &mut out);
     }
+    if !has_one_start {
+        start(listing, &mut out);
+    }
+    if let Some((name, formula)) = &listing.property {
+        for (atom, term) in &listing.atoms {
+            // Before the start nothing has happened yet, so nothing is wrong.
+            let text = notation.condition(term);
+            let _ = writeln!(out, "#define p{} ({text})", atom.index());
+        }
+        let names = |atom: base::AtomId| format!("p{}", atom.index());
+        let text = formula.display(&names).to_string();
+        let _ = match has_one_start {
+            true => writeln!(out, "ltl {name} {{ {text} }}"),
+            false => writeln!(out, "ltl {name} {{ (!started) U (started && ({text})) }}"),
+        };
+    }
+    out
+}
+
+/// One of several initial states is chosen.
+fn start(listing: &Listing<'_>, out: &mut String) {
     let _ = writeln!(out, "init {{\n  atomic {{\n    if");
     for state in &listing.initial {
         let values = listing.slots.iter().zip(state);
@@ -58,17 +88,6 @@ pub fn promela(listing: &Listing<'_>) -> String {
         let _ = writeln!(out, "    :: {}", values.join("; "));
     }
     let _ = writeln!(out, "    fi;\n    started = true\n  }}\n}}");
-    if let Some((name, formula)) = &listing.property {
-        for (atom, term) in &listing.atoms {
-            // Before the start nothing has happened yet, so nothing is wrong.
-            let text = notation.condition(term);
-            let _ = writeln!(out, "#define p{} ({text})", atom.index());
-        }
-        let names = |atom: base::AtomId| format!("p{}", atom.index());
-        let text = formula.display(&names).to_string();
-        let _ = writeln!(out, "ltl {name} {{ (!started) U (started && ({text})) }}");
-    }
-    out
 }
 
 fn proctype(
@@ -80,15 +99,21 @@ fn proctype(
     let listing = notation.listing;
     let model = listing.model;
     let name = identifier(model.instance_name(instance));
-    let _ = writeln!(out, "active proctype {name}() {{\n  started;\nend: do");
+    let _ = writeln!(out, "active proctype {name}() {{\nend: do");
+    let started = match listing.initial.len() {
+        1 => "",
+        _ => "started && ",
+    };
     for command in &listing.commands {
-        if command.instance != instance {
+        if command.movers[0].instance != instance {
             continue;
         }
         for case in &command.cases {
+            let here = command.movers.iter();
+            let here: Vec<String> = here.map(|m| at(m.instance, &[m.source])).collect();
             let guard = format!(
-                "{} && ({}) && ({})",
-                at(instance, &[command.source]),
+                "{started}{} && ({}) && ({})",
+                here.join(" && "),
                 notation.condition(&command.guard),
                 notation.condition(&case.condition)
             );
@@ -102,8 +127,13 @@ fn proctype(
             for (number, (slot, _)) in assignments.iter().enumerate() {
                 steps.push(format!("{} = v{number}", listing.slots[*slot].0));
             }
-            steps.push(format!("{name}_at = {}", command.target));
-            let label = model.command_name(command.command);
+            for mover in &command.movers {
+                let name = identifier(model.instance_name(mover.instance));
+                steps.push(format!("{name}_at = {}", mover.target));
+            }
+            let labels = command.movers.iter();
+            let labels: Vec<String> = labels.map(|m| model.command_name(m.command)).collect();
+            let label = labels.join(" & ");
             let _ = writeln!(
                 out,
                 "  :: d_step {{ {guard} -> /* {label} */ {} }}",

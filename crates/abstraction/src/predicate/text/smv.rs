@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use model::InstanceId;
 
-use super::listing::{Listing, Notation, identifier};
+use super::listing::{Listing, identifier};
+use super::notation::Notation;
 
 /// The abstract model for SMV.
 #[must_use]
@@ -46,24 +47,27 @@ pub fn smv(listing: &Listing<'_>) -> String {
     for command in &listing.commands {
         for case in &command.cases {
             let assignments = [command.assignments.as_slice(), &case.assignments].concat();
-            let mut parts = vec![
-                at(command.instance, &[command.source]),
-                notation.condition(&command.guard),
-                notation.condition(&case.condition),
-            ];
+            let here = command.movers.iter();
+            let mut parts: Vec<String> = here.map(|m| at(m.instance, &[m.source])).collect();
+            parts.push(notation.condition(&command.guard));
+            parts.push(notation.condition(&case.condition));
             for (slot, (name, _, location)) in listing.slots.iter().enumerate() {
                 let new = assignments.iter().find(|(other, _)| *other == slot);
                 let value = match (location, new) {
-                    (Some(instance), _) if *instance == command.instance => {
+                    (Some(instance), _) => {
+                        let mut movers = command.movers.iter();
+                        let moves = movers.find(|mover| mover.instance == *instance);
                         let names = &model.process_of(*instance).locations;
-                        format!("l_{}", names[command.target as usize])
+                        moves.map_or(name.clone(), |m| format!("l_{}", names[m.target as usize]))
                     }
-                    (_, Some((_, value))) => format!("({})", notation.value_for(slot, value)),
-                    _ => name.clone(),
+                    (None, Some((_, value))) => format!("({})", notation.value_for(slot, value)),
+                    (None, None) => name.clone(),
                 };
                 parts.push(format!("next({name}) = {value}"));
             }
-            let name = model.command_name(command.command);
+            let names = command.movers.iter();
+            let names: Vec<String> = names.map(|m| model.command_name(m.command)).collect();
+            let name = names.join(" & ");
             relations.push(format!("-- {name}\n  ({})", parts.join(" & ")));
         }
     }
@@ -71,9 +75,11 @@ pub fn smv(listing: &Listing<'_>) -> String {
     let mut stay = Vec::new();
     for command in &listing.commands {
         for case in &command.cases {
+            let here = command.movers.iter();
+            let here: Vec<String> = here.map(|m| at(m.instance, &[m.source])).collect();
             stay.push(format!(
                 "!({} & {} & {})",
-                at(command.instance, &[command.source]),
+                here.join(" & "),
                 notation.condition(&command.guard),
                 notation.condition(&case.condition)
             ));
