@@ -8,8 +8,8 @@ use expect_test::expect;
 use model::Model;
 use proptest::prelude::*;
 use report::{
-    Communication, ComponentNote, ConditionNote, ErrorNote, ExclusionNote, ItfValue, Question,
-    StoredState, StoredTrace, Style, TraceMeta, chart, read_itf, trace_text, write_itf,
+    Communication, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, ItfValue,
+    Question, StoredState, StoredTrace, Style, TraceMeta, chart, read_itf, trace_text, write_itf,
 };
 use system::{lasso, question, served, sources, system, walk};
 
@@ -351,9 +351,10 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
     );
     let exclusions = prop::collection::vec(exclusion, 0..3);
     let texts = prop::collection::vec(prop::option::of(name()), 5);
-    let component = prop::option::of((0_usize..99, 0_usize..99));
-    (texts, notes, exclusions, prop::option::of(error), component).prop_map(
-        |(texts, notes, excluded_by, error, component)| TraceMeta {
+    let pair = || prop::option::of((0_usize..99, 0_usize..99));
+    let error = prop::option::of(error);
+    (texts, notes, exclusions, error, pair(), pair()).prop_map(
+        |(texts, notes, excluded_by, error, component, endless)| TraceMeta {
             source: texts[0].clone(),
             property: texts[1].clone(),
             formula: texts[2].clone(),
@@ -364,6 +365,12 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
             assumptions: notes,
             excluded_by,
             component: component.map(|(states, steps)| ComponentNote { states, steps }),
+            endless: endless.map(|(start, length)| EndlessNote {
+                start,
+                length,
+                recurrent: texts.iter().flatten().cloned().collect(),
+                changes: texts.iter().rev().flatten().cloned().collect(),
+            }),
             processes: texts.into_iter().flatten().collect(),
         },
     )
