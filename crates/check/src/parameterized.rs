@@ -9,7 +9,7 @@
 use abstraction::parameterized::{
     Abstraction, Asked, Level, Obstacle, Selection, abstraction, core_model,
 };
-use base::{AtomId, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
+use base::{AtomId, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Span};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Assumption, Model, Scope, Template};
@@ -102,6 +102,7 @@ pub fn check_for_all(
         fairness,
         remarks: Vec::new(),
         satisfied: Vec::new(),
+        suspects: Vec::new(),
         stats: engine::Stats::default(),
     };
     // Most violations show on very few processes, long before a proof has failed.
@@ -128,6 +129,8 @@ struct Proving<'a> {
     remarks: Vec<String>,
     /// Values of the parameter for which no violation was found.
     satisfied: Vec<String>,
+    /// Where the last abstraction suspects a run-time error.
+    suspects: Vec<Span>,
     stats: engine::Stats,
 }
 
@@ -165,7 +168,10 @@ impl Proving<'_> {
             }
         }
         self.remarks.append(&mut remarks);
-        Attempt::Failed(UnknownReason::AbstractionTooCoarse, Vec::new())
+        let why = "it cannot be excluded that this fails: an index or value out of range";
+        let suspects = self.suspects.iter();
+        let warnings = suspects.map(|span| Diagnostic::warning("may-fail", *span, why));
+        Attempt::Failed(UnknownReason::AbstractionTooCoarse, warnings.collect())
     }
 
     /// Cheap abstractions first. An author who says what is to be kept gets just that.
@@ -185,6 +191,7 @@ impl Proving<'_> {
     fn decide(&mut self, abstraction: &Abstraction) -> Result<Vec<String>, Vec<String>> {
         self.stats.n_states = abstraction.graph.states.len() as u64;
         self.stats.n_transitions = abstraction.graph.edges.len() as u64;
+        self.suspects.clone_from(&abstraction.suspects);
         if !abstraction.graph.failures.is_empty() {
             return Err(vec![
                 "the abstraction cannot exclude a run-time error of the model (an index or value out of range)"

@@ -327,13 +327,81 @@ fn a_deadlock_of_the_family_is_found() {
     assert_eq!(answer(text, "deadlockfree").instance, Some(1));
 }
 
-#[test]
-fn what_is_outside_the_class_is_named() {
-    let text = "param N  chan c[2] of bool  process P(i in 0..N-1) { a }  property p: always true";
+/// The warning about a construct that keeps a model from being checked for all numbers of
+/// processes: its text, and what it points at.
+fn obstacle(text: &str) -> (String, String) {
     let answer = answer(text, "p");
     let Verdict::Unknown(reason) = &answer.outcome.verdict else {
         panic!("{:?}", answer.outcome.verdict);
     };
-    assert_eq!(reason.name(), "unsupported");
-    assert!(answer.outcome.warnings[0].message.contains("channel `c`"));
+    let [warning] = answer.outcome.warnings.as_slice() else {
+        panic!("{reason:?}: {:?}", answer.outcome.warnings);
+    };
+    let span = warning.labels[0].span;
+    let place = &text[span.start as usize..span.end as usize];
+    (warning.message.clone(), place.to_owned())
+}
+
+#[test]
+fn what_is_outside_the_class_is_named() {
+    let family =
+        "process P(i in 0..N-1) { init a  from a { go EFFECT -> a } }  property p: always true";
+    let cases = [
+        ("chan c[2] of bool", "", "the channel `c`", "c"),
+        ("timer w", "", "the timer `w`", "w"),
+        ("event e", "", "the event `e`", "e"),
+        (
+            "var s : int = 0",
+            "",
+            "the variable `s` with more than",
+            "s",
+        ),
+        (
+            "var s : 0..N-1 = 0",
+            "{ s := (s + 2) mod N }",
+            "more than one step around",
+            "s := (s + 2) mod N",
+        ),
+        (
+            "var s : 0..N-1 = 0",
+            "{ s := s * 2 }",
+            "arithmetic on process indices",
+            "s := s * 2",
+        ),
+        (
+            "var s : array[0..N-1] of bool = true",
+            "{ for j in 0..N-1 { s[j] := s[i] } }",
+            "a loop over processes whose iterations read each other",
+            "s[j] := s[i]",
+        ),
+        (
+            "process Q(i in 1..N) { b }",
+            "",
+            "`P`, whose indices differ",
+            "P",
+        ),
+        (
+            "process Q(i in 0..3) { b }",
+            "",
+            "the family `Q` of fixed size",
+            "Q",
+        ),
+    ];
+    for (declaration, effect, message, place) in cases {
+        let text = format!(
+            "param N  {declaration}  {}",
+            family.replace("EFFECT", effect)
+        );
+        let (said, at) = obstacle(&text);
+        assert!(said.contains(message), "{said}");
+        assert!(at.contains(place), "{message}: {at}");
+    }
+    let (said, at) = obstacle(
+        "param N  process P(i in 0..N-1) { init a  from a { go -> a } }  property p: always P[3] @ a",
+    );
+    assert!(
+        said.contains("cannot be excluded that this fails"),
+        "{said}"
+    );
+    assert!(at.contains("P[3]"), "{at}");
 }

@@ -1,5 +1,7 @@
 //! From a question about a family to its abstraction, with everything that may be assumed of it.
 
+use std::collections::BTreeSet;
+
 use base::{AtomId, Budget, Fairness, Span};
 use model::{AtomMeaning, Scope, StepPattern, Template, as_open_index};
 use ws1s::Unknown;
@@ -49,6 +51,8 @@ pub struct Abstraction {
     pub atoms: Vec<(AtomId, AtomTruth)>,
     /// The names of the labels.
     pub label_names: Vec<String>,
+    /// Where the model may fail in a state that the abstraction reaches.
+    pub suspects: Vec<Span>,
 }
 
 /// Where an atom is true.
@@ -150,6 +154,9 @@ pub fn abstraction(
         .iter()
         .map(|l| label_name(&family, &question, l))
         .collect();
+    let failures: BTreeSet<usize> = graph.failures.values().copied().collect();
+    let mut suspects: Vec<Span> = failures.iter().map(|f| family.failures[*f].1).collect();
+    suspects.dedup();
     let (conditions, refused) = decided_conditions(&graph, lifting, unions);
     let atoms = atom_truths(&graph, atoms, n_conditions, asked)?;
     Ok(Abstraction {
@@ -161,6 +168,7 @@ pub fn abstraction(
         invariants,
         atoms,
         label_names,
+        suspects,
     })
 }
 
