@@ -380,10 +380,7 @@ impl Sets {
             entry.word.store(0, Ordering::Release);
         }
     }
-}
 
-/// Whether the edges of a component lead into it, for a set that is complete.
-impl Sets {
     /// Is `node` in the set with this root?
     pub fn is_member(&self, node: NodeId, root: NodeId) -> bool {
         self.root(node) == root
