@@ -203,18 +203,19 @@ impl Sets {
         self.entry(root).word.store(word, Ordering::Release);
     }
 
-    /// Unites the sets of `u` and `v`, which an edge with these marks connects.
+    /// Unites the sets of `u` and `v`, which an edge with these marks connects, unless that of `v`
+    /// is the one of `target` by now. Says whether it did, or they were united.
     ///
-    /// Both must be unexplored as long as the sets differ. That is so if an edge of each leads into
-    /// the other set, or into a set on the path in between: before a node counts as explored, each
-    /// of its edges leads into its own set or into a dead one, and a set on the path of a thread is
-    /// dead only if all those above it are.
-    pub fn unite(&self, u: NodeId, v: NodeId, marks: &[u64]) {
+    /// An edge of `v` must lead to `target`, and one of `u` into the set of `v`. Then neither counts
+    /// as explored when their rings are made one: before a node does, each of its edges leads into
+    /// its own set or into a dead one, a set on the path of a thread is dead only if all those above
+    /// it are, and no thread can unite a set whose root is locked with another.
+    pub fn unite(&self, u: NodeId, v: NodeId, target: NodeId, marks: &[u64]) -> bool {
         loop {
             let (a, b) = (self.find(u.0).0, self.find(v.0).0);
             if a == b {
                 self.add_marks(u, marks);
-                return;
+                return true;
             }
             let (older, younger) = (a.min(b), a.max(b));
             let Some(older_word) = self.lock(older) else {
@@ -224,6 +225,12 @@ impl Sets {
                 self.unlock(older, older_word);
                 continue;
             };
+            if self.find(target.0).0 == b {
+                // Another thread has, on another way; perhaps it has explored `v` as well.
+                self.unlock(younger, younger_word);
+                self.unlock(older, older_word);
+                return false;
+            }
             self.or_marks(older, marks);
             if younger_word & HAS_EDGE != 0 {
                 let row = self.marks.row(younger);
@@ -234,7 +241,7 @@ impl Sets {
             self.splice(older, younger, (u.0, v.0));
             self.unlock(younger, CHILD | u64::from(older));
             self.unlock(older, older_word | younger_word | HAS_EDGE);
-            return;
+            return true;
         }
     }
 
@@ -373,10 +380,7 @@ impl Sets {
             entry.word.store(0, Ordering::Release);
         }
     }
-}
 
-/// Whether the edges of a component lead into it, for a set that is complete.
-impl Sets {
     /// Is `node` in the set with this root?
     pub fn is_member(&self, node: NodeId, root: NodeId) -> bool {
         self.root(node) == root

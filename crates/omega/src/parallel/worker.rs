@@ -205,10 +205,12 @@ impl Worker {
         let marks = self.edges.marks(self.edges.len() - 1);
         let n_words = marks.len();
         while !round.sets.are_united(source, target) {
-            let bound = self.bounds.pop().expect("the target is on the path") as usize;
+            let bound = *self.bounds.last().expect("the target is on the path") as usize;
             let below = self.frames[bound - 1].node;
             let incoming = &self.incoming[bound * n_words..][..n_words];
-            round.sets.unite(below, source, incoming);
+            if round.sets.unite(below, source, target, incoming) {
+                self.bounds.pop();
+            }
         }
         let grown = round.sets.add_marks(source, marks);
         self.look_at(round, source, grown);
