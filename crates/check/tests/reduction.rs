@@ -254,6 +254,28 @@ fn values_that_are_not_read_again_are_forgotten() {
 }
 
 #[test]
+fn what_may_have_been_overwritten_is_kept() {
+    // Which element is overwritten is not known, so neither is dead before.
+    let text = "
+        var a : array[0..1] of 0..1 = 1
+        var k : 0..1 = any
+        process P {
+            init writing
+            from writing { write { a[k] := 0 }     -> reading }
+            from reading { read when a[0] == 1     -> done }
+            from done    {}
+        }
+        reachable end: P @ done
+    ";
+    let outcome = decide_with(text, &[], "none", Some(DEAD_VARIABLES));
+    assert_eq!(outcome.verdict.name(), "holds");
+    // Nor is what only one branch overwrites.
+    let text = text.replace("a[k] := 0", "if k == 0 { a[0] := 0 }");
+    let outcome = decide_with(&text, &[], "none", Some(DEAD_VARIABLES));
+    assert_eq!(outcome.verdict.name(), "holds");
+}
+
+#[test]
 fn code_that_is_never_executed_makes_no_difference() {
     let text = "
         const DEBUG = false

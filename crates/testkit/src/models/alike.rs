@@ -32,7 +32,7 @@ const SINGLE: ProcessId = ProcessId(1);
 pub(super) fn parts(random: &mut Random) -> ModelParts {
     let mut alike = Alike {
         n: 2 + random.below(2) as i64,
-        odd: *random.pick(&[0, 0, 4]),
+        odd: *random.pick(&[0, 5, 15]),
         random,
         parts: ModelParts::default(),
         own: None,
@@ -257,7 +257,7 @@ impl Alike<'_> {
 
     /// An index that is in range for the flags.
     fn flag_index(&mut self) -> Expr {
-        match self.random.chance(85) {
+        match self.random.chance(75) {
             true => self.known_index(),
             false => self.index(),
         }
@@ -399,7 +399,13 @@ impl Alike<'_> {
     fn add_atoms(&mut self) {
         let mut meanings = Vec::new();
         for _ in 0..4 {
-            meanings.push(AtomMeaning::State(self.condition(2)));
+            let one = Expr::Int(self.random.below(self.n as usize) as i64);
+            let condition = match self.random.below(100) {
+                0..5 => Expr::Read(self.flag(one)),
+                5..10 => Expr::binary(BinaryOp::Eq, Expr::Read(place(WHO, None, vec![])), one),
+                _ => self.condition(2),
+            };
+            meanings.push(AtomMeaning::State(condition));
         }
         let index = self.random.chance(20).then_some(0);
         for name in ["a", "b"] {
