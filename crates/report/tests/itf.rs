@@ -8,8 +8,8 @@ use expect_test::expect;
 use model::Model;
 use proptest::prelude::*;
 use report::{
-    Communication, ComponentNote, ConditionNote, ErrorNote, ExclusionNote, ItfValue, Question,
-    StoredState, StoredTrace, Style, TraceMeta, chart, read_itf, trace_text, write_itf,
+    Communication, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, ItfValue,
+    Question, StoredState, StoredTrace, Style, TraceMeta, chart, read_itf, trace_text, write_itf,
 };
 use system::{lasso, question, served, sources, system, walk};
 
@@ -364,6 +364,12 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
             assumptions: notes,
             excluded_by,
             component: component.map(|(states, steps)| ComponentNote { states, steps }),
+            endless: component.map(|(start, length)| EndlessNote {
+                start,
+                length,
+                recurrent: texts.iter().flatten().cloned().collect(),
+                changes: Vec::new(),
+            }),
             processes: texts.into_iter().flatten().collect(),
         },
     )
