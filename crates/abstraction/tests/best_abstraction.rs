@@ -36,7 +36,9 @@ fn all_states(model: &Model) -> Vec<State> {
             contents.extend((0..4).map(|message| vec![vec![message]]));
         }
         let extend = |channels: &Vec<Vec<Vec<i64>>>| -> Vec<Vec<Vec<Vec<i64>>>> {
-            let with = |content: &Vec<Vec<i64>>| [channels.as_slice(), &[content.clone()]].concat();
+            let with = |content: &Vec<Vec<i64>>| {
+                [channels.as_slice(), std::slice::from_ref(content)].concat()
+            };
             contents.iter().map(with).collect()
         };
         all_channels = all_channels.iter().flat_map(extend).collect();
