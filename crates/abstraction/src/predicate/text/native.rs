@@ -213,6 +213,11 @@ fn step(
         }
     }
     guards.retain(|guard| guard != "true");
+    if guards.len() > 1 {
+        // A condition may be a disjunction.
+        let in_brackets = |guard: &String| format!("({guard})");
+        guards = guards.iter().map(in_brackets).collect();
+    }
     let guard = match guards.is_empty() {
         true => String::new(),
         false => format!(" when {}", guards.join(" && ")),

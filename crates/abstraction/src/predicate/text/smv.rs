@@ -49,8 +49,8 @@ pub fn smv(listing: &Listing<'_>) -> String {
             let assignments = [command.assignments.as_slice(), &case.assignments].concat();
             let here = command.movers.iter();
             let mut parts: Vec<String> = here.map(|m| at(m.instance, &[m.source])).collect();
-            parts.push(notation.condition(&command.guard));
-            parts.push(notation.condition(&case.condition));
+            parts.push(format!("({})", notation.condition(&command.guard)));
+            parts.push(format!("({})", notation.condition(&case.condition)));
             for (slot, (name, _, location)) in listing.slots.iter().enumerate() {
                 let new = assignments.iter().find(|(other, _)| *other == slot);
                 let value = match (location, new) {
@@ -78,7 +78,7 @@ pub fn smv(listing: &Listing<'_>) -> String {
             let here = command.movers.iter();
             let here: Vec<String> = here.map(|m| at(m.instance, &[m.source])).collect();
             stay.push(format!(
-                "!({} & {} & {})",
+                "!({} & ({}) & ({}))",
                 here.join(" & "),
                 notation.condition(&command.guard),
                 notation.condition(&case.condition)
