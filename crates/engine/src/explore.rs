@@ -8,15 +8,17 @@
 mod checkpoint;
 mod outcome;
 mod selection;
+mod team;
 mod worker;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use base::{AtomId, Budget, Checkpoints, NoProgress, Progress, StopReason};
+use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
+use self::team::{Members, Team};
 use crate::compile::CompileError;
 use crate::gate::Reading;
 use crate::label::{Label, LabelId};
@@ -191,8 +193,8 @@ const BATCH: u32 = 64;
 /// what was asked for to arrive from memory.
 const N_AHEAD: u32 = 16;
 
-/// Smaller levels are expanded by one thread; starting another would take longer.
-const MIN_SHARED_LEVEL: u32 = 1024;
+/// Smaller levels are expanded by one thread; waking another would take longer.
+const MIN_SHARED_LEVEL: u32 = 256;
 
 /// What the threads have in common.
 struct Shared<'a> {
@@ -267,53 +269,54 @@ impl<'a> Shared<'a> {
         checkpoints: Option<&dyn Checkpoints>,
         progress: &mut dyn Progress,
     ) {
-        let Position {
-            mut level,
-            mut depth,
-        } = match self.first_position(workers, checkpoints) {
+        let position = match self.first_position(workers, checkpoints) {
             Ok(position) => position,
             Err(end) => return self.finish(end),
         };
-        while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
-            self.cursor.0.store(level.0, Ordering::Relaxed);
-            let n_transitions = workers.iter().map(|worker| worker.n_transitions).sum();
-            if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
-                self.keep(
-                    &workers[0],
-                    Position { level, depth },
-                    n_transitions,
-                    checkpoints,
-                );
-            }
-            let (first, others) = workers.split_at_mut(1);
-            let others = match level.1 - level.0 < MIN_SHARED_LEVEL {
-                true => &mut [],
-                false => others,
+        let (first, others) = workers.split_at_mut(1);
+        let team = Team::default();
+        std::thread::scope(|scope| {
+            let start = |worker| {
+                let thread = scope.spawn(|| team.serve(self, worker));
+                thread.thread().clone()
             };
-            std::thread::scope(|scope| {
-                for worker in others {
-                    scope.spawn(move || worker.expand_level(self, level.1, 0, &mut NoProgress));
-                }
-                first[0].expand_level(self, level.1, depth, progress);
-            });
-            self.end_level(workers);
+            let members = Members::new(&team, others.iter_mut().map(start).collect());
+            self.expand_all(&mut first[0], &members, position, checkpoints, progress);
+        });
+    }
+
+    /// Expands level after level, beginning with one.
+    fn expand_all(
+        &self,
+        first: &mut Worker<'_>,
+        members: &Members<'_>,
+        position: Position,
+        checkpoints: Option<&dyn Checkpoints>,
+        progress: &mut dyn Progress,
+    ) {
+        let Position {
+            mut level,
+            mut depth,
+        } = position;
+        while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
+            let position = Position { level, depth };
+            self.cursor.0.store(level.0, Ordering::Relaxed);
+            let n_transitions = first.n_transitions + members.n_transitions();
+            if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
+                self.keep(first, position, n_transitions, checkpoints);
+            }
+            match level.1 - level.0 < MIN_SHARED_LEVEL {
+                true => first.expand_level(self, level.1, depth, progress),
+                false => members.share_level(level.1, || {
+                    first.expand_level(self, level.1, depth, progress);
+                }),
+            }
+            first.end_level(self);
             if let (Some(checkpoints), true) = (checkpoints, self.is_stopped()) {
-                self.keep(
-                    &workers[0],
-                    Position { level, depth },
-                    n_transitions,
-                    checkpoints,
-                );
+                self.keep(first, position, n_transitions, checkpoints);
             }
             level = (level.1, self.store.len() as StateIndex);
             depth += 1;
-        }
-    }
-
-    /// A name left over belongs to this level, which is done: it stays without a state.
-    fn end_level(&self, workers: &mut [Worker<'_>]) {
-        for name in workers.iter_mut().flat_map(|worker| worker.names.give_up()) {
-            self.parents.set_unused(name);
         }
     }
 

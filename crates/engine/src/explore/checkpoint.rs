@@ -26,11 +26,11 @@ impl Shared<'_> {
         let kept = kept.filter(|kept| kept.n_words == self.n_words(&workers[0]));
         if let Some(kept) = kept {
             let position = self.restore(&mut workers[0], &kept)?;
-            self.end_level(workers);
+            workers[0].end_level(self);
             return Ok(position);
         }
         workers[0].add_initial_states(self)?;
-        self.end_level(workers);
+        workers[0].end_level(self);
         Ok(Position {
             level: (0, self.store.len() as StateIndex),
             depth: 0,

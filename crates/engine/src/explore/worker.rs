@@ -67,6 +67,13 @@ impl<'m> Worker<'m> {
         shared.n_states.0.fetch_add(n_new, Ordering::Relaxed);
     }
 
+    /// A name left over belongs to this level, which is done: it stays without a state.
+    pub(super) fn end_level(&mut self, shared: &Shared<'_>) {
+        for name in self.names.give_up() {
+            shared.parents.set_unused(name);
+        }
+    }
+
     /// Expands states of the level, which ends before `end`, until none is left.
     pub(super) fn expand_level(
         &mut self,

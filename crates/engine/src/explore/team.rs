@@ -1,0 +1,122 @@
+//! The threads of a breadth-first search besides the first.
+//!
+//! A level often takes less time than starting a thread, so they are started once and wait for
+//! levels: awake for a moment, because the next one usually comes soon, then asleep.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread::Thread;
+
+use base::NoProgress;
+
+use super::{Shared, Worker};
+use crate::store::StateIndex;
+
+/// How often a thread looks for the next level before it sleeps.
+const N_LOOKS: u32 = 1 << 12;
+
+/// What the threads and the first one tell each other.
+///
+/// Invariant: between levels `n_busy` is zero, and no thread but the first uses the search.
+#[derive(Debug, Default)]
+pub(super) struct Team {
+    /// How many levels were handed out; one more at the end.
+    n_levels: AtomicU32,
+    /// Where the current level ends.
+    end: AtomicU32,
+    /// How many threads are not done with it.
+    n_busy: AtomicU32,
+    is_dismissed: AtomicBool,
+    /// How many steps the threads have counted.
+    n_transitions: AtomicU64,
+}
+
+/// Sends the threads home, also if the first one panics.
+pub(super) struct Members<'a> {
+    team: &'a Team,
+    threads: Vec<Thread>,
+}
+
+/// Says that a thread is done with a level, also if it panics.
+struct Busy<'a>(&'a Team);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.is_dismissed.store(true, Ordering::Relaxed);
+        }
+        self.0.n_busy.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl Team {
+    /// The life of a thread: expands levels until the team is dismissed.
+    pub(super) fn serve(&self, shared: &Shared<'_>, worker: &mut Worker<'_>) {
+        let mut n_served = 0;
+        loop {
+            let mut n_looks = 0;
+            while self.n_levels.load(Ordering::Acquire) == n_served {
+                n_looks += 1;
+                match n_looks < N_LOOKS {
+                    true => std::hint::spin_loop(),
+                    false => std::thread::park(),
+                }
+            }
+            if self.is_dismissed.load(Ordering::Relaxed) {
+                return;
+            }
+            n_served += 1;
+            let _busy = Busy(self);
+            let before = worker.n_transitions;
+            let end = self.end.load(Ordering::Relaxed);
+            worker.expand_level(shared, end, 0, &mut NoProgress);
+            worker.end_level(shared);
+            let n_new = worker.n_transitions - before;
+            self.n_transitions.fetch_add(n_new, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<'a> Members<'a> {
+    /// Threads that [`Team::serve`].
+    pub(super) fn new(team: &'a Team, threads: Vec<Thread>) -> Self {
+        Self { team, threads }
+    }
+
+    /// How many steps the threads have counted in the levels before.
+    pub(super) fn n_transitions(&self) -> u64 {
+        self.team.n_transitions.load(Ordering::Relaxed)
+    }
+
+    /// Hands out a level, and does `own` meanwhile; returns when everybody is done.
+    pub(super) fn share_level(&self, end: StateIndex, own: impl FnOnce()) {
+        let team = self.team;
+        let is_dismissed = team.is_dismissed.load(Ordering::Relaxed);
+        assert!(!is_dismissed, "a thread of the search has panicked");
+        team.end.store(end, Ordering::Relaxed);
+        team.n_busy
+            .store(self.threads.len() as u32, Ordering::Relaxed);
+        self.wake();
+        own();
+        let mut n_looks = 0;
+        while team.n_busy.load(Ordering::Acquire) > 0 {
+            n_looks += 1;
+            match n_looks < N_LOOKS {
+                true => std::hint::spin_loop(),
+                false => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// What was written before is seen by those who wake up.
+    fn wake(&self) {
+        self.team.n_levels.fetch_add(1, Ordering::Release);
+        self.threads.iter().for_each(Thread::unpark);
+    }
+}
+
+impl Drop for Members<'_> {
+    fn drop(&mut self) {
+        self.team.is_dismissed.store(true, Ordering::Relaxed);
+        self.wake();
+    }
+}
