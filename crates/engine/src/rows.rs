@@ -47,7 +47,8 @@ pub(crate) struct Names {
 impl Names {
     const MAX_BLOCK: u32 = 64;
 
-    /// Takes names when they are needed. Without other threads, all are used.
+    /// Takes names when they are needed, so that all are used. Only for a thread that inserts alone:
+    /// it does without the operations by which threads wait for each other.
     pub(crate) fn one_by_one() -> Self {
         Self {
             taken: 0..0,
@@ -61,6 +62,11 @@ impl Names {
             taken: 0..0,
             block: Self::MAX_BLOCK,
         }
+    }
+
+    /// Is there no other thread that inserts?
+    fn is_alone(&self) -> bool {
+        self.block == 1
     }
 
     /// Gives up the names that were not used.
@@ -145,6 +151,11 @@ impl Rows {
                     stored.store(*word, Ordering::Relaxed);
                 }
                 let new = tag | displaced | (index + 1);
+                if names.is_alone() {
+                    slot.store(new, Ordering::Release);
+                    names.taken.start += 1;
+                    return Inserted::New(index);
+                }
                 match slot.compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
                         names.taken.start += 1;
@@ -172,7 +183,14 @@ impl Rows {
 
     /// The next name; it is not used up yet.
     fn reserve(&self, table: &Table, names: &mut Names) -> Option<StateIndex> {
-        if names.taken.is_empty() {
+        if names.taken.is_empty() && names.is_alone() {
+            let next = self.len.0.load(Ordering::Relaxed);
+            if next >= table.capacity {
+                return None;
+            }
+            self.len.0.store(next + 1, Ordering::Release);
+            names.taken = next..next + 1;
+        } else if names.taken.is_empty() {
             let next = self.len.0.fetch_add(names.block, Ordering::AcqRel);
             if next + names.block > table.capacity {
                 self.len.0.fetch_sub(names.block, Ordering::AcqRel);
