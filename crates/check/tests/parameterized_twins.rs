@@ -1,42 +1,11 @@
 //! Proofs for any number of processes with exactly the abstract variables that are written down,
 //! and their negative twins: without a ranking nothing may be claimed.
 
-use base::{Budget, NoProgress, Source};
-use check::{Answer, ForAll, Plan, check_for_all};
+#[expect(dead_code, reason = "instances are for the other tests")]
+mod parameterized_support;
+
 use evidence::Verdict;
-
-fn read(file: &str) -> String {
-    let root = env!("CARGO_MANIFEST_DIR");
-    std::fs::read_to_string(format!("{root}/../../examples/parameterized/{file}")).unwrap()
-}
-
-/// The answer from the abstraction alone: instances are neither compared nor searched.
-fn answer(text: &str, name: &str) -> Answer {
-    let source = Source {
-        name: "model.fair".to_owned(),
-        text: text.to_owned(),
-    };
-    let loaded = lang::load_template(source, &lang::Options::default()).unwrap();
-    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
-    let template = loaded.template.unwrap();
-    let (property, scope) = loaded
-        .properties
-        .iter()
-        .find(|(known, _)| known.name == name)
-        .unwrap();
-    let question = ForAll {
-        template: &template,
-        property,
-        scope,
-        instances: &|_| None,
-        cross_check: false,
-    };
-    let plan = Plan {
-        budget: Budget::unlimited(),
-        ..Plan::default()
-    };
-    check_for_all(&question, &plan, &mut NoProgress).unwrap()
-}
+use parameterized_support::{abstract_answer, read};
 
 /// Is the property proved with just these entries of an `abstract` block?
 fn is_proved(file: &str, property: &str, entries: &[&str]) -> bool {
@@ -48,7 +17,7 @@ fn is_text_proved(text: &str, property: &str, entries: &[&str]) -> bool {
         "\nabstract only for {property} {{ {} }}",
         entries.join("\n")
     );
-    let answer = answer(&(text.to_owned() + &block), property);
+    let answer = abstract_answer(&(text.to_owned() + &block), property);
     match &answer.outcome.verdict {
         Verdict::Holds { .. } => true,
         Verdict::Unknown(reason) => {

@@ -1,9 +1,8 @@
 //! The predicate route on the protocols of `examples/predicate`, and on random programs.
 
-use base::{Fairness, NoProgress, Source};
+use base::{NoProgress, Source};
 use check::predicate::{Options, TextFormat, abstraction_text};
 use check::{Outcome, Plan, Route};
-use evidence::Verdict;
 
 fn load(text: &str) -> lang::Loaded {
     let name = "test.fair".to_owned();
@@ -274,110 +273,4 @@ fn what_cannot_be_expressed_is_said() {
         assert_eq!(outcome.verdict.name(), "unknown");
         assert!(!outcome.warnings.is_empty(), "the place is named");
     }
-}
-
-/// A generator of numbers that needs no crate.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) % limit
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-}
-
-/// A program over small numbers, with properties of all kinds.
-fn random_program(numbers: &mut Numbers) -> String {
-    const GUARDS: [&str; 8] = [
-        "x < y",
-        "x == 0",
-        "x + y >= 3",
-        "y != 2",
-        "flag",
-        "x <= 1 || !flag",
-        "true",
-        "x == y",
-    ];
-    const EFFECTS: [&str; 9] = [
-        "x := y",
-        "x := if x < 3 then x + 1 else 0",
-        "y := 3 - y",
-        "y := x; flag := !flag",
-        "flag := x < y",
-        "x := choose 0..3",
-        "if x < 2 { x := x + 1 } else { y := 0 }",
-        "y := choose v in 0..3 where v >= x",
-        "skip",
-    ];
-    let mut text = String::from("var x, y : 0..3 = 0\nvar flag : bool\n");
-    for process in ["P", "Q"] {
-        text.push_str(&format!("process {process} {{\n    init a\n"));
-        for (from, to) in [("a", "b"), ("b", "a")] {
-            text.push_str(&format!("    from {from} {{\n"));
-            for step in ["s", "t"] {
-                let (guard, effect) = (numbers.pick(&GUARDS), numbers.pick(&EFFECTS));
-                let target = if numbers.below(3) == 0 { from } else { to };
-                text.push_str(&format!(
-                    "        {step} when {guard} {{ {effect} }} -> {target}\n"
-                ));
-            }
-            text.push_str("    }\n");
-        }
-        text.push_str("}\n");
-    }
-    let p = numbers.pick(&["x < 3", "x + y <= 5", "flag || x <= y", "!(P @ b && Q @ b)"]);
-    let q = numbers.pick(&["P @ b", "x == 0", "y > x", "flag"]);
-    text.push_str(&format!("property safe: always ({p})\n"));
-    text.push_str(&format!(
-        "property live: always (Q @ a -> eventually ({q}))\n"
-    ));
-    text.push_str(&format!("property recurs: always eventually ({q})\n"));
-    text.push_str("deadlockfree\n");
-    text
-}
-
-#[test]
-fn verdicts_are_never_contradicted_by_explicit_search() {
-    let mut numbers = Numbers(2026);
-    let (mut n_decided, mut n_asked) = (0, 0);
-    for round in 0..60 {
-        let text = random_program(&mut numbers);
-        let loaded = load(&text);
-        let model = loaded.model.expect("loaded");
-        let kind = ["none", "weak", "strong", "weak-process"][round % 4];
-        for property in &loaded.properties {
-            let explicit = Plan {
-                fairness: Fairness::parse(kind),
-                route: Some(Route::Explicit),
-                ..Plan::default()
-            };
-            let mut abstracted = Plan {
-                route: Some(Route::Predicate),
-                ..explicit.clone()
-            };
-            abstracted.predicate.max_kept_values = 2;
-            abstracted.predicate.max_refinements = 12;
-            let truth = check::check(&model, property, &explicit, &mut NoProgress);
-            let answer = check::check(&model, property, &abstracted, &mut NoProgress);
-            let (truth, answer) = (truth.expect("right"), answer.expect("right"));
-            n_asked += 1;
-            if !matches!(answer.verdict, Verdict::Unknown(_)) {
-                n_decided += 1;
-                let (name, kind) = (&property.name, kind);
-                assert_eq!(
-                    answer.verdict.name(),
-                    truth.verdict.name(),
-                    "{name} under {kind}\n{text}"
-                );
-            }
-        }
-    }
-    assert!(n_decided * 2 > n_asked, "{n_decided} of {n_asked} decided");
 }

@@ -52,6 +52,18 @@ const NUMBER_CONDITIONS: &[&str] = &[
     "flag || x <= y",
 ];
 
+/// A process that writes the second number and the flag.
+const SECOND_OF_NUMBERS: Part = Part {
+    guards: NUMBER_GUARDS,
+    effects: &[
+        "y := 3 - y",
+        "y := x; flag := !flag",
+        "flag := x < y",
+        "y := choose v in 0..3 where v >= x",
+        "skip",
+    ],
+};
+
 /// Two numbers and a flag.
 pub const NUMBERS: ProgramFamily = ProgramFamily {
     declarations: "var x, y : 0..3 = 0\nvar flag : bool\n",
@@ -67,16 +79,7 @@ pub const NUMBERS: ProgramFamily = ProgramFamily {
                 "skip",
             ],
         },
-        Part {
-            guards: NUMBER_GUARDS,
-            effects: &[
-                "y := 3 - y",
-                "y := x; flag := !flag",
-                "flag := x < y",
-                "y := choose v in 0..3 where v >= x",
-                "skip",
-            ],
-        },
+        SECOND_OF_NUMBERS,
     ],
     conditions: NUMBER_CONDITIONS,
     goals: &["P @ b", "x == 0", "y > x", "flag"],
@@ -96,16 +99,7 @@ pub const SYNCHRONOUS: ProgramFamily = ProgramFamily {
                 "skip",
             ],
         },
-        Part {
-            guards: NUMBER_GUARDS,
-            effects: &[
-                "y := 3 - y",
-                "y := x; flag := !flag",
-                "flag := x < y",
-                "y := choose v in 0..3 where v >= x",
-                "skip",
-            ],
-        },
+        SECOND_OF_NUMBERS,
     ],
     conditions: NUMBER_CONDITIONS,
     goals: &["P @ b", "x == 0", "y > x", "flag"],

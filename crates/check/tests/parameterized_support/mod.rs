@@ -29,6 +29,20 @@ fn source(text: &str) -> Source {
 /// The answer for the property with this name. Instances are searched for violations and compared
 /// with proofs; a contradiction panics.
 pub fn answer(text: &str, name: &str) -> Answer {
+    ask(text, name, true, &|value| load_instance(text, name, value))
+}
+
+/// The answer from the abstraction alone: instances are neither compared nor searched.
+pub fn abstract_answer(text: &str, name: &str) -> Answer {
+    ask(text, name, false, &|_| None)
+}
+
+fn ask(
+    text: &str,
+    name: &str,
+    cross_check: bool,
+    instances: &dyn Fn(i64) -> Option<(Model, NamedProperty)>,
+) -> Answer {
     let loaded = lang::load_template(source(text), &lang::Options::default()).unwrap();
     assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
     let template = loaded.template.unwrap();
@@ -41,8 +55,8 @@ pub fn answer(text: &str, name: &str) -> Answer {
         template: &template,
         property,
         scope,
-        instances: &|value| load_instance(text, name, value),
-        cross_check: true,
+        instances,
+        cross_check,
     };
     check_for_all(&question, &plan(), &mut NoProgress).unwrap()
 }

@@ -48,7 +48,7 @@ fn assert_agreement(family: &ProgramFamily, seed: u64, n_programs: usize, max_re
 
 #[test]
 fn numbers() {
-    assert_agreement(&NUMBERS, 1, 60, 3);
+    assert_agreement(&NUMBERS, 1, 120, 12);
 }
 
 #[test]
