@@ -254,6 +254,26 @@ fn values_that_are_not_read_again_are_forgotten() {
 }
 
 #[test]
+fn ways_of_a_step_that_are_told_apart_stay_what_they_are() {
+    // Once `d` is 1, both ways of `go` lead to the same state and are one step, although nobody
+    // reads `d`.
+    let text = "
+        event go
+        var d : 0..1 = 0
+        process P {
+            first  sync go { d := 1 }
+            second sync go
+        }
+        process Q { partner sync go }
+        property apart: always !(P.first && P.second)
+    ";
+    for reductions in [None, Some(DEAD_VARIABLES)] {
+        let outcome = decide_with(text, &[], "none", reductions);
+        assert_eq!(outcome.verdict.name(), "violated");
+    }
+}
+
+#[test]
 fn what_may_have_been_overwritten_is_kept() {
     // Which element is overwritten is not known, so neither is dead before.
     let text = "
