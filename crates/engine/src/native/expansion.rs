@@ -4,12 +4,11 @@ use std::mem::offset_of;
 
 use base::bits;
 use model::CommandId;
-use rustc_hash::FxHashMap;
 
 use super::assembler::{Alu, Assembler, Cond, Label, Mem, R, Shift};
 use super::executable::{Context, Executable};
 use super::translate::{Exits, FRAME, FieldRecord, STATE, TARGET, Translator, extent};
-use super::{DONE, FAILED, FIRST_STOP, HOLDS, HOLDS_NOT, Native};
+use super::{DONE, FAILED, FIRST_STOP, HOLDS, HOLDS_NOT, NOWHERE, Native};
 use crate::code::Op;
 use crate::footprint::Footprint;
 use crate::label::{LabelId, LabelTable};
@@ -68,10 +67,10 @@ pub(super) fn generate(system: &mut System<'_>, propositions: &[u32]) -> Option<
     let propositions = generator.propositions(propositions);
     let asm = generator.code.asm;
     let stops: Vec<usize> = stops.iter().map(|stop| asm.offset(*stop)).collect();
-    let propositions: FxHashMap<u32, usize> = propositions
-        .into_iter()
-        .map(|(code, label)| (code, asm.offset(label)))
-        .collect();
+    let mut places = vec![NOWHERE; system.tables.ops.len()];
+    for (code, label) in propositions {
+        places[code as usize] = asm.offset(label) as u32;
+    }
     system.labels = labels;
     let n_words = system.layout.n_words;
     if max_steps * n_words > MAX_TARGET_WORDS {
@@ -81,7 +80,7 @@ pub(super) fn generate(system: &mut System<'_>, propositions: &[u32]) -> Option<
         executable: Executable::new(&asm.finish())?,
         _records: records,
         stops,
-        propositions,
+        propositions: places.into(),
         max_steps,
         n_words,
         frame_len: system.tables.n_registers + system.tables.n_shared.div_ceil(8),

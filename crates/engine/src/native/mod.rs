@@ -19,8 +19,6 @@ mod executable;
 mod expansion;
 mod translate;
 
-use rustc_hash::FxHashMap;
-
 use crate::system::{Failed, Steps, System};
 use executable::{Context, Executable};
 use translate::FieldRecord;
@@ -45,7 +43,9 @@ pub(crate) struct Native {
     /// Where each process begins: first all of them with the commands that move alone, then all
     /// of them with the teams they lead.
     stops: Vec<usize>,
-    propositions: FxHashMap<u32, usize>,
+    /// Where the code of the proposition at each position of the system's code is; `NOWHERE` if
+    /// there is none.
+    propositions: Box<[u32]>,
     /// No state has more steps that the code computes.
     max_steps: usize,
     n_words: usize,
@@ -53,6 +53,9 @@ pub(crate) struct Native {
     pub(crate) frame_len: usize,
     remembered_from: usize,
 }
+
+/// The place of code that there is not.
+const NOWHERE: u32 = u32::MAX;
 
 /// Results of the generated code; larger ones name a stop.
 const DONE: u32 = 0;
@@ -134,7 +137,10 @@ impl Native {
         state: &[u64],
         frame: &mut [u64],
     ) -> Option<Result<bool, Failed>> {
-        let entry = *self.propositions.get(&proposition)?;
+        let entry = *self.propositions.get(proposition as usize)?;
+        if entry == NOWHERE {
+            return None;
+        }
         assert!(state.len() == self.n_words && frame.len() >= self.frame_len);
         let mut context = Context {
             state: state.as_ptr(),
@@ -145,7 +151,7 @@ impl Native {
             enabled: std::ptr::null_mut(),
         };
         // SAFETY: the code of a proposition reads the state, uses the frame, and nothing else.
-        let result = unsafe { self.executable.call(&mut context, entry) };
+        let result = unsafe { self.executable.call(&mut context, entry as usize) };
         Some(match result as u32 {
             HOLDS => Ok(true),
             HOLDS_NOT => Ok(false),
