@@ -5,14 +5,16 @@
 //! and a reader needs no lock. Memory of a chunk comes zeroed from the system and is not touched
 //! before it is used.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+#![allow(unsafe_code, reason = "chunks are shared before they exist")]
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 const FIRST_LEN: usize = 1024;
 const N_CHUNKS: usize = 23;
 
 /// A type whose all-zero bytes are its zero, shared between threads by atomic operations.
-pub(crate) trait Entry: Sized {
+pub(crate) trait Entry: Sized + Send + Sync {
     /// `len` zero entries.
     fn zeroed(len: usize) -> Box<[Self]>;
 }
@@ -57,36 +59,67 @@ fn ask_for_huge_pages(start: *const u8, len: usize) {
 }
 
 /// Rows of `width` entries each, named by 32-bit numbers. Every entry is zero until it is written.
+///
+/// Invariant: each pointer is null or that of a boxed slice with room for all rows of its chunk,
+/// which is not given back before the whole array is.
 #[derive(Debug)]
-pub(crate) struct Chunked<T> {
+pub(crate) struct Chunked<T: Entry> {
     width: usize,
-    chunks: [OnceLock<Box<[T]>>; N_CHUNKS],
+    chunks: [AtomicPtr<T>; N_CHUNKS],
 }
 
 impl<T: Entry> Chunked<T> {
     pub(crate) fn new(width: usize) -> Self {
         Self {
             width,
-            chunks: [const { OnceLock::new() }; N_CHUNKS],
+            chunks: [const { AtomicPtr::new(null_mut()) }; N_CHUNKS],
         }
+    }
+
+    /// The chunk of a row, and which of its rows it is.
+    #[inline]
+    fn place(index: u32) -> (usize, usize) {
+        let position = index as usize / FIRST_LEN + 1;
+        let chunk = position.ilog2() as usize;
+        (chunk, index as usize - FIRST_LEN * ((1 << chunk) - 1))
+    }
+
+    /// Where row `index` is, to be asked for from memory; anywhere if it is not there yet.
+    #[inline]
+    pub(crate) fn address(&self, index: u32) -> *const T {
+        let (chunk, offset) = Self::place(index);
+        let start = self.chunks[chunk].load(Ordering::Relaxed);
+        start.wrapping_add(offset * self.width)
     }
 
     /// The entries of row `index`.
     #[inline]
     pub(crate) fn row(&self, index: u32) -> &[T] {
-        let position = index as usize / FIRST_LEN + 1;
-        let chunk = position.ilog2() as usize;
-        let offset = index as usize - FIRST_LEN * ((1 << chunk) - 1);
-        let entries = match self.chunks[chunk].get() {
-            Some(entries) => entries,
-            None => self.create(chunk),
-        };
-        &entries[offset * self.width..][..self.width]
+        let (chunk, offset) = Self::place(index);
+        let mut start = self.chunks[chunk].load(Ordering::Acquire);
+        if start.is_null() {
+            start = self.create(chunk);
+        }
+        // SAFETY: by the invariant; the chunk has `FIRST_LEN << chunk` rows, and `offset` is less.
+        unsafe { std::slice::from_raw_parts(start.add(offset * self.width), self.width) }
+    }
+
+    fn chunk_len(&self, chunk: usize) -> usize {
+        (FIRST_LEN << chunk) * self.width
     }
 
     #[cold]
-    fn create(&self, chunk: usize) -> &[T] {
-        self.chunks[chunk].get_or_init(|| T::zeroed((FIRST_LEN << chunk) * self.width))
+    fn create(&self, chunk: usize) -> *mut T {
+        let new = Box::into_raw(T::zeroed(self.chunk_len(chunk)));
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        match self.chunks[chunk].compare_exchange(null_mut(), new.cast(), success, failure) {
+            Ok(_) => new.cast(),
+            Err(existing) => {
+                // SAFETY: another thread was faster, so nobody has seen the new one.
+                drop(unsafe { Box::from_raw(new) });
+                existing
+            }
+        }
     }
 
     /// The bytes that `len` rows take.
@@ -95,10 +128,21 @@ impl<T: Entry> Chunked<T> {
     }
 }
 
+impl<T: Entry> Drop for Chunked<T> {
+    fn drop(&mut self) {
+        for chunk in 0..N_CHUNKS {
+            let start = *self.chunks[chunk].get_mut();
+            if !start.is_null() {
+                let all = std::ptr::slice_from_raw_parts_mut(start, self.chunk_len(chunk));
+                // SAFETY: by the invariant this is the box that was given up in `create`.
+                drop(unsafe { Box::from_raw(all) });
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
-
     use super::*;
 
     #[test]
@@ -113,6 +157,25 @@ mod tests {
         for index in 0..10_000 {
             let first = rows.row(index)[0].load(Ordering::Relaxed);
             assert_eq!(first, u64::from(index) * 3 + 1);
+        }
+    }
+
+    #[test]
+    fn threads_that_create_a_chunk_at_once_share_it() {
+        for _ in 0..200 {
+            let rows = Chunked::<AtomicU32>::new(1);
+            let barrier = std::sync::Barrier::new(2);
+            std::thread::scope(|scope| {
+                for thread in 0..2 {
+                    let (rows, barrier) = (&rows, &barrier);
+                    scope.spawn(move || {
+                        barrier.wait();
+                        rows.row(5000 + thread)[0].store(thread + 1, Ordering::Relaxed);
+                    });
+                }
+            });
+            let entries = [5000, 5001].map(|index| rows.row(index)[0].load(Ordering::Relaxed));
+            assert_eq!(entries, [1, 2]);
         }
     }
 

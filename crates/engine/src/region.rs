@@ -50,6 +50,7 @@ impl Region {
     }
 
     /// The region as entries of a type. All calls must name the same type.
+    #[inline]
     pub(crate) fn slice<T: Zero>(&self) -> &[T] {
         assert!(align_of::<T>() <= CACHE_LINE);
         // SAFETY: the memory is aligned, large enough, and zero or written as this type before.

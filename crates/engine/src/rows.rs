@@ -94,6 +94,7 @@ impl Rows {
         self.len.0.load(Ordering::Acquire) as usize
     }
 
+    #[inline]
     pub(crate) fn read(&self, index: StateIndex, out: &mut [u64]) {
         for (word, stored) in out.iter_mut().zip(self.rows.row(index)) {
             *word = stored.load(Ordering::Relaxed);
@@ -106,8 +107,9 @@ impl Rows {
     }
 
     /// Asks the processor for a vector.
+    #[inline]
     pub(crate) fn prefetch(&self, index: StateIndex) {
-        prefetch(self.rows.row(index).as_ptr());
+        prefetch(self.rows.address(index));
     }
 
     /// Does the table have room for more names, for any thread?
@@ -201,7 +203,29 @@ impl Rows {
         Some(names.taken.start)
     }
 
+    /// Appends the positions of those vectors that are not the ones with the names guessed, which
+    /// were given away.
+    pub(crate) fn select_unknown(
+        &self,
+        vectors: &[u64],
+        guesses: &[StateIndex],
+        unknown: &mut Vec<u32>,
+    ) {
+        if self.width != 1 {
+            let vectors = vectors.chunks_exact(self.width).zip(guesses);
+            let is_unknown = |(vector, guess): (&[u64], &StateIndex)| !self.is_at(*guess, vector);
+            select(vectors.map(is_unknown), unknown);
+            return;
+        }
+        let is_unknown = |(word, guess): (&u64, &StateIndex)| {
+            let stored = self.rows.row(*guess);
+            *word != stored[0].load(Ordering::Relaxed)
+        };
+        select(vectors.iter().zip(guesses).map(is_unknown), unknown);
+    }
+
     /// Does a name that was given away stand for this vector?
+    #[inline]
     pub(crate) fn is_at(&self, index: StateIndex, row: &[u64]) -> bool {
         let stored = self.rows.row(index);
         if let ([word], [only]) = (row, stored) {
@@ -211,4 +235,18 @@ impl Rows {
             .zip(stored)
             .all(|(a, b)| *a == b.load(Ordering::Relaxed))
     }
+}
+
+/// Appends the positions of those that are selected. Which ones are is hard to foresee for a
+/// processor, so nothing is skipped: all are written, and the next overwrites what is not wanted.
+#[inline]
+pub(crate) fn select(is_selected: impl ExactSizeIterator<Item = bool>, positions: &mut Vec<u32>) {
+    let start = positions.len();
+    positions.resize(start + is_selected.len() + 1, 0);
+    let mut end = start;
+    for (position, is_selected) in is_selected.enumerate() {
+        positions[end] = position as u32;
+        end += usize::from(is_selected);
+    }
+    positions.truncate(end);
 }

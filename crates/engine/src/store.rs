@@ -117,6 +117,7 @@ impl StateStore {
     }
 
     /// Copies a state.
+    #[inline]
     pub(crate) fn read(&self, index: StateIndex, out: &mut [u64]) {
         self.kept.read(index, out);
     }
@@ -145,6 +146,7 @@ impl StateStore {
 
     /// The state that probably is the one with this hash, or [`NOBODY`]; the processor is asked for
     /// it. The place in the table should have arrived before.
+    #[inline]
     pub(crate) fn guess(&self, index: &Index, hash: u64) -> StateIndex {
         let Some(guess) = index.states.first_candidate(hash) else {
             return NOBODY;
@@ -175,7 +177,42 @@ impl StateStore {
         }
     }
 
+    /// For each hash, the state that probably has it; the processor is asked for them. The places
+    /// in the table should have arrived before, and there must be states.
+    pub(crate) fn guess_all(&self, index: &Index, hashes: &[u64], guesses: &mut Vec<StateIndex>) {
+        let states = &index.states;
+        guesses.clear();
+        // The first state is as good a guess as any.
+        let guess = |hash: &u64| states.first_candidate_or(*hash, 0);
+        if states.name_bits < MIN_PREFETCHED_BITS {
+            guesses.extend(hashes.iter().map(guess));
+            return;
+        }
+        guesses.extend(hashes.iter().map(guess).inspect(|guess| {
+            self.kept.states.prefetch(*guess);
+        }));
+    }
+
+    /// The positions of those states that are not where they were guessed. Most states were met
+    /// before, and most guesses are right, so there is not much left to be looked up.
+    pub(crate) fn select_unknown(
+        &self,
+        states: &[u64],
+        guesses: &[StateIndex],
+        unknown: &mut Vec<u32>,
+    ) {
+        unknown.clear();
+        let kept = &self.kept;
+        if kept.halves.is_none() && kept.n_words > 0 {
+            return kept.states.select_unknown(states, guesses, unknown);
+        }
+        let state = |position: usize| &states[position * kept.n_words..][..kept.n_words];
+        let is_unknown = |position: usize| !kept.is_at(guesses[position], state(position));
+        rows::select((0..guesses.len()).map(is_unknown), unknown);
+    }
+
     /// Inserts, perhaps while other threads do. The guess may be wrong, and may be [`NOBODY`].
+    #[inline]
     pub(crate) fn insert_shared(
         &self,
         index: &Index,
@@ -217,6 +254,7 @@ impl StateStore {
 
 impl Kept {
     /// Copies a state.
+    #[inline]
     fn read(&self, index: StateIndex, out: &mut [u64]) {
         let Some([first, second]) = &self.halves else {
             return self.states.read(index, out);
@@ -228,6 +266,7 @@ impl Kept {
     }
 
     /// The names of the halves of a state, if states are kept so.
+    #[inline]
     fn halves_of(&self, index: StateIndex) -> [StateIndex; 2] {
         if self.halves.is_none() {
             return [NOBODY; 2];
@@ -238,6 +277,7 @@ impl Kept {
     }
 
     /// Does a name that is in the table, or [`NOBODY`], stand for this state?
+    #[inline]
     fn is_at(&self, index: StateIndex, state: &[u64]) -> bool {
         if index == NOBODY {
             return false;
@@ -251,6 +291,7 @@ impl Kept {
     }
 
     /// Inserts, perhaps while other threads do.
+    #[inline]
     fn insert(
         &self,
         index: &Index,

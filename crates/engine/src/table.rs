@@ -28,6 +28,9 @@ pub(crate) struct Table {
     pub(crate) name_bits: u32,
     /// Names up to this one fit.
     pub(crate) capacity: u32,
+    /// Can a bucket be looked at in one step?
+    #[cfg(target_arch = "x86_64")]
+    has_long_vectors: bool,
 }
 
 /// Slots that share a cache line. They are filled from the first on.
@@ -48,12 +51,23 @@ const BUCKET_LEN: usize = 16;
 const HASH_BITS: u32 = 32 - 1 - BUCKET_LEN.ilog2();
 
 /// What a look at a bucket shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Scan {
     /// The slots with the right tag, as bits.
     pub(crate) matches: u32,
     /// Slots from this one on are empty.
     pub(crate) n_used: usize,
+}
+
+impl Scan {
+    /// From the slots that are empty and those with the right tag, as bits.
+    #[inline]
+    fn new(empty: u32, matches: u32) -> Self {
+        Self {
+            matches: matches & !empty,
+            n_used: (empty | 1 << BUCKET_LEN).trailing_zeros() as usize,
+        }
+    }
 }
 
 /// The least logarithm of the number of slots.
@@ -70,28 +84,35 @@ impl Table {
             region: Region::new(n_slots * size_of::<AtomicU32>()),
             name_bits,
             capacity: (n_slots / 8 * 7) as u32,
+            #[cfg(target_arch = "x86_64")]
+            has_long_vectors: has_long_vectors(),
         }
     }
 
     /// All buckets.
+    #[inline]
     pub(crate) fn buckets(&self) -> &[Bucket] {
         self.region.slice()
     }
 
+    #[inline]
     pub(crate) fn name_mask(&self) -> u32 {
         (1 << self.name_bits) - 1
     }
 
     /// The bit of states that are not in their own bucket.
+    #[inline]
     pub(crate) fn displaced(&self) -> u32 {
         1 << self.name_bits
     }
 
+    #[inline]
     pub(crate) fn tag_mask(&self) -> u32 {
         !(self.name_mask() | self.displaced())
     }
 
     /// The bucket that a state belongs to, and its tag where it stands in a slot.
+    #[inline]
     pub(crate) fn home(&self, hash: u64) -> (usize, u32) {
         let upper = hash >> (64 - HASH_BITS);
         let tag_bits = Self::MAX_NAME_BITS - self.name_bits;
@@ -115,49 +136,26 @@ impl Table {
         Some((slot.load(Ordering::Acquire) & self.name_mask()) - 1)
     }
 
+    /// The same, or a default. Nothing here depends on what is foreseen.
+    #[inline]
+    pub(crate) fn first_candidate_or(&self, hash: u64, default: StateIndex) -> StateIndex {
+        let (bucket, tag) = self.home(hash);
+        let Scan { matches, .. } = self.scan(bucket, tag);
+        let slot = matches.trailing_zeros() as usize % BUCKET_LEN;
+        let entry = self.buckets()[bucket].slots[slot].load(Ordering::Acquire);
+        let name = (entry & self.name_mask()).wrapping_sub(1);
+        if matches == 0 { default } else { name }
+    }
+
     /// Looks at a whole bucket at once. Other threads may fill slots meanwhile, so what is found is
     /// looked at again.
+    #[inline]
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn scan(&self, bucket: usize, tag: u32) -> Scan {
-        use std::arch::asm;
-        use std::arch::x86_64::{
-            __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_packs_epi16,
-            _mm_packs_epi32, _mm_set1_epi32, _mm_setzero_si128,
-        };
-        let bucket: *const Bucket = &raw const self.buckets()[bucket];
-        let load = |quarter: usize| {
-            let value: __m128i;
-            // SAFETY: the quarter lies in the bucket and is aligned. The processor reads each of its
-            // four slots as one; in Rust, slots that others may write must not be read together.
-            unsafe {
-                asm!(
-                    "movdqa {value}, [{place}]",
-                    value = out(xmm_reg) value,
-                    place = in(reg) bucket.cast::<__m128i>().add(quarter),
-                    options(nostack, readonly, preserves_flags)
-                );
-            }
-            value
-        };
-        let quarters = [load(0), load(1), load(2), load(3)];
-        // SAFETY: every processor of this kind has these instructions.
-        unsafe {
-            let (mask, tag) = (
-                _mm_set1_epi32(self.tag_mask() as i32),
-                _mm_set1_epi32(tag as i32),
-            );
-            let gather = |quarters: [__m128i; 4]| {
-                let [a, b, c, d] = quarters;
-                let bytes = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
-                _mm_movemask_epi8(bytes) as u32
-            };
-            let matching = quarters.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), tag));
-            let empty = quarters.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()));
-            let empty = gather(empty);
-            Scan {
-                matches: gather(matching) & !empty,
-                n_used: (empty | 1 << BUCKET_LEN).trailing_zeros() as usize,
-            }
+        let bucket = &self.buckets()[bucket];
+        match self.has_long_vectors {
+            true => scan_together(bucket, self.tag_mask(), tag),
+            false => scan_in_quarters(bucket, self.tag_mask(), tag),
         }
     }
 
@@ -240,9 +238,86 @@ impl Table {
     /// Asks the processor for the bucket that a hash belongs to. A little later the state is looked
     /// up, and by then the bucket has arrived from memory; without this, waiting for it is most of
     /// the time of a search.
+    #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
         prefetch(&raw const self.buckets()[self.home(hash).0]);
     }
+}
+
+/// Looks at all slots of a bucket with one instruction each for loading, masking and comparing. Only
+/// for processors with vectors of 64 bytes.
+#[inline]
+#[cfg(target_arch = "x86_64")]
+fn scan_together(bucket: &Bucket, mask: u32, tag: u32) -> Scan {
+    let (empty, matches): (u32, u32);
+    // SAFETY: the bucket is aligned, and the processor reads each slot as one; in Rust, slots that
+    // others may write must not be read together. The vector and mask registers named here are not
+    // used by code for processors in general, and are not preserved by anybody.
+    unsafe {
+        std::arch::asm!(
+            "vmovdqa64 zmm16, [{bucket}]",
+            "vpbroadcastd zmm17, {mask:e}",
+            "vpbroadcastd zmm18, {tag:e}",
+            "vptestnmd k1, zmm16, zmm16",
+            "vpandd zmm16, zmm16, zmm17",
+            "vpcmpeqd k2, zmm16, zmm18",
+            "kmovw {empty:e}, k1",
+            "kmovw {matches:e}, k2",
+            bucket = in(reg) bucket,
+            mask = in(reg) mask,
+            tag = in(reg) tag,
+            empty = out(reg) empty,
+            matches = out(reg) matches,
+            options(nostack, readonly, preserves_flags)
+        );
+    }
+    Scan::new(empty, matches)
+}
+
+/// Looks at all slots of a bucket in four steps.
+#[inline]
+#[cfg(target_arch = "x86_64")]
+fn scan_in_quarters(bucket: &Bucket, mask: u32, tag: u32) -> Scan {
+    use std::arch::asm;
+    use std::arch::x86_64::{
+        __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_packs_epi16,
+        _mm_packs_epi32, _mm_set1_epi32, _mm_setzero_si128,
+    };
+    let bucket: *const Bucket = bucket;
+    let load = |quarter: usize| {
+        let value: __m128i;
+        // SAFETY: the quarter lies in the bucket and is aligned. The processor reads each of its
+        // four slots as one; in Rust, slots that others may write must not be read together.
+        unsafe {
+            asm!(
+                "movdqa {value}, [{place}]",
+                value = out(xmm_reg) value,
+                place = in(reg) bucket.cast::<__m128i>().add(quarter),
+                options(nostack, readonly, preserves_flags)
+            );
+        }
+        value
+    };
+    let quarters = [load(0), load(1), load(2), load(3)];
+    // SAFETY: every processor of this kind has these instructions.
+    unsafe {
+        let (mask, tag) = (_mm_set1_epi32(mask as i32), _mm_set1_epi32(tag as i32));
+        let gather = |quarters: [__m128i; 4]| {
+            let [a, b, c, d] = quarters;
+            let bytes = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+            _mm_movemask_epi8(bytes) as u32
+        };
+        let matching = quarters.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), tag));
+        let empty = quarters.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()));
+        Scan::new(gather(empty), gather(matching))
+    }
+}
+
+/// Does the processor have vectors of 64 bytes? If the compiler knows that it does, it may use
+/// their registers itself, and is left to do so.
+#[cfg(target_arch = "x86_64")]
+fn has_long_vectors() -> bool {
+    cfg!(not(target_feature = "avx512f")) && std::arch::is_x86_feature_detected!("avx512f")
 }
 
 /// Asks the processor for a place in memory.
@@ -255,4 +330,37 @@ pub(crate) fn prefetch<T>(place: *const T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = place;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn both_ways_to_look_at_a_bucket_show_the_same() {
+        if !has_long_vectors() {
+            return;
+        }
+        let mut random = 1_u64;
+        let mut next = || {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (random >> 33) as u32
+        };
+        for round in 0..10_000 {
+            let bucket = Bucket::default();
+            // Few values, so that many are equal; the first bit is never that of an empty slot.
+            for slot in &bucket.slots[..round % (BUCKET_LEN + 1)] {
+                slot.store((next() << 28) | (1 + next() % 3), Ordering::Relaxed);
+            }
+            for name_bits in [2, 10, 27] {
+                let mask = !((2 << name_bits) - 1);
+                let tag = (next() << 28) & mask;
+                let long = scan_together(&bucket, mask, tag);
+                assert_eq!(long, scan_in_quarters(&bucket, mask, tag));
+            }
+        }
+    }
 }
