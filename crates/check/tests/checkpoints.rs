@@ -144,3 +144,44 @@ fn no_search_goes_on_from_what_another_has_seen() {
     }
     assert!(n_stops > 500, "{n_stops}");
 }
+
+/// Counters with wide levels, so that threads share them, and commands that are taken in one state
+/// each, half-way.
+const MARKED: &str = "
+    var a, b, c, d : 0..11 = 0
+    process P(i in 0..3) {
+        up { if i == 0 { a := (a + 1) % 12 } if i == 1 { b := (b + 1) % 12 }
+             if i == 2 { c := (c + 1) % 12 } if i == 3 { d := (d + 1) % 12 } }
+    }
+    process Mark(k in 0..11) {
+        mark when a == k && b == 11 - k && c == 5 && d == 5 {}
+    }
+    invariant bounded: a < 12
+";
+
+#[test]
+fn what_other_threads_have_seen_is_kept_too() {
+    let source = base::Source {
+        name: "marked.fair".into(),
+        text: MARKED.into(),
+    };
+    let loaded = lang::load(source, &lang::Options::default());
+    let model = loaded.model.expect("the model is right");
+    let memory = Arc::new(Memory::default());
+    let checked = |max_states| {
+        let budget = Budget::unlimited().with_threads(3);
+        let plan = Plan {
+            checkpoints: Some(Arc::clone(&memory) as Arc<dyn Checkpoints>),
+            budget: budget.with_max_states(max_states),
+            ..Plan::default()
+        };
+        outcome(&model, &loaded.properties[0], &plan)
+    };
+    // All marks are made in the first half.
+    let stopped = checked(15_000);
+    assert!(matches!(stopped.verdict, Verdict::Unknown(_)));
+    let resumed = checked(30_000);
+    assert!(matches!(resumed.verdict, Verdict::Holds { .. }));
+    assert_eq!(resumed.stats.n_states, 20_736);
+    assert!(resumed.stats.commands_taken.iter().all(|taken| *taken));
+}

@@ -148,6 +148,10 @@ pub fn explore(
         parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
         n_states: OwnLine::default(),
         cursor: OwnLine::default(),
+        commands_taken: (0..system.model().commands().len())
+            .map(|_| AtomicBool::new(false))
+            .collect(),
+        atoms_seen: (0..letters.n_words).map(|_| AtomicU64::new(0)).collect(),
         is_over: AtomicBool::new(false),
         end: Mutex::new(None),
         goal,
@@ -186,12 +190,15 @@ enum End {
     Failure(Option<StateIndex>),
 }
 
-/// How many states a thread takes from a level at a time.
-const BATCH: u32 = 64;
+/// How many states a thread takes from a level at a time, at most.
+const MAX_BATCH: u32 = 64;
 
-/// How many states are expanded before the first of their successors is looked up: long enough for
-/// what was asked for to arrive from memory.
-const N_AHEAD: u32 = 16;
+/// And at least: towards the end of a level threads wait for the one that has the last batch.
+const MIN_BATCH: u32 = 16;
+
+/// How many steps are computed before the first of their targets is looked up: enough for what was
+/// asked for to arrive from memory.
+const N_AHEAD: usize = 64;
 
 /// Smaller levels are expanded by one thread; waking another would take longer.
 const MIN_SHARED_LEVEL: u32 = 256;
@@ -205,12 +212,25 @@ struct Shared<'a> {
     n_states: OwnLine<AtomicU64>,
     /// The next state of the level to be expanded.
     cursor: OwnLine<AtomicU32>,
+    /// Which commands were executed, by command.
+    commands_taken: Vec<AtomicBool>,
+    /// Which atoms of interest were true somewhere, as a bit set.
+    atoms_seen: Vec<AtomicU64>,
     is_over: AtomicBool,
     end: Mutex<Option<End>>,
     goal: &'a Goal,
     budget: &'a Budget,
     /// What tells this search from all others, if its state is kept.
     search_id: u64,
+}
+
+/// What threads need to know of a level.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The level ends before this state.
+    end: StateIndex,
+    /// How many states to take at a time.
+    batch: u32,
 }
 
 /// What each thread has for itself.
@@ -223,14 +243,14 @@ struct Worker<'m> {
     n_uncounted: u64,
     /// Bytes in the structures of the search, a little while ago.
     memory: u64,
-    /// States that are expanded, and whose steps are not taken yet.
-    ahead: Vec<Ahead>,
+    ahead: Ahead,
     /// Which steps of the current state were taken.
     taken: Vec<bool>,
     letter: Vec<u64>,
+    /// The letter of the last position that was looked at, which is not the goal; at first empty.
+    last_letter: Vec<u64>,
+    /// Which atoms were true somewhere, as far as this thread has told the others.
     seen: Vec<u64>,
-    commands_taken: Vec<bool>,
-    labels_seen: Vec<bool>,
     /// How often steps with each label were taken.
     label_counts: Vec<u64>,
     n_transitions: u64,
@@ -246,17 +266,22 @@ struct Position {
     depth: u64,
 }
 
-/// A state and its steps.
+/// Some states and their steps, which are not taken yet.
 #[derive(Debug, Default)]
 struct Ahead {
-    source: StateIndex,
-    state: Vec<u64>,
+    /// The states, each with the position behind its last step.
+    sources: Vec<(StateIndex, usize)>,
+    /// The words of the states, one after the other.
+    states: Vec<u64>,
     steps: Steps,
     hashes: Vec<u64>,
     /// For each target, the stored state that it probably is.
     guesses: Vec<StateIndex>,
-    /// Are there no steps because of a run-time error?
-    has_failed: bool,
+    /// The positions of the targets for which the guess is wrong, in ascending order.
+    unknown: Vec<u32>,
+    /// The state that comes next, if its steps cannot be computed because of a run-time error.
+    failed: Option<StateIndex>,
+    spare: Steps,
 }
 
 /// The table, while a thread inserts.
@@ -305,10 +330,15 @@ impl<'a> Shared<'a> {
             if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
-            match level.1 - level.0 < MIN_SHARED_LEVEL {
-                true => first.expand_level(self, level.1, depth, progress),
-                false => members.share_level(level.1, || {
-                    first.expand_level(self, level.1, depth, progress);
+            let len = level.1 - level.0;
+            let part = Part {
+                end: level.1,
+                batch: (len / (8 * members.len() as u32 + 8)).clamp(MIN_BATCH, MAX_BATCH),
+            };
+            match len < MIN_SHARED_LEVEL {
+                true => first.expand_level(self, part, depth, progress),
+                false => members.share_level(part, || {
+                    first.expand_level(self, part, depth, progress);
                 }),
             }
             first.end_level(self);

@@ -18,17 +18,7 @@ impl System<'_> {
     pub fn steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
         steps.clear();
         steps.n_words = self.layout.n_words;
-        match self.native.take() {
-            Some(native) if native.has_steps() => {
-                let result = self.steps_native(&native, state, steps);
-                self.native = Some(native);
-                result?;
-            }
-            native => {
-                self.native = native;
-                self.steps_interpreted(state, steps)?;
-            }
-        }
+        self.add_steps(state, steps)?;
         if self.ruling.is_some() {
             self.normalise_targets(steps);
         }
@@ -39,6 +29,45 @@ impl System<'_> {
             self.represent_targets(steps);
         }
         Ok(())
+    }
+
+    /// Computes all steps that leave a state and adds them to those of other states; none if there
+    /// is a run-time error. `spare` is used in between where steps need to be compared.
+    ///
+    /// # Errors
+    /// A run-time error of the model.
+    pub(crate) fn append_steps(
+        &mut self,
+        state: &[u64],
+        steps: &mut Steps,
+        spare: &mut Steps,
+    ) -> Result<(), Failed> {
+        if self.ruling.is_some() || self.may_repeat || self.normal_form.is_some() {
+            self.steps(state, spare)?;
+            steps.append(spare);
+            return Ok(());
+        }
+        let n_before = steps.len();
+        let result = self.add_steps(state, steps);
+        if result.is_err() {
+            steps.truncate(n_before, self.layout.n_words);
+        }
+        result
+    }
+
+    /// Adds the steps of a state as they are computed: some may be there twice.
+    fn add_steps(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
+        match self.native.take() {
+            Some(native) if native.has_steps() => {
+                let result = self.steps_native(&native, state, steps);
+                self.native = Some(native);
+                result
+            }
+            native => {
+                self.native = native;
+                self.steps_interpreted(state, steps)
+            }
+        }
     }
 
     fn steps_interpreted(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {

@@ -177,6 +177,14 @@ impl Steps {
         }
     }
 
+    /// Adds the steps of another state.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.words.extend_from_slice(&other.words);
+        self.labels.extend_from_slice(&other.labels);
+        self.units.extend_from_slice(&other.units);
+        self.merged_units.extend_from_slice(&other.merged_units);
+    }
+
     pub(crate) fn push(&mut self, words: &[u64], label: LabelId, unit: u32) {
         self.words.extend_from_slice(words);
         self.labels.push(label);

@@ -5,7 +5,9 @@
 //! happened. Whether the new states are the goal is looked at again, because a search that is
 //! stopped in one thread may lose what another has just found.
 
-use base::{Checkpoints, bits, put_list, take_list};
+use std::sync::atomic::Ordering;
+
+use base::{Checkpoints, put_list, take_list};
 
 use crate::store::{NOBODY, StateIndex, StateStore};
 
@@ -85,11 +87,12 @@ impl Shared<'_> {
         put_list(&mut out, facts);
         put_list(&mut out, states);
         put_list(&mut out, parents);
+        let taken = self.commands_taken.iter();
         put_list(
             &mut out,
-            worker.commands_taken.iter().map(|t| u64::from(*t)),
+            taken.map(|taken| u64::from(taken.load(Ordering::Relaxed))),
         );
-        put_list(&mut out, worker.seen.iter().copied());
+        put_list(&mut out, self.atoms_seen());
         checkpoints.keep(self.search_id, &out);
     }
 
@@ -109,10 +112,12 @@ impl Shared<'_> {
         drop(guard);
         worker.count(self);
         worker.n_transitions = kept.n_transitions;
-        for (own, taken) in worker.commands_taken.iter_mut().zip(kept.commands_taken) {
-            *own = *taken != 0;
+        for (own, taken) in self.commands_taken.iter().zip(kept.commands_taken) {
+            own.store(*taken != 0, Ordering::Relaxed);
         }
-        bits::union_into(&mut worker.seen, kept.seen);
+        for (own, seen) in self.atoms_seen.iter().zip(kept.seen) {
+            own.store(*seen, Ordering::Relaxed);
+        }
         for name in kept.position.level.1..n_restored as StateIndex {
             let words = self.store.get(name);
             if !worker.letters.has_step_atoms() {

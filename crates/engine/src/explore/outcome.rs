@@ -1,5 +1,7 @@
 //! What a breadth-first search has to show in the end.
 
+use std::sync::atomic::Ordering;
+
 use base::{AtomId, bits};
 use evidence::{Trace, TraceStep};
 
@@ -77,6 +79,12 @@ impl Shared<'_> {
         trace_step(system.label(steps.labels[position]))
     }
 
+    /// The atoms that were true somewhere.
+    pub(super) fn atoms_seen(&self) -> Vec<u64> {
+        let seen = self.atoms_seen.iter();
+        seen.map(|word| word.load(Ordering::Relaxed)).collect()
+    }
+
     pub(super) fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
         let model = workers[0].system.model();
         let mut stats = Stats {
@@ -88,23 +96,24 @@ impl Shared<'_> {
             reduced: workers[0].stubborn.is_some(),
             refusal: None,
             memory_bytes: self.memory(),
-            commands_taken: vec![false; model.commands().len()],
+            commands_taken: self
+                .commands_taken
+                .iter()
+                .map(|taken| taken.load(Ordering::Relaxed))
+                .collect(),
             action_counts: vec![0; model.actions().len()],
             atoms_seen: vec![false; model.parts().atoms.len()],
         };
         for worker in workers {
-            for (all, taken) in stats.commands_taken.iter_mut().zip(&worker.commands_taken) {
-                *all |= taken;
-            }
             count_actions(
                 &worker.system,
                 &worker.label_counts,
                 &mut stats.action_counts,
             );
-            for atom in atoms {
-                stats.atoms_seen[atom.index()] |=
-                    bits::get(&worker.seen, worker.letters.bit(*atom));
-            }
+        }
+        let seen = self.atoms_seen();
+        for atom in atoms {
+            stats.atoms_seen[atom.index()] = bits::get(&seen, workers[0].letters.bit(*atom));
         }
         stats
     }

@@ -1,38 +1,31 @@
 //! Which steps of a state a breadth-first search takes.
 
 use super::{Ahead, End, Guard, Shared, Worker};
+use crate::store::StateIndex;
 
 impl Worker<'_> {
-    /// Takes the steps of a state, or those that cannot wait; see [`crate::stubborn`]. States are
-    /// expanded in the order of their names, whatever the number of threads.
-    pub(super) fn take_steps<'s>(
+    /// Takes those steps of a state that cannot wait; see [`crate::stubborn`]. All steps looked
+    /// ahead at are those of this state. States are expanded in the order of their names, whatever
+    /// the number of threads.
+    pub(super) fn take_some<'s>(
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        entry: &Ahead,
+        source: StateIndex,
+        ahead: &Ahead,
     ) -> Result<(), End> {
-        if self.stubborn.is_none() {
-            for position in 0..entry.steps.len() {
-                self.take(shared, guard, entry, position)?;
-            }
-            return Ok(());
-        }
         self.taken.clear();
-        self.taken.resize(entry.steps.len(), false);
-        let mut reduced = match &mut self.stubborn {
-            Some(stubborn) => {
-                stubborn.is_worth_trying()
-                    && stubborn.choose(&self.system, &entry.state, &entry.steps)
-            }
-            None => false,
-        };
-        let leads_on = self.take_chosen(shared, guard, entry, reduced)?;
+        self.taken.resize(ahead.steps.len(), false);
+        let mut reduced = self.stubborn.as_mut().is_some_and(|stubborn| {
+            stubborn.is_worth_trying() && stubborn.choose(&self.system, &ahead.states, &ahead.steps)
+        });
+        let leads_on = self.take_chosen(shared, guard, source, ahead, reduced)?;
         if let Some(stubborn) = self.stubborn.as_mut().filter(|s| s.needs_attention())
             && reduced
             && !leads_on
         {
-            reduced = stubborn.attend(&self.system, &entry.state);
-            self.take_chosen(shared, guard, entry, reduced)?;
+            reduced = stubborn.attend(&self.system, &ahead.states);
+            self.take_chosen(shared, guard, source, ahead, reduced)?;
         }
         Ok(())
     }
@@ -43,10 +36,11 @@ impl Worker<'_> {
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        entry: &Ahead,
+        source: StateIndex,
+        ahead: &Ahead,
         reduced: bool,
     ) -> Result<bool, End> {
-        let steps = &entry.steps;
+        let steps = &ahead.steps;
         let mut leads_on = false;
         for position in 0..steps.len() {
             let unit = steps.units[position];
@@ -56,8 +50,11 @@ impl Worker<'_> {
             }
             let is_invisible = stubborn.is_some_and(|stubborn| stubborn.is_invisible(unit));
             self.taken[position] = true;
-            let index = self.take(shared, guard, entry, position)?;
-            leads_on |= is_invisible && index > entry.source;
+            self.n_transitions += 1;
+            self.note_label(shared, steps.labels[position]);
+            let place = (position, ahead.guesses[position]);
+            let index = self.take(shared, guard, source, ahead, place)?;
+            leads_on |= is_invisible && index > source;
         }
         Ok(leads_on)
     }

@@ -8,8 +8,7 @@ use std::thread::Thread;
 
 use base::NoProgress;
 
-use super::{Shared, Worker};
-use crate::store::StateIndex;
+use super::{Part, Shared, Worker};
 
 /// How often a thread looks for the next level before it sleeps.
 const N_LOOKS: u32 = 1 << 12;
@@ -23,6 +22,8 @@ pub(super) struct Team {
     n_levels: AtomicU32,
     /// Where the current level ends.
     end: AtomicU32,
+    /// How many of its states to take at a time.
+    batch: AtomicU32,
     /// How many threads are not done with it.
     n_busy: AtomicU32,
     is_dismissed: AtomicBool,
@@ -67,8 +68,11 @@ impl Team {
             n_served += 1;
             let _busy = Busy(self);
             let before = worker.n_transitions;
-            let end = self.end.load(Ordering::Relaxed);
-            worker.expand_level(shared, end, 0, &mut NoProgress);
+            let part = Part {
+                end: self.end.load(Ordering::Relaxed),
+                batch: self.batch.load(Ordering::Relaxed),
+            };
+            worker.expand_level(shared, part, 0, &mut NoProgress);
             worker.end_level(shared);
             let n_new = worker.n_transitions - before;
             self.n_transitions.fetch_add(n_new, Ordering::Relaxed);
@@ -82,17 +86,23 @@ impl<'a> Members<'a> {
         Self { team, threads }
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.threads.len()
+    }
+
     /// How many steps the threads have counted in the levels before.
     pub(super) fn n_transitions(&self) -> u64 {
         self.team.n_transitions.load(Ordering::Relaxed)
     }
 
     /// Hands out a level, and does `own` meanwhile; returns when everybody is done.
-    pub(super) fn share_level(&self, end: StateIndex, own: impl FnOnce()) {
+    pub(super) fn share_level(&self, part: Part, own: impl FnOnce()) {
         let team = self.team;
         let is_dismissed = team.is_dismissed.load(Ordering::Relaxed);
         assert!(!is_dismissed, "a thread of the search has panicked");
-        team.end.store(end, Ordering::Relaxed);
+        team.end.store(part.end, Ordering::Relaxed);
+        team.batch.store(part.batch, Ordering::Relaxed);
         team.n_busy
             .store(self.threads.len() as u32, Ordering::Relaxed);
         self.wake();

@@ -12,7 +12,7 @@ use crate::store::{Inserted, NOBODY, Names, StateIndex, StateStore};
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, System};
 
-use super::{Ahead, BATCH, End, Goal, Guard, N_AHEAD, Shared, Worker};
+use super::{Ahead, End, Goal, Guard, N_AHEAD, Part, Shared, Worker};
 
 impl<'m> Worker<'m> {
     pub(super) fn new(
@@ -21,21 +21,16 @@ impl<'m> Worker<'m> {
         stubborn: Option<Stubborn>,
         names: Names,
     ) -> Self {
-        let new_ahead = |_| Ahead {
-            state: vec![0; system.n_words()],
-            ..Ahead::default()
-        };
         Self {
             stubborn,
             names,
             n_uncounted: 0,
             memory: 0,
-            ahead: (0..N_AHEAD).map(new_ahead).collect(),
+            ahead: Ahead::default(),
             taken: Vec::new(),
             letter: vec![0; letters.n_words],
+            last_letter: Vec::new(),
             seen: vec![0; letters.n_words],
-            commands_taken: vec![false; system.model().commands().len()],
-            labels_seen: Vec::new(),
             label_counts: Vec::new(),
             n_transitions: 0,
             bound: system.state_bound(),
@@ -74,17 +69,17 @@ impl<'m> Worker<'m> {
         }
     }
 
-    /// Expands states of the level, which ends before `end`, until none is left.
+    /// Expands states of the level until none is left.
     pub(super) fn expand_level(
         &mut self,
         shared: &Shared<'_>,
-        end: StateIndex,
+        Part { end, batch }: Part,
         depth: u64,
         progress: &mut dyn Progress,
     ) {
         while !shared.is_over.load(Ordering::Relaxed) {
             // The cursor never overflows: it passes `end` by at most one batch for each thread.
-            let first = shared.cursor.0.fetch_add(BATCH, Ordering::Relaxed);
+            let first = shared.cursor.0.fetch_add(batch, Ordering::Relaxed);
             if first >= end {
                 return;
             }
@@ -98,7 +93,7 @@ impl<'m> Worker<'m> {
                 bound: self.bound,
             });
             let mut guard = Some(shared.store.table());
-            let end = end.min(first.saturating_add(BATCH));
+            let end = end.min(first.saturating_add(batch));
             let result = self.expand_batch(shared, &mut guard, first..end);
             self.count(shared);
             if let Err(end) = result {
@@ -110,7 +105,7 @@ impl<'m> Worker<'m> {
 
     /// Expands some states and takes their steps, in order. What is looked up is asked for as early
     /// as possible.
-    pub(super) fn expand_batch<'s>(
+    fn expand_batch<'s>(
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
@@ -119,114 +114,167 @@ impl<'m> Worker<'m> {
         let mut ahead = std::mem::take(&mut self.ahead);
         let mut sources = sources.filter(|&source| !shared.parents.is_unused(source));
         loop {
-            let mut n_ahead = 0;
-            for (entry, source) in ahead.iter_mut().zip(&mut sources) {
-                self.look_ahead(shared, source, entry);
-                n_ahead += 1;
-            }
-            if n_ahead == 0 {
+            self.look_ahead(shared, &mut sources, &mut ahead);
+            if ahead.sources.is_empty() && ahead.failed.is_none() {
                 break;
             }
             let table = guard.get_or_insert_with(|| shared.store.table());
-            for entry in &mut ahead[..n_ahead] {
-                entry.steps.hash_targets(&mut entry.hashes, table);
-            }
-            for Ahead {
-                hashes, guesses, ..
-            } in &mut ahead[..n_ahead]
-            {
-                let guess = |hash: &u64| shared.store.guess(table, *hash);
-                guesses.clear();
-                guesses.extend(hashes.iter().map(guess));
-            }
-            for entry in &ahead[..n_ahead] {
-                self.expand(shared, guard, entry)?;
-            }
+            let Ahead {
+                steps,
+                hashes,
+                guesses,
+                unknown,
+                ..
+            } = &mut ahead;
+            steps.hash_targets(hashes, table);
+            shared.store.guess_all(table, hashes, guesses);
+            shared.store.select_unknown(&steps.words, guesses, unknown);
+            self.expand(shared, guard, &ahead)?;
         }
         self.ahead = ahead;
         Ok(())
     }
 
-    /// Computes the steps of a state.
-    pub(super) fn look_ahead(
+    /// Computes the steps of some states. A search that leaves steps out looks at one state at a
+    /// time.
+    fn look_ahead(
         &mut self,
         shared: &Shared<'_>,
-        source: StateIndex,
-        entry: &mut Ahead,
+        sources: &mut impl Iterator<Item = StateIndex>,
+        ahead: &mut Ahead,
     ) {
-        entry.source = source;
-        shared.store.read(source, &mut entry.state);
-        let expanded = self.system.steps(&entry.state, &mut entry.steps);
-        entry.has_failed = expanded.is_err();
-        if entry.has_failed {
-            entry.steps.clear();
+        let n_words = self.system.n_words();
+        ahead.sources.clear();
+        ahead.states.clear();
+        ahead.steps.clear();
+        ahead.steps.n_words = n_words;
+        ahead.failed = None;
+        for source in sources {
+            let start = ahead.states.len();
+            ahead.states.resize(start + n_words, 0);
+            let state = &mut ahead.states[start..];
+            shared.store.read(source, state);
+            let (steps, spare) = (&mut ahead.steps, &mut ahead.spare);
+            if self.system.append_steps(state, steps, spare).is_err() {
+                ahead.failed = Some(source);
+                break;
+            }
+            ahead.sources.push((source, steps.len()));
+            if steps.len() >= N_AHEAD || self.stubborn.is_some() {
+                break;
+            }
         }
     }
 
-    pub(super) fn expand<'s>(
+    /// Takes the steps of the states that were looked at, one state after the other.
+    fn expand<'s>(
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        entry: &Ahead,
+        ahead: &Ahead,
     ) -> Result<(), End> {
-        let &Ahead {
-            source, ref steps, ..
-        } = entry;
-        let n_states = shared.n_states() + self.n_uncounted;
-        let spent = shared.budget.check(n_states, self.memory);
-        spent.map_err(End::Stopped)?;
-        if entry.has_failed {
-            return Err(End::Failure(Some(source)));
+        let mut first = 0;
+        let mut unknown = ahead.unknown.iter().copied().peekable();
+        for (number, &(source, end)) in ahead.sources.iter().enumerate() {
+            let positions = first..end;
+            first = end;
+            let n_states = shared.n_states() + self.n_uncounted;
+            let spent = shared.budget.check(n_states, self.memory);
+            spent.map_err(End::Stopped)?;
+            shared.parents.begin(source, shared.store.len());
+            if positions.is_empty() {
+                let n_words = self.system.n_words();
+                let state = &ahead.states[number * n_words..][..n_words];
+                self.stay(shared, guard, source, state)?;
+                continue;
+            }
+            shared.store.stay_near(source, &mut self.names);
+            if self.stubborn.is_some() {
+                self.take_some(shared, guard, source, ahead)?;
+                continue;
+            }
+            self.n_transitions += positions.len() as u64;
+            for label in &ahead.steps.labels[positions.clone()] {
+                self.note_label(shared, *label);
+            }
+            if self.letters.has_step_atoms() {
+                for position in positions {
+                    let guess = ahead.guesses[position];
+                    self.take(shared, guard, source, ahead, (position, guess))?;
+                }
+                continue;
+            }
+            while let Some(position) = unknown.next_if(|position| (*position as usize) < end) {
+                let place = (position as usize, NOBODY);
+                self.take(shared, guard, source, ahead, place)?;
+            }
         }
-        // The idle step of a deadlock.
-        self.n_transitions += u64::from(steps.is_empty());
-        if steps.is_empty() && matches!(shared.goal, Goal::Deadlock) {
+        match ahead.failed {
+            Some(source) => Err(End::Failure(Some(source))),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the idle step of a deadlock.
+    fn stay<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        source: StateIndex,
+        state: &[u64],
+    ) -> Result<(), End> {
+        self.n_transitions += 1;
+        if matches!(shared.goal, Goal::Deadlock) {
             return Err(End::Goal(source, None));
         }
-        shared.parents.begin(source, shared.store.len());
-        shared.store.stay_near(source, &mut self.names);
-        self.take_steps(shared, guard, entry)?;
-        if steps.is_empty() && self.letters.has_step_atoms() {
-            // The idle step leads to a position at which no step proposition holds.
+        if self.letters.has_step_atoms() {
+            // It leads to a position at which no step proposition holds.
             let idle = Some((source, LabelTable::IDLE));
-            let place = (StateStore::hash(&entry.state), source);
-            self.reach(shared, guard, &entry.state, place, idle)?;
+            let place = (StateStore::hash(state), source);
+            self.reach(shared, guard, state, place, idle)?;
         }
         Ok(())
     }
 
-    /// Takes one step. Returns the name of its target.
+    /// Takes the step at a position, whose target is guessed to be some state. Returns the name of
+    /// the target.
+    #[inline]
     pub(super) fn take<'s>(
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        entry: &Ahead,
-        position: usize,
+        source: StateIndex,
+        ahead: &Ahead,
+        (position, guess): (usize, StateIndex),
     ) -> Result<StateIndex, End> {
-        self.n_transitions += 1;
-        let label = entry.steps.labels[position];
-        self.note_label(label);
-        let target = entry.steps.target(position, entry.state.len());
-        let from = Some((entry.source, label));
-        let place = (entry.hashes[position], entry.guesses[position]);
+        let target = ahead.steps.target(position, self.system.n_words());
+        let place = (ahead.hashes[position], guess);
+        let from = Some((source, ahead.steps.labels[position]));
         self.reach(shared, guard, target, place, from)
     }
 
-    pub(super) fn note_label(&mut self, label: LabelId) {
-        if self.labels_seen.len() <= label.index() {
-            self.labels_seen.resize(label.index() + 1, false);
+    #[inline]
+    pub(super) fn note_label(&mut self, shared: &Shared<'_>, label: LabelId) {
+        match self.label_counts.get_mut(label.index()) {
+            Some(count) if *count > 0 => *count += 1,
+            _ => self.note_new_label(shared, label),
+        }
+    }
+
+    #[cold]
+    fn note_new_label(&mut self, shared: &Shared<'_>, label: LabelId) {
+        if self.label_counts.len() <= label.index() {
             self.label_counts.resize(label.index() + 1, 0);
         }
-        self.label_counts[label.index()] += 1;
-        if !std::mem::replace(&mut self.labels_seen[label.index()], true) {
-            for command in &self.system.label(label).commands {
-                self.commands_taken[command.index()] = true;
-            }
+        self.label_counts[label.index()] = 1;
+        for command in &self.system.label(label).commands {
+            shared.commands_taken[command.index()].store(true, Ordering::Relaxed);
         }
     }
 
     /// A state is reached: by a step, or as an initial state. Its hash and a guess which stored
     /// state it is tell where to look. Returns its name.
+    #[inline]
     pub(super) fn reach<'s>(
         &mut self,
         shared: &'s Shared<'_>,
@@ -264,17 +312,32 @@ impl<'m> Worker<'m> {
             let more = self.letters.of_label(&self.system, label);
             bits::union_into(&mut self.letter, more);
         }
-        bits::union_into(&mut self.seen, &self.letter);
-        let holds = |atom: AtomId| bits::get(&self.letter, self.letters.bit(atom));
-        match shared.goal {
-            Goal::Satisfies(goal) if goal.holds(&holds) => {
-                let label = |(source, label)| (source, self.system.label(label).clone());
-                Err(End::Goal(index, from.map(label)))
-            }
-            _ => Ok(()),
+        if self.letter.iter().eq(&self.last_letter) {
+            return Ok(());
         }
+        for ((own, seen), word) in self
+            .seen
+            .iter_mut()
+            .zip(&shared.atoms_seen)
+            .zip(&self.letter)
+        {
+            if word & !*own != 0 {
+                *own |= word;
+                seen.fetch_or(*own, Ordering::Relaxed);
+            }
+        }
+        let holds = |atom: AtomId| bits::get(&self.letter, self.letters.bit(atom));
+        if let Goal::Satisfies(goal) = shared.goal
+            && goal.holds(&holds)
+        {
+            let label = |(source, label)| (source, self.system.label(label).clone());
+            return Err(End::Goal(index, from.map(label)));
+        }
+        self.last_letter.clone_from(&self.letter);
+        Ok(())
     }
 
+    #[inline]
     pub(super) fn insert<'s>(
         &mut self,
         shared: &'s Shared<'_>,
