@@ -13,6 +13,7 @@ mod worker;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
 
 use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
 use evidence::{Trace, TraceStep};
@@ -159,12 +160,11 @@ pub fn explore(
         search_id: exploration.fingerprint(system),
     };
     let names = Names::new(budget.n_threads() > 1);
-    let new_worker = |_| {
-        let names = names.clone();
-        Worker::new(system.clone(), letters.clone(), stubborn.clone(), names)
+    let new_worker = || {
+        let (letters, stubborn) = (letters.clone(), stubborn.clone());
+        Worker::new(system.clone(), letters, stubborn, names.clone())
     };
-    let mut workers: Vec<Worker<'_>> = (0..budget.n_threads()).map(new_worker).collect();
-    shared.run(&mut workers, checkpoints, progress);
+    let workers = shared.run(&new_worker, checkpoints, progress);
     let end = shared.end.lock().expect(NO_PANIC).take();
     let found = match end {
         None => Found::Nothing,
@@ -288,26 +288,39 @@ struct Ahead {
 type Guard<'s> = Option<Reading<'s, Index>>;
 
 impl<'a> Shared<'a> {
-    fn run(
+    /// Searches. Every thread makes its worker itself: what threads write all the time must not lie
+    /// side by side in memory.
+    fn run<'m>(
         &self,
-        workers: &mut [Worker<'_>],
+        new_worker: &(dyn Fn() -> Worker<'m> + Sync),
         checkpoints: Option<&dyn Checkpoints>,
         progress: &mut dyn Progress,
-    ) {
-        let position = match self.first_position(workers, checkpoints) {
+    ) -> Vec<Worker<'m>> {
+        let mut first = new_worker();
+        let position = match self.first_position(&mut first, checkpoints) {
             Ok(position) => position,
-            Err(end) => return self.finish(end),
+            Err(end) => {
+                self.finish(end);
+                return vec![first];
+            }
         };
-        let (first, others) = workers.split_at_mut(1);
         let team = Team::default();
         std::thread::scope(|scope| {
-            let start = |worker| {
-                let thread = scope.spawn(|| team.serve(self, worker));
-                thread.thread().clone()
+            let start = |_| scope.spawn(|| team.serve(self, new_worker));
+            let threads: Vec<_> = (1..self.budget.n_threads()).map(start).collect();
+            let handles = threads.iter().map(|thread| thread.thread().clone());
+            let members = Members::new(&team, handles.collect());
+            self.expand_all(&mut first, &members, position, checkpoints, progress);
+            drop(members);
+            let join = |thread: ScopedJoinHandle<'_, _>| match thread.join() {
+                Ok(worker) => worker,
+                Err(panic) => std::panic::resume_unwind(panic),
             };
-            let members = Members::new(&team, others.iter_mut().map(start).collect());
-            self.expand_all(&mut first[0], &members, position, checkpoints, progress);
-        });
+            [first]
+                .into_iter()
+                .chain(threads.into_iter().map(join))
+                .collect()
+        })
     }
 
     /// Expands level after level, beginning with one.

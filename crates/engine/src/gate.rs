@@ -1,31 +1,38 @@
 //! A lock for what many threads read all the time and one changes now and then.
 //!
 //! A common lock counts its readers in one place, which then travels from processor to processor.
-//! Here every thread has a lock of its own on a cache line of its own, and whoever writes takes them
-//! all, in order.
+//! Here every thread has a counter of its own on a cache line of its own, and whoever writes closes
+//! the gate and waits until all counters are zero. Nobody sleeps while waiting: it is not for long,
+//! and a thread that is woken up may find itself on the processor of the one that woke it.
 
-#![allow(unsafe_code, reason = "the locks guard a value that lies beside them")]
+#![allow(
+    unsafe_code,
+    reason = "the counters guard a value that lies beside them"
+)]
 
 use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use crate::rows::OwnLine;
 
-/// More threads than this share locks.
-const N_LOCKS: usize = 16;
+/// More threads than this share counters.
+const N_COUNTERS: usize = 16;
 
-const NO_PANIC: &str = "no thread panics while it holds a lock";
+/// How often to look before others are let run.
+const N_LOOKS: u32 = 1 << 12;
 
 /// A value behind a gate.
 ///
-/// Invariant: a shared reference to the value exists only while its holder has read-locked one of
-/// the locks, a unique one only while its holder has write-locked all of them, or the gate is
-/// borrowed uniquely.
+/// Invariant: a shared reference to the value exists only while its holder is counted as a reader
+/// and has found the gate open since; a unique one only while its holder has closed the gate and
+/// has found all counters zero since, or the gate is borrowed uniquely. Counting and closing are
+/// sequentially consistent with looking at the other, so of a reader and a writer that come at once
+/// at least one sees the other.
 #[derive(Debug, Default)]
 pub(crate) struct Gate<T> {
-    locks: [OwnLine<RwLock<()>>; N_LOCKS],
+    n_readers: [OwnLine<AtomicU32>; N_COUNTERS],
+    is_closed: OwnLine<AtomicBool>,
     value: UnsafeCell<T>,
 }
 
@@ -37,64 +44,100 @@ unsafe impl<T: Send + Sync> Sync for Gate<T> {}
 #[derive(Debug)]
 pub(crate) struct Reading<'a, T> {
     value: &'a T,
-    _lock: RwLockReadGuard<'a, ()>,
+    n_readers: &'a AtomicU32,
 }
 
 /// Lets write.
 #[derive(Debug)]
 pub(crate) struct Writing<'a, T> {
     value: &'a mut T,
-    _locks: [RwLockWriteGuard<'a, ()>; N_LOCKS],
+    is_closed: &'a AtomicBool,
 }
 
 thread_local! {
-    /// Which lock this thread uses.
-    static OWN_LOCK: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Which counter this thread uses.
+    static OWN_COUNTER: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-fn own_lock() -> usize {
+fn own_counter() -> usize {
     static N_THREADS: AtomicUsize = AtomicUsize::new(0);
-    OWN_LOCK.with(|own| {
+    OWN_COUNTER.with(|own| {
         own.get().unwrap_or_else(|| {
-            let lock = N_THREADS.fetch_add(1, Ordering::Relaxed) % N_LOCKS;
-            own.set(Some(lock));
-            lock
+            let counter = N_THREADS.fetch_add(1, Ordering::Relaxed) % N_COUNTERS;
+            own.set(Some(counter));
+            counter
         })
     })
+}
+
+fn wait_while(is_so: impl Fn() -> bool) {
+    let mut n_looks = 0;
+    while is_so() {
+        n_looks += 1;
+        match n_looks < N_LOOKS {
+            true => std::hint::spin_loop(),
+            false => std::thread::yield_now(),
+        }
+    }
 }
 
 impl<T> Gate<T> {
     pub(crate) fn new(value: T) -> Self {
         Self {
-            locks: Default::default(),
+            n_readers: Default::default(),
+            is_closed: OwnLine::default(),
             value: UnsafeCell::new(value),
         }
     }
 
-    /// Waits until nobody writes.
+    /// Waits until nobody writes. Whoever reads must not ask to read again: a writer may be waiting.
     pub(crate) fn read(&self) -> Reading<'_, T> {
-        let lock = self.locks[own_lock()].0.read().expect(NO_PANIC);
+        let n_readers = &self.n_readers[own_counter()].0;
+        let is_closed = &self.is_closed.0;
+        loop {
+            n_readers.fetch_add(1, Ordering::SeqCst);
+            if !is_closed.load(Ordering::SeqCst) {
+                break;
+            }
+            n_readers.fetch_sub(1, Ordering::Release);
+            wait_while(|| is_closed.load(Ordering::Relaxed));
+        }
         Reading {
-            // SAFETY: the lock is held as long as the reference exists.
+            // SAFETY: by the invariant; this thread stays counted as long as the reference exists.
             value: unsafe { &*self.value.get() },
-            _lock: lock,
+            n_readers,
         }
     }
 
     /// Waits until nobody reads or writes.
     pub(crate) fn write(&self) -> Writing<'_, T> {
-        let locks = self.locks.each_ref();
-        let locks = locks.map(|lock| lock.0.write().expect(NO_PANIC));
+        let is_closed = &self.is_closed.0;
+        wait_while(|| is_closed.swap(true, Ordering::SeqCst));
+        for n_readers in &self.n_readers {
+            wait_while(|| n_readers.0.load(Ordering::SeqCst) > 0);
+        }
         Writing {
-            // SAFETY: all locks are held as long as the reference exists.
+            // SAFETY: by the invariant; the gate stays closed as long as the reference exists.
             value: unsafe { &mut *self.value.get() },
-            _locks: locks,
+            is_closed,
         }
     }
 
     /// The value, for the only user.
     pub(crate) fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
+    }
+}
+
+impl<T> Drop for Reading<'_, T> {
+    fn drop(&mut self) {
+        self.n_readers.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl<T> Drop for Writing<'_, T> {
+    fn drop(&mut self) {
+        self.is_closed.store(false, Ordering::Release);
     }
 }
 
@@ -143,5 +186,23 @@ mod tests {
             }
         });
         assert_eq!(gate.read().0, 499);
+    }
+
+    #[test]
+    fn writers_exclude_each_other() {
+        let gate = Gate::new(0_u64);
+        std::thread::scope(|scope| {
+            for _ in 0..20 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let mut count = gate.write();
+                        let before = *count;
+                        std::hint::spin_loop();
+                        *count = before + 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*gate.read(), 10_000);
     }
 }

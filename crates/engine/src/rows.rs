@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::chunked::Chunked;
 use crate::store::StateIndex;
-use crate::table::{Scan, Table, prefetch};
+use crate::table::{Scan, Table, prefetch, prefetch_to_write};
 
 /// The vectors, by name. The table that finds the names is kept elsewhere, because only growing it
 /// needs it alone.
@@ -21,9 +21,9 @@ pub(crate) struct Rows {
 }
 
 /// Something that threads write often, on a cache line of its own: otherwise whoever reads what is
-/// next to it would wait for them.
+/// next to it would wait for them. Processors fetch lines in pairs.
 #[derive(Debug, Default)]
-#[repr(align(64))]
+#[repr(align(128))]
 pub(crate) struct OwnLine<T>(pub(crate) T);
 
 /// How an insertion ended.
@@ -176,6 +176,15 @@ impl Rows {
         }
     }
 
+    /// Asks the processor for the places of vectors that will be written: publishing a name waits
+    /// for all that was written before.
+    fn prefetch_to_write(&self, names: &Range<StateIndex>) {
+        let per_line = (64 / (8 * self.width.max(1))).max(1);
+        for name in names.clone().step_by(per_line) {
+            prefetch_to_write(self.rows.address(name));
+        }
+    }
+
     /// The name in a slot, if it is that of the vector.
     fn found(&self, table: &Table, entry: u32, tag: u32, row: &[u64]) -> Option<StateIndex> {
         let index = (entry & table.name_mask()) - 1;
@@ -199,6 +208,7 @@ impl Rows {
                 return None;
             }
             names.taken = next..next + names.block;
+            self.prefetch_to_write(&names.taken);
         }
         Some(names.taken.start)
     }

@@ -89,6 +89,11 @@ impl Index {
     pub(crate) fn prefetch(&self, hash: u64) {
         self.states.prefetch(hash);
     }
+
+    /// Asks the processor for where a state with this hash will be entered.
+    pub(crate) fn prefetch_to_write(&self, hash: u64) {
+        self.states.prefetch_to_write(hash);
+    }
 }
 
 impl StateStore {

@@ -242,6 +242,12 @@ impl Table {
     pub(crate) fn prefetch(&self, hash: u64) {
         prefetch(&raw const self.buckets()[self.home(hash).0]);
     }
+
+    /// Asks the processor for the bucket that a hash belongs to, in which a state will be entered.
+    #[inline]
+    pub(crate) fn prefetch_to_write(&self, hash: u64) {
+        prefetch_to_write(&raw const self.buckets()[self.home(hash).0]);
+    }
 }
 
 /// Looks at all slots of a bucket with one instruction each for loading, masking and comparing. Only
@@ -318,6 +324,22 @@ fn scan_in_quarters(bucket: &Bucket, mask: u32, tag: u32) -> Scan {
 #[cfg(target_arch = "x86_64")]
 fn has_long_vectors() -> bool {
     cfg!(not(target_feature = "avx512f")) && std::arch::is_x86_feature_detected!("avx512f")
+}
+
+/// Asks the processor for a place in memory that will be written: other processors give it up, which
+/// takes as long as fetching it.
+pub(crate) fn prefetch_to_write<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: prefetching has no effect but on caches, wherever the pointer points.
+    unsafe {
+        std::arch::asm!(
+            "prefetchw [{place}]",
+            place = in(reg) place,
+            options(nostack, readonly, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }
 
 /// Asks the processor for a place in memory.

@@ -20,19 +20,19 @@ impl Shared<'_> {
     /// Where to begin: where an earlier search was, or at the initial states.
     pub(super) fn first_position(
         &self,
-        workers: &mut [Worker<'_>],
+        first: &mut Worker<'_>,
         checkpoints: Option<&dyn Checkpoints>,
     ) -> Result<Position, End> {
         let kept = checkpoints.and_then(|checkpoints| checkpoints.take(self.search_id));
         let kept = kept.as_deref().and_then(Kept::read);
-        let kept = kept.filter(|kept| kept.n_words == self.n_words(&workers[0]));
+        let kept = kept.filter(|kept| kept.n_words == self.n_words(first));
         if let Some(kept) = kept {
-            let position = self.restore(&mut workers[0], &kept)?;
-            workers[0].end_level(self);
+            let position = self.restore(first, &kept)?;
+            first.end_level(self);
             return Ok(position);
         }
-        workers[0].add_initial_states(self)?;
-        workers[0].end_level(self);
+        first.add_initial_states(self)?;
+        first.end_level(self);
         Ok(Position {
             level: (0, self.store.len() as StateIndex),
             depth: 0,

@@ -37,21 +37,26 @@ pub(super) struct Members<'a> {
     threads: Vec<Thread>,
 }
 
-/// Says that a thread is done with a level, also if it panics.
-struct Busy<'a>(&'a Team);
+/// Tells the others if a thread panics.
+struct Alive<'a>(&'a Team);
 
-impl Drop for Busy<'_> {
+impl Drop for Alive<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.is_dismissed.store(true, Ordering::Relaxed);
+            self.0.is_dismissed.store(true, Ordering::Release);
         }
-        self.0.n_busy.fetch_sub(1, Ordering::Release);
     }
 }
 
 impl Team {
     /// The life of a thread: expands levels until the team is dismissed.
-    pub(super) fn serve(&self, shared: &Shared<'_>, worker: &mut Worker<'_>) {
+    pub(super) fn serve<'m>(
+        &self,
+        shared: &Shared<'_>,
+        new_worker: &dyn Fn() -> Worker<'m>,
+    ) -> Worker<'m> {
+        let _alive = Alive(self);
+        let mut worker = new_worker();
         let mut n_served = 0;
         loop {
             let mut n_looks = 0;
@@ -63,10 +68,9 @@ impl Team {
                 }
             }
             if self.is_dismissed.load(Ordering::Relaxed) {
-                return;
+                return worker;
             }
             n_served += 1;
-            let _busy = Busy(self);
             let before = worker.n_transitions;
             let part = Part {
                 end: self.end.load(Ordering::Relaxed),
@@ -76,6 +80,7 @@ impl Team {
             worker.end_level(shared);
             let n_new = worker.n_transitions - before;
             self.n_transitions.fetch_add(n_new, Ordering::Relaxed);
+            self.n_busy.fetch_sub(1, Ordering::Release);
         }
     }
 }
@@ -99,8 +104,6 @@ impl<'a> Members<'a> {
     /// Hands out a level, and does `own` meanwhile; returns when everybody is done.
     pub(super) fn share_level(&self, part: Part, own: impl FnOnce()) {
         let team = self.team;
-        let is_dismissed = team.is_dismissed.load(Ordering::Relaxed);
-        assert!(!is_dismissed, "a thread of the search has panicked");
         team.end.store(part.end, Ordering::Relaxed);
         team.batch.store(part.batch, Ordering::Relaxed);
         team.n_busy
@@ -109,6 +112,8 @@ impl<'a> Members<'a> {
         own();
         let mut n_looks = 0;
         while team.n_busy.load(Ordering::Acquire) > 0 {
+            let has_panicked = team.is_dismissed.load(Ordering::Acquire);
+            assert!(!has_panicked, "a thread of the search has panicked");
             n_looks += 1;
             match n_looks < N_LOOKS {
                 true => std::hint::spin_loop(),

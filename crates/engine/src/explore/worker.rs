@@ -129,6 +129,11 @@ impl<'m> Worker<'m> {
             steps.hash_targets(hashes, table);
             shared.store.guess_all(table, hashes, guesses);
             shared.store.select_unknown(&steps.words, guesses, unknown);
+            if shared.budget.n_threads() > 1 {
+                for position in unknown {
+                    table.prefetch_to_write(hashes[*position as usize]);
+                }
+            }
             self.expand(shared, guard, &ahead)?;
         }
         self.ahead = ahead;
