@@ -11,8 +11,8 @@ mod selection;
 mod team;
 mod worker;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, RwLock};
 use std::thread::ScopedJoinHandle;
 
 use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
@@ -158,6 +158,7 @@ pub fn explore(
         goal,
         budget,
         search_id: exploration.fingerprint(system),
+        initial: RwLock::default(),
     };
     let names = Names::new(budget.n_threads() > 1);
     let new_worker = || {
@@ -181,6 +182,8 @@ pub fn explore(
 }
 
 const NO_PANIC: &str = "no thread panics while it holds the result";
+
+const NO_PANIC_INITIAL: &str = "no thread panics while it writes initial states";
 
 /// Why a breadth-first search ends early.
 enum End {
@@ -222,15 +225,26 @@ struct Shared<'a> {
     budget: &'a Budget,
     /// What tells this search from all others, if its state is kept.
     search_id: u64,
+    /// The words of the initial states, one after the other, while they are added.
+    initial: RwLock<Vec<u64>>,
 }
 
-/// What threads need to know of a level.
+/// What the threads do together, some states at a time.
 #[derive(Clone, Copy, Debug)]
-struct Part {
-    /// The level ends before this state.
+struct Task {
+    kind: Kind,
+    /// It ends before this state.
     end: StateIndex,
     /// How many states to take at a time.
     batch: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// To add initial states.
+    Begin,
+    /// To expand the states of a level.
+    Expand,
 }
 
 /// What each thread has for itself.
@@ -297,20 +311,18 @@ impl<'a> Shared<'a> {
         progress: &mut dyn Progress,
     ) -> Vec<Worker<'m>> {
         let mut first = new_worker();
-        let position = match self.first_position(&mut first, checkpoints) {
-            Ok(position) => position,
-            Err(end) => {
-                self.finish(end);
-                return vec![first];
-            }
-        };
         let team = Team::default();
         std::thread::scope(|scope| {
             let start = |_| scope.spawn(|| team.serve(self, new_worker));
             let threads: Vec<_> = (1..self.budget.n_threads()).map(start).collect();
             let handles = threads.iter().map(|thread| thread.thread().clone());
             let members = Members::new(&team, handles.collect());
-            self.expand_all(&mut first, &members, position, checkpoints, progress);
+            match self.first_position(&mut first, &members, checkpoints, progress) {
+                Ok(position) => {
+                    self.expand_all(&mut first, &members, position, checkpoints, progress);
+                }
+                Err(end) => self.finish(end),
+            }
             drop(members);
             let join = |thread: ScopedJoinHandle<'_, _>| match thread.join() {
                 Ok(worker) => worker,
@@ -338,29 +350,40 @@ impl<'a> Shared<'a> {
         } = position;
         while level.0 < level.1 && !self.is_over.load(Ordering::Relaxed) {
             let position = Position { level, depth };
-            self.cursor.0.store(level.0, Ordering::Relaxed);
             let n_transitions = first.n_transitions + members.n_transitions();
             if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
-            let len = level.1 - level.0;
-            let part = Part {
-                end: level.1,
-                batch: (len / (8 * members.len() as u32 + 8)).clamp(MIN_BATCH, MAX_BATCH),
-            };
-            match len < MIN_SHARED_LEVEL {
-                true => first.expand_level(self, part, depth, progress),
-                false => members.share_level(part, || {
-                    first.expand_level(self, part, depth, progress);
-                }),
-            }
-            first.end_level(self);
+            self.share(first, members, (Kind::Expand, level), depth, progress);
             if let (Some(checkpoints), true) = (checkpoints, self.is_stopped()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
             level = (level.1, self.store.len() as StateIndex);
             depth += 1;
         }
+    }
+
+    /// Does something with some states: with the first thread alone if they are few, else with all.
+    fn share(
+        &self,
+        first: &mut Worker<'_>,
+        members: &Members<'_>,
+        (kind, states): (Kind, (StateIndex, StateIndex)),
+        depth: u64,
+        progress: &mut dyn Progress,
+    ) {
+        self.cursor.0.store(states.0, Ordering::Relaxed);
+        let len = states.1 - states.0;
+        let task = Task {
+            kind,
+            end: states.1,
+            batch: (len / (8 * members.len() as u32 + 8)).clamp(MIN_BATCH, MAX_BATCH),
+        };
+        match len < MIN_SHARED_LEVEL {
+            true => first.serve(self, task, depth, progress),
+            false => members.share(task, || first.serve(self, task, depth, progress)),
+        }
+        first.end_level(self);
     }
 
     /// The first reason to end is the one that counts.

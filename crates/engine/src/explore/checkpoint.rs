@@ -7,11 +7,13 @@
 
 use std::sync::atomic::Ordering;
 
-use base::{Checkpoints, put_list, take_list};
+use base::{Checkpoints, Progress, StopReason, put_list, take_list};
 
+use crate::initial::{Interrupted, initial_states};
 use crate::store::{NOBODY, StateIndex, StateStore};
 
-use super::{End, NO_PANIC, Position, Shared, Worker};
+use super::team::Members;
+use super::{End, Kind, NO_PANIC, NO_PANIC_INITIAL, Position, Shared, Worker};
 
 /// What tells these numbers from those of other searches.
 const KIND: u64 = 1;
@@ -21,7 +23,9 @@ impl Shared<'_> {
     pub(super) fn first_position(
         &self,
         first: &mut Worker<'_>,
+        members: &Members<'_>,
         checkpoints: Option<&dyn Checkpoints>,
+        progress: &mut dyn Progress,
     ) -> Result<Position, End> {
         let kept = checkpoints.and_then(|checkpoints| checkpoints.take(self.search_id));
         let kept = kept.as_deref().and_then(Kept::read);
@@ -31,8 +35,16 @@ impl Shared<'_> {
             first.end_level(self);
             return Ok(position);
         }
-        first.add_initial_states(self)?;
-        first.end_level(self);
+        let initial = initial_states(&mut first.system, self.budget);
+        let initial = initial.map_err(|interrupted| match interrupted {
+            Interrupted::Stopped(reason) => End::Stopped(reason),
+            Interrupted::Failed => End::Failure(None),
+        })?;
+        let n_initial = StateIndex::try_from(initial.len() / first.system.n_words());
+        let n_initial = n_initial.map_err(|_| End::Stopped(StopReason::StateLimit))?;
+        *self.initial.write().expect(NO_PANIC_INITIAL) = initial;
+        self.share(first, members, (Kind::Begin, (0, n_initial)), 0, progress);
+        *self.initial.write().expect(NO_PANIC_INITIAL) = Vec::new();
         Ok(Position {
             level: (0, self.store.len() as StateIndex),
             depth: 0,

@@ -1,29 +1,30 @@
 //! The threads of a breadth-first search besides the first.
 //!
 //! A level often takes less time than starting a thread, so they are started once and wait for
-//! levels: awake for a moment, because the next one usually comes soon, then asleep.
+//! tasks: awake for a moment, because the next one usually comes soon, then asleep.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::Thread;
 
 use base::NoProgress;
 
-use super::{Part, Shared, Worker};
+use super::{Shared, Task, Worker};
 
-/// How often a thread looks for the next level before it sleeps.
+/// How often a thread looks for the next task before it sleeps.
 const N_LOOKS: u32 = 1 << 12;
+
+const NO_PANIC: &str = "no thread panics while it reads or writes a task";
 
 /// What the threads and the first one tell each other.
 ///
-/// Invariant: between levels `n_busy` is zero, and no thread but the first uses the search.
+/// Invariant: between tasks `n_busy` is zero, and no thread but the first uses the search.
 #[derive(Debug, Default)]
 pub(super) struct Team {
-    /// How many levels were handed out; one more at the end.
-    n_levels: AtomicU32,
-    /// Where the current level ends.
-    end: AtomicU32,
-    /// How many of its states to take at a time.
-    batch: AtomicU32,
+    /// How many tasks were handed out; one more at the end.
+    n_tasks: AtomicU32,
+    /// What is to be done; nothing before the first time.
+    task: Mutex<Option<Task>>,
     /// How many threads are not done with it.
     n_busy: AtomicU32,
     is_dismissed: AtomicBool,
@@ -49,7 +50,7 @@ impl Drop for Alive<'_> {
 }
 
 impl Team {
-    /// The life of a thread: expands levels until the team is dismissed.
+    /// The life of a thread: does tasks until the team is dismissed.
     pub(super) fn serve<'m>(
         &self,
         shared: &Shared<'_>,
@@ -60,7 +61,7 @@ impl Team {
         let mut n_served = 0;
         loop {
             let mut n_looks = 0;
-            while self.n_levels.load(Ordering::Acquire) == n_served {
+            while self.n_tasks.load(Ordering::Acquire) == n_served {
                 n_looks += 1;
                 match n_looks < N_LOOKS {
                     true => std::hint::spin_loop(),
@@ -72,12 +73,11 @@ impl Team {
             }
             n_served += 1;
             let before = worker.n_transitions;
-            let part = Part {
-                end: self.end.load(Ordering::Relaxed),
-                batch: self.batch.load(Ordering::Relaxed),
-            };
-            worker.expand_level(shared, part, 0, &mut NoProgress);
-            worker.end_level(shared);
+            let task = *self.task.lock().expect(NO_PANIC);
+            if let Some(task) = task {
+                worker.serve(shared, task, 0, &mut NoProgress);
+                worker.end_level(shared);
+            }
             let n_new = worker.n_transitions - before;
             self.n_transitions.fetch_add(n_new, Ordering::Relaxed);
             self.n_busy.fetch_sub(1, Ordering::Release);
@@ -101,11 +101,10 @@ impl<'a> Members<'a> {
         self.team.n_transitions.load(Ordering::Relaxed)
     }
 
-    /// Hands out a level, and does `own` meanwhile; returns when everybody is done.
-    pub(super) fn share_level(&self, part: Part, own: impl FnOnce()) {
+    /// Hands out a task, and does `own` meanwhile; returns when everybody is done.
+    pub(super) fn share(&self, task: Task, own: impl FnOnce()) {
         let team = self.team;
-        team.end.store(part.end, Ordering::Relaxed);
-        team.batch.store(part.batch, Ordering::Relaxed);
+        *team.task.lock().expect(NO_PANIC) = Some(task);
         team.n_busy
             .store(self.threads.len() as u32, Ordering::Relaxed);
         self.wake();
@@ -124,7 +123,7 @@ impl<'a> Members<'a> {
 
     /// What was written before is seen by those who wake up.
     fn wake(&self) {
-        self.team.n_levels.fetch_add(1, Ordering::Release);
+        self.team.n_tasks.fetch_add(1, Ordering::Release);
         self.threads.iter().for_each(Thread::unpark);
     }
 }

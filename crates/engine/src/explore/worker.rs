@@ -5,14 +5,13 @@ use std::sync::atomic::Ordering;
 
 use base::{AtomId, Progress, Snapshot, StopReason, bits};
 
-use crate::initial::{Interrupted, initial_states};
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::store::{Inserted, NOBODY, Names, StateIndex, StateStore};
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, System};
 
-use super::{Ahead, End, Goal, Guard, N_AHEAD, Part, Shared, Worker};
+use super::{Ahead, End, Goal, Guard, Kind, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, Worker};
 
 impl<'m> Worker<'m> {
     pub(super) fn new(
@@ -40,20 +39,66 @@ impl<'m> Worker<'m> {
         }
     }
 
-    pub(super) fn add_initial_states(&mut self, shared: &Shared<'_>) -> Result<(), End> {
-        let initial = initial_states(&mut self.system, shared.budget);
-        let initial = initial.map_err(|interrupted| match interrupted {
-            Interrupted::Stopped(reason) => End::Stopped(reason),
-            Interrupted::Failed => End::Failure(None),
-        })?;
-        let mut guard = Some(shared.store.table());
-        let mut states = initial.chunks_exact(self.system.n_words());
-        let reached = states.try_for_each(|words| {
-            let place = (StateStore::hash(words), NOBODY);
-            self.reach(shared, &mut guard, words, place, None).map(drop)
+    /// Does a part of a task after the other, until nothing is left.
+    pub(super) fn serve(
+        &mut self,
+        shared: &Shared<'_>,
+        task: Task,
+        depth: u64,
+        progress: &mut dyn Progress,
+    ) {
+        let Task { kind, end, batch } = task;
+        while !shared.is_over.load(Ordering::Relaxed) {
+            // The cursor never overflows: it passes `end` by at most one batch for each thread.
+            let first = shared.cursor.0.fetch_add(batch, Ordering::Relaxed);
+            if first >= end {
+                return;
+            }
+            self.report(shared, depth, progress);
+            let states = first..end.min(first.saturating_add(batch));
+            let mut guard = Some(shared.store.table());
+            let result = match kind {
+                Kind::Begin => self.add_initial(shared, &mut guard, states),
+                Kind::Expand => self.expand_batch(shared, &mut guard, states),
+            };
+            self.count(shared);
+            if let Err(end) = result {
+                shared.finish(end);
+                return;
+            }
+        }
+    }
+
+    fn report(&mut self, shared: &Shared<'_>, depth: u64, progress: &mut dyn Progress) {
+        self.memory = shared.memory();
+        progress.report(&Snapshot {
+            phase: "exploring",
+            n_states: shared.n_states(),
+            n_transitions: self.n_transitions,
+            memory_bytes: self.memory,
+            depth,
+            bound: self.bound,
         });
-        self.count(shared);
-        reached
+    }
+
+    /// Adds some initial states.
+    fn add_initial<'s>(
+        &mut self,
+        shared: &'s Shared<'_>,
+        guard: &mut Guard<'s>,
+        states: Range<StateIndex>,
+    ) -> Result<(), End> {
+        let n_words = self.system.n_words();
+        let all = shared.initial.read().expect(NO_PANIC_INITIAL);
+        let words = &all[states.start as usize * n_words..states.end as usize * n_words];
+        let hashes: Vec<u64> = words.chunks_exact(n_words).map(StateStore::hash).collect();
+        if let Some(table) = guard {
+            hashes.iter().for_each(|hash| table.prefetch(*hash));
+        }
+        for (words, hash) in words.chunks_exact(n_words).zip(hashes) {
+            self.reach(shared, guard, words, (hash, NOBODY), None)?;
+        }
+        Ok(())
     }
 
     /// Tells all threads how many states were found.
@@ -66,40 +111,6 @@ impl<'m> Worker<'m> {
     pub(super) fn end_level(&mut self, shared: &Shared<'_>) {
         for name in self.names.give_up() {
             shared.parents.set_unused(name);
-        }
-    }
-
-    /// Expands states of the level until none is left.
-    pub(super) fn expand_level(
-        &mut self,
-        shared: &Shared<'_>,
-        Part { end, batch }: Part,
-        depth: u64,
-        progress: &mut dyn Progress,
-    ) {
-        while !shared.is_over.load(Ordering::Relaxed) {
-            // The cursor never overflows: it passes `end` by at most one batch for each thread.
-            let first = shared.cursor.0.fetch_add(batch, Ordering::Relaxed);
-            if first >= end {
-                return;
-            }
-            self.memory = shared.memory();
-            progress.report(&Snapshot {
-                phase: "exploring",
-                n_states: shared.n_states(),
-                n_transitions: self.n_transitions,
-                memory_bytes: self.memory,
-                depth,
-                bound: self.bound,
-            });
-            let mut guard = Some(shared.store.table());
-            let end = end.min(first.saturating_add(batch));
-            let result = self.expand_batch(shared, &mut guard, first..end);
-            self.count(shared);
-            if let Err(end) = result {
-                shared.finish(end);
-                return;
-            }
         }
     }
 
