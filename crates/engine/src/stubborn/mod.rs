@@ -172,6 +172,11 @@ impl Stubborn {
             || self.n_tried.is_multiple_of(MIN_FOUND)
     }
 
+    /// For how many states a set was found that leaves a step out.
+    pub(crate) fn n_found(&self) -> u64 {
+        self.n_found
+    }
+
     /// Chooses a small set for a state, always the same. Says whether it leaves a step out.
     pub(crate) fn choose(&mut self, system: &System<'_>, state: &[u64], steps: &Steps) -> bool {
         self.enabled.fill(0);
