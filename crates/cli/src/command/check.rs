@@ -493,6 +493,8 @@ fn cost_lines(result: &PropertyResult) -> String {
     count(result.states, "states");
     count(result.transitions, "transitions");
     count(result.product_states, "product states");
+    let reduced = result.reduced.as_ref();
+    facts.extend(reduced.map(|by| format!("reduced by {}", by.join(" and "))));
     facts.extend(result.peak_memory_bytes.map(show_size));
     facts.push(format!("{:.3} s", result.seconds));
     let cost = format!("  cost: {}\n", facts.join(", "));

@@ -88,7 +88,7 @@ impl Shared<'_> {
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
             reduced: workers[0].stubborn.is_some(),
-            n_reduced_states: stubborn().map(Stubborn::n_found).sum(),
+            n_reduced_states: stubborn().map(Stubborn::n_reduced).sum(),
             refusal: None,
             memory_bytes: self.memory(),
             commands_taken: vec![false; model.commands().len()],

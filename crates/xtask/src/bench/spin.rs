@@ -332,6 +332,7 @@ mod tests {
             compile_flags: Vec::new(),
             run_flags: vec!["-E".to_owned()],
             question: Vec::new(),
+            reduced: Vec::new(),
         };
         let question = Question {
             kind,
