@@ -152,7 +152,8 @@ impl Spin {
                 Ok((_, report)) => report,
                 Err(reason) => return Ok(Err(reason)),
             };
-            if report.complete || depth >= MAX_DEPTH {
+            // A search that finds an error ends there.
+            if report.complete || report.errors > 0 || depth >= MAX_DEPTH {
                 verifier.sizes = fitting_sizes(report.stored, report.depth);
                 return Ok(Ok(()));
             }
