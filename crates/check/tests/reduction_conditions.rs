@@ -245,7 +245,7 @@ fn operands_that_may_fail_stay_in_order() {
             var x : array[0..1] of -BIG..BIG = [i in 0..1: if i == 0 then {order}]
             process P(i in 0..1) {{ touch {{ x[i] := x[i] }} }}
             process Q {{ look when x[0] + BIG + 9 + x[1] > 0 }}
-            invariant fine: x[0] == x[0]"
+            invariant fine: forall i in 0..1: x[i] == x[i]"
         );
         let complete = verdict(&text, Reductions::NONE);
         assert_eq!(verdict(&text, SYMMETRY), complete, "{text}");
@@ -256,17 +256,20 @@ fn operands_that_may_fail_stay_in_order() {
 
 #[test]
 fn statements_that_depend_on_each_other_stay_in_order() {
-    // The second value is the one that stays.
-    tells_orders_apart(
-        "var z : 0..1 = 0
-        process Q { copy { z := x[0]; z := x[1] } }
-        reachable one: z == 1",
-    );
-    // What is read was written just before.
-    tells_orders_apart(
-        "process Q { copy { x[0] := x[1]; x[1] := x[0] } }
-        reachable both: x[0] + x[1] == 2",
-    );
+    for value in [0, 1] {
+        // The second value is the one that stays.
+        tells_orders_apart(&format!(
+            "var z : 0..1 = {}
+            process Q {{ copy {{ z := x[0]; z := x[1] }} }}
+            reachable end: z == {value}",
+            1 - value
+        ));
+        // What is read was written just before.
+        tells_orders_apart(&format!(
+            "process Q {{ copy {{ x[0] := x[1]; x[1] := x[0] }} }}
+            reachable end: x[0] == {value} && x[1] == {value}"
+        ));
+    }
 }
 
 /// Processes of which the one that may go does something that others do not.
@@ -354,6 +357,32 @@ fn only_ranges_with_all_indices_leave_processes_alike() {
         (2, "when holder != 0 { holder := (holder + 2) % 3 }"),
     ] {
         agree(&token(first, pass), SYMMETRY, "holds");
+    }
+}
+
+#[test]
+fn numbers_are_no_indices() {
+    let text = token(0, "{ holder := k + 1; k := 1 - k }");
+    let text = format!("var k : 0..1 = 0\n{text}");
+    agree(&text, SYMMETRY, "holds");
+}
+
+#[test]
+fn values_that_never_change_tell_processes_apart() {
+    for who in [0, 1] {
+        for sign in ["==", "!="] {
+            let text = format!(
+                "var k : array[0..1] of 0..1 = [i in 0..1: if i == {who} then 1 else 0]
+                var may : array[0..1] of bool = [i in 0..1: i {sign} {who}]
+                var hit : bool = false
+                process P(i in 0..1) {{
+                    go when may[i] == {} && k[i] == 1 {{ hit := true; may[i] := may[i] }}
+                }}
+                reachable end: hit",
+                sign == "=="
+            );
+            agree(&text, SYMMETRY, "holds");
+        }
     }
 }
 
