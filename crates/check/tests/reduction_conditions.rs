@@ -8,6 +8,8 @@
 
 use base::{Fairness, NoProgress, Source};
 use check::{Plan, Reductions, check};
+use logic::NamedProperty;
+use model::Model;
 
 const DEAD_VARIABLES: Reductions = Reductions {
     dead_variables: true,
@@ -28,6 +30,10 @@ fn verdict(text: &str, reductions: Reductions) -> &'static str {
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics));
+    decided(&model, &loaded.properties[0], reductions)
+}
+
+fn decided(model: &Model, property: &NamedProperty, reductions: Reductions) -> &'static str {
     let plan = Plan {
         fairness: Fairness::parse("none"),
         reduce: reductions != Reductions::NONE,
@@ -35,8 +41,8 @@ fn verdict(text: &str, reductions: Reductions) -> &'static str {
         all_code: false,
         ..Plan::default()
     };
-    let outcome = check(&model, &loaded.properties[0], &plan, &mut NoProgress);
-    let outcome = outcome.unwrap_or_else(|bug| panic!("{bug}: {text}"));
+    let outcome = check(model, property, &plan, &mut NoProgress);
+    let outcome = outcome.unwrap_or_else(|bug| panic!("{bug}: {model:?}"));
     outcome.verdict.name()
 }
 
@@ -174,6 +180,28 @@ fn everything_that_a_step_looks_at_is_read() {
         }
         reachable slow: P @ last && !expired(P.t)";
     agree(timer, DEAD_VARIABLES, "holds");
+}
+
+#[test]
+fn a_message_that_is_put_in_order_is_read() {
+    let source = Source {
+        name: "m.pml".into(),
+        text: "chan c = [2] of { byte };
+            byte k; byte got;
+            active proctype P() { if :: k = 1 :: k = 2 fi; c!!k }
+            active proctype R() { c?got; assert(got != 2) }"
+            .into(),
+    };
+    let loaded = import::promela::load(source, &import::Options::default(), &mut |name| {
+        Err(name.to_owned())
+    });
+    let model = loaded.model.expect("it is right");
+    let mut properties = loaded.properties.iter();
+    let property = properties.find(|property| property.name == "assertions");
+    let property = property.expect("there is an assertion");
+    for reductions in [Reductions::NONE, DEAD_VARIABLES] {
+        assert_eq!(decided(&model, property, reductions), "violated");
+    }
 }
 
 #[test]
