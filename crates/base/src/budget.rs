@@ -45,6 +45,8 @@ pub struct Budget {
     max_memory: Option<u64>,
     n_threads: usize,
     review: Option<Arc<Review>>,
+    /// Up to this many states neither of both has anything to say; for speed.
+    n_unasked: u64,
     stop: Arc<AtomicU8>,
 }
 
@@ -55,6 +57,7 @@ impl Default for Budget {
             max_memory: None,
             n_threads: 1,
             review: None,
+            n_unasked: u64::MAX,
             stop: Arc::default(),
         }
     }
@@ -71,7 +74,7 @@ impl Budget {
     #[must_use]
     pub fn with_max_states(mut self, max_states: u64) -> Self {
         self.max_states = Some(max_states);
-        self
+        self.asking_in_time()
     }
 
     /// At most this many states, unless the limit is lower already.
@@ -79,7 +82,7 @@ impl Budget {
     pub fn with_trial_states(mut self, max_states: u64) -> Self {
         let limit = self.max_states.unwrap_or(max_states);
         self.max_states = Some(limit.min(max_states));
-        self
+        self.asking_in_time()
     }
 
     /// At most this many bytes in the structures of the search.
@@ -101,6 +104,13 @@ impl Budget {
     #[must_use]
     pub fn with_review(mut self, review: Arc<Review>) -> Self {
         self.review = Some(review);
+        self.asking_in_time()
+    }
+
+    fn asking_in_time(mut self) -> Self {
+        let limit = self.max_states.unwrap_or(u64::MAX);
+        let review = self.review.as_ref().map_or(u64::MAX, |r| r.after);
+        self.n_unasked = limit.min(review);
         self
     }
 
@@ -126,16 +136,20 @@ impl Budget {
             INTERRUPTED => return Err(StopReason::Interrupted),
             _ => {}
         }
-        if self.max_states.is_some_and(|limit| n_states > limit) {
-            return Err(StopReason::StateLimit);
-        }
-        if self.review.as_ref().is_some_and(|r| r.ends(n_states)) {
+        if n_states > self.n_unasked && self.has_too_many(n_states) {
             return Err(StopReason::StateLimit);
         }
         if self.max_memory.is_some_and(|limit| bytes > limit) {
             return Err(StopReason::MemoryLimit);
         }
         Ok(())
+    }
+
+    /// Are these states more than allowed, or so many that a review ends the search?
+    #[cold]
+    fn has_too_many(&self, n_states: u64) -> bool {
+        self.max_states.is_some_and(|limit| n_states > limit)
+            || self.review.as_ref().is_some_and(|r| r.ends(n_states))
     }
 }
 

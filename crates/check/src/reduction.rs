@@ -170,7 +170,7 @@ fn remark(after: u64, reductions: Reductions) -> String {
         "after {} states the search was started again with {}; \
          counts are those of the reduced system, `--reduce=none` gives exact ones",
         with_commas(after),
-        names.join(", ")
+        names.join(" and ")
     )
 }
 
@@ -300,8 +300,8 @@ mod tests {
         };
         assert_eq!(
             remark(REDUCE_AFTER, reductions),
-            "after 10,000,000 states the search was started again with partial-order reduction, \
-             symmetry reduction; counts are those of the reduced system, \
+            "after 10,000,000 states the search was started again with partial-order reduction \
+             and symmetry reduction; counts are those of the reduced system, \
              `--reduce=none` gives exact ones"
         );
         let shown: Vec<String> = [7, 999, 1000, 12_345_678].map(with_commas).into();
