@@ -1,7 +1,8 @@
 /* Twin of examples/philosophers.fair: all philosophers take the left fork first.
  *
  * Correspondence: each native step is one Promela step; `taken` is the variable of the same name,
- * the program counter is the location. The system can deadlock, so the verifier runs with -E.
+ * the program counter is the location. The system can deadlock, so the verifier runs with -E. Its
+ * liveness is about the location behind `eat`, because claims do not see steps.
  */
 #ifndef N
 #define N 5
@@ -16,7 +17,11 @@ active [N] proctype Philosopher() {
     :: d_step { !taken[_pid] -> taken[_pid] = true };
        d_step { !taken[RIGHT] -> taken[RIGHT] = true };
        skip;
-       d_step { assert(taken[_pid]); taken[_pid] = false };
+fed:   d_step { assert(taken[_pid]); taken[_pid] = false };
        d_step { assert(taken[RIGHT]); taken[RIGHT] = false }
     od
 }
+
+#ifdef LIVENESS
+ltl eats { [] <> (Philosopher[0]@fed) }
+#endif

@@ -4,8 +4,9 @@
 //! polls its [`Budget`] every few thousand steps and ends with a [`StopReason`], which becomes the
 //! verdict *unknown*. Nothing in the code base turns a `StopReason` into "holds".
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Why a search ended before it had decided anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +44,9 @@ pub struct Budget {
     max_states: Option<u64>,
     max_memory: Option<u64>,
     n_threads: usize,
+    review: Option<Arc<Review>>,
+    /// Up to this many states neither of both has anything to say; for speed.
+    n_unasked: u64,
     stop: Arc<AtomicU8>,
 }
 
@@ -52,6 +56,8 @@ impl Default for Budget {
             max_states: None,
             max_memory: None,
             n_threads: 1,
+            review: None,
+            n_unasked: u64::MAX,
             stop: Arc::default(),
         }
     }
@@ -68,7 +74,7 @@ impl Budget {
     #[must_use]
     pub fn with_max_states(mut self, max_states: u64) -> Self {
         self.max_states = Some(max_states);
-        self
+        self.asking_in_time()
     }
 
     /// At most this many states, unless the limit is lower already.
@@ -76,7 +82,7 @@ impl Budget {
     pub fn with_trial_states(mut self, max_states: u64) -> Self {
         let limit = self.max_states.unwrap_or(max_states);
         self.max_states = Some(limit.min(max_states));
-        self
+        self.asking_in_time()
     }
 
     /// At most this many bytes in the structures of the search.
@@ -90,6 +96,21 @@ impl Budget {
     #[must_use]
     pub fn with_threads(mut self, n_threads: usize) -> Self {
         self.n_threads = n_threads.max(1);
+        self
+    }
+
+    /// A search that stores more states than the review says is looked at, and ends if that is what
+    /// the review decides.
+    #[must_use]
+    pub fn with_review(mut self, review: Arc<Review>) -> Self {
+        self.review = Some(review);
+        self.asking_in_time()
+    }
+
+    fn asking_in_time(mut self) -> Self {
+        let limit = self.max_states.unwrap_or(u64::MAX);
+        let review = self.review.as_ref().map_or(u64::MAX, |r| r.after);
+        self.n_unasked = limit.min(review);
         self
     }
 
@@ -115,13 +136,58 @@ impl Budget {
             INTERRUPTED => return Err(StopReason::Interrupted),
             _ => {}
         }
-        if self.max_states.is_some_and(|limit| n_states > limit) {
+        if n_states > self.n_unasked && self.has_too_many(n_states) {
             return Err(StopReason::StateLimit);
         }
         if self.max_memory.is_some_and(|limit| bytes > limit) {
             return Err(StopReason::MemoryLimit);
         }
         Ok(())
+    }
+
+    /// Are these states more than allowed, or so many that a review ends the search?
+    #[cold]
+    fn has_too_many(&self, n_states: u64) -> bool {
+        self.max_states.is_some_and(|limit| n_states > limit)
+            || self.review.as_ref().is_some_and(|r| r.ends(n_states))
+    }
+}
+
+/// Whether a search that has become large is to go on: a question that is asked once, in the middle
+/// of the search, by the thread that notices first.
+pub struct Review {
+    after: u64,
+    shall_end: Box<dyn Fn() -> bool + Send + Sync>,
+    answer: OnceLock<bool>,
+}
+
+impl Review {
+    /// Asks whether a search shall end that has stored more states than `after`.
+    #[must_use]
+    pub fn new(after: u64, shall_end: Box<dyn Fn() -> bool + Send + Sync>) -> Self {
+        Self {
+            after,
+            shall_end,
+            answer: OnceLock::new(),
+        }
+    }
+
+    /// Was the search told to end?
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.answer.get() == Some(&true)
+    }
+
+    fn ends(&self, n_states: u64) -> bool {
+        n_states > self.after && *self.answer.get_or_init(&self.shall_end)
+    }
+}
+
+impl fmt::Debug for Review {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Review");
+        debug.field("after", &self.after);
+        debug.field("answer", &self.answer).finish_non_exhaustive()
     }
 }
 
@@ -159,6 +225,36 @@ mod tests {
         budget.stopper().interrupt();
         budget.stopper().time_out();
         assert_eq!(clone.check(0, 0), Err(StopReason::Interrupted));
+    }
+
+    #[test]
+    fn a_large_search_is_reviewed_once() {
+        for answer in [false, true] {
+            let n_asked = Arc::new(AtomicU8::new(0));
+            let counter = Arc::clone(&n_asked);
+            let ask = move || {
+                counter.fetch_add(1, Ordering::Relaxed);
+                answer
+            };
+            let review = Arc::new(Review::new(10, Box::new(ask)));
+            let budget = Budget::unlimited().with_review(Arc::clone(&review));
+            assert_eq!(budget.check(10, 0), Ok(()));
+            assert!(!review.has_ended());
+            for _ in 0..2 {
+                assert_eq!(budget.check(11, 0).is_err(), answer);
+            }
+            assert_eq!(review.has_ended(), answer);
+            assert_eq!(n_asked.load(Ordering::Relaxed), 1);
+        }
+    }
+
+    #[test]
+    fn a_limit_comes_before_a_review() {
+        let review = Arc::new(Review::new(10, Box::new(|| true)));
+        let budget = Budget::unlimited().with_review(Arc::clone(&review));
+        let budget = budget.with_max_states(10);
+        assert_eq!(budget.check(11, 0), Err(StopReason::StateLimit));
+        assert!(!review.has_ended());
     }
 
     #[test]

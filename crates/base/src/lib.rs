@@ -20,7 +20,7 @@ mod index;
 mod progress;
 mod suggest;
 
-pub use budget::{Budget, StopReason, Stopper};
+pub use budget::{Budget, Review, StopReason, Stopper};
 pub use checkpoint::{Checkpoints, fingerprint, put_list, take_list};
 pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span, cap_errors};
 pub use fairness::{Fairness, FairnessKind};

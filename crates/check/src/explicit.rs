@@ -9,7 +9,7 @@ use omega::{Automaton, Prop};
 
 use crate::fairness::{assuming, is_machine_closed};
 use crate::silence::notices_silence;
-use crate::{Outcome, Plan};
+use crate::{Outcome, Plan, Reductions};
 
 /// What is common to all checks of one property.
 pub(crate) struct Check<'a, 'm> {
@@ -62,6 +62,7 @@ impl std::fmt::Display for Obstacle {
     }
 }
 
+/// Visits every state that the plan does not leave out.
 pub(crate) fn check(
     model: &Model,
     property: &NamedProperty,
@@ -69,49 +70,38 @@ pub(crate) fn check(
     plan: &Plan,
     progress: &mut dyn Progress,
 ) -> Outcome {
-    let objection = match plan.reduce && plan.reductions.partial_order {
-        true => objection_to_reducing(model, &property.property),
-        false => None,
-    };
-    let reduce = plan.reduce && plan.reductions.partial_order && objection.is_none();
-    let (forget, mut remarks) = may_forget(&property.property, plan);
-    let mut decide = |forget: Differences| {
-        let mut check = Check {
-            model,
-            system: compiled(model, plan)?,
-            fairness,
-            reduce,
-            forget,
-            remarks: Vec::new(),
-            bitstate: plan.bitstate,
-            checkpoints: plan.checkpoints.as_deref(),
-            budget: &plan.budget,
-            progress: &mut *progress,
-            branching: None,
-        };
-        let (verdict, mut stats) = check.decide(&property.property)?;
+    let question = &property.property;
+    let mut remarks = may_forget(question, plan).1;
+    let mut decide = |allowed: Differences| {
+        let mut check = Check::new(model, question, fairness, plan, &mut *progress)?;
+        check.forget = allowed;
+        let (verdict, mut stats) = check.decide(question)?;
+        let reduced = check.reduced(&stats);
         stats.reduced |= check.system.forgotten() != Differences::default();
-        Ok((verdict, stats, check.branching, check.remarks))
+        Ok((verdict, stats, reduced, check.branching, check.remarks))
     };
-    let decided = match decide(forget) {
+    let decided = match decide(may_forget(question, plan).0) {
         Err(Obstacle::NotConcrete) => decide(Differences::default()),
         decided => decided,
     };
-    let (verdict, stats, branching) = match decided {
-        Ok((verdict, stats, branching, more)) => {
+    let (verdict, stats, reduced, branching) = match decided {
+        Ok((verdict, stats, reduced, branching, more)) => {
             remarks.extend(more);
-            (verdict, stats, branching)
+            (verdict, stats, reduced, branching)
         }
         Err(obstacle) => (
             Verdict::Unknown(UnknownReason::Unsupported(obstacle.to_string())),
             Stats::default(),
+            Reductions::NONE,
             None,
         ),
     };
+    let objection = objection_to_reducing(model, question, plan);
     Outcome {
         verdict,
         route: "explicit",
         fairness,
+        reduced,
         branching,
         warnings: objection
             .or(stats.refusal.map(|refusal| refusal.to_string()))
@@ -127,7 +117,7 @@ pub(crate) fn check(
     }
 }
 
-fn compiled<'m>(model: &'m Model, plan: &Plan) -> Result<System<'m>, CompileError> {
+pub(crate) fn compiled<'m>(model: &'m Model, plan: &Plan) -> Result<System<'m>, CompileError> {
     match plan.all_code {
         true => System::with_all_code(model),
         false => System::new(model),
@@ -203,8 +193,44 @@ pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<boo
     }
 }
 
+impl<'a, 'm> Check<'a, 'm> {
+    /// A check that makes use of the reductions of the plan, as far as the property allows.
+    pub(crate) fn new(
+        model: &'m Model,
+        property: &Property,
+        fairness: Fairness,
+        plan: &'a Plan,
+        progress: &'a mut dyn Progress,
+    ) -> Result<Self, Obstacle> {
+        let reduce = plan.reduce && plan.reductions.partial_order;
+        Ok(Self {
+            model,
+            system: compiled(model, plan)?,
+            fairness,
+            reduce: reduce && objection_to_reducing(model, property, plan).is_none(),
+            forget: may_forget(property, plan).0,
+            remarks: Vec::new(),
+            bitstate: plan.bitstate,
+            checkpoints: plan.checkpoints.as_deref(),
+            budget: &plan.budget,
+            progress,
+            branching: None,
+        })
+    }
+
+    /// The reductions that a search made use of that has seen this.
+    pub(crate) fn reduced(&self, stats: &Stats) -> Reductions {
+        let forgotten = self.system.forgotten();
+        Reductions {
+            partial_order: stats.n_reduced_states > 0,
+            symmetry: forgotten.symmetry,
+            dead_variables: forgotten.dead_variables,
+        }
+    }
+}
+
 impl Check<'_, '_> {
-    fn decide(&mut self, property: &Property) -> Result<(Verdict, Stats), Obstacle> {
+    pub(crate) fn decide(&mut self, property: &Property) -> Result<(Verdict, Stats), Obstacle> {
         let conditions = self.model.fairness_conditions(self.fairness);
         match property {
             Property::Ltl(_) | Property::CtlStar(_) if self.bitstate.is_some() => {
@@ -413,9 +439,12 @@ fn loops_need_states() -> Obstacle {
     Obstacle::Unsupported(message.to_owned())
 }
 
-/// Why no step may be left out for a property, as far as its formula is concerned: it must not be
-/// able to tell how many steps there are that it does not see.
-fn objection_to_reducing(model: &Model, property: &Property) -> Option<String> {
+/// Why no step may be left out for a property although the plan asks for that, as far as its formula
+/// is concerned: it must not be able to tell how many steps there are that it does not see.
+fn objection_to_reducing(model: &Model, property: &Property, plan: &Plan) -> Option<String> {
+    if !(plan.reduce && plan.reductions.partial_order) {
+        return None;
+    }
     let formula = match property {
         Property::Ltl(formula) => formula.clone(),
         Property::Invariant(formula) => Ltl::always(formula.clone()),

@@ -13,6 +13,7 @@ mod fairness;
 mod optimum;
 mod parameterized;
 pub mod predicate;
+mod reduction;
 pub mod refinement;
 mod silence;
 mod timer_quantifiers;
@@ -30,6 +31,7 @@ use model::{ErrorKind, Model};
 pub use fairness::effective_fairness;
 pub use optimum::optimum;
 pub use parameterized::{Answer, ForAll, Instances, check_for_all, template_fairness};
+pub use reduction::{REDUCE_AFTER, Reductions};
 pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
 
@@ -43,6 +45,10 @@ pub struct Plan {
     pub reduce: bool,
     /// Which reductions that means.
     pub reductions: Reductions,
+    /// Where nothing is left out from the start: after how many states a search is started again with
+    /// the reductions that make it smaller, if there are any ([`REDUCE_AFTER`] is a good number).
+    /// Without it, never.
+    pub reduce_after: Option<u64>,
     /// Compile code that is never executed, and store variables that never change? That makes no
     /// difference to any answer.
     pub all_code: bool,
@@ -61,37 +67,6 @@ pub struct Plan {
     pub route: Option<Route>,
     /// How unbounded data is abstracted.
     pub predicate: predicate::Options,
-}
-
-/// Ways of making a search smaller without changing its verdict.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reductions {
-    /// Leave out steps that can wait.
-    pub partial_order: bool,
-    /// Take states for one that differ in which of several interchangeable processes plays which
-    /// part.
-    pub symmetry: bool,
-    /// Take states for one that differ in values that are never read again.
-    pub dead_variables: bool,
-}
-
-impl Reductions {
-    /// None of them.
-    pub const NONE: Self = Self {
-        partial_order: false,
-        symmetry: false,
-        dead_variables: false,
-    };
-}
-
-impl Default for Reductions {
-    fn default() -> Self {
-        Self {
-            partial_order: true,
-            symmetry: true,
-            dead_variables: true,
-        }
-    }
 }
 
 /// A way of answering.
@@ -114,6 +89,8 @@ pub struct Outcome {
     pub fairness: Fairness,
     /// What was explored.
     pub stats: Stats,
+    /// The reductions that the search made use of.
+    pub reduced: Reductions,
     /// Runs that show why a formula of CTL* holds in the first initial state.
     pub branching: Option<Branching>,
     /// What else is to be said about the verdict: what it rests on, how far it carries.
@@ -201,7 +178,7 @@ fn check_explicitly(
     plan: &Plan,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Bug> {
-    let outcome = explicit::check(model, property, fairness, plan, progress);
+    let outcome = reduction::check(model, property, fairness, plan, progress);
     judged(model, property, plan, outcome)
 }
 
@@ -218,6 +195,7 @@ fn judged(
     confirm(shown, property, &outcome)?;
     if matches!(outcome.verdict, Verdict::Holds { .. }) && outcome.route == "explicit" {
         let fairness = outcome.fairness;
+        let plan = &reduction::going_on(plan, outcome.reduced);
         let found = warnings::warnings(model, property, fairness, &outcome.stats, plan);
         outcome.warnings.extend(found);
     }
@@ -246,26 +224,26 @@ fn decide(
             return predicate::not_explicit(fairness, reason);
         }
         (Some(Route::Explicit), None) => {
-            return explicit::check(model, property, fairness, plan, progress);
+            return reduction::check(model, property, fairness, plan, progress);
         }
         (None, Some(_)) => return predicate::check(model, property, fairness, plan, progress),
         (None, None) => {}
     }
     if !predicate::has_unbounded_integers(model) {
-        return explicit::check(model, property, fairness, plan, progress);
+        return reduction::check(model, property, fairness, plan, progress);
     }
     let trial = Plan {
         budget: plan.budget.clone().with_trial_states(MAX_TRIAL_STATES),
         ..plan.clone()
     };
-    let tried = explicit::check(model, property, fairness, &trial, progress);
+    let tried = reduction::check(model, property, fairness, &trial, progress);
     match tried.verdict {
         Verdict::Unknown(evidence::UnknownReason::Stopped(base::StopReason::StateLimit)) => {
             let abstracted = predicate::check(model, property, fairness, plan, progress);
             match abstracted.verdict {
                 // What was seen of the state space says more than that the method does not apply.
                 Verdict::Unknown(evidence::UnknownReason::Unsupported(_)) => {
-                    explicit::check(model, property, fairness, plan, progress)
+                    reduction::check(model, property, fairness, plan, progress)
                 }
                 _ => abstracted,
             }

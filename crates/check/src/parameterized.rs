@@ -14,8 +14,7 @@ use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Assumption, Model, Scope, Template};
 
-use crate::explicit;
-use crate::{Bug, Outcome, Plan};
+use crate::{Bug, Outcome, Plan, Reductions, reduction};
 
 /// Instances up to this number of processes are searched for violations before a proof is tried.
 const MAX_TRIED: i64 = 3;
@@ -240,7 +239,7 @@ impl Proving<'_> {
             ..question.property.clone()
         };
         let none = Fairness::default();
-        let outcome = explicit::check(&model, &named, none, self.plan, &mut NoProgress);
+        let outcome = reduction::check(&model, &named, none, self.plan, &mut NoProgress);
         if outcome.stats.n_product_states.is_some() {
             self.stats.n_product_states = outcome.stats.n_product_states;
         }
@@ -440,6 +439,7 @@ impl Proving<'_> {
                 fairness: self.fairness,
                 stats: self.stats,
                 remarks: Vec::new(),
+                reduced: Reductions::NONE,
                 branching: None,
                 warnings,
                 sample: None,

@@ -12,7 +12,7 @@ use model::{
 
 use crate::explicit;
 use crate::fairness::is_machine_closed;
-use crate::{Outcome, Plan};
+use crate::{Outcome, Plan, reduction};
 
 /// What is suspicious about a property that holds.
 pub(crate) fn warnings(
@@ -350,7 +350,7 @@ fn holds_without(model: &Model, position: usize, relevant: &[&NamedProperty], pl
     };
     relevant.iter().all(|property| {
         let fairness = crate::effective_fairness(model, property, plan.fairness);
-        let outcome = explicit::check(&weaker, property, fairness, plan, &mut NoProgress);
+        let outcome = reduction::check(&weaker, property, fairness, plan, &mut NoProgress);
         matches!(outcome.verdict, Verdict::Holds { .. })
     })
 }

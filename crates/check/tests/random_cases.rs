@@ -4,7 +4,7 @@
 //! whether there is a violation at all.
 
 use base::{Budget, Fairness, FairnessKind, NoProgress, Span};
-use check::{Plan, Reductions, check};
+use check::{Outcome, Plan, Reductions, check};
 use evidence::Verdict;
 use logic::{Ltl, NamedProperty, Property, classify};
 use model::Model;
@@ -141,17 +141,24 @@ fn reduced(
         budget: Budget::unlimited().with_max_states(2_000),
         ..Plan::default()
     };
-    let outcome = check(model, &named(property.clone()), &plan, &mut NoProgress);
-    let outcome = outcome.unwrap_or_else(|bug| panic!("{bug}: {property:?}, {plan:?}, {model:?}"));
-    let verdict = match &outcome.verdict {
+    let outcome = outcome(model, property, &plan);
+    (kind_of_verdict(&outcome.verdict), outcome.stats.n_states)
+}
+
+fn outcome(model: &Model, property: Property, plan: &Plan) -> Outcome {
+    let outcome = check(model, &named(property.clone()), plan, &mut NoProgress);
+    outcome.unwrap_or_else(|bug| panic!("{bug}: {property:?}, {plan:?}, {model:?}"))
+}
+
+fn kind_of_verdict(verdict: &Verdict) -> String {
+    match verdict {
         // Which of several run-time errors is met first may differ.
         Verdict::Violated(violation) => match violation.kind {
             evidence::ViolationKind::RunTimeError(_) => "error".to_owned(),
             _ => "violated".to_owned(),
         },
         other => other.name().to_owned(),
-    };
-    (verdict, outcome.stats.n_states)
+    }
 }
 
 /// A random property, mostly over state propositions.
@@ -285,6 +292,61 @@ fn reduction_changes_no_verdict() {
             "{n_smaller:?}"
         );
     }
+}
+
+#[test]
+fn starting_again_with_reductions_changes_no_verdict() {
+    let mut n_switched = std::collections::BTreeMap::new();
+    let mut n_unchanged = 0;
+    for seed in 0..12_000 {
+        let mut random = Random::new(seed);
+        let shapes = [ModelShape::Alike, ModelShape::Rich, ModelShape::Loose];
+        let shape = shapes[random.below(3)];
+        let model = random_model(&mut random, shape);
+        if has_abstract_timers(&model) {
+            continue;
+        }
+        let property = random_property(&mut random);
+        let kind = ["none", "none", "weak", "strong-process", "annotated"][random.below(5)];
+        let complete = Plan {
+            fairness: Fairness::parse(kind),
+            budget: Budget::unlimited().with_max_states(2_000),
+            ..Plan::default()
+        };
+        let full = outcome(&model, property.clone(), &complete);
+        if matches!(full.verdict, Verdict::Unknown(_)) {
+            continue;
+        }
+        let n_threads = 1 + usize::from(random.chance(20));
+        let switching = Plan {
+            reduce_after: Some(random.below(12) as u64),
+            budget: complete.budget.clone().with_threads(n_threads),
+            ..complete
+        };
+        let found = outcome(&model, property.clone(), &switching);
+        let what = format!("seed {seed}, {property:?}, {kind}, {:?}", found.remarks);
+        let verdict = kind_of_verdict(&full.verdict);
+        // A violation may be met before the limit in one search and not in the other.
+        if verdict == "holds" || !matches!(found.verdict, Verdict::Unknown(_)) {
+            assert_agree(&verdict, &kind_of_verdict(&found.verdict), &what);
+        }
+        if found.remarks.iter().any(|r| r.contains("started again")) {
+            let is_search = matches!(property, Property::Ltl(_));
+            *n_switched.entry((is_search, verdict)).or_insert(0) += 1;
+        } else if verdict == "holds" {
+            let counts = |outcome: &Outcome| (outcome.stats.n_states, outcome.stats.n_transitions);
+            assert_eq!(counts(&full), counts(&found), "{what}");
+            assert!(!found.stats.reduced && found.reduced == Reductions::NONE);
+            n_unchanged += 1;
+        }
+    }
+    for is_search in [false, true] {
+        for verdict in ["holds", "violated"] {
+            let n_cases = n_switched.get(&(is_search, verdict.to_owned()));
+            assert!(n_cases.is_some_and(|n| *n >= 20), "{n_switched:?}");
+        }
+    }
+    assert!(n_unchanged >= 500, "{n_unchanged}");
 }
 
 #[test]

@@ -195,6 +195,33 @@ impl Case {
         assert_eq!(counts, (self.states, self.transitions), "{}", self.name());
     }
 
+    /// A search that is interrupted to look for reductions comes to the same verdict, and to the same
+    /// counts if it finds none.
+    fn check_starting_again(
+        &self,
+        model: &model::Model,
+        property: &logic::NamedProperty,
+        plan: &Plan,
+        complete: &check::Outcome,
+    ) {
+        if complete.stats.n_states > MAX_REPEATED {
+            return;
+        }
+        let switching = Plan {
+            reduce_after: Some(complete.stats.n_states / 2),
+            ..plan.clone()
+        };
+        let outcome = check(model, property, &switching, &mut NoProgress);
+        let outcome = outcome.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
+        let verdicts = (outcome.verdict.name(), complete.verdict.name());
+        assert_eq!(verdicts.0, verdicts.1, "{}, started again", self.name());
+        if !outcome.stats.reduced {
+            let counts = (outcome.stats.n_states, outcome.stats.n_transitions);
+            let expected = (complete.stats.n_states, complete.stats.n_transitions);
+            assert_eq!(counts, expected, "{}", self.name());
+        }
+    }
+
     fn check_verdicts(&self, loaded: &lang::Loaded) {
         let model = loaded.model.as_ref().expect("it was loaded");
         let property = loaded.properties.iter().find(|p| p.name == self.property);
@@ -222,6 +249,7 @@ impl Case {
                 let reduced = reduced.unwrap_or_else(|bug| panic!("{}: {bug}", self.name()));
                 assert_eq!(reduced.verdict.name(), found, "{}, reduced", self.name());
             }
+            self.check_starting_again(model, property, &plan, &outcome);
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
             if outcome.stats.n_states < MAX_REPEATED {
                 let together = Plan {

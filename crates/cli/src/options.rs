@@ -117,8 +117,10 @@ pub struct CheckOptions {
     /// Leave out what cannot change the verdict, where that is sound: steps that can wait, which of
     /// several interchangeable processes is which, values that are never read again. Without a list,
     /// all of these. Counts are then those of the reduced system, and traces are not always shortest.
-    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "all")]
-    pub reduce: Option<Vec<Reduction>>,
+    /// Without this option (`auto`), a search begins complete, and starts again with the reductions
+    /// that make a difference if it becomes large.
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_value = "auto", default_missing_value = "all", hide_default_value = true)]
+    pub reduce: Vec<Reduction>,
     /// Compile code that is never executed, and store variables that never change.
     #[arg(long)]
     pub all_code: bool,
@@ -243,6 +245,10 @@ pub enum Route {
 /// Ways of making a search smaller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Reduction {
+    /// None at first; after ten million states, those that make a difference.
+    Auto,
+    /// None.
+    None,
     /// All of them.
     All,
     /// Leave out steps that can wait.

@@ -26,6 +26,8 @@ pub struct Meter<'a> {
     property: &'a str,
     start: Instant,
     last: Option<Instant>,
+    /// What was done when progress was shown last.
+    phase: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ impl<'a> Meter<'a> {
             property,
             start: Instant::now(),
             last: None,
+            phase: "",
         }
     }
 
@@ -63,22 +66,24 @@ impl<'a> Meter<'a> {
         }
     }
 
-    fn is_due(&self) -> bool {
+    /// Something new is shown at once, else there is a pause.
+    fn is_due(&self, phase: &str) -> bool {
         let pause = match self.form {
             Form::Line => Duration::from_millis(100),
             Form::Json => Duration::from_millis(500),
             Form::Nothing => return false,
         };
-        self.last.is_none_or(|last| last.elapsed() >= pause)
+        phase != self.phase || self.last.is_none_or(|last| last.elapsed() >= pause)
     }
 }
 
 impl Progress for Meter<'_> {
     fn report(&mut self, snapshot: &Snapshot) {
-        if !self.is_due() {
+        if !self.is_due(snapshot.phase) {
             return;
         }
         self.last = Some(Instant::now());
+        self.phase = snapshot.phase;
         let seconds = self.seconds();
         output::print_error(&match self.form {
             Form::Line => format!("\r{}\u{1b}[K", line(self.property, snapshot, seconds)),

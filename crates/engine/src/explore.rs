@@ -94,6 +94,8 @@ pub struct Stats {
     /// Were steps left out that could not change the answer? Then everything here is about what is
     /// left.
     pub reduced: bool,
+    /// In how many states steps were left out.
+    pub n_reduced_states: u64,
     /// Why no steps were left out although that was asked for.
     pub refusal: Option<Refusal>,
     /// Bytes in the structures of the search.

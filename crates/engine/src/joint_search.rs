@@ -149,6 +149,7 @@ impl Team<'_, '_> {
         for view in views {
             let stats = view.stats(query.atoms);
             all.n_transitions += stats.n_transitions;
+            all.n_reduced_states += stats.n_reduced_states;
             merge(&mut all.commands_taken, &stats.commands_taken, |a, b| a | b);
             merge(&mut all.action_counts, &stats.action_counts, |a, b| a + b);
             merge(&mut all.atoms_seen, &stats.atoms_seen, |a, b| a | b);

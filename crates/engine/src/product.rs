@@ -483,6 +483,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             n_transitions: self.n_transitions,
             n_product_states: Some(self.space.n_nodes() as u64),
             reduced: self.stubborn.is_some(),
+            n_reduced_states: self.stubborn.as_ref().map_or(0, Stubborn::n_reduced),
             refusal: self.refusal,
             memory_bytes: self.space.memory(),
             commands_taken: self.commands_taken.clone(),

@@ -359,6 +359,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             commands_taken: self.commands_taken.clone(),
             atoms_seen,
             reduced: false,
+            n_reduced_states: 0,
             refusal: None,
             action_counts: Vec::new(),
         }

@@ -45,6 +45,8 @@ pub struct Cost {
     pub seconds: f64,
     /// Memory.
     pub peak_memory_bytes: Option<u64>,
+    /// The reductions that the search made use of; nothing if there are none.
+    pub reduced: Option<Vec<String>>,
 }
 
 impl Question<'_> {
@@ -64,6 +66,7 @@ impl Question<'_> {
             product_states: cost.product_states,
             seconds: cost.seconds,
             peak_memory_bytes: cost.peak_memory_bytes,
+            reduced: cost.reduced,
             warnings: Vec::new(),
             remark: None,
             trace: None,

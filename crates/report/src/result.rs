@@ -82,6 +82,8 @@ pub struct PropertyResult {
     pub seconds: f64,
     /// How much memory it took at most.
     pub peak_memory_bytes: Option<u64>,
+    /// The reductions that the search made use of, if any: counts are those of what is left.
+    pub reduced: Option<Vec<String>>,
     /// What the user should know about this result.
     pub warnings: Vec<Warning>,
     /// What is said in place of a counterexample where there can be none.
@@ -117,7 +119,7 @@ impl Serialize for BranchNote {
 impl Serialize for PropertyResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let n_more = usize::from(!self.branches.is_empty()) + usize::from(!self.remarks.is_empty());
-        let mut object = serializer.serialize_struct("result", 13 + n_more)?;
+        let mut object = serializer.serialize_struct("result", 14 + n_more)?;
         object.serialize_field("property", &self.property)?;
         object.serialize_field("formula", &self.formula)?;
         object.serialize_field("route", &self.route)?;
@@ -129,6 +131,7 @@ impl Serialize for PropertyResult {
         object.serialize_field("product_states", &self.product_states)?;
         object.serialize_field("seconds", &self.seconds)?;
         object.serialize_field("peak_memory_bytes", &self.peak_memory_bytes)?;
+        object.serialize_field("reduced", &self.reduced)?;
         object.serialize_field("warnings", &self.warnings)?;
         object.serialize_field("trace", &self.trace.as_ref().map(itf::to_json))?;
         if !self.branches.is_empty() {

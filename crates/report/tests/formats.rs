@@ -33,6 +33,7 @@ fn json_has_the_promised_keys() {
         "product_states",
         "seconds",
         "peak_memory_bytes",
+        "reduced",
         "warnings",
         "trace",
     ];
@@ -75,6 +76,7 @@ fn json_document() {
               "product_states": 4096,
               "seconds": 0.031,
               "peak_memory_bytes": 1048576,
+              "reduced": null,
               "warnings": [
                 {
                   "code": "unsupported",

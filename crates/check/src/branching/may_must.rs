@@ -38,7 +38,7 @@ use super::lost::Lost;
 use super::node_set::NodeSet;
 use super::quantifier::{FrameLasso, Obstacle, Quantification, set_of};
 use crate::explicit::violated;
-use crate::{Outcome, Plan};
+use crate::{Outcome, Plan, Reductions};
 
 /// Answers a question about a may/must system.
 pub(crate) fn check(
@@ -59,6 +59,7 @@ pub(crate) fn check(
             atoms_seen: vec![true; model.parts().atoms.len()],
             ..Stats::default()
         },
+        reduced: Reductions::NONE,
         branching: None,
         remarks: Vec::new(),
         warnings: Vec::new(),

@@ -32,7 +32,7 @@ pub use listing::{TextFormat, abstraction_text};
 pub use setup::Setup;
 
 use crate::fairness::is_machine_closed;
-use crate::{Outcome, Plan};
+use crate::{Outcome, Plan, Reductions};
 
 /// How long the embedded solver may think about one question.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -103,6 +103,7 @@ pub(crate) fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
         route: "predicate",
         fairness,
         stats: Stats::default(),
+        reduced: Reductions::NONE,
         branching: None,
         warnings: Vec::new(),
         remarks: Vec::new(),

@@ -16,7 +16,7 @@ use model::Model;
 pub use antichain::{Difference, includes};
 pub use lts::Lts;
 
-use crate::{Bug, Outcome, Plan};
+use crate::{Bug, Outcome, Plan, Reductions};
 
 /// In which model of processes a refinement is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,6 +134,7 @@ fn finish(
         route: "explicit",
         fairness: NO_FAIRNESS,
         stats,
+        reduced: Reductions::NONE,
         branching: None,
         remarks: Vec::new(),
         sample: None,
@@ -194,6 +195,7 @@ fn explored<'m>(
         route: "explicit",
         fairness: NO_FAIRNESS,
         stats,
+        reduced: Reductions::NONE,
         branching: None,
         remarks: Vec::new(),
         sample: None,

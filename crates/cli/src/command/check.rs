@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use base::{Budget, Checkpoints, Diagnostic, closest_name};
-use check::{Outcome, Plan, TimerFairness};
+use check::{Outcome, Plan, REDUCE_AFTER, Reductions, TimerFairness};
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
 use model::{ActionId, Model};
@@ -36,13 +36,26 @@ pub fn go_on(options: &CheckOptions, call: Call, sections: Sections) -> Result<S
     check(options, Some(call), sections)
 }
 
-fn reductions(list: &[Reduction]) -> check::Reductions {
+/// The reductions to begin with, and after how many states to look for some.
+fn reductions(list: &[Reduction]) -> Result<(Reductions, Option<u64>), Failure> {
+    match list {
+        [Reduction::Auto] => return Ok((Reductions::NONE, Some(REDUCE_AFTER))),
+        [Reduction::None] => return Ok((Reductions::NONE, None)),
+        _ => {}
+    }
+    for (alone, name) in [(Reduction::Auto, "auto"), (Reduction::None, "none")] {
+        if list.contains(&alone) {
+            let message = format!("`{name}` cannot be combined with other reductions");
+            return Err(Failure::wrong(message));
+        }
+    }
     let has = |reduction| list.contains(&reduction) || list.contains(&Reduction::All);
-    check::Reductions {
+    let reductions = Reductions {
         partial_order: has(Reduction::PartialOrder),
         symmetry: has(Reduction::Symmetry),
         dead_variables: has(Reduction::DeadVariables),
-    }
+    };
+    Ok((reductions, None))
 }
 
 fn check(
@@ -53,11 +66,13 @@ fn check(
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;
     }
+    let (reductions, reduce_after) = reductions(&options.reduce)?;
     let mut plan = Plan {
         checkpoints: None,
         fairness: options.fairness,
-        reduce: options.reduce.is_some(),
-        reductions: reductions(options.reduce.as_deref().unwrap_or_default()),
+        reduce: reductions != Reductions::NONE,
+        reductions,
+        reduce_after,
         all_code: options.all_code,
         bitstate: options.bitstate,
         budget: budget(options),
@@ -431,7 +446,14 @@ pub fn cost(outcome: &Outcome, seconds: f64) -> Cost {
         product_states: outcome.stats.n_product_states,
         seconds,
         peak_memory_bytes: Some(outcome.stats.memory_bytes),
+        reduced: reduced(outcome.reduced),
     }
+}
+
+/// The names of reductions, if there are any.
+fn reduced(reductions: Reductions) -> Option<Vec<String>> {
+    let names: Vec<String> = reductions.names().into_iter().map(str::to_owned).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 /// How many actions a profile names.
@@ -471,6 +493,8 @@ fn cost_lines(result: &PropertyResult) -> String {
     count(result.states, "states");
     count(result.transitions, "transitions");
     count(result.product_states, "product states");
+    let reduced = result.reduced.as_ref();
+    facts.extend(reduced.map(|by| format!("reduced by {}", by.join(" and "))));
     facts.extend(result.peak_memory_bytes.map(show_size));
     facts.push(format!("{:.3} s", result.seconds));
     let cost = format!("  cost: {}\n", facts.join(", "));

@@ -8,6 +8,7 @@ mod graph;
 mod limits;
 mod models;
 mod parameterized;
+mod reduction;
 mod resume;
 mod scene;
 mod shell;

@@ -7,6 +7,7 @@ use evidence::{Trace, TraceStep};
 
 use crate::label::Label;
 use crate::store::StateIndex;
+use crate::stubborn::Stubborn;
 use crate::system::{Steps, System};
 
 use super::{Shared, Stats, Worker, count_actions, trace_step};
@@ -87,6 +88,7 @@ impl Shared<'_> {
 
     pub(super) fn stats(&self, workers: &[Worker<'_>], atoms: &[AtomId]) -> Stats {
         let model = workers[0].system.model();
+        let stubborn = || workers.iter().filter_map(|worker| worker.stubborn.as_ref());
         let mut stats = Stats {
             n_states: workers.iter().fold(self.n_states(), |n_states, worker| {
                 n_states + worker.n_uncounted - worker.n_transient
@@ -94,6 +96,7 @@ impl Shared<'_> {
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
             reduced: workers[0].stubborn.is_some(),
+            n_reduced_states: stubborn().map(Stubborn::n_reduced).sum(),
             refusal: None,
             memory_bytes: self.memory(),
             commands_taken: self

@@ -108,6 +108,8 @@ pub(crate) struct Stubborn {
     /// In how many states a small set was looked for, and in how many there was one.
     n_tried: u64,
     n_found: u64,
+    /// In how many states the set that was chosen at last leaves something out.
+    n_reduced: u64,
 }
 
 /// What is known about the units before any state is seen.
@@ -160,6 +162,7 @@ impl Stubborn {
             open: Vec::new(),
             n_tried: 0,
             n_found: 0,
+            n_reduced: 0,
         })
     }
 
@@ -170,6 +173,11 @@ impl Stubborn {
         self.n_tried < N_PATIENT
             || self.n_found * MIN_FOUND > self.n_tried
             || self.n_tried.is_multiple_of(MIN_FOUND)
+    }
+
+    /// In how many states steps are left out.
+    pub(crate) fn n_reduced(&self) -> u64 {
+        self.n_reduced
     }
 
     /// Chooses a small set for a state, always the same. Says whether it leaves a step out.
@@ -204,11 +212,14 @@ impl Stubborn {
                 }
             }
         }
-        self.n_found += u64::from(fewest < self.n_enabled);
-        fewest < self.n_enabled
+        let is_found = fewest < self.n_enabled;
+        self.n_found += u64::from(is_found);
+        self.n_reduced += u64::from(is_found);
+        is_found
     }
 
-    /// Makes the chosen set attentive. Says whether it still leaves a step out.
+    /// Makes the set that was chosen last, and leaves a step out, attentive. Says whether it still
+    /// does.
     pub(crate) fn attend(&mut self, system: &System<'_>, state: &[u64]) -> bool {
         let relations = Arc::clone(&self.relations);
         self.chosen.copy_from_slice(&self.best);
@@ -218,6 +229,7 @@ impl Stubborn {
         self.open.extend(bits::iter(&missing));
         let kept = self.close(&relations, system, state, self.n_enabled);
         self.best.copy_from_slice(&self.chosen);
+        self.n_reduced -= u64::from(kept.is_none());
         kept.is_some()
     }
 

@@ -192,6 +192,7 @@ pub fn cost() -> Cost {
         product_states: Some(4096),
         seconds: 0.031,
         peak_memory_bytes: Some(1 << 20),
+        reduced: None,
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Options;
 use super::fair::{Fair, FairResult, FairSeries};
 use super::record::Record;
+use super::reduced;
 use super::spin::{Answer, Spin, SpinResult, Task, Variant, Verifier};
 use super::stateright::{Stateright, StaterightResult};
 use super::statistics::geometric_mean;
@@ -38,19 +39,23 @@ pub fn engine(options: &Options) -> Result<()> {
     };
     let mut record = options.open_record("engine")?;
     let rows = bench.run(&mut record)?;
+    let reduced = bench.run_reduced(&mut record)?;
     bench.print(&rows);
-    let problems: Vec<String> = rows.iter().flat_map(|row| row.problems.clone()).collect();
+    reduced::print(&reduced, rows.iter().filter_map(Row::share_left));
+    let problems = rows.iter().map(|row| &row.problems);
+    let problems = problems.chain(reduced.iter().map(|row| &row.problems));
+    let problems: Vec<String> = problems.flatten().cloned().collect();
     if !problems.is_empty() {
         bail!("MISMATCH\n{}", problems.join("\n"));
     }
     Ok(())
 }
 
-struct Bench<'a> {
-    options: &'a Options,
-    suite: &'a Suite,
+pub(super) struct Bench<'a> {
+    pub(super) options: &'a Options,
+    pub(super) suite: &'a Suite,
     fair: Fair,
-    spin: Option<Spin>,
+    pub(super) spin: Option<Spin>,
     stateright: Option<Stateright>,
 }
 
@@ -183,7 +188,7 @@ impl Bench<'_> {
     }
 
     /// Our call for a question, with further flags.
-    fn series(&self, task: Task<'_>, flags: &[&str]) -> FairSeries<'_> {
+    pub(super) fn series(&self, task: Task<'_>, flags: &[&str]) -> FairSeries<'_> {
         let mut all = task.question.fair_flags();
         all.extend(flags.iter().map(|&flag| flag.to_owned()));
         let defines = [("N", task.size)];
@@ -355,6 +360,11 @@ impl Bench<'_> {
 }
 
 impl Row {
+    /// Our states with reductions, in Spin's.
+    fn share_left(&self) -> Option<f64> {
+        reduced::share(answered(&self.fair_reduced), answered(&self.reduced))
+    }
+
     fn ratio(&self, min_seconds: f64) -> Option<f64> {
         let ours = self.fair.as_ref().ok()?.seconds;
         let theirs = self.spin.as_ref()?.as_ref().ok()?.seconds;
@@ -436,12 +446,12 @@ impl Row {
     }
 }
 
-fn answered<T>(answer: &Option<Answer<T>>) -> Option<&T> {
+pub(super) fn answered<T>(answer: &Option<Answer<T>>) -> Option<&T> {
     answer.as_ref().and_then(|answer| answer.as_ref().ok())
 }
 
 /// States of the product if there is one, else of the system.
-fn states(fair: &FairResult) -> Option<u64> {
+pub(super) fn states(fair: &FairResult) -> Option<u64> {
     fair.report.product_states.or(fair.report.states)
 }
 
@@ -456,12 +466,12 @@ fn bytes_ratio(row: &Row, spin: &Option<Answer<SpinResult>>) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::bench::fair::FairReport;
     use crate::bench::pan::PanReport;
 
-    fn fair(verdict: &str, states: u64, seconds: f64) -> FairResult {
+    pub(in crate::bench) fn fair(verdict: &str, states: u64, seconds: f64) -> FairResult {
         FairResult {
             command: String::new(),
             report: FairReport {
@@ -480,7 +490,7 @@ mod tests {
         }
     }
 
-    fn spin(stored: u64, errors: u64, seconds: f64) -> SpinResult {
+    pub(in crate::bench) fn spin(stored: u64, errors: u64, seconds: f64) -> SpinResult {
         SpinResult {
             commands: Vec::new(),
             report: PanReport {

@@ -93,7 +93,8 @@ impl Fair {
         &self.program
     }
 
-    /// A call that asks about a model with some constants.
+    /// A call that asks about a model with some constants; without reduction, if none is among the
+    /// flags.
     pub(super) fn series(
         &self,
         file: &str,
@@ -105,6 +106,9 @@ impl Fair {
             arguments.extend(["-D".to_owned(), format!("{name}={value}")]);
         }
         arguments.extend(flags.iter().chain(&self.flags).cloned());
+        if !arguments.iter().any(|flag| flag.starts_with("--reduce")) {
+            arguments.push("--reduce=none".to_owned());
+        }
         arguments.extend(["--output-format".to_owned(), "json".to_owned()]);
         FairSeries {
             fair: self,

@@ -14,6 +14,7 @@ mod measure;
 mod pan;
 mod predicate;
 mod record;
+mod reduced;
 mod spin;
 mod stateright;
 mod statistics;

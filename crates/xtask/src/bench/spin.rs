@@ -152,7 +152,8 @@ impl Spin {
                 Ok((_, report)) => report,
                 Err(reason) => return Ok(Err(reason)),
             };
-            if report.complete || depth >= MAX_DEPTH {
+            // A search that finds an error ends there.
+            if report.complete || report.errors > 0 || depth >= MAX_DEPTH {
                 verifier.sizes = fitting_sizes(report.stored, report.depth);
                 return Ok(Ok(()));
             }
@@ -332,6 +333,7 @@ mod tests {
             compile_flags: Vec::new(),
             run_flags: vec!["-E".to_owned()],
             question: Vec::new(),
+            reduced: Vec::new(),
         };
         let question = Question {
             kind,

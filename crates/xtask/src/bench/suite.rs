@@ -52,7 +52,11 @@ pub(super) struct Model {
     /// Further flags for running it.
     #[serde(default)]
     pub(super) run_flags: Vec<String>,
+    #[serde(default)]
     pub(super) question: Vec<Question>,
+    /// What is asked with reductions only: how many states are left?
+    #[serde(default)]
+    pub(super) reduced: Vec<Question>,
 }
 
 impl Model {
@@ -211,7 +215,7 @@ mod tests {
     #[test]
     fn every_question_names_one_formula_and_known_sizes() {
         for model in suite().model {
-            for question in &model.question {
+            for question in model.question.iter().chain(&model.reduced) {
                 let title = format!("{}, {}", model.name, question.title());
                 let formulas = [&question.property, &question.ltl];
                 assert_eq!(

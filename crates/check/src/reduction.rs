@@ -1,0 +1,310 @@
+//! Reductions of searches, and when a search makes use of them without being asked to.
+//!
+//! The counts of a complete search are exact and its runs are shortest, so a search starts complete.
+//! If it becomes large ([`REDUCE_AFTER`]), it is interrupted once to find out which reductions make a
+//! difference to this question; where one does, the search is given up and started again with these,
+//! else it goes on as if nothing had happened. So nothing is lost where nothing can be won, and at
+//! most the time for that many states where it can.
+//!
+//! *Does it make a difference?* Both kinds of reductions are tried on the beginning of the state
+//! space ([`TRIAL_STATES`]):
+//!
+//! - leaving out steps, if it is possible in a good part of the states that a reduced search meets;
+//! - taking states for one, by comparing how many states there are up to some distance from the
+//!   initial ones. Representatives are as far from initial states as what they stand for, because
+//!   both have the same steps, so the numbers are about the same part of the system.
+//!
+//! Soundness is no concern of this module: what a reduced search answers is as trustworthy as if the
+//! reduction had been asked for (`SOUNDNESS.md`).
+
+use std::sync::{Arc, OnceLock};
+
+use base::{Budget, Fairness, Progress, Review, Snapshot, StopReason};
+use engine::{Differences, Exploration, Goal, System};
+use evidence::{UnknownReason, Verdict};
+use logic::{NamedProperty, Property};
+use model::Model;
+
+use crate::explicit::{self, Check};
+use crate::{Outcome, Plan};
+
+/// After how many states (product states where there is a product) a search should look for
+/// reductions: some seconds of time, and less memory than any machine has.
+pub const REDUCE_AFTER: u64 = 10_000_000;
+
+/// On how many states reductions are tried.
+const TRIAL_STATES: u64 = 100_000;
+
+/// Steps are left out if that is possible in one of this many states, and states taken for one if at
+/// least one of this many disappears.
+const MIN_SHARE: u64 = 10;
+
+/// Ways of making a search smaller without changing its verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reductions {
+    /// Leave out steps that can wait.
+    pub partial_order: bool,
+    /// Take states for one that differ in which of several interchangeable processes plays which
+    /// part.
+    pub symmetry: bool,
+    /// Take states for one that differ in values that are never read again.
+    pub dead_variables: bool,
+}
+
+impl Reductions {
+    /// None of them.
+    pub const NONE: Self = Self {
+        partial_order: false,
+        symmetry: false,
+        dead_variables: false,
+    };
+
+    /// Their names on the command line and in reports.
+    #[must_use]
+    pub fn names(self) -> Vec<&'static str> {
+        let all = [
+            (self.partial_order, "partial-order"),
+            (self.symmetry, "symmetry"),
+            (self.dead_variables, "dead-variables"),
+        ];
+        all.into_iter().filter(|(on, _)| *on).map(|n| n.1).collect()
+    }
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Self {
+            partial_order: true,
+            symmetry: true,
+            dead_variables: true,
+        }
+    }
+}
+
+/// Checks a property by visiting states: all, or if the plan provides for that and they are many,
+/// those that are left by the reductions that make a difference.
+pub(crate) fn check(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Outcome {
+    let Some(after) = switches_after(property, plan) else {
+        return explicit::check(model, property, fairness, plan, progress);
+    };
+    let found = Arc::new(OnceLock::new());
+    let trial = Trial {
+        model: model.clone(),
+        property: property.property.clone(),
+        fairness,
+        all_code: plan.all_code,
+        budget: plan.budget.clone().with_threads(1),
+    };
+    let answer = Arc::clone(&found);
+    let shall_end = move || *answer.get_or_init(|| trial.run()) != Reductions::NONE;
+    let review = Arc::new(Review::new(after, Box::new(shall_end)));
+    let first = Plan {
+        budget: plan.budget.clone().with_review(Arc::clone(&review)),
+        ..plan.clone()
+    };
+    let outcome = explicit::check(model, property, fairness, &first, progress);
+    match found.get() {
+        Some(&reductions) if review.has_ended() && is_given_up(&outcome) => {
+            let plan = going_on(plan, reductions);
+            let mut again = Again(progress);
+            let mut reduced = explicit::check(model, property, fairness, &plan, &mut again);
+            reduced.remarks.push(remark(after, reductions));
+            let peak = outcome.stats.memory_bytes.max(reduced.stats.memory_bytes);
+            reduced.stats.memory_bytes = peak;
+            reduced
+        }
+        _ => outcome,
+    }
+}
+
+/// The plan for further searches about a question whose search made use of these reductions.
+pub(crate) fn going_on(plan: &Plan, reductions: Reductions) -> Plan {
+    match plan.reduce || reductions == Reductions::NONE {
+        true => plan.clone(),
+        false => Plan {
+            reduce: true,
+            reductions,
+            reduce_after: None,
+            ..plan.clone()
+        },
+    }
+}
+
+/// After how many states to look for reductions, if at all: not where they are used anyway or cannot
+/// be, and not where the state of the search is kept, which belongs to one search.
+fn switches_after(property: &NamedProperty, plan: &Plan) -> Option<u64> {
+    let is_hopeless = matches!(
+        property.property,
+        Property::CtlStar(_) | Property::MayMust(_)
+    );
+    let is_fixed =
+        plan.reduce || plan.bitstate.is_some() || plan.checkpoints.is_some() || is_hopeless;
+    plan.reduce_after.filter(|_| !is_fixed)
+}
+
+/// Did the search end for lack of room, as one does that is told to?
+fn is_given_up(outcome: &Outcome) -> bool {
+    let Verdict::Unknown(UnknownReason::Stopped(reason)) = outcome.verdict else {
+        return false;
+    };
+    matches!(reason, StopReason::StateLimit | StopReason::MemoryLimit)
+}
+
+fn remark(after: u64, reductions: Reductions) -> String {
+    let names: Vec<&str> = reductions
+        .names()
+        .into_iter()
+        .map(|name| match name {
+            "partial-order" => "partial-order reduction",
+            "dead-variables" => "reduction by dead variables",
+            _ => "symmetry reduction",
+        })
+        .collect();
+    format!(
+        "after {} states the search was started again with {}; \
+         counts are those of the reduced system, `--reduce=none` gives exact ones",
+        with_commas(after),
+        names.join(" and ")
+    )
+}
+
+/// A number with its digits in groups of three.
+fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Says in the progress of a search that it is the second one.
+struct Again<'a>(&'a mut dyn Progress);
+
+impl Progress for Again<'_> {
+    fn report(&mut self, snapshot: &Snapshot) {
+        let phase = match snapshot.phase {
+            "exploring" => "exploring again, reduced",
+            "searching fair cycles" => "searching fair cycles again, reduced",
+            other => other,
+        };
+        self.0.report(&Snapshot { phase, ..*snapshot });
+    }
+}
+
+/// What a trial of the reductions needs to know about a question.
+struct Trial {
+    model: Model,
+    property: Property,
+    fairness: Fairness,
+    all_code: bool,
+    budget: Budget,
+}
+
+impl Trial {
+    /// The reductions that make a difference.
+    fn run(&self) -> Reductions {
+        let plan = Plan {
+            reduce: true,
+            all_code: self.all_code,
+            budget: self.budget.clone().with_trial_states(TRIAL_STATES),
+            ..Plan::default()
+        };
+        let mut silence = base::NoProgress;
+        let check = Check::new(
+            &self.model,
+            &self.property,
+            self.fairness,
+            &plan,
+            &mut silence,
+        );
+        let Ok(mut check) = check else {
+            return Reductions::NONE;
+        };
+        let Ok((verdict, stats)) = check.decide(&self.property) else {
+            return Reductions::NONE;
+        };
+        let found = check.reduced(&stats);
+        // If it was, a small search is enough where the one that asks is large already.
+        let is_decided = !matches!(verdict, Verdict::Unknown(_));
+        let is_common = stats.n_reduced_states.saturating_mul(MIN_SHARE) >= stats.n_states;
+        let merges = self.merges_states(&mut check.system, &plan);
+        Reductions {
+            partial_order: found.partial_order && (is_decided || is_common),
+            symmetry: found.symmetry && merges,
+            dead_variables: found.dead_variables && merges,
+        }
+    }
+
+    /// Are there fewer representatives than states, up to the same distance?
+    fn merges_states(&self, reduced: &mut System<'_>, plan: &Plan) -> bool {
+        if reduced.forgotten() == Differences::default() {
+            return false;
+        }
+        let Ok(mut complete) = explicit::compiled(&self.model, plan) else {
+            return false;
+        };
+        let some = Levels::of(reduced, &plan.budget).0;
+        let all = Levels::of(&mut complete, &plan.budget).0;
+        let counts = some.iter().zip(&all).next_back();
+        counts
+            .is_some_and(|(some, all)| all.saturating_sub(*some).saturating_mul(MIN_SHARE) >= *all)
+    }
+}
+
+/// How many states there are up to each distance from the initial ones.
+struct Levels(Vec<u64>);
+
+impl Levels {
+    fn of(system: &mut System<'_>, budget: &Budget) -> Self {
+        let mut levels = Self(Vec::new());
+        let exploration = Exploration {
+            atoms: &[],
+            goal: &Goal::Nothing,
+            reduce: false,
+            checkpoints: None,
+        };
+        // What is compiled here was compiled before; as far as the search came is far enough.
+        let _ = engine::explore(system, &exploration, budget, &mut levels);
+        levels
+    }
+}
+
+/// When a level is begun, its states are stored and none behind it.
+impl Progress for Levels {
+    fn report(&mut self, snapshot: &Snapshot) {
+        if snapshot.depth == self.0.len() as u64 {
+            self.0.push(snapshot.n_states);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remark_says_what_was_done() {
+        let reductions = Reductions {
+            dead_variables: false,
+            ..Reductions::default()
+        };
+        assert_eq!(
+            remark(REDUCE_AFTER, reductions),
+            "after 10,000,000 states the search was started again with partial-order reduction \
+             and symmetry reduction; counts are those of the reduced system, \
+             `--reduce=none` gives exact ones"
+        );
+        let shown: Vec<String> = [7, 999, 1000, 12_345_678].map(with_commas).into();
+        assert_eq!(shown, ["7", "999", "1,000", "12,345,678"]);
+    }
+}
