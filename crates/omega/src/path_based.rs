@@ -345,7 +345,8 @@ impl PathSearch {
         }
     }
 
-    fn memory_bytes(&self) -> usize {
+    /// How many bytes it occupies.
+    pub fn memory_bytes(&self) -> usize {
         (self.number.capacity() + self.path.capacity()) * size_of::<u32>()
             + self.frames.capacity() * size_of::<Frame>()
             + self.roots.memory_bytes()
