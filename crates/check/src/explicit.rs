@@ -175,7 +175,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
     let (outcome, _) = check.find_run(&automaton, &[]).ok()?;
     match outcome {
         engine::Outcome::NoRun => Some(false),
-        engine::Outcome::Run { .. } => Some(true),
+        engine::Outcome::Run { .. } | engine::Outcome::NotConcrete => Some(true),
         engine::Outcome::Failed | engine::Outcome::Stopped(_) => None,
     }
 }
@@ -274,13 +274,15 @@ impl Check<'_, '_> {
     }
 
     /// What a search for infinite runs may forget: states that differ in dead cells have the same
-    /// labels, and so the same fairness, unless it speaks of states; exchanged processes are
-    /// different subjects of fairness.
-    fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) {
+    /// labels, and so the same fairness, unless it speaks of states. Exchanged processes are
+    /// different subjects of fairness, which the search keeps account of. Says whether steps may
+    /// still be left out.
+    fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) -> bool {
         let is_global = self.fairness.kind == FairnessKind::StrongGlobal;
+        let is_kept = self.checkpoints.is_some() && !conditions.is_empty();
         let allowed = Differences {
             dead_variables: self.forget.dead_variables && !is_global,
-            symmetry: self.forget.symmetry && !is_global && conditions.is_empty(),
+            symmetry: self.forget.symmetry && !is_global && !is_kept,
         };
         if self.forget.dead_variables && is_global {
             let remark = "values that are not read again are kept: \
@@ -288,10 +290,20 @@ impl Check<'_, '_> {
             self.remark(remark.to_owned());
         }
         if self.forget.symmetry && !allowed.symmetry && has_family(self.model) {
-            let remark = "processes are not interchangeable: fairness tells them apart";
-            self.remark(remark.to_owned());
+            let why = match is_global {
+                true => "strong global fairness is about every step of every state",
+                false => "under fairness the state of such a search cannot be kept",
+            };
+            self.remark(format!("interchangeable processes are told apart: {why}"));
         }
         self.forget_differences(allowed, atoms, conditions);
+        let is_threaded = self.system.forgotten().symmetry && !conditions.is_empty();
+        if self.reduce && is_threaded {
+            let remark = "no steps are left out: under fairness this is not done \
+                together with making use of interchangeable processes";
+            self.remark(remark.to_owned());
+        }
+        !is_threaded
     }
 
     /// The run of the model that a run of representatives stands for.
@@ -351,10 +363,11 @@ impl Check<'_, '_> {
                 component,
             } => Verdict::Violated(Box::new(Violation {
                 kind: ViolationKind::FairLoop,
-                trace: Some(self.concrete(&trace)?),
+                trace: Some(trace),
                 covering,
                 component,
             })),
+            engine::Outcome::NotConcrete => return Err(Obstacle::NotConcrete),
             engine::Outcome::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
             engine::Outcome::Failed => self.way_to_failure(atoms)?,
         };
@@ -368,13 +381,13 @@ impl Check<'_, '_> {
     ) -> Result<(engine::Outcome, Stats), Obstacle> {
         let atoms = with_assumed_atoms(self.model, atoms);
         let conditions = self.model.fairness_conditions(self.fairness);
-        self.forget_for_runs(&atoms, &conditions);
+        let may_leave_out = self.forget_for_runs(&atoms, &conditions);
         let query = Query {
             automaton,
             conditions: &conditions,
             strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
             atoms: &atoms,
-            reduce: self.reduce,
+            reduce: self.reduce && may_leave_out,
             checkpoints: self.checkpoints,
         };
         Ok(engine::find_run(
