@@ -189,7 +189,11 @@ fn what_tells_processes_apart_is_said() {
     };
     let expected = [
         ("always eventually holder == 0", "none", "property tells"),
-        ("always eventually !deadlock", "weak", "fairness tells"),
+        (
+            "always eventually !deadlock",
+            "strong-global",
+            "every step of every state",
+        ),
         ("always eventually P[1].hand", "none", "property tells"),
         ("AG EF !deadlock", "none", "path quantifiers"),
     ];
@@ -204,6 +208,117 @@ fn what_tells_processes_apart_is_said() {
         "{:?}",
         outcome.remarks
     );
+}
+
+/// One process goes up and down for ever while the other could start. In the quotient it is called
+/// 0 when it is down and 1 when it is up: as if both moved.
+const ONE_AT_TWO_PLACES: &str = "
+const N = 2
+process P(i in 0..N-1) {
+    init idle
+    from low  { up    -> high }
+    from idle { start -> low }
+    from high { down  -> low }
+}
+property all_start: eventually (forall i in 0..N-1: !(P[i] @ idle))
+";
+
+/// Both processes take turns for ever, and neither rests. In the quotient whoever moves is called 0:
+/// as if the other did not.
+const TWO_AT_ONE_PLACE: &str = "
+const N = 2
+var last : 0..N-1 = any
+var rested : bool = false
+process P(i in 0..N-1) {
+    turn when last != i { last := i }
+    rest { rested := true }
+}
+property rests: eventually rested
+";
+
+#[test]
+fn who_is_who_is_known_under_fairness() {
+    // One process that moves under two names is not two, and the other way round.
+    let cases = [
+        (ONE_AT_TWO_PLACES, "weak-process", "holds"),
+        (ONE_AT_TWO_PLACES, "strong-process", "holds"),
+        (ONE_AT_TWO_PLACES, "weak", "holds"),
+        (ONE_AT_TWO_PLACES, "strong", "holds"),
+        (ONE_AT_TWO_PLACES, "none", "violated"),
+        (TWO_AT_ONE_PLACE, "weak-process", "violated"),
+        (TWO_AT_ONE_PLACE, "strong-process", "violated"),
+        // `rest` is possible all the time.
+        (TWO_AT_ONE_PLACE, "weak", "holds"),
+        (TWO_AT_ONE_PLACE, "strong", "holds"),
+    ];
+    for (text, fairness, expected) in cases {
+        let (verdict, full, less) = compare(text, "2", fairness, SYMMETRY);
+        assert_eq!(verdict, expected, "{fairness}: {text}");
+        // A run that takes turns passes through all states that there are.
+        assert!(less < full || verdict == "violated", "{fairness}: {text}");
+    }
+}
+
+/// Everybody asks again and again for one resource, and is given it if it happens to be free.
+const RESOURCE: &str = "
+const N = 4
+var free : bool = true
+process P(i in 0..N-1) {
+    init working
+    from working { ask                          -> asking }
+    from asking  { take when free { free := false } -> using }
+    from using   { give { free := true }        -> working }
+}
+property served: always (P[0] @ asking -> eventually P[0] @ using)
+property all_use: always (P[0] @ asking -> eventually forall i in 0..N-1: !(P[i] @ asking))
+";
+
+#[test]
+fn interchangeable_processes_are_so_under_fairness_too() {
+    // The first process is told apart by the property, the other three are not.
+    for (fairness, expected) in [
+        ("weak-process", "violated"),
+        ("weak", "violated"),
+        ("strong-process", "holds"),
+        ("strong", "holds"),
+    ] {
+        let (verdict, full, less) = compare(RESOURCE, "4", fairness, SYMMETRY);
+        assert_eq!(verdict, expected, "{fairness}");
+        if expected == "holds" {
+            // Who is asking, and whether one is using: 16 + 4 * 8, or with three counted only
+            // 2 * 4 + 4 + 2 * 3.
+            assert_eq!((full, less), (48, 18), "{fairness}");
+        }
+    }
+}
+
+const PETERSON: &str = include_str!("../../../examples/peterson.fair");
+
+#[test]
+fn peterson_under_fairness_needs_few_states() {
+    // The second property of the file is the one about access.
+    let (model, access) = PETERSON.split_once("invariant").expect("an invariant");
+    let (_, access) = access.split_once("property").expect("a property");
+    let text = format!("{model}property {access}");
+    for fairness in ["weak-process", "weak", "strong-process", "strong"] {
+        let (verdict, full, less) = compare(&text, "4", fairness, SYMMETRY);
+        assert_eq!((verdict.as_str(), full, less), ("holds", 9272, 1705));
+    }
+}
+
+#[test]
+fn under_fairness_one_of_two_reductions_is_used() {
+    let both = Reductions {
+        partial_order: true,
+        ..SYMMETRY
+    };
+    let outcome = decide_with(RESOURCE, &[], "strong", Some(both));
+    assert_eq!(
+        (outcome.verdict.name(), outcome.stats.n_states),
+        ("holds", 18)
+    );
+    let remarks = outcome.remarks.join("; ");
+    assert!(remarks.contains("no steps are left out"), "{remarks}");
 }
 
 #[test]

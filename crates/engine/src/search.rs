@@ -263,7 +263,10 @@ fn system_size<S: Space>(
 }
 
 /// A lasso of the product as a run of the system.
-pub(crate) fn to_trace<S: Space>(product: &mut Product<'_, '_, S>, lasso: &Lasso) -> Result<Trace, Halt> {
+pub(crate) fn to_trace<S: Space>(
+    product: &mut Product<'_, '_, S>,
+    lasso: &Lasso,
+) -> Result<Trace, Halt> {
     let mut trace = Trace {
         states: Vec::new(),
         steps: Vec::new(),

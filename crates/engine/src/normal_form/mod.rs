@@ -19,8 +19,8 @@ use crate::system::{Steps, System};
 
 use self::liveness::Liveness;
 
-pub(crate) use self::concrete::concrete_run_at;
 pub use self::concrete::concrete_run;
+pub(crate) use self::concrete::concrete_run_at;
 
 /// Which differences between states are to be forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

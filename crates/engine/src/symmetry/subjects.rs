@@ -63,7 +63,10 @@ impl SubjectMap {
                 for team in &self.teams[action.index()] {
                     let members = team.iter().map(|(instance, alternatives)| {
                         let alternatives = alternatives.iter().map(of_command);
-                        Some((of_instance(*instance)?, alternatives.collect::<Option<_>>()?))
+                        Some((
+                            of_instance(*instance)?,
+                            alternatives.collect::<Option<_>>()?,
+                        ))
                     });
                     let team = in_order(members.collect::<Option<_>>()?);
                     images.extend(self.actions.get(&team)?);
