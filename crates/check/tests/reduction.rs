@@ -236,14 +236,19 @@ process P(i in 0..N-1) {
 property rests: eventually rested
 ";
 
-/// As before, but which of three has the next turn is chosen by one and the same command. All these
-/// choices lead to one state of the quotient.
+/// As before, but which of three has the next turn, oneself first of all, is chosen by one and the
+/// same command. All these choices lead to one state of the quotient.
 const TURNS_CHOSEN: &str = "
 const N = 3
 var next_one : 0..N-1 = any
+var again : 0..1 = 0
 var rested : bool = false
 process P(i in 0..N-1) {
-    turn when next_one == i { next_one := choose 0..N-1 }
+    turn when next_one == i {
+        again := choose 0..1
+        if again == 1 { next_one := choose 0..N-1 }
+        again := 0
+    }
     rest { rested := true }
 }
 property rests: eventually rested
