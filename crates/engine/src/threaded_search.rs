@@ -4,8 +4,8 @@
 //! A representative does not say who is who, but fairness asks. So an edge of the product comes with
 //! a renaming of the marks of all conditions: let q → t be a step and s the permutation that sorts t
 //! into its representative s(t). The condition on X in s(t) is the one on s⁻¹(X) in t.
-//! [`omega::find_threaded_cycle`] does the rest, and finds a cycle that leads back to the same names.
-//! The steps that it takes, with the permutation of each, are followed in the model.
+//! [`omega::find_threaded_cycle`] does the rest. The steps of the lasso that [`omega::threaded_lasso`]
+//! makes are followed in the model, with the permutation of each, until everybody is back in place.
 //!
 //! One thread, no partial-order reduction, and its state cannot be kept.
 
@@ -26,6 +26,9 @@ use crate::product::{Gauge, Halt, OwnSpace, Plan, Product};
 use crate::search::{Outcome, Query, observed, to_trace};
 use crate::symmetry::{Permutation, Symmetry};
 use crate::system::{Steps, System};
+
+/// Among how many nodes of the covering a short loop is looked for.
+const EFFORT: usize = 20_000;
 
 /// Searches a fair run that the automaton accepts. The system must exchange processes, and the
 /// conditions be among those that it was told of then. The run is one of the model.
@@ -52,21 +55,7 @@ pub(crate) fn find_threaded_run(
     let outcome = search(&mut quotient, &query, &gauge, progress);
     let mut stats = quotient.product.stats(query.atoms);
     stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
-    let outcome = match outcome {
-        Ok(Found::Nothing) => Outcome::NoRun,
-        Ok(Found::Far) => Outcome::NotConcrete,
-        Ok(Found::Lasso(lasso)) => quotient.concrete(&lasso).unwrap_or_else(Outcome::from),
-        Err(halt) => halt.into(),
-    };
-    Ok((outcome, stats))
-}
-
-/// What the search came to.
-enum Found {
-    Nothing,
-    /// A run exists, but is too far to seek.
-    Far,
-    Lasso(Lasso),
+    Ok((outcome.unwrap_or_else(Outcome::from), stats))
 }
 
 fn search(
@@ -74,7 +63,7 @@ fn search(
     query: &Query<'_>,
     gauge: &Gauge,
     progress: &mut dyn Progress,
-) -> Result<Found, Halt> {
+) -> Result<Outcome, Halt> {
     let acceptance: SymmetricAcceptance = quotient.product.symmetric_acceptance(query.automaton);
     let mut observe = |stats: &omega::SearchStats| {
         observed(stats, gauge, progress);
@@ -82,10 +71,10 @@ fn search(
     };
     let search = omega::find_threaded_cycle(quotient, &acceptance, &mut observe);
     let Some(component) = search.result? else {
-        return quotient.product.explore_rest().map(|()| Found::Nothing);
+        return quotient.product.explore_rest().map(|()| Outcome::NoRun);
     };
-    let lasso = omega::threaded_lasso(quotient, component, &acceptance, &mut observe)?;
-    Ok(lasso.map_or(Found::Far, Found::Lasso))
+    let lasso = omega::threaded_lasso(quotient, component, &acceptance, EFFORT, &mut observe)?;
+    quotient.concrete(&lasso)
 }
 
 /// The conditions, each once.

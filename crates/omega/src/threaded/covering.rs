@@ -1,97 +1,50 @@
-//! From a threaded component to a lasso: a part of the covering, walked through as it is needed.
+//! The covering of a threaded component, as far as it is walked through.
 
 use std::collections::HashMap;
 
-use base::bits;
-
-use crate::inner_edges::Places;
-use crate::stem::shortest_stem;
 use crate::{
-    Closure, Component, EdgeBuffer, Graph, Lasso, LassoStep, NodeId, Observer, find_fair_cycle,
-    shortest_lasso,
+    Closure, EdgeBuffer, Graph, Lasso, LassoStep, NodeId, Observer, find_fair_cycle, shortest_lasso,
 };
 
-use super::renaming::{RenamingId, Renamings};
-use super::{SymmetricAcceptance, ThreadedComponent, ThreadedGraph, known};
-
-/// No more nodes of the covering than this are met.
-const MAX_NODES: usize = 8_000_000;
-
-/// A lasso of the quotient whose cycle, taken from some node of the covering, leads back to that
-/// node and is accepted. Nothing if it is too far to seek.
-///
-/// The component must be one that [`super::find_threaded_cycle`] has found.
-///
-/// # Errors
-/// The reason for which exploration must stop.
-pub fn threaded_lasso<G: ThreadedGraph>(
-    graph: &mut G,
-    component: ThreadedComponent,
-    acceptance: &SymmetricAcceptance,
-    observer: &mut Observer<'_, G::Stop>,
-) -> Result<Option<Lasso>, G::Stop> {
-    let ThreadedComponent {
-        nodes,
-        frames,
-        renamings,
-        excluded,
-    } = component;
-    let below = Component {
-        nodes,
-        marks: Vec::new(),
-    };
-    let (mut stem, entry) = shortest_stem(graph, &below)?;
-    let start = (below.nodes[entry as usize], frames[entry as usize]);
-    let mut covering = Covering {
-        n_mark_words: graph.n_mark_words(),
-        graph,
-        places: Places::new(&below.nodes),
-        renamings,
-        numbers: Vec::new(),
-        excluded,
-        pairs: Vec::new(),
-        by_pair: HashMap::new(),
-    };
-    match covering.lasso(start, acceptance, observer) {
-        Ok(lasso) => {
-            stem.extend(lasso.stem);
-            let cycle = lasso.cycle;
-            Ok(Some(Lasso { stem, cycle }))
-        }
-        Err(Stop::TooLarge) => Ok(None),
-        Err(Stop::Graph(stop)) => Err(stop),
-    }
-}
+use super::evidence::Inside;
+use super::renaming::RenamingId;
+use super::{SymmetricAcceptance, ThreadedGraph};
 
 /// Why the covering cannot be explored further.
-enum Stop<S> {
+pub(super) enum Stop<S> {
     Graph(S),
     TooLarge,
 }
 
-/// The covering of a component.
-struct Covering<'a, G> {
-    graph: &'a mut G,
-    n_mark_words: usize,
-    places: Places,
-    renamings: Renamings,
-    /// By number of the graph.
-    numbers: Vec<RenamingId>,
-    excluded: Vec<u64>,
+/// The covering of a component: pairs of places in it and renamings.
+pub(super) struct Covering<'a, 'g, G> {
+    inside: &'a mut Inside<'g, G>,
+    /// No more nodes than this are met.
+    max_nodes: usize,
     /// By node of the covering; the first is the initial one.
-    pairs: Vec<(NodeId, RenamingId)>,
-    by_pair: HashMap<(NodeId, RenamingId), NodeId>,
+    pairs: Vec<(u32, RenamingId)>,
+    by_pair: HashMap<(u32, RenamingId), NodeId>,
 }
 
-impl<G: ThreadedGraph> Covering<'_, G> {
-    /// A lasso from this pair, in terms of the quotient.
-    fn lasso(
+impl<'a, 'g, G: ThreadedGraph> Covering<'a, 'g, G> {
+    pub(super) fn new(inside: &'a mut Inside<'g, G>, max_nodes: usize) -> Self {
+        Self {
+            inside,
+            max_nodes,
+            pairs: Vec::new(),
+            by_pair: HashMap::new(),
+        }
+    }
+
+    /// A lasso that begins at this place with its frame, in terms of the quotient.
+    pub(super) fn lasso(
         &mut self,
-        start: (NodeId, RenamingId),
+        start: u32,
         acceptance: &SymmetricAcceptance,
         observer: &mut Observer<'_, G::Stop>,
     ) -> Result<Lasso, Stop<G::Stop>> {
-        self.node(start)?;
+        let frame = self.inside.component.frames[start as usize];
+        self.node((start, frame))?;
         let formula = acceptance.formula();
         let mut observe = |stats: &_| observer(stats).map_err(Stop::Graph);
         let search = find_fair_cycle(self, &formula, Closure::None, &mut observe);
@@ -109,11 +62,11 @@ impl<G: ThreadedGraph> Covering<'_, G> {
         })
     }
 
-    fn node(&mut self, pair: (NodeId, RenamingId)) -> Result<NodeId, Stop<G::Stop>> {
+    fn node(&mut self, pair: (u32, RenamingId)) -> Result<NodeId, Stop<G::Stop>> {
         if let Some(node) = self.by_pair.get(&pair) {
             return Ok(*node);
         }
-        if self.pairs.len() >= MAX_NODES {
+        if self.pairs.len() >= self.max_nodes {
             return Err(Stop::TooLarge);
         }
         let node = NodeId::new(self.pairs.len());
@@ -124,21 +77,22 @@ impl<G: ThreadedGraph> Covering<'_, G> {
 
     /// The edge of the quotient that an edge lies above.
     fn below(&mut self, step: LassoStep) -> Result<LassoStep, Stop<G::Stop>> {
-        let mut edges = EdgeBuffer::new(self.n_mark_words);
+        let mut edges = EdgeBuffer::new(self.n_mark_words());
         self.successors(step.source, &mut edges)?;
+        let node = |node: NodeId| self.inside.component.nodes[self.pairs[node.index()].0 as usize];
         Ok(LassoStep {
-            source: self.pairs[step.source.index()].0,
+            source: node(step.source),
             position: edges.step(step.position as usize),
-            target: self.pairs[step.target.index()].0,
+            target: node(step.target),
         })
     }
 }
 
-impl<G: ThreadedGraph> Graph for Covering<'_, G> {
+impl<G: ThreadedGraph> Graph for Covering<'_, '_, G> {
     type Stop = Stop<G::Stop>;
 
     fn n_mark_words(&self) -> usize {
-        self.n_mark_words
+        self.inside.graph.n_mark_words()
     }
 
     fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), Self::Stop> {
@@ -148,25 +102,14 @@ impl<G: ThreadedGraph> Graph for Covering<'_, G> {
 
     /// In place of steps of a system, edges name the positions of the edges below them.
     fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Self::Stop> {
-        let (below, frame) = self.pairs[node.index()];
-        let mut edges = EdgeBuffer::new(self.n_mark_words);
-        let mut numbers = Vec::new();
-        self.graph
-            .threaded_successors(below, &mut edges, &mut numbers)
-            .map_err(Stop::Graph)?;
-        let mut marks = vec![0; self.n_mark_words];
-        for (edge, number) in numbers.into_iter().enumerate() {
-            let target = edges.target(edge);
-            let renaming = self.renamings.get(frame);
-            renaming.apply(edges.marks(edge), &mut marks);
-            if self.places.of(target).is_none() || bits::intersects(&marks, &self.excluded) {
-                continue;
-            }
-            let (renamings, numbers) = (&mut self.renamings, &mut self.numbers);
-            let number = known(self.graph, renamings, numbers, number as usize);
-            let behind = self.renamings.product(frame, number);
-            let target = self.node((target, behind))?;
-            out.push(target, edge as u32, &marks);
+        let (place, frame) = self.pairs[node.index()];
+        let mut marks = vec![0; self.n_mark_words()];
+        for thread in self.inside.threads(place).map_err(Stop::Graph)?.iter() {
+            let renamings = &mut self.inside.component.renamings;
+            renamings.get(frame).apply(&thread.marks, &mut marks);
+            let behind = renamings.product(frame, thread.renaming);
+            let target = self.node((thread.target, behind))?;
+            out.push(target, thread.position, &marks);
         }
         Ok(())
     }

@@ -43,6 +43,7 @@
 //! Rejected: searching the covering itself, which is the graph without reduction.
 
 mod covering;
+mod evidence;
 mod renaming;
 
 use base::bits;
@@ -54,7 +55,7 @@ use crate::{Acceptance, EdgeBuffer, Graph, MarkId, NodeId};
 
 use self::renaming::{IDENTITY, Orbits, RenamingId, Renamings};
 
-pub use self::covering::threaded_lasso;
+pub use self::evidence::threaded_lasso;
 pub use self::renaming::Renaming;
 
 /// A graph each of whose edges says what the marks behind it are called before it.
@@ -139,6 +140,8 @@ pub struct ThreadedComponent {
     renamings: Renamings,
     /// Edges with one of these marks, in terms of the frames, do not belong to it.
     excluded: Vec<u64>,
+    /// All marks of the component above it.
+    marks: Vec<u64>,
 }
 
 /// A strongly connected part of the quotient.
@@ -152,6 +155,9 @@ struct Part {
     /// What is asked of marks that are never renamed.
     fixed: Acceptance,
 }
+
+/// A part above which there is an accepted component, and the marks of that.
+type Found = (Part, Vec<u64>);
 
 /// How a search ended.
 #[derive(Debug)]
@@ -191,11 +197,12 @@ pub fn find_threaded_cycle<G: ThreadedGraph>(
     };
     let result = threading.run();
     let stats = threading.ctx.stats;
-    let component = |part: Part| ThreadedComponent {
+    let component = |(part, marks): Found| ThreadedComponent {
         frames: part.nodes.iter().map(|node| framed.frame(*node)).collect(),
         nodes: part.nodes,
         renamings: std::mem::replace(&mut framed.renamings, Renamings::new()),
         excluded: part.excluded,
+        marks,
     };
     ThreadedSearch {
         result: result.map(|found| found.map(component)),
@@ -231,12 +238,7 @@ impl<G: ThreadedGraph> Framed<'_, G> {
 
     /// Our number for a renaming of the graph.
     fn known(&mut self, number: u32) -> RenamingId {
-        known(
-            self.graph,
-            &mut self.renamings,
-            &mut self.numbers,
-            number as usize,
-        )
+        known(self.graph, &mut self.renamings, &mut self.numbers, number)
     }
 
     /// The marks of an edge that leaves `node`, as they are called at the root, into `self.marks`.
@@ -251,13 +253,13 @@ fn known<G: ThreadedGraph>(
     graph: &G,
     renamings: &mut Renamings,
     numbers: &mut Vec<RenamingId>,
-    number: usize,
+    number: u32,
 ) -> RenamingId {
-    while numbers.len() <= number {
+    while numbers.len() <= number as usize {
         let renaming = graph.renaming(numbers.len() as u32);
         numbers.push(renamings.number(renaming));
     }
-    numbers[number]
+    numbers[number as usize]
 }
 
 impl<G: ThreadedGraph> Graph for Framed<'_, G> {
@@ -306,7 +308,7 @@ struct Threading<'a, 'g, G: ThreadedGraph> {
 }
 
 impl<G: ThreadedGraph> Threading<'_, '_, G> {
-    fn run(&mut self) -> Result<Option<Part>, G::Stop> {
+    fn run(&mut self) -> Result<Option<Found>, G::Stop> {
         let mut initial = Vec::new();
         self.ctx.graph.initial(&mut initial)?;
         let everything = Scope {
@@ -344,7 +346,7 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
     }
 
     /// Looks at the youngest component before it is complete, each time at one twice as large.
-    fn attempt(&mut self) -> Result<Option<Part>, G::Stop> {
+    fn attempt(&mut self) -> Result<Option<Found>, G::Stop> {
         let n_nodes = self.search.youngest_nodes().len();
         if n_nodes < self.next_attempt {
             return Ok(None);
@@ -354,11 +356,12 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         self.ctx.revisiting = true;
         let marks = self.thread(&part);
         self.ctx.revisiting = false;
-        let judgement = self.acceptance.judge(&part.fixed, &marks?);
-        Ok(matches!(judgement, Judgement::Fair).then_some(part))
+        let marks = marks?;
+        let judgement = self.acceptance.judge(&part.fixed, &marks);
+        Ok(matches!(judgement, Judgement::Fair).then_some((part, marks)))
     }
 
-    fn complete(&mut self) -> Result<Option<Part>, G::Stop> {
+    fn complete(&mut self) -> Result<Option<Found>, G::Stop> {
         self.ctx.stats.n_components += 1;
         let part = (!self.search.youngest_is_trivial()).then(|| self.youngest());
         self.search.close();
@@ -371,13 +374,13 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         found
     }
 
-    fn examine(&mut self, part: Part) -> Result<Option<Part>, G::Stop> {
+    fn examine(&mut self, part: Part) -> Result<Option<Found>, G::Stop> {
         let mut open = vec![part];
         while let Some(part) = open.pop() {
             let marks = self.thread(&part)?;
             let (next, fixed) = match self.acceptance.judge(&part.fixed, &marks) {
                 Judgement::Hopeless => continue,
-                Judgement::Fair => return Ok(Some(part)),
+                Judgement::Fair => return Ok(Some((part, marks))),
                 Judgement::Open(next, fixed) => (next, fixed),
             };
             match next {
@@ -457,9 +460,10 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         numbers: &mut Vec<u32>,
     ) -> Result<(), G::Stop> {
         if self.ctx.report_is_due() {
-            let n_numbers = self.stamps.capacity() + self.ctx.graph.frames.capacity();
-            self.ctx
-                .report(self.search.memory_bytes() + n_numbers * size_of::<u32>())?;
+            let framed = &*self.ctx.graph;
+            let numbers = (self.stamps.capacity() + framed.frames.capacity()) * size_of::<u32>();
+            let own = numbers + framed.renamings.memory_bytes();
+            self.ctx.report(self.search.memory_bytes() + own)?;
         }
         self.ctx.stats.n_revisits += 1;
         let graph = &mut self.ctx.graph.graph;

@@ -34,7 +34,8 @@ impl Renaming {
         Self { pairs }
     }
 
-    fn image(&self, mark: u32) -> u32 {
+    /// The new name of a mark.
+    pub(super) fn image(&self, mark: u32) -> u32 {
         let place = self.pairs.binary_search_by_key(&mark, |pair| pair.0);
         place.map_or(mark, |place| self.pairs[place].1)
     }
@@ -76,6 +77,9 @@ pub(super) type RenamingId = u32;
 /// The renaming that changes nothing.
 pub(super) const IDENTITY: RenamingId = 0;
 
+/// No more products than this are remembered.
+const MAX_PRODUCTS: usize = 1 << 20;
+
 /// Renamings by number. Few of them occur, many times each, so products are looked up.
 #[derive(Debug)]
 pub(super) struct Renamings {
@@ -83,6 +87,8 @@ pub(super) struct Renamings {
     numbers: HashMap<Renaming, RenamingId>,
     products: HashMap<(RenamingId, RenamingId), RenamingId>,
     inverses: HashMap<RenamingId, RenamingId>,
+    /// How many pairs all renamings have.
+    n_pairs: usize,
 }
 
 impl Renamings {
@@ -92,6 +98,7 @@ impl Renamings {
             numbers: HashMap::new(),
             products: HashMap::new(),
             inverses: HashMap::new(),
+            n_pairs: 0,
         };
         renamings.number(&Renaming::default());
         renamings
@@ -106,6 +113,7 @@ impl Renamings {
             return *id;
         }
         let id = RenamingId::try_from(self.known.len()).expect("too many renamings");
+        self.n_pairs += renaming.pairs.len();
         self.known.push(renaming.clone());
         self.numbers.insert(renaming.clone(), id);
         id
@@ -122,8 +130,19 @@ impl Renamings {
         }
         let product = self.get(first).after(self.get(second));
         let id = self.number(&product);
+        if self.products.len() >= MAX_PRODUCTS {
+            self.products.clear();
+        }
         self.products.insert((first, second), id);
         id
+    }
+
+    /// About how many bytes they occupy.
+    pub(super) fn memory_bytes(&self) -> usize {
+        // Renamings are kept as values and as keys, numbers in tables with room to spare.
+        let of_renamings = self.known.len() * size_of::<Renaming>() + self.n_pairs * 8;
+        let of_numbers = self.known.len() + self.products.len() + self.inverses.len();
+        2 * of_renamings + of_numbers * 32
     }
 
     pub(super) fn inverse(&mut self, of: RenamingId) -> RenamingId {
