@@ -275,9 +275,8 @@ impl Check<'_, '_> {
 
     /// What a search for infinite runs may forget: states that differ in dead cells have the same
     /// labels, and so the same fairness, unless it speaks of states. Exchanged processes are
-    /// different subjects of fairness, which the search keeps account of. Says whether steps may
-    /// still be left out.
-    fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) -> bool {
+    /// different subjects of fairness, which the search keeps account of.
+    fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) {
         let is_global = self.fairness.kind == FairnessKind::StrongGlobal;
         let is_kept = self.checkpoints.is_some() && !conditions.is_empty();
         let allowed = Differences {
@@ -297,13 +296,6 @@ impl Check<'_, '_> {
             self.remark(format!("interchangeable processes are told apart: {why}"));
         }
         self.forget_differences(allowed, atoms, conditions);
-        let is_threaded = self.system.forgotten().symmetry && !conditions.is_empty();
-        if self.reduce && is_threaded {
-            let remark = "no steps are left out: under fairness this is not done \
-                together with making use of interchangeable processes";
-            self.remark(remark.to_owned());
-        }
-        !is_threaded
     }
 
     /// The run of the model that a run of representatives stands for.
@@ -381,13 +373,13 @@ impl Check<'_, '_> {
     ) -> Result<(engine::Outcome, Stats), Obstacle> {
         let atoms = with_assumed_atoms(self.model, atoms);
         let conditions = self.model.fairness_conditions(self.fairness);
-        let may_leave_out = self.forget_for_runs(&atoms, &conditions);
+        self.forget_for_runs(&atoms, &conditions);
         let query = Query {
             automaton,
             conditions: &conditions,
             strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
             atoms: &atoms,
-            reduce: self.reduce && may_leave_out,
+            reduce: self.reduce,
             checkpoints: self.checkpoints,
         };
         Ok(engine::find_run(

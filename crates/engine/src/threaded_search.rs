@@ -7,7 +7,7 @@
 //! [`omega::find_threaded_cycle`] does the rest. The steps of the lasso that [`omega::threaded_lasso`]
 //! makes are followed in the model, with the permutation of each, until everybody is back in place.
 //!
-//! One thread, no partial-order reduction, and its state cannot be kept.
+//! One thread, and its state cannot be kept.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -41,7 +41,6 @@ pub(crate) fn find_threaded_run(
     let conditions = without_repetitions(query.conditions);
     let query = Query {
         conditions: &conditions,
-        reduce: false,
         checkpoints: None,
         ..query.clone()
     };
@@ -149,9 +148,12 @@ impl<'a, 'm> Quotient<'a, 'm> {
         Renaming::new(pairs)
     }
 
-    /// For every step of the state of a node, the number of its renaming. A state without steps has
-    /// none.
-    fn step_numbers(&mut self, node: NodeId) -> Result<Vec<u32>, Halt> {
+    /// The edges of a node, and for each step that they take its true position among the steps of
+    /// the state, those included that are left out, and the number of its renaming. An idle step has
+    /// neither.
+    fn expand(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<Vec<(u32, u32)>, Halt> {
+        self.product.successors(node, out)?;
+        let kept = self.product.kept_units().to_vec();
         let words = self.product.words(node);
         let mut steps = std::mem::take(&mut self.steps);
         let system = &mut *self.product.system;
@@ -160,18 +162,22 @@ impl<'a, 'm> Quotient<'a, 'm> {
         let result = system.steps(&words, &mut steps);
         system.normal_form = form;
         result?;
-        let mut numbers = Vec::new();
-        for target in 0..steps.len() {
-            let mut words = steps.target(target, words.len()).to_vec();
+        let mut taken = Vec::new();
+        for position in 0..steps.len() {
+            if !kept.contains(&steps.units[position]) {
+                continue;
+            }
+            let mut words = steps.target(position, words.len()).to_vec();
             let mut sorted = self.symmetry().identity();
             let system = &mut *self.product.system;
             let scratch = &mut system.form_scratch;
             self.form
                 .apply(&system.layout, &mut words, scratch, Some(&mut sorted));
-            numbers.push(self.number(sorted));
+            taken.push((position as u32, self.number(sorted)));
         }
+        assert!(steps.is_empty() || taken.len() == kept.len());
         self.steps = steps;
-        Ok(numbers)
+        Ok(taken)
     }
 
     /// A run of the model along a lasso of representatives.
@@ -181,8 +187,9 @@ impl<'a, 'm> Quotient<'a, 'm> {
         let mut edges = EdgeBuffer::new(self.n_mark_words());
         for step in lasso.stem.iter().chain(&lasso.cycle) {
             edges.truncate(0);
-            self.successors(step.source, &mut edges)?;
-            positions.push(edges.step(step.position as usize));
+            let taken = self.expand(step.source, &mut edges)?;
+            let step = edges.step(step.position as usize);
+            positions.push(taken.get(step as usize).map_or(0, |taken| taken.0));
         }
         let trace = concrete_run_at(self.product.system, &trace, Some(&positions));
         Ok(trace.map_or(Outcome::NotConcrete, |trace| Outcome::Run {
@@ -225,14 +232,13 @@ impl ThreadedGraph for Quotient<'_, '_> {
         renamings: &mut Vec<u32>,
     ) -> Result<(), Halt> {
         let before = out.len();
-        self.product.successors(node, out)?;
-        let mut numbers = self.step_numbers(node)?;
-        if numbers.is_empty() {
+        let mut taken = self.expand(node, out)?;
+        if taken.is_empty() {
             // An idle step changes nothing.
             let identity = self.symmetry().identity();
-            numbers.push(self.number(identity));
+            taken.push((0, self.number(identity)));
         }
-        renamings.extend((before..out.len()).map(|edge| numbers[out.step(edge) as usize]));
+        renamings.extend((before..out.len()).map(|edge| taken[out.step(edge) as usize].1));
         Ok(())
     }
 

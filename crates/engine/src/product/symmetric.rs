@@ -26,6 +26,12 @@ impl<S: Space> Product<'_, '_, S> {
         marks.collect()
     }
 
+    /// The units of the steps that were kept of the state that was expanded last. All steps of a
+    /// unit are kept, or none.
+    pub(crate) fn kept_units(&self) -> &[u32] {
+        &self.steps.units
+    }
+
     /// The acceptance of the product with this automaton. No process may ever have control.
     pub(crate) fn symmetric_acceptance(&self, automaton: &Automaton) -> SymmetricAcceptance {
         assert!(
