@@ -137,7 +137,10 @@ fn verdicts_about_families_that_are_alike() {
         let agreeing = |reductions| {
             let less = decide(&text, kind, Some(reductions));
             let context = format!("seed {seed}, {kind}, {reductions:?}\n{text}");
-            assert_eq!(less.verdict.name(), verdict, "{context}");
+            // A violation may be met before the limit in one search and not in the other.
+            if verdict == "holds" || less.verdict.name() != "unknown" {
+                assert_eq!(less.verdict.name(), verdict, "{context}");
+            }
             less.stats
         };
         let less = agreeing(reductions);

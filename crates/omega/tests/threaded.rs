@@ -112,7 +112,11 @@ struct Quotient {
 impl Quotient {
     fn draw(random: &mut Random) -> Self {
         let n_conditions = 2 + random.below(3);
-        let n_nodes = 1 + random.below(4);
+        // Components of large ones are looked at before they are complete.
+        let (n_nodes, n_threads) = match random.below(10) {
+            0 => (20 + random.below(40), 40 + random.below(80)),
+            _ => (1 + random.below(4), 1 + random.below(8)),
+        };
         let density = 1 + random.below(5);
         let n_moving = 1 + random.below(8);
         // What marks are called at each node; renamings that only translate lead back to the same
@@ -121,7 +125,7 @@ impl Quotient {
             .map(|_| permutation(random, n_conditions))
             .collect();
         let translates = random.below(2) == 0;
-        let threads = (0..=random.below(8)).map(|_| {
+        let threads = (0..n_threads).map(|_| {
             let (source, target) = (random.below(n_nodes), random.below(n_nodes));
             let renaming = match random.below(8) < n_moving {
                 _ if translates && random.below(8) > 0 => {

@@ -38,7 +38,9 @@
 //! returned, there is none.
 //!
 //! Cost: every complete component is expanded once more to be threaded, and each of its parts once
-//! more for every removal that led to it. A node on the way costs a number of a renaming.
+//! more for every removal that led to it. A node on the way costs a number of a renaming. Each time
+//! the number of nodes has doubled, the largest component so far is threaded although it may not be
+//! complete, so a witness is met before much more has been explored than it needs.
 //!
 //! Rejected: searching the covering itself, which is the graph without reduction.
 
@@ -183,19 +185,21 @@ pub fn find_threaded_cycle<G: ThreadedGraph>(
         renamings: Renamings::new(),
         numbers: Vec::new(),
         is_renaming: false,
+        until_pause: FIRST_PAUSE,
         marks: vec![0; n_mark_words],
     };
-    // The reborrow shortens the lifetime inside the trait object to that of the reference.
-    let mut observe = |stats: &SearchStats| observer(stats);
+    let mut observe = |stats: &SearchStats| observer(stats).map_err(Interruption::Stop);
     let mut threading = Threading {
         ctx: Exploration::new(&mut framed, &mut observe),
         search: PathSearch::new(n_mark_words),
         acceptance,
         stamps: Vec::new(),
         round: 0,
-        next_attempt: 1,
     };
-    let result = threading.run();
+    let result = threading.run().map_err(|interruption| match interruption {
+        Interruption::Stop(stop) => stop,
+        Interruption::Pause => unreachable!("a pause is over before the search is"),
+    });
     let stats = threading.ctx.stats;
     let component = |(part, marks): Found| ThreadedComponent {
         frames: part.nodes.iter().map(|node| framed.frame(*node)).collect(),
@@ -210,6 +214,17 @@ pub fn find_threaded_cycle<G: ThreadedGraph>(
     }
 }
 
+/// After so many nodes an incomplete component is looked at for the first time.
+const FIRST_PAUSE: u64 = 16;
+
+/// Why a search is interrupted.
+enum Interruption<S> {
+    /// The graph, or who watches, stops it.
+    Stop(S),
+    /// It is time to look at a component that may not be complete.
+    Pause,
+}
+
 /// A graph with the frames of nodes: what marks at a node are called at the root of the part that
 /// was threaded last and contains it.
 struct Framed<'a, G> {
@@ -220,6 +235,9 @@ struct Framed<'a, G> {
     numbers: Vec<RenamingId>,
     /// Are marks of edges called as at the root?
     is_renaming: bool,
+    /// How many nodes are expanded before the search is to pause; while components are taken apart
+    /// nobody counts.
+    until_pause: u64,
     /// A set of marks.
     marks: Vec<u64>,
 }
@@ -263,19 +281,25 @@ fn known<G: ThreadedGraph>(
 }
 
 impl<G: ThreadedGraph> Graph for Framed<'_, G> {
-    type Stop = G::Stop;
+    type Stop = Interruption<G::Stop>;
 
     fn n_mark_words(&self) -> usize {
         self.graph.n_mark_words()
     }
 
-    fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), G::Stop> {
-        self.graph.initial(out)
+    fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), Self::Stop> {
+        self.graph.initial(out).map_err(Interruption::Stop)
     }
 
-    fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), G::Stop> {
+    fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Self::Stop> {
+        if !self.is_renaming {
+            let left = self.until_pause.checked_sub(1);
+            self.until_pause = left.ok_or(Interruption::Pause)?;
+        }
         let before = out.len();
-        self.graph.successors(node, out)?;
+        self.graph
+            .successors(node, out)
+            .map_err(Interruption::Stop)?;
         if self.is_renaming {
             for edge in before..out.len() {
                 self.rename(node, out.marks(edge));
@@ -289,8 +313,8 @@ impl<G: ThreadedGraph> Graph for Framed<'_, G> {
         self.graph.origin(node)
     }
 
-    fn n_steps(&mut self, node: NodeId) -> Result<u32, G::Stop> {
-        self.graph.n_steps(node)
+    fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
+        self.graph.n_steps(node).map_err(Interruption::Stop)
     }
 }
 
@@ -303,12 +327,13 @@ struct Threading<'a, 'g, G: ThreadedGraph> {
     /// `round`, the others the stamp before it; all other nodes have smaller ones.
     stamps: Vec<u32>,
     round: u32,
-    /// How large an incomplete component must be to be looked at.
-    next_attempt: usize,
 }
 
+/// What a search comes to, or why it is interrupted.
+type Interruptible<T, G> = Result<T, Interruption<<G as Graph>::Stop>>;
+
 impl<G: ThreadedGraph> Threading<'_, '_, G> {
-    fn run(&mut self) -> Result<Option<Found>, G::Stop> {
+    fn run(&mut self) -> Interruptible<Option<Found>, G> {
         let mut initial = Vec::new();
         self.ctx.graph.initial(&mut initial)?;
         let everything = Scope {
@@ -319,12 +344,18 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
             if !self.search.is_unseen(node) {
                 continue;
             }
-            self.search.start(&mut self.ctx, node)?;
+            while let Err(interruption) = self.search.start(&mut self.ctx, node) {
+                self.begin_again(interruption)?;
+            }
             loop {
-                let found = match self.search.advance(&mut self.ctx, everything)? {
-                    Event::Exhausted => break,
-                    Event::Grown => self.attempt()?,
-                    Event::Complete => self.complete()?,
+                let found = match self.search.advance(&mut self.ctx, everything) {
+                    Ok(Event::Exhausted) => break,
+                    Ok(Event::Grown) => None,
+                    Ok(Event::Complete) => self.complete()?,
+                    Err(interruption) => {
+                        self.begin_again(interruption)?;
+                        self.attempt()?
+                    }
                 };
                 if found.is_some() {
                     return Ok(found);
@@ -334,25 +365,32 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         Ok(None)
     }
 
-    /// The youngest component of the whole quotient, complete or not.
-    fn youngest(&self) -> Part {
-        let nodes = self.search.youngest_nodes().to_vec();
+    /// After a pause, goes on until there are twice as many nodes.
+    fn begin_again(&mut self, interruption: Interruption<G::Stop>) -> Interruptible<(), G> {
+        match interruption {
+            Interruption::Pause => self.ctx.graph.until_pause = self.ctx.stats.n_nodes,
+            stop => return Err(stop),
+        }
+        Ok(())
+    }
+
+    /// A component of the whole quotient, complete or not.
+    fn whole(&self, nodes: &[NodeId]) -> Part {
         Part {
-            nodes,
+            nodes: nodes.to_vec(),
             frame: IDENTITY,
             excluded: vec![0; self.ctx.graph.n_mark_words()],
             fixed: self.acceptance.fixed.clone(),
         }
     }
 
-    /// Looks at the youngest component before it is complete, each time at one twice as large.
-    fn attempt(&mut self) -> Result<Option<Found>, G::Stop> {
-        let n_nodes = self.search.youngest_nodes().len();
-        if n_nodes < self.next_attempt {
+    /// Looks at the largest component on the path, which may not be complete.
+    fn attempt(&mut self) -> Interruptible<Option<Found>, G> {
+        let part = self.whole(self.search.largest_nodes());
+        if part.nodes.len() < 2 {
+            // It may have no edge at all.
             return Ok(None);
         }
-        self.next_attempt = 2 * n_nodes;
-        let part = self.youngest();
         self.ctx.revisiting = true;
         let marks = self.thread(&part);
         self.ctx.revisiting = false;
@@ -361,9 +399,10 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         Ok(matches!(judgement, Judgement::Fair).then_some((part, marks)))
     }
 
-    fn complete(&mut self) -> Result<Option<Found>, G::Stop> {
+    fn complete(&mut self) -> Interruptible<Option<Found>, G> {
         self.ctx.stats.n_components += 1;
-        let part = (!self.search.youngest_is_trivial()).then(|| self.youngest());
+        let is_trivial = self.search.youngest_is_trivial();
+        let part = (!is_trivial).then(|| self.whole(self.search.youngest_nodes()));
         self.search.close();
         let Some(part) = part else {
             return Ok(None);
@@ -374,7 +413,7 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         found
     }
 
-    fn examine(&mut self, part: Part) -> Result<Option<Found>, G::Stop> {
+    fn examine(&mut self, part: Part) -> Interruptible<Option<Found>, G> {
         let mut open = vec![part];
         while let Some(part) = open.pop() {
             let marks = self.thread(&part)?;
@@ -399,7 +438,7 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
     }
 
     /// Gives every node of the part a frame. Returns the marks of the part in terms of its root.
-    fn thread(&mut self, part: &Part) -> Result<Vec<u64>, G::Stop> {
+    fn thread(&mut self, part: &Part) -> Interruptible<Vec<u64>, G> {
         let n_mark_words = self.ctx.graph.n_mark_words();
         let mut orbits = Orbits::new(n_mark_words);
         let mut marks = vec![0; n_mark_words];
@@ -458,7 +497,7 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         node: NodeId,
         edges: &mut EdgeBuffer,
         numbers: &mut Vec<u32>,
-    ) -> Result<(), G::Stop> {
+    ) -> Interruptible<(), G> {
         if self.ctx.report_is_due() {
             let framed = &*self.ctx.graph;
             let numbers = (self.stamps.capacity() + framed.frames.capacity()) * size_of::<u32>();
@@ -467,7 +506,9 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         }
         self.ctx.stats.n_revisits += 1;
         let graph = &mut self.ctx.graph.graph;
-        graph.threaded_successors(node, edges, numbers)
+        graph
+            .threaded_successors(node, edges, numbers)
+            .map_err(Interruption::Stop)
     }
 
     /// Takes the edges with one of these marks, as they are called at the root, out of the part,
@@ -478,7 +519,7 @@ impl<G: ThreadedGraph> Threading<'_, '_, G> {
         fixed: &Acceptance,
         removed: &[MarkId],
         open: &mut Vec<Part>,
-    ) -> Result<(), G::Stop> {
+    ) -> Interruptible<(), G> {
         let mut excluded = part.excluded.clone();
         for mark in removed {
             bits::set(&mut excluded, mark.index());
