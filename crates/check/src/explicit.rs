@@ -165,7 +165,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
     let (outcome, _) = check.find_run(&automaton, &[]).ok()?;
     match outcome {
         engine::Outcome::NoRun => Some(false),
-        engine::Outcome::Run { .. } => Some(true),
+        engine::Outcome::Run { .. } | engine::Outcome::NotConcrete => Some(true),
         engine::Outcome::Failed | engine::Outcome::Stopped(_) => None,
     }
 }
@@ -300,13 +300,14 @@ impl Check<'_, '_> {
     }
 
     /// What a search for infinite runs may forget: states that differ in dead cells have the same
-    /// labels, and so the same fairness, unless it speaks of states; exchanged processes are
-    /// different subjects of fairness.
+    /// labels, and so the same fairness, unless it speaks of states. Exchanged processes are
+    /// different subjects of fairness, which the search keeps account of.
     fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) {
         let is_global = self.fairness.kind == FairnessKind::StrongGlobal;
+        let is_kept = self.checkpoints.is_some() && !conditions.is_empty();
         let allowed = Differences {
             dead_variables: self.forget.dead_variables && !is_global,
-            symmetry: self.forget.symmetry && !is_global && conditions.is_empty(),
+            symmetry: self.forget.symmetry && !is_global && !is_kept,
         };
         if self.forget.dead_variables && is_global {
             let remark = "values that are not read again are kept: \
@@ -314,8 +315,11 @@ impl Check<'_, '_> {
             self.remark(remark.to_owned());
         }
         if self.forget.symmetry && !allowed.symmetry && has_family(self.model) {
-            let remark = "processes are not interchangeable: fairness tells them apart";
-            self.remark(remark.to_owned());
+            let why = match is_global {
+                true => "strong global fairness is about every step of every state",
+                false => "under fairness the state of such a search cannot be kept",
+            };
+            self.remark(format!("interchangeable processes are told apart: {why}"));
         }
         self.forget_differences(allowed, atoms, conditions);
     }
@@ -377,10 +381,11 @@ impl Check<'_, '_> {
                 component,
             } => Verdict::Violated(Box::new(Violation {
                 kind: ViolationKind::FairLoop,
-                trace: Some(self.concrete(&trace)?),
+                trace: Some(trace),
                 covering,
                 component,
             })),
+            engine::Outcome::NotConcrete => return Err(Obstacle::NotConcrete),
             engine::Outcome::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
             engine::Outcome::Failed => self.way_to_failure(atoms)?,
         };

@@ -185,3 +185,44 @@ fn what_other_threads_have_seen_is_kept_too() {
     assert_eq!(resumed.stats.n_states, 20_736);
     assert!(resumed.stats.commands_taken.iter().all(|taken| *taken));
 }
+
+#[test]
+fn interchangeable_processes_are_told_apart_by_a_search_that_is_kept() {
+    let text = "
+        var on : bool[3] = false
+        process P(i in 0..2) { flip { on[i] := !on[i] } }
+        property p: always eventually (exists i in 0..2: on[i])
+    ";
+    let source = base::Source {
+        name: "m.fair".into(),
+        text: text.into(),
+    };
+    let loaded = lang::load(source, &lang::Options::default());
+    let model = loaded.model.expect("the model is right");
+    let decide = |fairness: &str, checkpoints: Option<Arc<dyn Checkpoints>>| {
+        let plan = Plan {
+            fairness: Fairness::parse(fairness),
+            reduce: true,
+            reductions: check::Reductions {
+                symmetry: true,
+                ..check::Reductions::NONE
+            },
+            checkpoints,
+            ..Plan::default()
+        };
+        let outcome = outcome(&model, &loaded.properties[0], &plan);
+        (
+            outcome.verdict.name(),
+            outcome.stats.n_states,
+            outcome.remarks,
+        )
+    };
+    let memory = || Some(Arc::new(Memory::default()) as Arc<dyn Checkpoints>);
+    // Without fairness nobody needs to be told apart.
+    let (_, _, remarks) = decide("none", memory());
+    assert!(remarks.is_empty(), "{remarks:?}");
+    assert_eq!(decide("weak-process", None), ("holds", 4, vec![]));
+    let (verdict, n_states, remarks) = decide("weak-process", memory());
+    assert_eq!((verdict, n_states), ("holds", 8));
+    assert!(remarks.join("; ").contains("cannot be kept"), "{remarks:?}");
+}

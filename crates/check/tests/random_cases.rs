@@ -254,6 +254,50 @@ fn forgetting_differences_changes_no_verdict() {
 }
 
 #[test]
+fn exchanging_processes_under_fairness_changes_no_verdict() {
+    let kinds: Vec<&str> = KINDS
+        .into_iter()
+        .filter(|k| !k.contains("global"))
+        .collect();
+    let mut n_smaller = std::collections::BTreeMap::new();
+    for seed in 0..12_000 {
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Alike);
+        let n_atoms = if random.chance(80) { 4 } else { 8 };
+        let size = random.below(4);
+        let formula = random_formula(&mut random, n_atoms, size);
+        let property = Property::Ltl(formula);
+        let kind = kinds[1 + random.below(kinds.len() - 1)];
+        let fairness = Fairness::parse(kind).expect("the names are right");
+        let full = reduced(&model, property.clone(), fairness, Reductions::NONE);
+        if full.0 == "unknown" {
+            continue;
+        }
+        let forgets_values = random.chance(30);
+        let reductions = Reductions {
+            symmetry: true,
+            dead_variables: forgets_values,
+            ..Reductions::NONE
+        };
+        let less = reduced(&model, property.clone(), fairness, reductions);
+        if full.0 != "holds" && less.0 == "unknown" {
+            continue;
+        }
+        let what = format!("seed {seed}, {property:?}, {kind}, {reductions:?}");
+        assert_agree(&full.0, &less.0, &what);
+        if full.0 == less.0 && less.1 < full.1 {
+            *n_smaller.entry((kind, full.0.clone())).or_insert(0) += 1;
+        }
+    }
+    for kind in &kinds[1..] {
+        for verdict in ["holds", "violated"] {
+            let n_cases = n_smaller.get(&(*kind, verdict.to_owned()));
+            assert!(n_cases.is_some_and(|n| *n >= 15), "{n_smaller:?}");
+        }
+    }
+}
+
+#[test]
 fn reduction_changes_no_verdict() {
     let mut n_smaller = std::collections::BTreeMap::new();
     for seed in 0..40_000 {

@@ -189,7 +189,11 @@ fn what_tells_processes_apart_is_said() {
     };
     let expected = [
         ("always eventually holder == 0", "none", "property tells"),
-        ("always eventually !deadlock", "weak", "fairness tells"),
+        (
+            "always eventually !deadlock",
+            "strong-global",
+            "every step of every state",
+        ),
         ("always eventually P[1].hand", "none", "property tells"),
         ("AG EF !deadlock", "none", "path quantifiers"),
     ];
@@ -204,6 +208,163 @@ fn what_tells_processes_apart_is_said() {
         "{:?}",
         outcome.remarks
     );
+}
+
+/// One process goes up and down for ever while the other could start. In the quotient, where the
+/// lower one comes first, it is called 0 when it is down and 1 when it is up: as if both moved.
+const ONE_AT_TWO_PLACES: &str = "
+const N = 2
+process P(i in 0..N-1) {
+    var level : 0..2 = 1
+    start when level == 1 { level := 0 }
+    up    when level == 0 { level := 2 }
+    down  when level == 2 { level := 0 }
+}
+property all_start: eventually (forall i in 0..N-1: P[i].level != 1)
+";
+
+/// Both processes take turns for ever, and neither rests. In the quotient whoever moves is called 0:
+/// as if the other did not.
+const TWO_AT_ONE_PLACE: &str = "
+const N = 2
+var last : 0..N-1 = any
+var rested : bool = false
+process P(i in 0..N-1) {
+    turn when last != i { last := i }
+    rest { rested := true }
+}
+property rests: eventually rested
+";
+
+/// As before, but which of three has the next turn, oneself first of all, is chosen by one and the
+/// same command. All these choices lead to one state of the quotient.
+const TURNS_CHOSEN: &str = "
+const N = 3
+var next_one : 0..N-1 = any
+var again : 0..1 = 0
+var rested : bool = false
+process P(i in 0..N-1) {
+    turn when next_one == i {
+        again := choose 0..1
+        if again == 1 { next_one := choose 0..N-1 }
+        again := 0
+    }
+    rest { rested := true }
+}
+property rests: eventually rested
+";
+
+#[test]
+fn steps_that_are_called_the_same_differ_in_who_is_who() {
+    for fairness in ["weak-process", "strong-process"] {
+        let less = decide_with(TURNS_CHOSEN, &[], fairness, Some(SYMMETRY));
+        assert_eq!(less.verdict.name(), "violated", "{fairness}");
+        // Made without looking at all states of the model.
+        assert!(less.stats.reduced && less.stats.n_states <= 2, "{fairness}");
+    }
+}
+
+#[test]
+fn who_is_who_is_known_under_fairness() {
+    // One process that moves under two names is not two, and the other way round.
+    let cases = [
+        (ONE_AT_TWO_PLACES, "weak-process", "holds"),
+        (ONE_AT_TWO_PLACES, "strong-process", "holds"),
+        (ONE_AT_TWO_PLACES, "weak", "holds"),
+        (ONE_AT_TWO_PLACES, "strong", "holds"),
+        (ONE_AT_TWO_PLACES, "none", "violated"),
+        (TWO_AT_ONE_PLACE, "weak-process", "violated"),
+        (TWO_AT_ONE_PLACE, "strong-process", "violated"),
+        // `rest` is possible all the time.
+        (TWO_AT_ONE_PLACE, "weak", "holds"),
+        (TWO_AT_ONE_PLACE, "strong", "holds"),
+    ];
+    for (text, fairness, expected) in cases {
+        let (verdict, full, less) = compare(text, "2", fairness, SYMMETRY);
+        assert_eq!(verdict, expected, "{fairness}: {text}");
+        // A run that takes turns passes through all states that there are.
+        assert!(less < full || verdict == "violated", "{fairness}: {text}");
+    }
+}
+
+/// Everybody asks again and again for one resource, and is given it if it happens to be free.
+const RESOURCE: &str = "
+const N = 4
+var free : bool = true
+process P(i in 0..N-1) {
+    init working
+    from working { ask                          -> asking }
+    from asking  { take when free { free := false } -> using }
+    from using   { give { free := true }        -> working }
+}
+property served: always (P[0] @ asking -> eventually P[0] @ using)
+property all_use: always (P[0] @ asking -> eventually forall i in 0..N-1: !(P[i] @ asking))
+";
+
+#[test]
+fn interchangeable_processes_are_so_under_fairness_too() {
+    // The first process is told apart by the property, the other three are not.
+    for (fairness, expected) in [
+        ("weak-process", "violated"),
+        ("weak", "violated"),
+        ("strong-process", "holds"),
+        ("strong", "holds"),
+    ] {
+        let (verdict, full, less) = compare(RESOURCE, "4", fairness, SYMMETRY);
+        assert_eq!(verdict, expected, "{fairness}");
+        if expected == "holds" {
+            // Who is asking, and whether one is using: 16 + 4 * 8, or with three counted only
+            // 2 * 4 + 4 + 2 * 3.
+            assert_eq!((full, less), (48, 18), "{fairness}");
+        }
+    }
+}
+
+const PETERSON: &str = include_str!("../../../examples/peterson.fair");
+
+#[test]
+fn peterson_under_fairness_needs_few_states() {
+    // The second property of the file is the one about access.
+    let (model, access) = PETERSON.split_once("invariant").expect("an invariant");
+    let (_, access) = access.split_once("property").expect("a property");
+    let text = format!("{model}property {access}");
+    for fairness in ["weak-process", "weak", "strong-process", "strong"] {
+        let (verdict, full, less) = compare(&text, "4", fairness, SYMMETRY);
+        assert_eq!((verdict.as_str(), full, less), ("holds", 9272, 1705));
+    }
+}
+
+/// Some prepare themselves, which nobody sees; others take turns.
+const PREPARED: &str = "
+const N = 4
+var last : 0..N-1 = any
+var flipped : bool = false
+process W(i in 0..N-1) {
+    var ready : bool = false
+    prepare when !ready { ready := true }
+}
+process P(i in 0..N-1) {
+    fair turn when last != i { last := i; flipped := !flipped }
+}
+property turns: always ((flipped -> eventually !flipped) && (!flipped -> eventually flipped))
+";
+
+#[test]
+fn steps_can_wait_although_processes_are_interchangeable() {
+    let both = Reductions {
+        partial_order: true,
+        ..SYMMETRY
+    };
+    let of = |reductions| compare(PREPARED, "4", "annotated", reductions);
+    let alone = Reductions {
+        partial_order: true,
+        ..Reductions::NONE
+    };
+    let [symmetry, partial_order, both] = [SYMMETRY, alone, both].map(of);
+    for less in [&symmetry, &partial_order] {
+        assert_eq!((&less.0, less.1), (&both.0, both.1));
+        assert!(both.2 < less.2 && less.2 < less.1, "{both:?} {less:?}");
+    }
 }
 
 #[test]

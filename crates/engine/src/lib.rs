@@ -40,6 +40,7 @@ mod stubborn;
 mod symmetry;
 mod system;
 mod table;
+mod threaded_search;
 mod waiting;
 mod weak;
 

@@ -22,6 +22,7 @@ mod checkpoint;
 mod joint_space;
 mod selection;
 mod space;
+mod symmetric;
 mod tables;
 
 use std::sync::Mutex;

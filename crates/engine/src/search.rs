@@ -11,8 +11,10 @@ use rustc_hash::FxHashSet;
 use crate::compile::CompileError;
 use crate::explore::{Stats, trace_step};
 use crate::joint_search::find_run_together;
+use crate::normal_form::concrete_run;
 use crate::product::{Gauge, Halt, OwnSpace, Plan, Product, Space};
 use crate::system::System;
+use crate::threaded_search::find_threaded_run;
 
 /// Which runs are looked for.
 #[derive(Clone, Debug)]
@@ -62,7 +64,7 @@ impl Query<'_> {
 pub enum Outcome {
     /// There is no such run. The whole system was explored.
     NoRun,
-    /// This is one.
+    /// This is one, of the model itself.
     Run {
         /// A short lasso.
         trace: Trace,
@@ -71,6 +73,9 @@ pub enum Outcome {
         /// Under strong global fairness: the size of the closed component.
         component: Option<ComponentSize>,
     },
+    /// There is one, but the run that was found is one of representatives, and no run of the model
+    /// is known that it stands for: the search has to be made again without representatives.
+    NotConcrete,
     /// The model has a run-time error in some reachable state; [`crate::explore`] finds the way to
     /// it.
     Failed,
@@ -79,11 +84,38 @@ pub enum Outcome {
 }
 
 /// Searches a fair run that the automaton accepts, with as many threads as the budget grants; with
-/// one if the search is to keep its state.
+/// one if the search is to keep its state, or if the system exchanges processes that conditions are
+/// about. In that case nothing is kept, and strong global fairness must not be asked for.
 ///
 /// # Errors
 /// A proposition is too large to be compiled.
 pub fn find_run(
+    system: &mut System<'_>,
+    query: &Query<'_>,
+    budget: &Budget,
+    progress: &mut dyn Progress,
+) -> Result<(Outcome, Stats), CompileError> {
+    let (outcome, stats) = match system.forgotten().symmetry && !query.conditions.is_empty() {
+        true => return find_threaded_run(system, query, budget, progress),
+        false => find_ordinary_run(system, query, budget, progress)?,
+    };
+    let outcome = match outcome {
+        Outcome::Run {
+            trace,
+            covering,
+            component,
+        } => concrete_run(system, &trace).map_or(Outcome::NotConcrete, |trace| Outcome::Run {
+            trace,
+            covering,
+            component,
+        }),
+        other => other,
+    };
+    Ok((outcome, stats))
+}
+
+/// A run of representatives, if the system forgets differences between states.
+fn find_ordinary_run(
     system: &mut System<'_>,
     query: &Query<'_>,
     budget: &Budget,
@@ -231,7 +263,10 @@ fn system_size<S: Space>(
 }
 
 /// A lasso of the product as a run of the system.
-fn to_trace<S: Space>(product: &mut Product<'_, '_, S>, lasso: &Lasso) -> Result<Trace, Halt> {
+pub(crate) fn to_trace<S: Space>(
+    product: &mut Product<'_, '_, S>,
+    lasso: &Lasso,
+) -> Result<Trace, Halt> {
     let mut trace = Trace {
         states: Vec::new(),
         steps: Vec::new(),

@@ -102,6 +102,11 @@ impl EdgeBuffer {
         self.pop();
     }
 
+    /// Gives an edge other marks.
+    pub(crate) fn set_marks(&mut self, edge: usize, marks: &[u64]) {
+        self.marks[edge * self.n_mark_words..][..self.n_mark_words].copy_from_slice(marks);
+    }
+
     /// How many words a mark set has.
     pub(crate) fn n_mark_words(&self) -> usize {
         self.n_mark_words

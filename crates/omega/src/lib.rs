@@ -44,6 +44,7 @@ mod lasso;
 mod parallel;
 mod path_based;
 mod stem;
+mod threaded;
 
 pub use acceptance::{Acceptance, MarkId};
 pub use automaton::{Automaton, Cube, Edge, LetterMark, Prop, StateId};
@@ -59,3 +60,7 @@ pub use graph::{EdgeBuffer, Graph, NodeId};
 pub use hoa::{HoaAutomaton, HoaError, TooManyLetterAtoms, from_hoa, to_hoa};
 pub use lasso::{Lasso, LassoStep, covering_lasso, shortest_lasso};
 pub use parallel::{ParallelSearch, find_fair_cycle_together};
+pub use threaded::{
+    Renaming, SymmetricAcceptance, ThreadedComponent, ThreadedGraph, ThreadedSearch,
+    find_threaded_cycle, threaded_lasso,
+};

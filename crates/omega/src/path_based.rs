@@ -238,6 +238,14 @@ impl PathSearch {
         &self.path[self.roots.youngest() as usize..]
     }
 
+    /// The nodes of the largest component on the path.
+    pub fn largest_nodes(&self) -> &[NodeId] {
+        let starts = self.roots.positions.iter().map(|&root| root as usize);
+        let ends = starts.clone().skip(1).chain([self.path.len()]);
+        let components = starts.zip(ends).map(|(start, end)| &self.path[start..end]);
+        components.max_by_key(|nodes| nodes.len()).unwrap_or(&[])
+    }
+
     /// The marks on the explored edges inside the youngest component.
     pub fn youngest_marks(&self) -> &[u64] {
         self.roots.youngest_marks()
@@ -345,7 +353,8 @@ impl PathSearch {
         }
     }
 
-    fn memory_bytes(&self) -> usize {
+    /// How many bytes it occupies.
+    pub fn memory_bytes(&self) -> usize {
         (self.number.capacity() + self.path.capacity()) * size_of::<u32>()
             + self.frames.capacity() * size_of::<Frame>()
             + self.roots.memory_bytes()

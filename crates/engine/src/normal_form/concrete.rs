@@ -29,10 +29,20 @@ const MAX_LENGTH: usize = 100_000;
 /// too long: then the search has to be made again without representatives.
 #[must_use]
 pub fn concrete_run(system: &mut System<'_>, trace: &Trace) -> Option<Trace> {
+    concrete_run_at(system, trace, None)
+}
+
+/// As [`concrete_run`]. If given, `positions` says for each step of the trace which one of its source
+/// it is: several may be called the same and lead to the same representative by different ways.
+pub(crate) fn concrete_run_at(
+    system: &mut System<'_>,
+    trace: &Trace,
+    positions: Option<&[u32]>,
+) -> Option<Trace> {
     let Some(form) = system.normal_form.take() else {
         return Some(trace.clone());
     };
-    let mut walk = Walk::begin(system, &form, trace);
+    let mut walk = Walk::begin(system, &form, (trace, positions));
     let run = walk.as_mut().and_then(Walk::follow);
     system.normal_form = Some(form);
     run
@@ -42,6 +52,8 @@ struct Walk<'a, 'm> {
     system: &'a mut System<'m>,
     form: &'a NormalForm,
     trace: &'a Trace,
+    /// Which step of its source each step is, if that is known.
+    positions: Option<&'a [u32]>,
     /// The state of the model that was reached.
     state: Vec<u64>,
     /// How it differs from the representative, if processes can be exchanged.
@@ -52,7 +64,11 @@ struct Walk<'a, 'm> {
 
 impl<'a, 'm> Walk<'a, 'm> {
     /// Finds an initial state with the right representative.
-    fn begin(system: &'a mut System<'m>, form: &'a NormalForm, trace: &'a Trace) -> Option<Self> {
+    fn begin(
+        system: &'a mut System<'m>,
+        form: &'a NormalForm,
+        (trace, positions): (&'a Trace, Option<&'a [u32]>),
+    ) -> Option<Self> {
         let wanted = system.pack(trace.states.first()?);
         let mut found = None;
         let identity = form.symmetry.as_ref().map(super::Symmetry::identity);
@@ -80,6 +96,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             system,
             form,
             trace,
+            positions,
             state,
             permutation,
             states: Vec::new(),
@@ -129,7 +146,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         }
         let source = self.system.pack(&self.trace.states[at]);
         let target = self.system.pack(&self.trace.states[self.trace.after(at)]);
-        let (reached, sorted) = self.find_target(&source, &target, &step.commands)?;
+        let exact = self.positions.map(|positions| positions[at] as usize);
+        let (reached, sorted) = self.find_target(&source, &target, (&step.commands, exact))?;
         let expected = match (&self.form.symmetry, &self.permutation) {
             (Some(symmetry), Some(p)) => symmetry.permuted(&self.system.layout, p, &reached),
             _ => reached,
@@ -149,12 +167,13 @@ impl<'a, 'm> Walk<'a, 'm> {
         &mut self,
         source: &[u64],
         representative: &[u64],
-        commands: &[CommandId],
+        (commands, exact): (&[CommandId], Option<usize>),
     ) -> Option<(Vec<u64>, Option<Permutation>)> {
         let mut steps = Steps::default();
         self.system.steps(source, &mut steps).ok()?;
         for position in 0..steps.len() {
-            if self.system.step_label(&steps, position).commands != commands {
+            let is_meant = exact.is_none_or(|exact| exact == position);
+            if !is_meant || self.system.step_label(&steps, position).commands != commands {
                 continue;
             }
             let target = self.system.step_target(&steps, position);

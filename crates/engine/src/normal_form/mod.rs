@@ -20,6 +20,7 @@ use crate::system::{Steps, System};
 use self::liveness::Liveness;
 
 pub use self::concrete::concrete_run;
+pub(crate) use self::concrete::concrete_run_at;
 
 /// Which differences between states are to be forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,16 +35,17 @@ pub struct Differences {
 #[derive(Debug)]
 pub(crate) struct NormalForm {
     liveness: Option<Liveness>,
-    symmetry: Option<Symmetry>,
+    pub(crate) symmetry: Option<Symmetry>,
 }
 
 impl System<'_> {
     /// From now on, forgets these differences between states, as far as neither the atoms nor the
-    /// conditions see them. Says why processes cannot be exchanged, if that was asked for.
+    /// conditions see them. Processes that can be exchanged may be subjects of conditions, if these
+    /// are alike; [`crate::find_run`] then keeps account of who is who. Says why processes cannot be
+    /// exchanged, if that was asked for.
     ///
     /// The caller sees to it that the question does not depend on states as such: strong global
-    /// fairness does, and every fairness condition on single processes or actions tells processes
-    /// apart.
+    /// fairness does.
     pub fn forget(
         &mut self,
         differences: Differences,
@@ -61,7 +63,7 @@ impl System<'_> {
             .flatten();
         let symmetry = differences
             .symmetry
-            .then(|| Symmetry::find(model, layout, &self.elimination, atoms))
+            .then(|| Symmetry::find(model, layout, &self.elimination, (atoms, conditions)))
             .transpose();
         let (symmetry, obstacle) = match symmetry {
             Ok(symmetry) => (symmetry, None),
@@ -106,7 +108,9 @@ impl System<'_> {
 }
 
 impl NormalForm {
-    fn apply(
+    /// Replaces a state by its representative. If asked for, tells by which permutation; this must
+    /// be the identity before.
+    pub(crate) fn apply(
         &self,
         layout: &crate::layout::Layout,
         words: &mut [u64],

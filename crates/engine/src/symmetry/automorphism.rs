@@ -2,19 +2,21 @@
 //!
 //! Every command is compared with the command that takes its place, term by term: see
 //! [`super::term`]. With propositions treated alike, the exchange maps runs of the model, from
-//! whatever state, to runs at which the same propositions hold. That initial states are mapped to
+//! whatever state, to runs at which the same propositions hold. With conditions mapped to
+//! conditions, it maps fair runs to fair ones. That initial states are mapped to
 //! initial states is not needed: a search starts with the representatives of those that there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::AtomId;
-use model::{AtomMeaning, CommandId, InstanceId, Model, StepPattern};
+use model::{AtomMeaning, CommandId, Condition, InstanceId, Model, StepPattern};
 
 use crate::constant::Known;
 
 use super::coordinates::{Components, Transposition};
 use super::effect::{Action, Communication};
 use super::sorts::{Slot, SortId, Sorts};
+use super::subjects::SubjectMap;
 use super::term::{NAMES, Obstacle, Term, Terms};
 
 /// How many terms are compared at most.
@@ -83,6 +85,7 @@ pub(super) struct Comparison<'a> {
     pub(super) sorts: &'a Sorts,
     pub(super) components: &'a Components,
     pub(super) commands: CommandMap,
+    pub(super) subjects: SubjectMap,
     /// By cell: its value, if it has only one.
     constants: &'a [Option<i64>],
     meanings: Vec<Option<Meaning>>,
@@ -101,17 +104,19 @@ impl<'a> Comparison<'a> {
             sorts,
             components,
             commands: CommandMap::new(model, sorts),
+            subjects: SubjectMap::new(model, sorts),
             constants,
             meanings: vec![None; model.commands().len()],
             left: MAX_TERMS,
         }
     }
 
-    /// Does the exchange map the model to itself, and every one of these atoms?
+    /// Does the exchange map the model to itself, and every one of these atoms? And each of these
+    /// conditions to one of them?
     pub(super) fn check(
         &mut self,
         exchange: Transposition,
-        atoms: &[AtomId],
+        (atoms, conditions): (&[AtomId], &[Condition]),
     ) -> Result<(), Obstacle> {
         for component in self.components.iter() {
             if component.shift(exchange).is_none() || !component.is_closed(exchange) {
@@ -125,7 +130,12 @@ impl<'a> Comparison<'a> {
         for position in 0..self.model.commands().len() {
             self.check_command(exchange, CommandId::new(position))?;
         }
-        Ok(())
+        let image = |sort, value| exchange.image(sort, value);
+        let commands = (self.model, &self.commands);
+        match self.subjects.permutes(commands, conditions, &image) {
+            true => Ok(()),
+            false => Err(Obstacle::Fairness),
+        }
     }
 
     fn terms<'t>(&'t mut self, known: Known<'t>, renaming: Option<Transposition>) -> Terms<'t> {

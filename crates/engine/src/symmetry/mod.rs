@@ -19,12 +19,13 @@ mod coordinates;
 mod effect;
 mod permutation;
 mod sorts;
+mod subjects;
 mod term;
 
 use std::collections::BTreeSet;
 
 use base::AtomId;
-use model::{CommandId, Model};
+use model::{CommandId, Condition, Model, Subject};
 
 use crate::elimination::Elimination;
 use crate::layout::Layout;
@@ -33,6 +34,7 @@ use self::automorphism::{CommandMap, Comparison};
 use self::coordinates::{Components, Transposition};
 use self::permutation::{Moved, moved_fields, permute};
 use self::sorts::{SortId, Sorts};
+use self::subjects::SubjectMap;
 
 pub(crate) use self::permutation::Permutation;
 pub use self::term::Obstacle;
@@ -46,6 +48,7 @@ pub(crate) struct Symmetry {
     /// By sort, its first and last index.
     ranges: Vec<(i64, i64)>,
     commands: CommandMap,
+    subjects: SubjectMap,
 }
 
 /// Indices that can be exchanged for each other.
@@ -79,7 +82,8 @@ pub(crate) struct Scratch {
 }
 
 impl Symmetry {
-    /// Finds the permutations that change neither the model nor the meaning of these atoms.
+    /// Finds the permutations that change neither the model nor the meaning of these atoms, and map
+    /// these conditions to each other.
     ///
     /// # Errors
     /// Why there are none.
@@ -87,7 +91,7 @@ impl Symmetry {
         model: &Model,
         layout: &Layout,
         elimination: &Elimination,
-        atoms: &[AtomId],
+        question: (&[AtomId], &[Condition]),
     ) -> Result<Self, Obstacle> {
         let parts = model.parts();
         let sorts = Sorts::new(model);
@@ -108,7 +112,7 @@ impl Symmetry {
             let indices = indices(model, &sorts, sort);
             let bounds = indices.first().copied().zip(indices.last().copied());
             ranges.push(bounds.unwrap_or((0, -1)));
-            for members in exchangeable(&mut comparison, sort, &indices, atoms, &mut obstacle)? {
+            for members in exchangeable(&mut comparison, sort, &indices, question, &mut obstacle)? {
                 classes.push(Class::new(sort, members, &moved));
             }
         }
@@ -120,6 +124,7 @@ impl Symmetry {
             moved,
             ranges,
             commands: comparison.commands,
+            subjects: comparison.subjects,
         })
     }
 
@@ -177,6 +182,18 @@ impl Symmetry {
         let image = |sort, value| permutation.image(sort, value);
         self.commands.image(model, command, &image)
     }
+
+    /// The subject of fairness that takes the place of another.
+    pub(crate) fn permuted_subject(
+        &self,
+        model: &Model,
+        permutation: &Permutation,
+        subject: &Subject,
+    ) -> Option<Subject> {
+        let image = |sort, value| permutation.image(sort, value);
+        let commands = (model, &self.commands);
+        self.subjects.image(commands, subject, &image)
+    }
 }
 
 /// All indices of the families of a sort.
@@ -197,7 +214,7 @@ fn exchangeable(
     comparison: &mut Comparison<'_>,
     sort: SortId,
     indices: &[i64],
-    atoms: &[AtomId],
+    question: (&[AtomId], &[Condition]),
     obstacle: &mut Option<Obstacle>,
 ) -> Result<Vec<Vec<i64>>, Obstacle> {
     let mut classes: Vec<Vec<i64>> = Vec::new();
@@ -206,7 +223,7 @@ fn exchangeable(
         for (position, class) in classes.iter().enumerate() {
             let one = class[0];
             let exchange = Transposition { sort, one, other };
-            match comparison.check(exchange, atoms) {
+            match comparison.check(exchange, question) {
                 Ok(()) => {
                     found = Some(position);
                     break;

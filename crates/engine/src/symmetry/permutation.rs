@@ -6,7 +6,7 @@ use super::coordinates::{Component, Components};
 use super::sorts::SortId;
 
 /// A permutation of the indices of every sort.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Permutation {
     /// By sort: the first index, and the image of each from there on. All others stay.
     images: Vec<(i64, Vec<i64>)>,

@@ -70,6 +70,8 @@ pub enum Obstacle {
     Different,
     /// A proposition tells the processes apart.
     Property,
+    /// Fairness tells the processes apart.
+    Fairness,
     /// A proposition tells ways of taking an action apart.
     Ways,
     /// A value or dimension has only some of the indices.
@@ -90,6 +92,7 @@ impl fmt::Display for Obstacle {
             Self::OpenRange => "a range of values depends on the state",
             Self::Different => "no two processes of a family do the same",
             Self::Property => "the property tells the processes apart",
+            Self::Fairness => "fairness tells the processes apart",
             Self::Ways => "the property tells several ways of taking an action apart",
             Self::Partial => "a variable or array is for some of the processes only",
             Self::TooLarge => "the model is too large to be compared with itself",

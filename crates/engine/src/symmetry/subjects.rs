@@ -1,0 +1,104 @@
+//! What a permutation of indices does to the subjects of fairness.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{ActionId, CommandId, Condition, InstanceId, Model, Subject};
+
+use super::automorphism::CommandMap;
+use super::sorts::{SortId, Sorts};
+
+/// Who takes part in a transition with which commands, sorted.
+type Team = Vec<(InstanceId, Vec<CommandId>)>;
+
+/// Finds the subject that takes the place of another.
+#[derive(Debug)]
+pub(crate) struct SubjectMap {
+    /// By instance: the sort of its index.
+    sorts: Vec<Option<SortId>>,
+    /// By action: the teams that can take it.
+    teams: Vec<Vec<Team>>,
+    /// The actions that each team can take.
+    actions: BTreeMap<Team, BTreeSet<ActionId>>,
+}
+
+impl SubjectMap {
+    pub(super) fn new(model: &Model, sorts: &Sorts) -> Self {
+        let of_instance = |instance: &model::Instance| sorts.of_process(model, instance.process);
+        let mut map = Self {
+            sorts: model.instances().iter().map(of_instance).collect(),
+            teams: vec![Vec::new(); model.actions().len()],
+            actions: BTreeMap::new(),
+        };
+        for transition in model.transitions() {
+            let members = transition.participants.iter();
+            let members = members.map(|member| (member.instance, member.alternatives.clone()));
+            let team = in_order(members.collect());
+            let actions = map.actions.entry(team.clone()).or_default();
+            actions.insert(transition.action);
+            map.teams[transition.action.index()].push(team);
+        }
+        map
+    }
+
+    /// The subject that takes the place of this one, if there is exactly one.
+    pub(crate) fn image(
+        &self,
+        (model, commands): (&Model, &CommandMap),
+        subject: &Subject,
+        image: &dyn Fn(Option<SortId>, i64) -> i64,
+    ) -> Option<Subject> {
+        let of_command = |command: &CommandId| commands.image(model, *command, image);
+        let of_instance = |id: InstanceId| {
+            let instance = &model.instances()[id.index()];
+            let index = instance
+                .index
+                .map(|index| image(self.sorts[id.index()], index));
+            model.instance_of(instance.process, index)
+        };
+        match subject {
+            Subject::Process(instance) => of_instance(*instance).map(Subject::Process),
+            Subject::Choice(command) => of_command(command).map(Subject::Choice),
+            Subject::Action(action) => {
+                let mut images = BTreeSet::new();
+                for team in &self.teams[action.index()] {
+                    let members = team.iter().map(|(instance, alternatives)| {
+                        let alternatives = alternatives.iter().map(of_command);
+                        Some((
+                            of_instance(*instance)?,
+                            alternatives.collect::<Option<_>>()?,
+                        ))
+                    });
+                    let team = in_order(members.collect::<Option<_>>()?);
+                    images.extend(self.actions.get(&team)?);
+                }
+                let first = images.pop_first()?;
+                images.is_empty().then_some(Subject::Action(first))
+            }
+            Subject::Timer(_) => None,
+        }
+    }
+
+    /// Is every condition mapped to one of them?
+    pub(super) fn permutes(
+        &self,
+        (model, commands): (&Model, &CommandMap),
+        conditions: &[Condition],
+        image: &dyn Fn(Option<SortId>, i64) -> i64,
+    ) -> bool {
+        conditions.iter().all(|condition| {
+            let subject = self.image((model, commands), &condition.subject, image);
+            subject.is_some_and(|subject| {
+                let mut others = conditions.iter();
+                others.any(|other| other.kind == condition.kind && other.subject == subject)
+            })
+        })
+    }
+}
+
+fn in_order(mut team: Team) -> Team {
+    for (_, alternatives) in &mut team {
+        alternatives.sort_unstable();
+    }
+    team.sort();
+    team
+}
