@@ -32,16 +32,18 @@ impl Entry for AtomicU64 {
 impl Entry for AtomicU32 {
     fn zeroed(len: usize) -> Box<[Self]> {
         let raw = Box::into_raw(vec![0_u32; len].into_boxed_slice());
+        ask_for_huge_pages(raw.cast(), len * size_of::<Self>());
         // SAFETY: `AtomicU32` has the same size, alignment and bit validity as `u32`, and the box
         // is given up here.
         unsafe { Box::from_raw(raw as *mut [Self]) }
     }
 }
 
-/// Large arrays are read at random places; with huge pages, finding these costs less.
+/// Large arrays are read at random places; with huge pages, finding these costs less, and so does
+/// touching them first.
 fn ask_for_huge_pages(start: *const u8, len: usize) {
     #[cfg(target_os = "linux")]
-    if len >= 32 << 20 {
+    if len >= 8 << 20 {
         let page = 2 << 20;
         let head = start.align_offset(page);
         let whole = (len - head) / page * page;
