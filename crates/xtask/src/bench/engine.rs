@@ -1,6 +1,6 @@
 //! `fair check` beside Spin and Stateright: the same systems, the same questions, one machine, one call.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::json;
 
@@ -132,24 +132,15 @@ impl Bench<'_> {
         };
         let asked = model.promela.is_some() && question.is_for_spin(size);
         let spin = self.spin.as_ref().filter(|_| asked);
-        let (fair, plain) = self.side_by_side(task(Variant::Plain), spin)?;
         let others = question.kind == Kind::Safety && !self.options.quick;
+        let (fair, two_threads, plain) = self.side_by_side(task(Variant::Plain), spin, others)?;
         let once = |variant| match (spin, &plain) {
             (Some(spin), Some(Ok(plain))) if others => spin.once(task(variant), plain).map(Some),
             _ => Ok(None),
         };
         let (collapse, reduced) = (once(Variant::Collapse)?, once(Variant::Reduced)?);
-        let ours = |flags: &[&str], n_runs| match others {
-            true => self
-                .series(task(Variant::Plain), flags)
-                .run_all(n_runs)
-                .map(Some),
-            false => Ok(None),
-        };
-        let (fair_reduced, two_threads) = (
-            ours(&["--reduce"], 1)?,
-            ours(&["--threads", "2"], self.options.runs)?,
-        );
+        let reducing = self.series(task(Variant::Plain), &["--reduce"]);
+        let fair_reduced = others.then(|| reducing.run_all(1)).transpose()?;
         let stateright = self.third(task(Variant::Plain))?;
         let result = |verifier: Answer<Verifier>| match verifier {
             Ok(verifier) => verifier.result().map(Ok),
@@ -195,18 +186,18 @@ impl Bench<'_> {
         self.fair.series(&task.model.native, &defines, &all)
     }
 
-    /// Both checkers in turn, so that a change of the machine's mood hits both.
-    fn side_by_side(
-        &self,
-        task: Task<'_>,
-        spin: Option<&Spin>,
-    ) -> Result<(Answer<FairResult>, Option<Answer<Verifier>>)> {
-        let mut series = self.series(task, &[]);
+    /// Both checkers in turn, ours perhaps with two threads too, so that a change of the machine's
+    /// mood hits all.
+    fn side_by_side(&self, task: Task<'_>, spin: Option<&Spin>, with_two: bool) -> Result<InTurn> {
+        let flags = [Some(&[][..]), with_two.then_some(&["--threads", "2"][..])];
+        let series = |flags| (self.series(task, flags), Ok(()));
+        let mut ours: Vec<_> = flags.into_iter().flatten().map(series).collect();
         let mut verifier = spin.map(|spin| spin.verifier(task)).transpose()?;
-        let mut answer = Ok(());
         for _ in 0..self.options.runs {
-            if answer.is_ok() {
-                answer = series.run()?;
+            for (series, answer) in &mut ours {
+                if answer.is_ok() {
+                    *answer = series.run()?;
+                }
             }
             if let Some(Ok(running)) = &mut verifier
                 && let Err(reason) = running.run()?
@@ -214,11 +205,12 @@ impl Bench<'_> {
                 verifier = Some(Err(reason));
             }
         }
-        let fair = match answer {
-            Ok(()) => Ok(series.result()?),
-            Err(reason) => Err(reason),
-        };
-        Ok((fair, verifier))
+        let mut results = ours.into_iter().map(|(series, answer)| match answer {
+            Ok(()) => series.result().map(Ok),
+            Err(reason) => Ok(Err(reason)),
+        });
+        let one = results.next().context("one thread is always asked")??;
+        Ok((one, results.next().transpose()?, verifier))
     }
 
     fn print(&self, rows: &[Row]) {
@@ -358,6 +350,13 @@ impl Bench<'_> {
         ]
     }
 }
+
+/// What we say with one thread, with two if asked for, and what Spin says if it is asked.
+type InTurn = (
+    Answer<FairResult>,
+    Option<Answer<FairResult>>,
+    Option<Answer<Verifier>>,
+);
 
 impl Row {
     /// Our states with reductions, in Spin's.
