@@ -199,6 +199,47 @@ fn threads_find_the_same() {
     }
 }
 
+/// Many initial states, of several words each, so that threads add them together.
+const MANY: &str = "
+    var a, b, c : 0..19 = any
+    var far : int[6] = 0
+    process P(i in 0..5) { far when far[i] == 0 && a == 3 && b == 7 { far[i] := 1000000000 } }
+    reachable all: forall i in 0..5: far[i] > 0
+";
+
+#[test]
+fn threads_add_the_same_initial_states() {
+    let source = base::Source {
+        name: "many.fair".into(),
+        text: MANY.into(),
+    };
+    let model = lang::load(source, &lang::Options::default())
+        .model
+        .expect("the model is right");
+    let goal = Goal::Satisfies(omega::Prop::Atom(base::AtomId(0)));
+    for n_threads in [1, 2, 3, 2, 3] {
+        let budget = Budget::unlimited().with_threads(n_threads);
+        let mut system = System::new(&model).expect("the model is small");
+        let mut look = |atoms: &[base::AtomId], goal: &Goal| {
+            let explored = explore(
+                &mut system,
+                &exploration(atoms, goal),
+                &budget,
+                &mut NoProgress,
+            );
+            explored.expect("the goal is small")
+        };
+        let all = look(&[], &Goal::Nothing);
+        assert_eq!(all.found, Found::Nothing);
+        // In twenty of them the six processes move.
+        assert_eq!(all.stats.n_states, 8_000 + 20 * 63);
+        match look(&[base::AtomId(0)], &goal).found {
+            Found::Goal(trace) => assert_eq!(trace.steps.len(), 6),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 #[test]
 fn a_state_that_instructions_cannot_address_is_refused() {
     let load = |n_cells: usize| {
