@@ -9,6 +9,7 @@ mod cases;
 mod formula;
 mod models;
 mod oracle;
+mod peer;
 pub mod programs;
 mod random;
 
@@ -17,4 +18,5 @@ pub use cases::cases;
 pub use formula::random_formula;
 pub use models::{ModelShape, random_model};
 pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};
+pub use peer::has_peer;
 pub use random::Random;
