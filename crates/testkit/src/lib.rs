@@ -5,14 +5,18 @@
 //! the search with the tool.
 
 mod branching;
+mod cases;
 mod formula;
 mod models;
 mod oracle;
+mod peer;
 pub mod programs;
 mod random;
 
 pub use branching::{BranchingOracle, random_ctl_star};
+pub use cases::cases;
 pub use formula::random_formula;
 pub use models::{ModelShape, random_model};
 pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};
+pub use peer::has_peer;
 pub use random::Random;
