@@ -107,6 +107,22 @@ const EXHAUSTED: &str =
     "more processes come into being, or processes grow larger, than is provided for";
 
 impl Outcome {
+    /// No answer, because the way in which the model was made does not allow one.
+    #[must_use]
+    pub fn not_asked(fairness: Fairness, why: String) -> Self {
+        Self {
+            verdict: Verdict::Unknown(UnknownReason::Unsupported(why)),
+            route: "explicit",
+            fairness,
+            stats: Stats::default(),
+            reduced: Reductions::NONE,
+            branching: None,
+            remarks: Vec::new(),
+            warnings: Vec::new(),
+            sample: None,
+        }
+    }
+
     /// Does a larger bound on what comes into being while the system runs promise an answer?
     #[must_use]
     pub fn is_exhausted(&self) -> bool {

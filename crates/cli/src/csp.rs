@@ -60,6 +60,7 @@ pub fn load(
                 system: question.system,
                 kind: question.kind.clone(),
                 compound,
+                question: question.clone(),
             },
         );
     }
@@ -89,6 +90,10 @@ pub fn answer(
     let Some(asked) = loaded.asked.get(&property.name) else {
         return Ok((check::check(model, property, plan, progress)?, None));
     };
+    let fairness = check::effective_fairness(model, property, plan.fairness);
+    if let Some(why) = asked.question.undecided(fairness) {
+        return Ok((Outcome::not_asked(fairness, why.to_owned()), None));
+    }
     match &asked.kind {
         QuestionKind::Property => {
             let mut outcome = check::check(model, property, plan, progress)?;

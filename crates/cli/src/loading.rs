@@ -51,6 +51,8 @@ pub struct Asked {
     pub kind: import::csp::QuestionKind,
     /// A component of the system that contains several processes.
     pub compound: Option<String>,
+    /// The question, with what makes it undecidable.
+    pub question: import::csp::Question,
 }
 
 impl Asked {

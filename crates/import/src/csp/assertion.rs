@@ -9,6 +9,7 @@ use model::{Assumption, Atom, AtomMeaning, Expr, StepPattern};
 use super::assemble::{Assembled, SILENT};
 use super::ast::{AssertDecl, Claim, Formula, Ident};
 use super::lexer::Name;
+use super::merged::Doubts;
 use super::scope::Ty;
 use super::term::Machine;
 use super::{Question, QuestionKind};
@@ -18,6 +19,8 @@ pub(crate) struct Atoms<'m, 'a> {
     pub(crate) machine: &'m mut Machine<'a>,
     pub(crate) assembled: &'m Assembled,
     pub(crate) by_name: BTreeMap<String, AtomId>,
+    /// Why what was translated last cannot be decided: it mentions a merged event.
+    pub(crate) mentioned: Option<String>,
 }
 
 impl Atoms<'_, '_> {
@@ -50,6 +53,7 @@ impl Atoms<'_, '_> {
         system: usize,
         text: &str,
     ) -> Option<Question> {
+        self.mentioned = None;
         let property = match &decl.claim {
             Claim::DeadlockFree => self.deadlock_free(decl.span),
             Claim::NonTerminating => Property::DeadlockFree,
@@ -94,6 +98,7 @@ impl Atoms<'_, '_> {
                 fairness: None,
                 span: decl.span,
             },
+            doubts: self.doubts(),
         })
     }
 
@@ -115,6 +120,7 @@ impl Atoms<'_, '_> {
         formula: &Formula,
         span: Span,
     ) -> Option<Question> {
+        self.mentioned = None;
         Some(Question {
             system: 0,
             kind: QuestionKind::Property,
@@ -125,7 +131,16 @@ impl Atoms<'_, '_> {
                 fairness: None,
                 span,
             },
+            doubts: self.doubts(),
         })
+    }
+
+    /// What is doubtful about the formula that was translated last.
+    fn doubts(&mut self) -> Doubts {
+        Doubts {
+            steps: self.mentioned.take(),
+            ..Doubts::default()
+        }
     }
 
     pub(crate) fn formula(&mut self, formula: &Formula) -> Option<Ltl> {
@@ -187,6 +202,12 @@ impl Atoms<'_, '_> {
 
     /// The step that leads here is this event.
     fn event(&mut self, event: &str, span: Span) -> Option<Ltl> {
+        // Values that formulas mention are told apart from the others. What is not found may still
+        // be one of the others.
+        if !self.assembled.events.contains(event) || event.contains('_') {
+            let merged = self.machine.merged.why(event, self.machine.sources);
+            self.mentioned = self.mentioned.take().or(merged);
+        }
         if self.assembled.events.contains(event) {
             // The two halves of a handshake carry the names; both say the same.
             if let Some((channel, message)) = event.split_once('.') {

@@ -25,6 +25,7 @@ mod composition;
 mod declared;
 mod handshake;
 mod lexer;
+mod merged;
 mod moves;
 mod names;
 mod parser;
@@ -47,6 +48,7 @@ pub use ast::RefinementKind;
 use assertion::Atoms;
 use ast::{Claim, Formula, ProcessUse, Spec};
 use component::Limits;
+use merged::Doubts;
 use scope::Scope;
 use term::{Arg, Env, Machine, Term};
 
@@ -68,6 +70,7 @@ pub struct System {
     /// A component that contains parallel compositions, if there is one: for process fairness it
     /// is a single process.
     pub compound: Option<String>,
+    pub(crate) doubts: Doubts,
 }
 
 /// What an assertion asks.
@@ -80,6 +83,7 @@ pub struct Question {
     /// Its name and text. For [`QuestionKind::Property`] and [`QuestionKind::Optimum`] its meaning
     /// as well.
     pub property: NamedProperty,
+    pub(crate) doubts: Doubts,
 }
 
 /// How a question is answered.
@@ -181,6 +185,7 @@ impl Reader<'_> {
         }
         let mut questions: Vec<Question> = questions.into_iter().flatten().collect();
         questions.extend(extra);
+        questions.iter_mut().for_each(|q| q.doubt(&systems));
         number_names(&mut questions);
         Some((systems, questions))
     }
@@ -358,6 +363,7 @@ impl Reader<'_> {
             machine: &mut machine,
             assembled: &assembled,
             by_name: BTreeMap::new(),
+            mentioned: None,
         };
         for (assertion, (own, other)) in asked.uses.iter().enumerate() {
             if *own == position {
@@ -374,6 +380,8 @@ impl Reader<'_> {
             }
         }
         let mut extra = Vec::new();
+        let mut assumed = None;
+        atoms.mentioned = None;
         for (index, (formula, id)) in asked.formulas.iter().enumerate() {
             let text = &self.sources[id.index()].text;
             let span = Span::new(*id, 0, text.len());
@@ -382,10 +390,12 @@ impl Reader<'_> {
                 None => {
                     let assumption = atoms.assumption(formula, true)?;
                     atoms.machine.parts.assumptions.push(assumption);
+                    assumed = assumed.or(atoms.mentioned.take());
                 }
             }
         }
         let compound = assembled.compound.map(|(name, _)| name);
+        let doubts = machine.doubts(assumed);
         let parts = std::mem::take(&mut machine.parts);
         let model = self.finish(parts)?;
         Some((
@@ -393,6 +403,7 @@ impl Reader<'_> {
                 name,
                 model,
                 compound,
+                doubts,
             },
             extra,
         ))

@@ -42,6 +42,11 @@ pub fn outcomes(loaded: &Loaded, fairness: Option<&str>) -> Vec<Outcome> {
         let model = &loaded.systems[question.system].model;
         let property = &question.property;
         let progress = &mut NoProgress;
+        let fairness = check::effective_fairness(model, property, plan.fairness);
+        if let Some(why) = question.undecided(fairness) {
+            list.push(Outcome::not_asked(fairness, why.to_owned()));
+            continue;
+        }
         let outcome = match &question.kind {
             QuestionKind::Property => check::check(model, property, &plan, progress),
             QuestionKind::Optimum { value, greatest } => {
