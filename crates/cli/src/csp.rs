@@ -76,7 +76,7 @@ pub fn load(
     })
 }
 
-/// Answers a question, whatever its kind; with a remark on what the evidence shows.
+/// Answers a question, whatever its kind.
 ///
 /// # Errors
 /// The evidence found is wrong. This is a bug in the tool.
@@ -85,10 +85,10 @@ pub fn answer(
     property: &NamedProperty,
     plan: &Plan,
     progress: &mut dyn Progress,
-) -> Result<(Outcome, Option<String>), Bug> {
+) -> Result<Outcome, Bug> {
     let model = loaded.model_of(property);
     let Some(asked) = loaded.asked.get(&property.name) else {
-        return Ok((check::check(model, property, plan, progress)?, None));
+        return check::check(model, property, plan, progress);
     };
     let fairness = check::effective_fairness(model, property, plan.fairness);
     if let Some(why) = asked.question.undecided(fairness) {
@@ -98,18 +98,18 @@ pub fn answer(
         QuestionKind::Property => {
             let mut outcome = check::check(model, property, plan, progress)?;
             outcome.warnings.extend(compound_warning(asked, &outcome));
-            Ok((outcome, None))
+            Ok(outcome)
         }
         QuestionKind::Optimum { value, greatest } => {
-            let (outcome, best) =
+            let (mut outcome, best) =
                 check::optimum(model, property, value, *greatest, plan, progress)?;
             let what = if *greatest { "greatest" } else { "least" };
             let remark = best.map(|best| format!("the {what} value is {best}"));
-            Ok((outcome, remark))
+            outcome.remarks.extend(remark);
+            Ok(outcome)
         }
         QuestionKind::Deterministic => {
-            let compared = refinement::deterministic(model, SILENT, property, plan, progress)?;
-            Ok((compared.outcome, compared.remark))
+            refinement::deterministic(model, SILENT, property, plan, progress)
         }
         QuestionKind::Refines {
             kind,
@@ -121,8 +121,7 @@ pub fn answer(
                 RefinementKind::FailuresDivergences => Refinement::FailuresDivergences,
             };
             let systems = (model, loaded.system(*specification));
-            let compared = refinement::refines(systems, SILENT, kind, property, plan, progress)?;
-            Ok((compared.outcome, compared.remark))
+            refinement::refines(systems, SILENT, kind, property, plan, progress)
         }
     }
 }

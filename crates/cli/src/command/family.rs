@@ -1,17 +1,17 @@
 //! Models with a parameter that has no value: checked for all its values.
 
-use base::{Severity, Source};
+use base::{Route, Severity, Source};
 use check::{ForAll, Outcome, Plan};
 use lang::LoadedTemplate;
 use logic::NamedProperty;
 use model::{Model, Scope, Template};
-use report::{PropertyResult, Question};
+use report::PropertyResult;
 
-use super::check::cost;
+use super::check::result;
 use crate::diagnostics;
 use crate::failure::Failure;
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, Route};
+use crate::options::CheckOptions;
 use crate::progress::Meter;
 
 /// Values of the parameter that are tried for an instance to speak about.
@@ -136,20 +136,10 @@ impl Family {
         let seconds = meter.seconds();
         meter.finish();
         let answer = checked?;
-        let shown = answer.instance.and_then(instances);
-        let (model, shown_property) = match shown {
-            Some(shown) => shown,
-            None => (self.as_loaded()?.model, property.clone()),
-        };
-        let asked = Question {
-            model: &model,
-            sources: &self.sources,
-            property: &shown_property,
-            fairness: answer.outcome.fairness,
-            assumptions: &model.parts().assumptions,
-        };
-        let mut result = asked.result(&answer.outcome.verdict, cost(&answer.outcome, seconds));
-        result.remarks.splice(0..0, answer.remarks);
+        let mut result = result(property, &self.sources, &answer.outcome, seconds);
+        result
+            .remarks
+            .splice(0..0, answer.outcome.remarks.iter().cloned());
         let warnings = answer.outcome.warnings.iter();
         let warnings: Vec<_> = warnings
             .map(|d| report::warning(d, &self.sources))

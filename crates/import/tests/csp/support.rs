@@ -32,7 +32,6 @@ pub fn right(text: &str) -> Loaded {
 pub fn outcomes(loaded: &Loaded, fairness: Option<&str>) -> Vec<Outcome> {
     let plan = Plan {
         fairness: fairness.map(|name| Fairness::parse(name).expect("a fairness")),
-        reduce: false,
         budget: Budget::unlimited().with_max_states(1_000_000),
         naive: false,
         ..Plan::default()
@@ -52,9 +51,7 @@ pub fn outcomes(loaded: &Loaded, fairness: Option<&str>) -> Vec<Outcome> {
             QuestionKind::Optimum { value, greatest } => {
                 check::optimum(model, property, value, *greatest, &plan, progress).map(|o| o.0)
             }
-            QuestionKind::Deterministic => {
-                deterministic(model, "tau", property, &plan, progress).map(|c| c.outcome)
-            }
+            QuestionKind::Deterministic => deterministic(model, "tau", property, &plan, progress),
             QuestionKind::Refines {
                 kind,
                 specification,
@@ -65,7 +62,7 @@ pub fn outcomes(loaded: &Loaded, fairness: Option<&str>) -> Vec<Outcome> {
                     RefinementKind::FailuresDivergences => Refinement::FailuresDivergences,
                 };
                 let systems = (model, &loaded.systems[*specification].model);
-                refines(systems, "tau", kind, property, &plan, progress).map(|c| c.outcome)
+                refines(systems, "tau", kind, property, &plan, progress)
             }
         };
         list.push(outcome.expect("evidence is right"));
