@@ -92,7 +92,7 @@ pub fn answer(
     };
     let fairness = check::effective_fairness(model, property, plan.fairness);
     if let Some(why) = asked.question.undecided(fairness) {
-        return Ok((Outcome::not_asked(fairness, why.to_owned()), None));
+        return Ok(Outcome::not_asked(fairness, why.to_owned()));
     }
     match &asked.kind {
         QuestionKind::Property => {
