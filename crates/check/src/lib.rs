@@ -7,6 +7,7 @@
 //!
 //! What to read next: `SOUNDNESS.md` says for every route which properties it decides and why.
 
+mod answer;
 mod branching;
 mod explicit;
 mod fairness;
@@ -28,6 +29,7 @@ use evidence::{Branching, Invalid, UnknownReason, Verdict, ViolationKind};
 use logic::{NamedProperty, Property};
 use model::{ErrorKind, Model};
 
+pub use answer::answer;
 pub use fairness::effective_fairness;
 pub use optimum::optimum;
 pub use parameterized::{Answer, ForAll, Instances, check_for_all, template_fairness};

@@ -1,0 +1,69 @@
+//! Questions of all kinds, in whatever language they were asked.
+
+use base::{Diagnostic, FairnessKind, Progress, Span};
+use source::{Question, QuestionKind, System};
+
+use crate::{Bug, Outcome, Plan, optimum, refinement};
+
+/// Answers a question about one of these systems. What its author says about the abstraction for it
+/// takes the place of the hints in the plan.
+///
+/// # Errors
+/// The evidence found is wrong. This is a bug in the tool.
+pub fn answer(
+    systems: &[System],
+    question: &Question,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Bug> {
+    let mut plan = plan.clone();
+    plan.predicate.hints = question.scope.hints.clone();
+    let (system, property) = (&systems[question.system], &question.property);
+    let model = &system.model;
+
+    let (mut outcome, remark) = match &question.kind {
+        QuestionKind::Property | QuestionKind::EndStates => {
+            let mut outcome = crate::check(model, property, &plan, progress)?;
+            let warning = compound_warning(system, &outcome);
+            outcome.warnings.extend(warning);
+            (outcome, None)
+        }
+        QuestionKind::Optimum { value, greatest } => {
+            let (outcome, best) =
+                optimum::optimum(model, property, value, *greatest, &plan, progress)?;
+            let what = if *greatest { "greatest" } else { "least" };
+            let remark = best.map(|best| format!("the {what} value is {best}"));
+            (outcome, remark)
+        }
+        QuestionKind::Deterministic { silent } => {
+            let compared = refinement::deterministic(model, silent, property, &plan, progress)?;
+            (compared.outcome, compared.remark)
+        }
+        QuestionKind::Refines {
+            refinement,
+            specification,
+            silent,
+        } => {
+            let pair = (model, &systems[*specification].model);
+            let compared =
+                refinement::refines(pair, silent, *refinement, property, &plan, progress)?;
+            (compared.outcome, compared.remark)
+        }
+    };
+    outcome.remarks.extend(remark);
+    Ok(outcome)
+}
+
+/// Process fairness is about components; one of them may contain several processes.
+fn compound_warning(system: &System, outcome: &Outcome) -> Option<Diagnostic> {
+    let name = system.compound.as_ref()?;
+    let about_processes = matches!(
+        outcome.fairness.kind,
+        FairnessKind::WeakProcess | FairnessKind::StrongProcess
+    );
+    about_processes.then(|| {
+        let message =
+            format!("`{name}` creates processes while it runs; fairness treats it as one process");
+        Diagnostic::warning("compound-process", Span::nowhere(), message)
+    })
+}
