@@ -21,23 +21,23 @@ pub fn answer(
     let (system, property) = (&systems[question.system], &question.property);
     let model = &system.model;
 
-    let (mut outcome, remark) = match &question.kind {
+    match &question.kind {
         QuestionKind::Property | QuestionKind::EndStates => {
             let mut outcome = crate::check(model, property, &plan, progress)?;
             let warning = compound_warning(system, &outcome);
             outcome.warnings.extend(warning);
-            (outcome, None)
+            Ok(outcome)
         }
         QuestionKind::Optimum { value, greatest } => {
-            let (outcome, best) =
+            let (mut outcome, best) =
                 optimum::optimum(model, property, value, *greatest, &plan, progress)?;
             let what = if *greatest { "greatest" } else { "least" };
             let remark = best.map(|best| format!("the {what} value is {best}"));
-            (outcome, remark)
+            outcome.remarks.extend(remark);
+            Ok(outcome)
         }
         QuestionKind::Deterministic { silent } => {
-            let compared = refinement::deterministic(model, silent, property, &plan, progress)?;
-            (compared.outcome, compared.remark)
+            refinement::deterministic(model, silent, property, &plan, progress)
         }
         QuestionKind::Refines {
             refinement,
@@ -45,13 +45,9 @@ pub fn answer(
             silent,
         } => {
             let pair = (model, &systems[*specification].model);
-            let compared =
-                refinement::refines(pair, silent, *refinement, property, &plan, progress)?;
-            (compared.outcome, compared.remark)
+            refinement::refines(pair, silent, *refinement, property, &plan, progress)
         }
-    };
-    outcome.remarks.extend(remark);
-    Ok(outcome)
+    }
 }
 
 /// Process fairness is about components; one of them may contain several processes.

@@ -9,12 +9,12 @@
 use abstraction::parameterized::{
     Abstraction, Asked, Level, Obstacle, Selection, abstraction, core_model,
 };
-use base::{AtomId, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Span};
+use base::{AtomId, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Assumption, Model, Scope, Template};
 
-use crate::{Bug, Outcome, Plan, Reductions, reduction};
+use crate::{Bug, Outcome, Plan, reduction};
 
 /// Instances up to this number of processes are searched for violations before a proof is tried.
 const MAX_TRIED: i64 = 3;
@@ -57,8 +57,6 @@ pub struct Answer {
     pub outcome: Outcome,
     /// The value of the parameter for which the property is violated.
     pub instance: Option<i64>,
-    /// What the verdict rests on.
-    pub remarks: Vec<String>,
     /// What the proof needs: rankings, then fairness conditions, in the user's words.
     pub needs: Vec<String>,
 }
@@ -364,7 +362,7 @@ impl Proving<'_> {
             self.remarks
                 .insert(1, format!("needs: {}", needs.join("; ")));
         }
-        Ok(self.answer(Verdict::Holds { witness: None }, None, needs, warnings))
+        Ok(self.answer(Verdict::Holds { witness: None }, needs, warnings))
     }
 
     /// The smallest instance with a violation, up to a number of processes.
@@ -376,7 +374,7 @@ impl Proving<'_> {
         let name = &self.question.template.name;
         let mut searched = Vec::new();
         for value in 0..=max_value {
-            let Some(outcome) = self.instance(value, progress)? else {
+            let Some(mut outcome) = self.instance(value, progress)? else {
                 continue;
             };
             match outcome.verdict {
@@ -385,10 +383,10 @@ impl Proving<'_> {
                         true => format!("for {name} = {value}"),
                         false => format!("for {name} = {value}; smaller instances satisfy it"),
                     };
+                    outcome.remarks = vec![remark];
                     return Ok(Some(Answer {
                         outcome,
                         instance: Some(value),
-                        remarks: vec![remark],
                         needs: Vec::new(),
                     }));
                 }
@@ -422,30 +420,19 @@ impl Proving<'_> {
             let span = self.question.property.span;
             warnings.push(Diagnostic::warning("unsupported", span, message.clone()));
         }
-        Ok(self.answer(Verdict::Unknown(reason), None, Vec::new(), warnings))
+        Ok(self.answer(Verdict::Unknown(reason), Vec::new(), warnings))
     }
 
-    fn answer(
-        self,
-        verdict: Verdict,
-        instance: Option<i64>,
-        needs: Vec<String>,
-        warnings: Vec<Diagnostic>,
-    ) -> Answer {
-        Answer {
-            outcome: Outcome {
-                verdict,
-                route: "ws1s",
-                fairness: self.fairness,
-                stats: self.stats,
-                remarks: Vec::new(),
-                reduced: Reductions::NONE,
-                branching: None,
-                warnings,
-                sample: None,
-            },
-            instance,
+    fn answer(self, verdict: Verdict, needs: Vec<String>, warnings: Vec<Diagnostic>) -> Answer {
+        let outcome = Outcome {
+            stats: self.stats,
             remarks: self.remarks,
+            warnings,
+            ..Outcome::new(Route::Ws1s, self.fairness, verdict)
+        };
+        Answer {
+            outcome,
+            instance: None,
             needs,
         }
     }
@@ -457,6 +444,8 @@ impl Proving<'_> {
         let plan = Plan {
             fairness: Some(self.fairness),
             budget: self.plan.budget.clone().with_max_states(MAX_STATES),
+            // An instance has no free parameter.
+            route: self.plan.route.filter(|route| *route != Route::Ws1s),
             ..self.plan.clone()
         };
         crate::check(&model, &property, &plan, progress).map(Some)

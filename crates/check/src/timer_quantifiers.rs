@@ -9,12 +9,12 @@
 
 use base::{AtomId, Fairness, FairnessKind, Progress};
 use engine::{Built, StateGraph, System};
-use evidence::{UnknownReason, Verdict};
+use evidence::UnknownReason;
 use logic::{CtlStar, Ltl, MayMustProperty, NamedProperty, Property};
 use model::{CommandId, MayMust, MayMustParts, Model, Proposition, StepPattern};
 
 use crate::branching::check_may_must;
-use crate::timers::with_premise;
+use crate::timers::{undecided, with_premise};
 use crate::{Outcome, Plan};
 
 /// Answers a formula of CTL* about a model with abstract timers. `before` is what the check that time
@@ -26,11 +26,7 @@ pub(crate) fn check(
     before: Outcome,
     (plan, progress): (&Plan, &mut dyn Progress),
 ) -> Outcome {
-    let unknown = |reason| Outcome {
-        verdict: Verdict::Unknown(reason),
-        warnings: Vec::new(),
-        ..before.clone()
-    };
+    let unknown = |reason| undecided(before.clone(), reason);
     let is_restricted = before.fairness.kind != FairnessKind::None
         || before.fairness.annotated
         || !model.parts().assumptions.is_empty();

@@ -46,7 +46,7 @@ pub(crate) fn check(
         plan,
         progress,
     )?;
-    if !matches!(zero_time.verdict, Verdict::Holds { .. }) {
+    if !zero_time.holds() {
         return Ok(without_time(zero_time));
     }
     if let Property::CtlStar(formula) = &property.property {
@@ -56,11 +56,10 @@ pub(crate) fn check(
         ));
     }
     if let Some(why) = unsupported(fairness) {
-        return Ok(Outcome {
-            verdict: Verdict::Unknown(UnknownReason::Unsupported(why.to_owned())),
-            warnings: Vec::new(),
-            ..zero_time
-        });
+        return Ok(undecided(
+            zero_time,
+            UnknownReason::Unsupported(why.to_owned()),
+        ));
     }
     let outcome = check_abstractly(model, property, fairness, plan, progress)?;
     let judge = Judge {
@@ -70,6 +69,13 @@ pub(crate) fn check(
         plan,
     };
     judge.judge(outcome, progress)
+}
+
+/// No verdict, after the check that time passes came to this outcome.
+pub(crate) fn undecided(mut zero_time: Outcome, reason: UnknownReason) -> Outcome {
+    zero_time.give_up(reason);
+    zero_time.warnings.clear();
+    zero_time
 }
 
 /// Why a verdict about the abstract model would say nothing about the settings.
@@ -99,9 +105,10 @@ fn time_passes(model: &Model, property: &NamedProperty) -> NamedProperty {
 /// What is said if time does not pass, or if that is not known.
 fn without_time(mut outcome: Outcome) -> Outcome {
     outcome.warnings.clear();
-    let why = match &mut outcome.verdict {
+    let why = match &outcome.verdict {
         Verdict::Violated(violation) if violation.kind == ViolationKind::FairLoop => {
-            violation.kind = ViolationKind::ZeroTime;
+            let violation = violation.clone();
+            outcome.stop_time(&violation);
             "time stops in this run: without `[]<> tick` abstract timers prove nothing"
         }
         _ => "this is about `[]<> tick`, which must hold before abstract timers prove anything",
@@ -201,24 +208,26 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn judge(&self, mut outcome: Outcome, progress: &mut dyn Progress) -> Result<Outcome, Bug> {
         match &outcome.verdict {
-            Verdict::Holds { witness: Some(_) } => match self.find_setting("holds", progress)? {
-                Some(setting) => outcome
-                    .remarks
-                    .push(format!("concrete: so it is with {setting}")),
-                None => {
-                    outcome.verdict = Verdict::Unknown(UnknownReason::AbstractionTooCoarse);
-                    outcome
+            Verdict::Holds { witness: Some(_) } => {
+                match self.find_setting(Outcome::holds, progress)? {
+                    Some(setting) => outcome
                         .remarks
-                        .push(self.tried("no run of this kind was found"));
+                        .push(format!("concrete: so it is with {setting}")),
+                    None => {
+                        outcome.give_up(UnknownReason::AbstractionTooCoarse);
+                        outcome
+                            .remarks
+                            .push(self.tried("no run of this kind was found"));
+                    }
                 }
-            },
+            }
             Verdict::Violated(violation) if violation.kind != ViolationKind::Unreachable => {
-                let remark = match self.find_setting("violated", progress)? {
+                let remark = match self.find_setting(Outcome::is_violated, progress)? {
                     Some(setting) => format!("concrete: the property fails with {setting}"),
                     None => match self.spurious(violation, progress)? {
                         Some(why) => why,
                         None => {
-                            outcome.verdict = Verdict::Unknown(UnknownReason::AbstractionTooCoarse);
+                            outcome.give_up(UnknownReason::AbstractionTooCoarse);
                             self.tried("the violation of the abstract model was not met")
                         }
                     },
@@ -237,11 +246,11 @@ impl Judge<'_> {
         )
     }
 
-    /// The settings with which the concrete model gives this verdict: the same for all timers first, then
+    /// The settings with which the concrete model has the verdict: the same for all timers first, then
     /// any mixture.
     fn find_setting(
         &self,
-        verdict: &str,
+        has_verdict: fn(&Outcome) -> bool,
         progress: &mut dyn Progress,
     ) -> Result<Option<String>, Bug> {
         let uniform = (0..=self.reach()).map(|beyond| (beyond, beyond));
@@ -260,7 +269,7 @@ impl Judge<'_> {
             };
             let outcome =
                 check_explicitly(&concrete, self.property, self.fairness, self.plan, progress)?;
-            if outcome.verdict.name() == verdict {
+            if has_verdict(&outcome) {
                 return Ok(Some(self.settings_text(range)));
             }
         }
@@ -313,7 +322,7 @@ impl Judge<'_> {
             ..self.fairness
         };
         let fair = check_explicitly(self.model, self.property, fairness, self.plan, progress)?;
-        if !matches!(fair.verdict, Verdict::Holds { .. }) {
+        if !fair.holds() {
             return Ok(None);
         }
         let only_timers = Fairness {

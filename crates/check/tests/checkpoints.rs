@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use base::{Budget, Checkpoints, Fairness, NoProgress, Span, StopReason};
-use check::{Outcome, Plan, check};
+use check::{Outcome, Plan, Reduction, Reductions, check};
 use evidence::{UnknownReason, Verdict};
 use logic::{Ltl, NamedProperty, Property, classify};
 use model::Model;
@@ -73,10 +73,14 @@ fn stopped_checks_go_on_where_they_were() {
             span: Span::nowhere(),
         };
         let kinds = ["none", "weak", "strong", "strong-process", "annotated"];
-        let reduce = random.chance(30);
+        let reduction = if random.chance(30) {
+            Reduction::ALL
+        } else {
+            Reduction::None
+        };
         let plan = Plan {
             fairness: Fairness::parse(kinds[random.below(kinds.len())]),
-            reduce,
+            reduction,
             budget: Budget::unlimited().with_max_states(3_000),
             ..Plan::default()
         };
@@ -102,10 +106,11 @@ fn stopped_checks_go_on_where_they_were() {
         };
         // A reduced search that expands a level again may choose anew.
         let (whole, resumed) = (summary(&whole), summary(&resumed));
-        match reduce {
-            true => assert_eq!(whole.0, resumed.0, "seed {seed}, {property:?}"),
-            false if whole.0 == "holds" => assert_eq!(whole, resumed, "seed {seed}, {property:?}"),
-            false => assert_eq!(whole.0, resumed.0, "seed {seed}, {property:?}"),
+        let is_exact = reduction == Reduction::None && whole.0 == "holds";
+        if is_exact {
+            assert_eq!(whole, resumed, "seed {seed}, {property:?}");
+        } else {
+            assert_eq!(whole.0, resumed.0, "seed {seed}, {property:?}");
         }
     }
     assert!(n_stops > 2_000, "{n_stops}");
@@ -202,11 +207,10 @@ fn interchangeable_processes_are_told_apart_by_a_search_that_is_kept() {
     let decide = |fairness: &str, checkpoints: Option<Arc<dyn Checkpoints>>| {
         let plan = Plan {
             fairness: Fairness::parse(fairness),
-            reduce: true,
-            reductions: check::Reductions {
+            reduction: Reduction::Chosen(Reductions {
                 symmetry: true,
-                ..check::Reductions::NONE
-            },
+                ..Reductions::NONE
+            }),
             checkpoints,
             ..Plan::default()
         };

@@ -81,7 +81,7 @@ fn models_with_unbounded_data_take_this_route() {
         let outcome = ask_by(None, &text, formula, "none");
         assert_eq!(
             (outcome.route, outcome.verdict.name()),
-            ("predicate", "holds")
+            (Route::Predicate, "holds")
         );
     }
 }

@@ -4,7 +4,7 @@
 //! whether there is a violation at all.
 
 use base::{Budget, Fairness, FairnessKind, NoProgress, Span};
-use check::{Outcome, Plan, Reductions, check};
+use check::{Outcome, Plan, Reduction, Reductions, check};
 use evidence::Verdict;
 use logic::{Ltl, NamedProperty, Property, classify};
 use model::Model;
@@ -43,7 +43,6 @@ fn has_abstract_timers(model: &Model) -> bool {
 fn verdict(model: &Model, property: Property, fairness: Fairness) -> Verdict {
     let plan = Plan {
         fairness: Some(fairness),
-        reduce: false,
         budget: Budget::unlimited(),
         ..Plan::default()
     };
@@ -136,8 +135,7 @@ fn reduced(
 ) -> (String, u64) {
     let plan = Plan {
         fairness: Some(fairness),
-        reduce: reductions != Reductions::NONE,
-        reductions,
+        reduction: Reduction::Chosen(reductions),
         budget: Budget::unlimited().with_max_states(2_000),
         ..Plan::default()
     };
@@ -316,7 +314,7 @@ fn reduction_changes_no_verdict() {
             continue;
         }
         let full = reduced(&model, property.clone(), fairness, Reductions::NONE);
-        let less = reduced(&model, property.clone(), fairness, Reductions::default());
+        let less = reduced(&model, property.clone(), fairness, Reductions::ALL);
         if full.0 == "unknown" {
             continue;
         }
@@ -363,7 +361,9 @@ fn starting_again_with_reductions_changes_no_verdict() {
         }
         let n_threads = 1 + usize::from(random.chance(20));
         let switching = Plan {
-            reduce_after: Some(random.below(12) as u64),
+            reduction: Reduction::Auto {
+                after: random.below(12) as u64,
+            },
             budget: complete.budget.clone().with_threads(n_threads),
             ..complete
         };

@@ -7,7 +7,7 @@
 //! error that can be met, only from states that a wrong reduction would not keep.
 
 use base::{Fairness, NoProgress, Source};
-use check::{Plan, Reductions, check};
+use check::{Plan, Reduction, Reductions, check};
 use logic::NamedProperty;
 use model::Model;
 
@@ -36,8 +36,7 @@ fn verdict(text: &str, reductions: Reductions) -> &'static str {
 fn decided(model: &Model, property: &NamedProperty, reductions: Reductions) -> &'static str {
     let plan = Plan {
         fairness: Fairness::parse("none"),
-        reduce: reductions != Reductions::NONE,
-        reductions,
+        reduction: Reduction::Chosen(reductions),
         all_code: false,
         ..Plan::default()
     };

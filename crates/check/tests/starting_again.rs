@@ -1,7 +1,7 @@
 //! Searches that become large and are started again with reductions.
 
 use base::{Budget, Fairness, NoProgress, Progress, Snapshot, Source};
-use check::{Outcome, Plan, Reductions, check};
+use check::{Outcome, Plan, Reduction, Reductions, check};
 use logic::NamedProperty;
 use model::Model;
 
@@ -42,14 +42,14 @@ fn ask(text: &str, n: u64, property: &str, plan: &Plan) -> Outcome {
 fn after(n_states: u64) -> Plan {
     Plan {
         fairness: Fairness::parse("none"),
-        reduce_after: Some(n_states),
+        reduction: Reduction::Auto { after: n_states },
         ..Plan::default()
     }
 }
 
 fn complete() -> Plan {
     Plan {
-        reduce_after: None,
+        reduction: Reduction::None,
         ..after(0)
     }
 }
@@ -70,8 +70,7 @@ fn a_large_exploration_goes_on_reduced() {
     assert_eq!(some.reduced.names(), ["partial-order"]);
     assert!(some.stats.n_states < all.stats.n_states / 2);
     let asked = Plan {
-        reduce: true,
-        reductions: some.reduced,
+        reduction: Reduction::Chosen(some.reduced),
         ..complete()
     };
     let asked = ask(RIGHT, 6, "deadlockfree", &asked);

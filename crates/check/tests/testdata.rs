@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base::{Budget, Fairness, FairnessKind, NoProgress, Source};
-use check::{Plan, TimerFairness, check};
+use check::{Plan, Reduction, TimerFairness, check};
 use engine::{Exploration, Found, Goal, System, explore};
 use serde::Deserialize;
 use source::{FrontEnd, Loaded, Memory, Question};
@@ -175,7 +175,9 @@ impl Case {
             return;
         }
         let switching = Plan {
-            reduce_after: Some(complete.stats.n_states / 2),
+            reduction: Reduction::Auto {
+                after: complete.stats.n_states / 2,
+            },
             ..plan.clone()
         };
         let outcome = check(model, property, &switching, &mut NoProgress);
@@ -195,7 +197,6 @@ impl Case {
         for (fairness, expected) in self.expectations() {
             let plan = Plan {
                 fairness: Some(fairness),
-                reduce: false,
                 budget: Budget::unlimited(),
                 timer_fairness: match fairness.timers {
                     true => TimerFairness::BuiltIn,
@@ -208,7 +209,7 @@ impl Case {
             let found = outcome.verdict.name();
             if fairness.kind != FairnessKind::StrongGlobal {
                 let reducing = Plan {
-                    reduce: true,
+                    reduction: Reduction::ALL,
                     ..plan.clone()
                 };
                 let reduced = check(model, property, &reducing, &mut NoProgress);

@@ -15,7 +15,6 @@ fn warnings(text: &str) -> Vec<String> {
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let plan = Plan {
         fairness: None,
-        reduce: false,
         budget: Budget::unlimited(),
         ..Plan::default()
     };

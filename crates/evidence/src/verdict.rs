@@ -42,6 +42,9 @@ pub enum UnknownReason {
     SolverGaveUp,
     /// The route cannot treat this model or property, and why.
     Unsupported(String),
+    /// More comes into being while the system runs than the model provides for. A larger bound may
+    /// help.
+    Exhausted,
     /// Nothing was found by a search that may have overlooked something.
     NotExact,
 }
@@ -54,8 +57,22 @@ impl UnknownReason {
             Self::Stopped(reason) => reason.name(),
             Self::AbstractionTooCoarse => "abstraction-too-coarse",
             Self::SolverGaveUp => "solver-gave-up",
-            Self::Unsupported(_) => "unsupported",
+            Self::Unsupported(_) | Self::Exhausted => "unsupported",
             Self::NotExact => "not-exact",
+        }
+    }
+
+    /// What is to be said beyond the name, if anything.
+    #[must_use]
+    pub fn details(&self) -> Option<&str> {
+        match self {
+            Self::Unsupported(why) => Some(why),
+            Self::Exhausted => Some(
+                "more processes come into being, or processes grow larger, than is provided for",
+            ),
+            Self::Stopped(_) | Self::AbstractionTooCoarse | Self::SolverGaveUp | Self::NotExact => {
+                None
+            }
         }
     }
 }

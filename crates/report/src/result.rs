@@ -1,5 +1,6 @@
 //! What came out of a call of the tool.
 
+use base::Route;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -64,8 +65,8 @@ pub struct PropertyResult {
     pub formula: String,
     /// Where it is written.
     pub position: Option<Position>,
-    /// How it was checked: `explicit`, `predicate`, `ws1s`.
-    pub route: String,
+    /// How it was checked.
+    pub route: Route,
     /// Under which fairness.
     pub fairness: String,
     /// The verdict.
@@ -86,13 +87,12 @@ pub struct PropertyResult {
     pub reduced: Option<Vec<String>>,
     /// What the user should know about this result.
     pub warnings: Vec<Warning>,
-    /// What is said in place of a counterexample where there can be none.
-    pub remark: Option<String>,
     /// The counterexample, or the witness of a property that asks for one.
     pub trace: Option<StoredTrace>,
     /// For a formula with path quantifiers: further runs that show its parts.
     pub branches: Vec<BranchNote>,
-    /// What else supports the verdict.
+    /// What else is to be said about the verdict: in place of a counterexample where there can be none,
+    /// and what supports it.
     pub remarks: Vec<String>,
 }
 
@@ -122,7 +122,7 @@ impl Serialize for PropertyResult {
         let mut object = serializer.serialize_struct("result", 14 + n_more)?;
         object.serialize_field("property", &self.property)?;
         object.serialize_field("formula", &self.formula)?;
-        object.serialize_field("route", &self.route)?;
+        object.serialize_field("route", self.route.name())?;
         object.serialize_field("fairness", &self.fairness)?;
         object.serialize_field("verdict", &self.verdict)?;
         object.serialize_field("reason", &self.reason)?;

@@ -26,7 +26,7 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
     for warning in &result.warnings {
         out += &warning_line(warning, style, "  ");
     }
-    for remark in result.remark.iter().chain(&result.remarks) {
+    for remark in &result.remarks {
         let _ = writeln!(out, "  {remark}");
     }
     if let Some(trace) = &result.trace {

@@ -21,8 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abstraction::predicate::Refusal;
-use base::{Diagnostic, Fairness, Progress};
-use engine::Stats;
+use base::{Diagnostic, Fairness, Progress, Route};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Hints, Model, Scalar, Unbounded};
@@ -32,7 +31,7 @@ pub use listing::{TextFormat, abstraction_text};
 pub use setup::Setup;
 
 use crate::fairness::is_machine_closed;
-use crate::{Outcome, Plan, Reductions};
+use crate::{Outcome, Plan};
 
 /// How long the embedded solver may think about one question.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -88,8 +87,8 @@ pub(crate) fn not_explicit(fairness: Fairness, reason: &Unbounded) -> Outcome {
         "{}, so its states cannot be visited one by one",
         reason.what
     );
-    let mut outcome = outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)));
-    outcome.route = "explicit";
+    let reason_unknown = UnknownReason::Unsupported(why);
+    let mut outcome = Outcome::unknown(Route::Explicit, fairness, reason_unknown);
     outcome.warnings.push(
         Diagnostic::warning("unbounded", reason.span, reason.what.clone())
             .help("give it a value with `-D`, or use `--route predicate`"),
@@ -97,23 +96,17 @@ pub(crate) fn not_explicit(fairness: Fairness, reason: &Unbounded) -> Outcome {
     outcome
 }
 
-pub(crate) fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
-    Outcome {
-        verdict,
-        route: "predicate",
-        fairness,
-        stats: Stats::default(),
-        reduced: Reductions::NONE,
-        branching: None,
-        warnings: Vec::new(),
-        remarks: Vec::new(),
-        sample: None,
-    }
+fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
+    Outcome::new(Route::Predicate, fairness, verdict)
+}
+
+fn unsupported(fairness: Fairness, why: &str) -> Outcome {
+    let reason = UnknownReason::Unsupported(why.to_owned());
+    Outcome::unknown(Route::Predicate, fairness, reason)
 }
 
 fn refused(fairness: Fairness, refusal: &Refusal) -> Outcome {
-    let reason = UnknownReason::Unsupported(refusal.message.clone());
-    let mut outcome = outcome(fairness, Verdict::Unknown(reason));
+    let mut outcome = unsupported(fairness, &refusal.message);
     let message = format!(
         "predicate abstraction cannot treat this: {}",
         refusal.message
@@ -164,12 +157,11 @@ fn decide(check: &setup::Check<'_>) -> Outcome {
         Property::DeadlockFree => check.deadlock_free(),
         Property::Ltl(formula) => check.ltl(formula),
         Property::Never(_) => {
-            let why = "claims are not decided by predicate abstraction".to_owned();
-            outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)))
+            unsupported(fairness, "claims are not decided by predicate abstraction")
         }
         Property::CtlStar(_) | Property::MayMust(_) => {
-            let why = "path quantifiers are not decided by predicate abstraction".to_owned();
-            outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)))
+            let why = "path quantifiers are not decided by predicate abstraction";
+            unsupported(fairness, why)
         }
     }
 }

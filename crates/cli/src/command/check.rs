@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use base::{Budget, Checkpoints, Diagnostic, closest_name};
-use check::{Outcome, Plan, REDUCE_AFTER, Reductions, TimerFairness};
+use base::{Budget, Checkpoints, Diagnostic, Route, Source, closest_name};
+use check::{Outcome, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};
 use evidence::{UnknownReason, Verdict};
+use logic::NamedProperty;
 use model::{ActionId, Model};
 use report::{Cost, PropertyResult, Report, StoredTrace};
 use source::{Content, Question};
@@ -15,7 +16,7 @@ use super::family::Family;
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
 use crate::failure::{Failure, Status};
 use crate::loading::{self, Loaded};
-use crate::options::{CheckOptions, OutputFormat, Reduction, Route, Semantics, TFairness};
+use crate::options::{CheckOptions, OutputFormat, ReductionName, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{diagnostics, limits, output, solver, trace_file};
@@ -36,26 +37,29 @@ pub fn go_on(options: &CheckOptions, call: Call, sections: Sections) -> Result<S
     check(options, Some(call), sections)
 }
 
-/// The reductions to begin with, and after how many states to look for some.
-fn reductions(list: &[Reduction]) -> Result<(Reductions, Option<u64>), Failure> {
+/// What a list of names asks for.
+fn reduction(list: &[ReductionName]) -> Result<Reduction, Failure> {
     match list {
-        [Reduction::Auto] => return Ok((Reductions::NONE, Some(REDUCE_AFTER))),
-        [Reduction::None] => return Ok((Reductions::NONE, None)),
+        [ReductionName::Auto] => {
+            return Ok(Reduction::Auto {
+                after: REDUCE_AFTER,
+            });
+        }
+        [ReductionName::None] => return Ok(Reduction::None),
         _ => {}
     }
-    for (alone, name) in [(Reduction::Auto, "auto"), (Reduction::None, "none")] {
+    for (alone, name) in [(ReductionName::Auto, "auto"), (ReductionName::None, "none")] {
         if list.contains(&alone) {
             let message = format!("`{name}` cannot be combined with other reductions");
             return Err(Failure::wrong(message));
         }
     }
-    let has = |reduction| list.contains(&reduction) || list.contains(&Reduction::All);
-    let reductions = Reductions {
-        partial_order: has(Reduction::PartialOrder),
-        symmetry: has(Reduction::Symmetry),
-        dead_variables: has(Reduction::DeadVariables),
-    };
-    Ok((reductions, None))
+    let has = |reduction| list.contains(&reduction) || list.contains(&ReductionName::All);
+    Ok(Reduction::Chosen(Reductions {
+        partial_order: has(ReductionName::PartialOrder),
+        symmetry: has(ReductionName::Symmetry),
+        dead_variables: has(ReductionName::DeadVariables),
+    }))
 }
 
 fn check(
@@ -66,24 +70,16 @@ fn check(
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;
     }
-    let (reductions, reduce_after) = reductions(&options.reduce)?;
     let mut plan = Plan {
         checkpoints: None,
         fairness: options.fairness,
-        reduce: reductions != Reductions::NONE,
-        reductions,
-        reduce_after,
+        reduction: reduction(&options.reduce)?,
         all_code: options.all_code,
         bitstate: options.bitstate,
         budget: budget(options),
         timer_fairness: timer_fairness(options.t_fairness),
         naive: options.semantics == Semantics::Naive,
-        route: options.route.and_then(|route| match route {
-            Route::Explicit => Some(check::Route::Explicit),
-            Route::Predicate => Some(check::Route::Predicate),
-            // A family is recognised when it is read.
-            Route::Ws1s => None,
-        }),
+        route: options.route,
         predicate: check::predicate::Options {
             solver: solver::maker(&options.data),
             max_refinements: options.data.max_refinements,
@@ -345,23 +341,11 @@ impl Checking<'_> {
         if let (Some(file), false) = (&self.checkpoint, is_stopped) {
             file.done();
         }
-        let shown = outcome.sample.as_deref().unwrap_or(model);
-        let question = report::Question {
-            model: shown,
-            sources,
-            property,
-            fairness: outcome.fairness,
-            assumptions: &model.parts().assumptions,
-        };
-        let cost = cost(&outcome, seconds);
         if self.options.profile {
             let counts = &outcome.stats.action_counts;
             output::note(&profile(model, &property.name, counts));
         }
-        let mut result = question.result(&outcome.verdict, cost);
-        if let Some(shown) = &outcome.branching {
-            question.show_branching(shown, &mut result);
-        }
+        let mut result = result(property, sources, &outcome, seconds);
         result.remarks.extend(outcome.remarks.iter().cloned());
         let warnings = outcome.warnings.iter();
         result
@@ -408,7 +392,6 @@ impl Checking<'_> {
                 result.trace = None;
                 result.branches.clear();
                 result.remarks.clear();
-                result.remark = None;
                 result.warnings.clear();
             }
         }
@@ -460,17 +443,30 @@ impl Checking<'_> {
     }
 }
 
-/// What an outcome cost.
-pub fn cost(outcome: &Outcome, seconds: f64) -> Cost {
-    Cost {
-        route: outcome.route.to_owned(),
+/// The outcome of a property as a result, without its remarks and warnings.
+pub fn result(
+    property: &NamedProperty,
+    sources: &[Source],
+    outcome: &Outcome,
+    seconds: f64,
+) -> PropertyResult {
+    let question = report::Question {
+        sources,
+        property: &property.name,
+        formula: &property.text,
+        span: property.span,
+        fairness: outcome.fairness,
+    };
+    let cost = Cost {
+        route: outcome.route,
         states: Some(outcome.stats.n_states),
         transitions: Some(outcome.stats.n_transitions),
         product_states: outcome.stats.n_product_states,
         seconds,
         peak_memory_bytes: Some(outcome.stats.memory_bytes),
         reduced: reduced(outcome.reduced),
-    }
+    };
+    question.result(&outcome.verdict, &outcome.explanation, cost)
 }
 
 /// The names of reductions, if there are any.
@@ -511,7 +507,7 @@ fn trace_to_store(report: &Report) -> Option<(&str, &StoredTrace, usize)> {
 
 /// What a verdict cost, and what it is about unless a trace has said so.
 fn cost_lines(result: &PropertyResult) -> String {
-    let mut facts = vec![format!("route {}", result.route)];
+    let mut facts = vec![format!("route {}", result.route.name())];
     let mut count = |n: Option<u64>, what| facts.extend(n.map(|n| format!("{n} {what}")));
     count(result.states, "states");
     count(result.transitions, "transitions");

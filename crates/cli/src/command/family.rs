@@ -7,7 +7,7 @@ use model::Model;
 use report::PropertyResult;
 use source::{Question, System};
 
-use super::check::cost;
+use super::check::result;
 use crate::failure::Failure;
 use crate::loading::{self, Loaded};
 use crate::progress::Meter;
@@ -79,23 +79,10 @@ impl Family {
         let seconds = meter.seconds();
         meter.finish();
         let answer = checked?;
-        let shown = answer.instance.and_then(instances);
-        let (model, shown_property) = match shown {
-            Some(shown) => shown,
-            None => (
-                self.as_loaded()?.systems.swap_remove(0).model,
-                property.clone(),
-            ),
-        };
-        let asked = report::Question {
-            model: &model,
-            sources: &self.sources,
-            property: &shown_property,
-            fairness: answer.outcome.fairness,
-            assumptions: &model.parts().assumptions,
-        };
-        let mut result = asked.result(&answer.outcome.verdict, cost(&answer.outcome, seconds));
-        result.remarks.splice(0..0, answer.remarks);
+        let mut result = result(property, &self.sources, &answer.outcome, seconds);
+        result
+            .remarks
+            .splice(0..0, answer.outcome.remarks.iter().cloned());
         let warnings = answer.outcome.warnings.iter();
         let warnings: Vec<_> = warnings
             .map(|d| report::warning(d, &self.sources))

@@ -24,11 +24,11 @@ pub fn run(options: &ReplayOptions) -> Result<Status, Failure> {
         ..options.model.for_front_end()
     };
     let loaded = loading::load(&options.model.file, &front_end)?;
-    let shape = format!("{} states", stored.states.len());
+    let shape = format!("{} states", stored.run.states.len());
     let name = stored.meta.property.as_ref();
     let question = name.and_then(|name| loaded.question(name));
     let model = question.map_or(loaded.model(), |question| loaded.model_of(question));
-    let trace = match stored.to_trace(model) {
+    let trace = match stored.run.to_trace(model) {
         Ok(trace) => trace,
         Err(error) => return invalid(&error.to_string()),
     };

@@ -31,7 +31,6 @@ pub fn right(text: &str) -> Loaded {
 pub fn outcomes(loaded: &Loaded, fairness: Option<&str>) -> Vec<Outcome> {
     let plan = Plan {
         fairness: fairness.map(|name| Fairness::parse(name).expect("a fairness")),
-        reduce: false,
         budget: Budget::unlimited().with_max_states(1_000_000),
         naive: false,
         ..Plan::default()

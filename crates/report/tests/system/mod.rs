@@ -4,7 +4,7 @@
 
 pub mod results;
 
-use base::{AtomId, Fairness, FairnessKind, Source, SourceId, Span};
+use base::{AtomId, Fairness, FairnessKind, Route, Source, SourceId, Span};
 use evidence::{Trace, TraceStep};
 use logic::{Ltl, NamedProperty, Property};
 use model::{
@@ -170,23 +170,22 @@ pub fn fairness(kind: FairnessKind) -> Fairness {
 }
 
 pub fn question<'a>(
-    model: &'a Model,
     sources: &'a [Source],
     property: &'a NamedProperty,
     kind: FairnessKind,
 ) -> Question<'a> {
     Question {
-        model,
         sources,
-        property,
+        property: &property.name,
+        formula: &property.text,
+        span: property.span,
         fairness: fairness(kind),
-        assumptions: &[],
     }
 }
 
 pub fn cost() -> Cost {
     Cost {
-        route: "explicit".to_owned(),
+        route: Route::Explicit,
         states: Some(2048),
         transitions: Some(10_000),
         product_states: Some(4096),

@@ -54,7 +54,7 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
         }
     };
     if let Some(path) = &options.trace {
-        let stored = trace_file::store_run(loaded.model(), &loaded.sources, walk.into_trace());
+        let stored = trace_file::store_run(loaded.model(), &loaded.sources, &walk.into_trace());
         trace_file::write(path, &stored)?;
     }
     Ok(status)

@@ -1,9 +1,8 @@
 //! What a step sends or receives, in names.
 
-use evidence::{Trace, View};
 use model::{ChannelRef, CommandId, Env, Expr, Model, State, Sync};
 
-use crate::Communication;
+use crate::{Communication, Trace, View};
 
 /// The message that step `index` of a trace sends or receives, if any.
 pub(crate) fn of_step(
