@@ -160,7 +160,7 @@ fn assert_best(family: &ProgramFamily, seed: u64, n_programs: usize) {
             domain.add(Some(&hint.name), &term, origin, hint.span);
         }
         let (best, described, initial) = best(&model, &program, &domain, hints);
-        let solver = Box::new(Embedded::new(Duration::from_secs(10)));
+        let solver = Box::new(Embedded::new(Duration::from_secs(600)));
         let mut abstraction = Abstraction::new(&program, domain, Questions::new(solver), &[]);
         let computed = abstraction.initial().expect("answered");
         let computed: BTreeSet<Vec<i64>> = computed.into_iter().collect();
@@ -203,7 +203,7 @@ fn adding_a_predicate_asks_only_what_involves_it() {
         let (term, _) = state_term(&model, &program, &hint.expr, hint.span).expect("expressible");
         domain.add(Some(&hint.name), &term, Origin::Model, hint.span);
     }
-    let solver = Box::new(Embedded::new(Duration::from_secs(10)));
+    let solver = Box::new(Embedded::new(Duration::from_secs(600)));
     let mut abstraction = Abstraction::new(&program, domain, Questions::new(solver), &[]);
     let ask_all = |abstraction: &mut Abstraction<'_>| {
         let n_slots = abstraction.domain.n_slots();

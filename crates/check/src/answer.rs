@@ -1,9 +1,10 @@
 //! Questions of all kinds, in whatever language they were asked.
 
-use base::{Diagnostic, FairnessKind, Progress, Span};
+use base::{Diagnostic, FairnessKind, Progress, Route, Span};
+use evidence::UnknownReason;
 use source::{Question, QuestionKind, System};
 
-use crate::{Bug, Outcome, Plan, optimum, refinement};
+use crate::{Bug, Outcome, Plan, effective_fairness, optimum, refinement};
 
 /// Answers a question about one of these systems. What its author says about the abstraction for it
 /// takes the place of the hints in the plan.
@@ -21,6 +22,11 @@ pub fn answer(
     let (system, property) = (&systems[question.system], &question.property);
     let model = &system.model;
 
+    let fairness = effective_fairness(model, property, plan.fairness);
+    if let Some(why) = question.undecided(fairness) {
+        let reason = UnknownReason::Unsupported(why.to_owned());
+        return Ok(Outcome::unknown(Route::Explicit, fairness, reason));
+    }
     match &question.kind {
         QuestionKind::Property | QuestionKind::EndStates => {
             let mut outcome = crate::check(model, property, &plan, progress)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::{AtomId, Diagnostic, Span};
 use logic::{Ltl, NamedProperty, Property};
 use model::{Assumption, Atom, AtomMeaning, Expr, Scope, StepPattern};
-use source::{Question, QuestionKind};
+use source::{Doubts, Question, QuestionKind};
 
 use super::assemble::{Assembled, SILENT};
 use super::ast::{AssertDecl, Claim, Formula, Ident};
@@ -18,6 +18,8 @@ pub(crate) struct Atoms<'m, 'a> {
     pub(crate) machine: &'m mut Machine<'a>,
     pub(crate) assembled: &'m Assembled,
     pub(crate) by_name: BTreeMap<String, AtomId>,
+    /// Why what was translated last cannot be decided: it mentions a merged event.
+    pub(crate) mentioned: Option<String>,
 }
 
 impl Atoms<'_, '_> {
@@ -50,6 +52,7 @@ impl Atoms<'_, '_> {
         system: usize,
         text: &str,
     ) -> Option<Question> {
+        self.mentioned = None;
         let property = match &decl.claim {
             Claim::DeadlockFree => self.deadlock_free(decl.span),
             Claim::NonTerminating => Property::DeadlockFree,
@@ -98,6 +101,7 @@ impl Atoms<'_, '_> {
                 span: decl.span,
             },
             scope: Scope::default(),
+            doubts: self.doubts(),
         })
     }
 
@@ -119,6 +123,7 @@ impl Atoms<'_, '_> {
         formula: &Formula,
         span: Span,
     ) -> Option<Question> {
+        self.mentioned = None;
         Some(Question {
             system: 0,
             kind: QuestionKind::Property,
@@ -130,7 +135,16 @@ impl Atoms<'_, '_> {
                 span,
             },
             scope: Scope::default(),
+            doubts: self.doubts(),
         })
+    }
+
+    /// What is doubtful about the formula that was translated last.
+    fn doubts(&mut self) -> Doubts {
+        Doubts {
+            steps: self.mentioned.take(),
+            ..Doubts::default()
+        }
     }
 
     pub(crate) fn formula(&mut self, formula: &Formula) -> Option<Ltl> {
@@ -192,6 +206,12 @@ impl Atoms<'_, '_> {
 
     /// The step that leads here is this event.
     fn event(&mut self, event: &str, span: Span) -> Option<Ltl> {
+        // Values that formulas mention are told apart from the others. What is not found may still
+        // be one of the others.
+        if !self.assembled.events.contains(event) || event.contains('_') {
+            let merged = self.machine.merged.why(event, self.machine.sources);
+            self.mentioned = self.mentioned.take().or(merged);
+        }
         if self.assembled.events.contains(event) {
             // The two halves of a handshake carry the names; both say the same.
             if let Some((channel, message)) = event.split_once('.') {

@@ -98,6 +98,7 @@ impl Machine<'_> {
             let known = |(numbers, guard)| (Some(numbers), guard);
             return list.into_iter().map(known).collect();
         }
+        self.merged.add(name, span);
         self.warn_open(name, span);
         let mentioned = keys.iter().filter_map(|key| self.mentioned.get(*key));
         let mentioned: std::collections::BTreeSet<Vec<i64>> = mentioned
@@ -122,7 +123,7 @@ impl Machine<'_> {
 
     pub(crate) fn warn_open(&mut self, name: &str, span: Span) {
         let message = format!(
-            "events of `{name}` carry too many different values to be told apart: all of them are one event"
+            "events of `{name}` carry too many different values to be told apart: what depends on them is not decided"
         );
         let diagnostic = base::Diagnostic::warning("open-event", span, message);
         let help = "give the variables that it carries a range, as in `var x:{0..9} = 0;`";

@@ -25,6 +25,7 @@ mod composition;
 mod declared;
 mod handshake;
 mod lexer;
+mod merged;
 mod moves;
 mod names;
 mod parser;
@@ -145,6 +146,7 @@ impl Reader<'_> {
         }
         let mut questions: Vec<Question> = questions.into_iter().flatten().collect();
         questions.extend(extra);
+        questions.iter_mut().for_each(|q| q.doubt(&systems));
         number_names(&mut questions);
         Some((systems, questions))
     }
@@ -322,6 +324,7 @@ impl Reader<'_> {
             machine: &mut machine,
             assembled: &assembled,
             by_name: BTreeMap::new(),
+            mentioned: None,
         };
         for (assertion, (own, other)) in asked.uses.iter().enumerate() {
             if *own == position {
@@ -339,6 +342,8 @@ impl Reader<'_> {
             }
         }
         let mut extra = Vec::new();
+        let mut assumed = None;
+        atoms.mentioned = None;
         for (index, (formula, id)) in asked.formulas.iter().enumerate() {
             let text = &self.sources[id.index()].text;
             let span = Span::new(*id, 0, text.len());
@@ -347,10 +352,12 @@ impl Reader<'_> {
                 None => {
                     let assumption = atoms.assumption(formula, true)?;
                     atoms.machine.parts.assumptions.push(assumption);
+                    assumed = assumed.or(atoms.mentioned.take());
                 }
             }
         }
         let compound = assembled.compound.map(|(name, _)| name);
+        let doubts = machine.doubts(assumed);
         let parts = std::mem::take(&mut machine.parts);
         let model = self.finish(parts)?;
         Some((
@@ -358,6 +365,7 @@ impl Reader<'_> {
                 name,
                 model,
                 compound,
+                doubts,
             },
             extra,
         ))

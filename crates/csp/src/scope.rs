@@ -419,7 +419,8 @@ impl Scope {
     }
 }
 
-/// The value of an operator; nothing for a division by zero or an overflow.
+/// The value of an operator; nothing for a division by zero or an overflow. As in PAT, a remainder
+/// is never negative: `(0 - 1) % 3` is 2.
 pub(crate) fn binary(op: BinaryOp, a: i64, b: i64) -> Option<(i64, Ty)> {
     let truth = |value: bool| Some((i64::from(value), Ty::Bool));
     let number = |value: Option<i64>| value.map(|value| (value, Ty::Int));
@@ -440,6 +441,6 @@ pub(crate) fn binary(op: BinaryOp, a: i64, b: i64) -> Option<(i64, Ty)> {
         BinaryOp::Sub => number(a.checked_sub(b)),
         BinaryOp::Mul => number(a.checked_mul(b)),
         BinaryOp::Div => number(a.checked_div(b)),
-        BinaryOp::Rem => number(a.checked_rem(b)),
+        BinaryOp::Rem => number(a.checked_rem_euclid(b)),
     }
 }

@@ -17,6 +17,7 @@ use super::ast::{
     ChoiceKind, Expr, ExprRef, IndexDef, IndexValues, IndexedOp, Proc, ProcKind, ProcRef,
 };
 use super::lexer::Name;
+use super::merged::MergedEvents;
 use super::moves::Move;
 use super::ranges::{Interval, Ranges, visit_names};
 use super::scope::{Scope, Ty};
@@ -166,6 +167,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) alphabets: HashMap<KnownCall, Rc<BTreeSet<Name>>>,
     /// The values that assertions mention, by event or channel with its mark (`e.`, `c!`).
     pub(crate) mentioned: HashMap<String, BTreeSet<Vec<i64>>>,
+    /// Events whose values are not told apart.
+    pub(crate) merged: MergedEvents,
     /// The moves of terms of the current component.
     pub(crate) moves: HashMap<TermId, Rc<Vec<Move>>>,
     /// The terms whose moves are being computed, each with how many conditions it stands behind.
@@ -204,6 +207,7 @@ impl<'a> Machine<'a> {
             free: HashMap::new(),
             alphabets: HashMap::new(),
             mentioned: HashMap::new(),
+            merged: MergedEvents::default(),
             moves: HashMap::new(),
             unfolding: Vec::new(),
             n_conditions: 0,

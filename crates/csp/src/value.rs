@@ -550,7 +550,7 @@ pub(crate) fn arithmetic(op: BinaryOp, a: Value, b: Value) -> Value {
         BinaryOp::Sub => Op::Sub,
         BinaryOp::Mul => Op::Mul,
         BinaryOp::Div => Op::Quot,
-        BinaryOp::Rem => Op::Rem,
+        BinaryOp::Rem => Op::Mod,
         BinaryOp::BitAnd => Op::BitAnd,
         BinaryOp::BitOr => Op::BitOr,
         _ => Op::BitXor,

@@ -114,11 +114,7 @@ impl Parsed {
         let mut said = self.said.clone();
         let (model, properties) = lower::lower(&self.texts(options), &mut said);
         let found = model.map(|model| {
-            let system = System {
-                name: self.sources[0].name.clone(),
-                model,
-                compound: None,
-            };
+            let system = System::new(self.sources[0].name.clone(), model);
             (Content::Systems(vec![system]), questions(properties))
         });
         Loaded::new(found, self.sources.clone(), said)

@@ -106,13 +106,7 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
         lower::lower(&program, &extras, &sources, options, &mut diagnostics)
     };
     let found = lowered.map(|(model, questions)| {
-        let name = sources[0].name.clone();
-        let compound = None;
-        let system = System {
-            name,
-            model,
-            compound,
-        };
+        let system = System::new(sources[0].name.clone(), model);
         (Content::Systems(vec![system]), questions)
     });
     Loaded::new(found, sources, diagnostics)

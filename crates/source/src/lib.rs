@@ -15,6 +15,7 @@
 //! assert_eq!(files.read("b.fair".as_ref()).unwrap_err().message, "there is no file `b.fair`");
 //! ```
 
+mod doubts;
 mod files;
 mod loaded;
 mod options;
@@ -22,6 +23,7 @@ mod question;
 
 use base::Source;
 
+pub use doubts::Doubts;
 pub use files::{Files, Memory, Overlay, Unreadable, beside};
 pub use loaded::{Content, Family, Loaded, Members, Single, System};
 pub use options::Options;

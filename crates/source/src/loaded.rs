@@ -7,6 +7,7 @@ use base::{Diagnostic, Severity, Source, cap_errors};
 use logic::NamedProperty;
 use model::{Hints, Model, Template};
 
+use crate::doubts::Doubts;
 use crate::question::Question;
 
 /// What became of a text.
@@ -41,6 +42,21 @@ pub struct System {
     /// A component that contains parallel compositions, if there is one: for process fairness it
     /// is a single process.
     pub compound: Option<String>,
+    /// What depends on steps that the front end does not tell apart.
+    pub doubts: Doubts,
+}
+
+impl System {
+    /// A system about which nothing else is to be said.
+    #[must_use]
+    pub fn new(name: impl Into<String>, model: Model) -> Self {
+        Self {
+            name: name.into(),
+            model,
+            compound: None,
+            doubts: Doubts::default(),
+        }
+    }
 }
 
 /// All systems that a text with a free parameter describes.

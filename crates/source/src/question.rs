@@ -3,6 +3,8 @@
 use logic::NamedProperty;
 use model::{Expr, Scope};
 
+use crate::doubts::Doubts;
+
 /// A question about a system or a family.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -15,6 +17,8 @@ pub struct Question {
     pub property: NamedProperty,
     /// The processes that it is about, and what its author says about the abstraction for it.
     pub scope: Scope,
+    /// What its answer may depend on although the front end does not know it.
+    pub doubts: Doubts,
 }
 
 impl Question {
@@ -30,6 +34,7 @@ impl Question {
             kind,
             property,
             scope,
+            doubts: Doubts::default(),
         }
     }
 

@@ -127,15 +127,17 @@ fn operate(op: BinaryOp, a: Interval, b: Interval) -> Interval {
         BinaryOp::Sub => (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0)),
         BinaryOp::Mul => corners(i64::saturating_mul),
         BinaryOp::Div if b.0 > 0 => corners(|x, y| x / y),
-        BinaryOp::Rem if b.0 > 0 => {
-            let lo = if a.0 >= 0 { 0 } else { (1 - b.1).max(a.0) };
-            (lo, if a.1 <= 0 { 0 } else { a.1.min(b.1 - 1) })
+        // Never negative, and smaller than the divisor.
+        BinaryOp::Rem => {
+            let divisor = b.0.saturating_abs().max(b.1.saturating_abs());
+            let most = (divisor - 1).max(0);
+            (0, if a.0 >= 0 { a.1.min(most) } else { most })
         }
         BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor if a.0 >= 0 && b.0 >= 0 => {
             let most = a.1.max(b.1).max(1) as u64;
             (0, (most + 1).next_power_of_two() as i64 - 1)
         }
-        BinaryOp::Div | BinaryOp::Rem => {
+        BinaryOp::Div => {
             let most = a.0.abs().max(a.1.abs());
             (-most, most)
         }
