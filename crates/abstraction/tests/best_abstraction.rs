@@ -148,7 +148,7 @@ fn assert_best(family: &ProgramFamily, seed: u64, n_programs: usize) {
             name: "random.fair".to_owned(),
             text: text.clone(),
         };
-        let loaded = lang::load(source, &lang::Options::default());
+        let loaded = lang::load(source, &source::Options::default()).single();
         let model = loaded.model.expect("the text is right");
         let hints = &loaded.hints[0];
         let program = program_of(&model).expect("it can be expressed");
@@ -195,7 +195,7 @@ fn adding_a_predicate_asks_only_what_involves_it() {
         name: "three.fair".to_owned(),
         text: text.to_owned(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded.model.expect("the text is right");
     let program = program_of(&model).expect("it can be expressed");
     let mut domain = Domain::new(&program);

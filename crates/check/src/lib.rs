@@ -7,6 +7,7 @@
 //!
 //! What to read next: `SOUNDNESS.md` says for every route which properties it decides and why.
 
+mod answer;
 mod branching;
 mod explicit;
 mod fairness;
@@ -28,6 +29,7 @@ use evidence::{Invalid, UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::Model;
 
+pub use answer::answer;
 pub use base::Route;
 pub use fairness::effective_fairness;
 pub use optimum::optimum;

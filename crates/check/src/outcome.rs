@@ -61,12 +61,6 @@ impl Outcome {
         Self::new(route, fairness, Verdict::Unknown(reason))
     }
 
-    /// No answer, because the way in which the model was made does not allow one.
-    #[must_use]
-    pub fn not_asked(fairness: Fairness, why: String) -> Self {
-        Self::unknown(Route::Explicit, fairness, UnknownReason::Unsupported(why))
-    }
-
     /// Does the property hold?
     #[must_use]
     pub fn holds(&self) -> bool {

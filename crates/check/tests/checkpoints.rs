@@ -170,7 +170,7 @@ fn what_other_threads_have_seen_is_kept_too() {
         name: "marked.fair".into(),
         text: MARKED.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded.model.expect("the model is right");
     let memory = Arc::new(Memory::default());
     let checked = |max_states| {
@@ -202,7 +202,7 @@ fn interchangeable_processes_are_told_apart_by_a_search_that_is_kept() {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded.model.expect("the model is right");
     let decide = |fairness: &str, checkpoints: Option<Arc<dyn Checkpoints>>| {
         let plan = Plan {

@@ -96,7 +96,7 @@ fn decide(text: &str, fairness: &str, reductions: Option<Reductions>) -> Outcome
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let diagnostics = &loaded.diagnostics;
     let model = loaded
         .model

@@ -10,7 +10,7 @@ fn decide(text: &str, plan: &Plan) -> Outcome {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));

@@ -114,11 +114,11 @@ fn load(text: &str, n: &str) -> (Model, Vec<NamedProperty>) {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let options = lang::Options {
+    let options = source::Options {
         defines: vec![("N".to_owned(), n.to_owned())].into_iter().collect(),
-        ..lang::Options::default()
+        ..source::Options::default()
     };
-    let loaded = lang::load(source, &options);
+    let loaded = lang::load(source, &options).single();
     let diagnostics = loaded.diagnostics;
     let model = loaded.model.unwrap_or_else(|| panic!("{diagnostics:?}"));
     (model, loaded.properties)

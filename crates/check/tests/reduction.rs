@@ -19,11 +19,11 @@ fn decide_with(
         text: text.into(),
     };
     let define = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-    let options = lang::Options {
+    let options = source::Options {
         defines: defines.iter().map(define).collect(),
-        ..lang::Options::default()
+        ..source::Options::default()
     };
-    let loaded = lang::load(source, &options);
+    let loaded = lang::load(source, &options).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));

@@ -26,7 +26,7 @@ fn verdict(text: &str, reductions: Reductions) -> &'static str {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics));
@@ -191,9 +191,8 @@ fn a_message_that_is_put_in_order_is_read() {
             active proctype R() { c?got; assert(got != 2) }"
             .into(),
     };
-    let loaded = import::promela::load(source, &import::Options::default(), &mut |name| {
-        Err(name.to_owned())
-    });
+    let no_files = source::Memory::default();
+    let loaded = promela::load(source, &no_files, &source::Options::default()).single();
     let model = loaded.model.expect("it is right");
     let mut properties = loaded.properties.iter();
     let property = properties.find(|property| property.name == "assertions");

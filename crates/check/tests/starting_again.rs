@@ -16,16 +16,16 @@ fn load(text: &str, n: u64, ltl: Option<&str>) -> (Model, Vec<NamedProperty>) {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let options = lang::Options {
+    let options = source::Options {
         defines: text
             .contains("const N ")
             .then(|| ("N".to_owned(), n.to_string()))
             .into_iter()
             .collect(),
         ltl: ltl.into_iter().map(|f| ("f".into(), f.into())).collect(),
-        ..lang::Options::default()
+        ..source::Options::default()
     };
-    let loaded = lang::load(source, &options);
+    let loaded = lang::load(source, &options).single();
     let model = loaded.model;
     let model = model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     (model, loaded.properties)
@@ -244,11 +244,11 @@ fn questions_about_all_states_are_never_started_again() {
             name: "m.fair".into(),
             text: RIGHT.into(),
         };
-        let options = lang::Options {
+        let options = source::Options {
             ctl: vec![("f".into(), formula.into())],
-            ..lang::Options::default()
+            ..source::Options::default()
         };
-        let loaded = lang::load(source, &options);
+        let loaded = lang::load(source, &options).single();
         let property = loaded.properties.last().expect("the formula");
         let model = loaded.model.expect("it is right");
         let outcome = check(&model, property, &after(10), &mut NoProgress);

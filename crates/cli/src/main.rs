@@ -6,7 +6,6 @@
 
 mod checkpoint_file;
 mod command;
-mod csp;
 mod diagnostics;
 mod failure;
 mod guard;

@@ -69,11 +69,11 @@ pub struct ModelOptions {
 
 impl ModelOptions {
     /// What the front end has to know.
-    pub fn for_front_end(&self) -> lang::Options {
-        lang::Options {
+    pub fn for_front_end(&self) -> source::Options {
+        source::Options {
             defines: self.defines.clone(),
             abstract_timers: self.abstract_timer.clone(),
-            ..lang::Options::default()
+            ..source::Options::default()
         }
     }
 }

@@ -129,7 +129,7 @@ fn compare_text(case: &Case, answer: &Answer, ledger: &mut Ledger) {
         return;
     };
     let name = "printed.fair".to_owned();
-    let found = match files::load(Source { name, text }, &import::Options::default()) {
+    let found = match files::load(Source { name, text }, &source::Options::default()) {
         Ok(systems) => {
             let read = &systems[0];
             case.ask(

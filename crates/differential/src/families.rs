@@ -6,6 +6,7 @@ use base::{Budget, NoProgress, Source};
 use check::{ForAll, Plan, check_for_all};
 use logic::NamedProperty;
 use model::Model;
+use source::Options;
 use testkit::Random;
 
 use crate::answer::{Ledger, Relation, ask, guarded};
@@ -86,9 +87,8 @@ pub fn random_family(seed: u64) -> String {
 
 /// Compares the answers for all instances with those for each.
 pub fn compare(text: &str, tally: &mut Tally) -> Vec<Finding> {
-    let loaded = lang::load_template(source(text), &lang::Options::default());
-    let Some((template, properties)) = loaded.and_then(|l| l.template.zip(Some(l.properties)))
-    else {
+    let loaded = lang::load(source(text), &Options::default());
+    let Some(family) = loaded.family() else {
         return Vec::new();
     };
     let mut ledger = Ledger::default();
@@ -96,11 +96,12 @@ pub fn compare(text: &str, tally: &mut Tally) -> Vec<Finding> {
         budget: Budget::unlimited().with_max_states(MAX_STATES),
         ..Plan::default()
     };
-    for (property, scope) in &properties {
+    for asked in &loaded.questions {
+        let property = &asked.property;
         let question = ForAll {
-            template: &template,
+            template: &family.template,
             property,
-            scope,
+            scope: &asked.scope,
             instances: &|n| instance(text, &property.name, n),
             cross_check: false,
         };
@@ -146,11 +147,11 @@ fn source(text: &str) -> Source {
 }
 
 fn instance(text: &str, name: &str, n: i64) -> Option<(Model, NamedProperty)> {
-    let options = lang::Options {
+    let options = Options {
         defines: vec![("N".to_owned(), n.to_string())],
-        ..lang::Options::default()
+        ..Options::default()
     };
-    let loaded = lang::load(source(text), &options);
+    let loaded = lang::load(source(text), &options).single();
     let mut properties = loaded.properties.into_iter();
     let property = properties.find(|known| known.name == name);
     loaded.model.zip(property)

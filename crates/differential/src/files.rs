@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use base::{Fairness, Source};
-use import::csp::QuestionKind;
 use logic::{NamedProperty, Property};
 use model::Model;
 use serde::Deserialize;
+use source::{Content, FrontEnd, Memory, Options, QuestionKind};
 
 use crate::{Answer, Case};
 
@@ -225,11 +225,11 @@ impl Origin {
                 name: model.clone(),
                 text,
             },
-            &import::Options {
+            &Options {
                 defines: self.row.define.clone().into_iter().collect(),
                 assume: self.row.assume.clone(),
                 abstract_timers: self.row.abstract_timers.clone().into_iter().collect(),
-                ..import::Options::default()
+                ..Options::default()
             },
         )?;
         if self.is_row {
@@ -266,64 +266,48 @@ impl Origin {
     }
 }
 
+/// The languages whose files are compared.
+const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
+
 /// The systems that a text describes, each with the questions about it that a search of it answers.
-pub(crate) fn load(source: Source, options: &import::Options) -> Result<Vec<System>> {
+pub(crate) fn load(source: Source, options: &Options) -> Result<Vec<System>> {
     let name = source.name.clone();
     let extension = Path::new(&name)
         .extension()
-        .and_then(|extension| extension.to_str());
-    match extension {
-        Some("csp") => load_csp(source, options),
-        Some("pml") => {
-            let mut no_files = |file: &str| Err(format!("there is no `{file}`"));
-            let loaded = import::promela::load(source, options, &mut no_files);
-            let wrong = format!("{name}: {:?}", loaded.diagnostics);
-            Ok(vec![System {
-                model: loaded.model.ok_or_else(|| anyhow!(wrong))?,
-                properties: loaded.properties,
-                sources: loaded.sources,
-            }])
-        }
-        _ => {
-            let native = lang::Options {
-                defines: options.defines.clone(),
-                assume: options.assume.clone(),
-                abstract_timers: options.abstract_timers.clone(),
-                ..lang::Options::default()
-            };
-            let loaded = lang::load(source, &native);
-            let wrong = format!("{name}: {:?}", loaded.diagnostics);
-            Ok(vec![System {
-                model: loaded.model.ok_or_else(|| anyhow!(wrong))?,
-                properties: loaded.properties,
-                sources: loaded.sources,
-            }])
-        }
-    }
-}
+        .and_then(|extension| extension.to_str())
+        .unwrap_or_default();
+    let reads = |front_end: &&dyn FrontEnd| front_end.extensions().contains(&extension);
+    let front_end = FRONT_ENDS.into_iter().find(reads);
+    let front_end = front_end.ok_or_else(|| anyhow!("nothing reads `{name}`"))?;
 
-fn load_csp(source: Source, options: &import::Options) -> Result<Vec<System>> {
-    let name = source.name.clone();
-    let loaded = import::csp::load(source, options, &mut |_| None);
-    if loaded.systems.is_empty() {
-        bail!("{name}: {:?}", loaded.diagnostics);
-    }
-    let mut properties: Vec<Vec<NamedProperty>> = vec![Vec::new(); loaded.systems.len()];
+    // Cases are single texts, and have values for all parameters.
+    let options = Options {
+        closed: true,
+        ..options.clone()
+    };
+    let loaded = front_end.load(source, &Memory::default(), &options);
+    let wrong = format!("{name}: {:?}", loaded.diagnostics);
+    let Some(Content::Systems(systems)) = loaded.content else {
+        bail!(wrong);
+    };
+
+    let mut properties: Vec<Vec<NamedProperty>> = vec![Vec::new(); systems.len()];
     for question in loaded.questions {
         match question.kind {
-            QuestionKind::Property => properties[question.system].push(question.property),
+            QuestionKind::Property | QuestionKind::EndStates => {
+                properties[question.system].push(question.property);
+            }
             QuestionKind::Optimum { .. }
-            | QuestionKind::Deterministic
+            | QuestionKind::Deterministic { .. }
             | QuestionKind::Refines { .. } => {}
         }
     }
-    let systems = loaded.systems.into_iter().zip(properties);
-    let system = |(system, properties): (import::csp::System, Vec<NamedProperty>)| System {
+    let system = |(system, properties): (source::System, Vec<NamedProperty>)| System {
         model: system.model,
         properties,
         sources: loaded.sources.clone(),
     };
-    Ok(systems.map(system).collect())
+    Ok(systems.into_iter().zip(properties).map(system).collect())
 }
 
 /// Are there integers without bounds? Then routes other than a search may answer.

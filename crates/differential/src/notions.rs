@@ -1,7 +1,7 @@
 //! Fairness of the whole system in other words: as annotations, as assumptions, as a premise.
 
 use base::{AtomId, Fairness, FairnessKind, Span};
-use check::{Plan, Reductions};
+use check::{Plan, Reduction};
 use logic::{Ltl, Property, classify};
 use model::{
     ActionId, Annotation, Assumption, Atom, AtomMeaning, CommandId, ConditionKind, InstanceId,
@@ -111,8 +111,11 @@ impl Asked {
     fn answer(&self, case: &Case, reduce: bool) -> Answer {
         let plan = Plan {
             fairness: Some(self.fairness),
-            reduce,
-            reductions: Reductions::default(),
+            reduction: if reduce {
+                Reduction::ALL
+            } else {
+                Reduction::None
+            },
             ..case.plan()
         };
         ask(&self.model, &named(self.property.clone()), &plan).0

@@ -33,7 +33,7 @@ pub fn compare(text: &str, seed: u64, tally: &mut Tally) -> Vec<Finding> {
         name,
         text: text.to_owned(),
     };
-    let systems = load(source, &import::Options::default()).expect("a program");
+    let systems = load(source, &source::Options::default()).expect("a program");
     let mut ledger = Ledger::default();
     let kinds = ["none", "weak", "strong", "weak-process"];
     let kind = kinds[seed as usize % kinds.len()];

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use base::{Checkpoints, StopReason};
-use check::{Outcome, Plan, Reductions};
+use check::{Outcome, Plan, Reduction, Reductions};
 use evidence::{UnknownReason, Verdict};
 use logic::Property;
 use testkit::Random;
@@ -23,9 +23,7 @@ impl Route {
     /// What is special about it.
     pub(crate) fn describe(&self) -> String {
         let Plan {
-            reduce,
-            reductions,
-            reduce_after,
+            reduction,
             all_code,
             interpreted,
             bitstate,
@@ -33,10 +31,11 @@ impl Route {
             ..
         } = &self.plan;
         let mut parts = vec![format!("{} threads", budget.n_threads())];
-        if *reduce {
-            parts.push(format!("{reductions:?}"));
+        match reduction {
+            Reduction::None => {}
+            Reduction::Chosen(reductions) => parts.push(format!("{reductions:?}")),
+            Reduction::Auto { after } => parts.push(format!("reductions after {after} states")),
         }
-        parts.extend(reduce_after.map(|after| format!("reductions after {after} states")));
         parts.extend(bitstate.map(|bytes| format!("{bytes} bytes of bits")));
         parts.extend(all_code.then(|| "all code".to_owned()));
         parts.extend(interpreted.then(|| "interpreted".to_owned()));
@@ -53,8 +52,7 @@ impl Route {
 pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> Vec<(Kind, Route)> {
     let none = Reductions::NONE;
     let reducing = |reductions: Reductions| Plan {
-        reduce: true,
-        reductions,
+        reduction: Reduction::Chosen(reductions),
         ..case.plan()
     };
     let after = random.below(12) as u64;
@@ -81,11 +79,11 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
                 ..none
             }),
         ),
-        (Kind::AllReductions, reducing(Reductions::default())),
+        (Kind::AllReductions, reducing(Reductions::ALL)),
         (
             Kind::StartedAgain,
             Plan {
-                reduce_after: Some(after),
+                reduction: Reduction::Auto { after },
                 ..case.plan()
             },
         ),
@@ -145,15 +143,19 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
 fn mixed(random: &mut Random, case: &Case) -> Plan {
     let plan = case.plan();
     let n_threads = 1 + usize::from(random.chance(30));
-    let reduce = random.chance(50);
-    Plan {
-        reduce,
-        reductions: Reductions {
+    let reduction = match random.below(4) {
+        0 => Reduction::None,
+        1 => Reduction::Auto {
+            after: random.below(12) as u64,
+        },
+        _ => Reduction::Chosen(Reductions {
             partial_order: random.chance(60),
             symmetry: random.chance(60),
             dead_variables: random.chance(60),
-        },
-        reduce_after: (!reduce && random.chance(50)).then(|| random.below(12) as u64),
+        }),
+    };
+    Plan {
+        reduction,
         all_code: random.chance(40),
         interpreted: random.chance(40),
         budget: plan.budget.clone().with_threads(n_threads),

@@ -11,13 +11,13 @@ use crate::{Answer, Case, Kind};
 /// Stores the run of an outcome, reads it, and has it judged again.
 pub(crate) fn compare(case: &Case, outcome: &Outcome, ledger: &mut Ledger) {
     let question = Question {
-        model: &case.model,
         sources: &case.sources,
-        property: &case.property,
+        property: &case.property.name,
+        formula: &case.property.text,
+        span: case.property.span,
         fairness: outcome.fairness,
-        assumptions: &case.model.parts().assumptions,
     };
-    let result = question.result(&outcome.verdict, Cost::default());
+    let result = question.result(&outcome.verdict, &outcome.explanation, Cost::default());
     let Some(stored) = result.trace else {
         return;
     };
@@ -25,7 +25,8 @@ pub(crate) fn compare(case: &Case, outcome: &Outcome, ledger: &mut Ledger) {
     let text = report::write_itf(&stored);
     let read = report::read_itf(&text).map_err(|error| error.to_string());
     let trace = read.and_then(|read| {
-        read.to_trace(&case.model)
+        read.run
+            .to_trace(&case.model)
             .map_err(|error| error.to_string())
     });
     let judged = trace.and_then(|trace| judge(case, outcome, trace));

@@ -146,10 +146,10 @@ impl Twins {
         let text = std::fs::read_to_string(root().join("examples").join(file))?;
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let timers = self.abstract_timers.iter().filter(|_| which == 1);
-        let options = import::Options {
+        let options = source::Options {
             defines: vec![("N".to_owned(), self.n.to_owned())],
             abstract_timers: timers.map(own).collect(),
-            ..import::Options::default()
+            ..source::Options::default()
         };
         let name = file.to_owned();
         for system in load(Source { name, text }, &options)? {

@@ -166,7 +166,8 @@ fn threads_find_the_same() {
         name: "wide.fair".into(),
         text: WIDE.into(),
     };
-    let model = lang::load(source, &lang::Options::default())
+    let model = lang::load(source, &source::Options::default())
+        .single()
         .model
         .expect("the model is right");
     let goal = Goal::Satisfies(omega::Prop::Atom(base::AtomId(0)));
@@ -213,7 +214,8 @@ fn threads_add_the_same_initial_states() {
         name: "many.fair".into(),
         text: MANY.into(),
     };
-    let model = lang::load(source, &lang::Options::default())
+    let model = lang::load(source, &source::Options::default())
+        .single()
         .model
         .expect("the model is right");
     let goal = Goal::Satisfies(omega::Prop::Atom(base::AtomId(0)));
@@ -250,7 +252,8 @@ fn a_state_that_instructions_cannot_address_is_refused() {
                 n_cells - 1
             ),
         };
-        lang::load(source, &lang::Options::default())
+        lang::load(source, &source::Options::default())
+            .single()
             .model
             .expect("the model is right")
     };

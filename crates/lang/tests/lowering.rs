@@ -3,9 +3,9 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use lang::Options;
 use logic::Property;
 use model::{Assumption, Model};
+use source::Options;
 use support::{count, load, model, show};
 
 const DECLARATIONS: &str = "

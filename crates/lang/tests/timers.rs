@@ -3,8 +3,8 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use lang::Options;
 use model::{AtomMeaning, Model, Scalar};
+use source::Options;
 use support::{load, show};
 
 fn check(text: &str, expect: &Expect) {

@@ -12,24 +12,12 @@ use engine::{Built, Stats, System, state_graph};
 use evidence::{Judge, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::Model;
+use source::Refinement;
 
 pub use antichain::{Difference, includes};
 pub use lts::Lts;
 
 use crate::{Bug, Outcome, Plan};
-
-/// In which model of processes a refinement is meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refinement {
-    /// Every trace of the implementation is one of the specification.
-    Traces,
-    /// Besides, what the implementation can refuse in a stable state the specification can refuse
-    /// after the same trace.
-    Failures,
-    /// The same where the specification does not diverge, and the implementation diverges only
-    /// where the specification does.
-    FailuresDivergences,
-}
 
 /// Does the first system refine the second? Steps called `silent` are invisible. A violation shows a
 /// run of the first, and a remark says what it shows.

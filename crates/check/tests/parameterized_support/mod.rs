@@ -43,18 +43,15 @@ fn ask(
     cross_check: bool,
     instances: &dyn Fn(i64) -> Option<(Model, NamedProperty)>,
 ) -> Answer {
-    let loaded = lang::load_template(source(text), &lang::Options::default()).unwrap();
+    let loaded = lang::load(source(text), &source::Options::default());
     assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
-    let template = loaded.template.unwrap();
-    let (property, scope) = loaded
-        .properties
-        .iter()
-        .find(|(known, _)| known.name == name)
-        .unwrap();
+    let template = &loaded.family().unwrap().template;
+    let mut questions = loaded.questions.iter();
+    let asked = questions.find(|q| q.property.name == name).unwrap();
     let question = ForAll {
-        template: &template,
-        property,
-        scope,
+        template,
+        property: &asked.property,
+        scope: &asked.scope,
         instances,
         cross_check,
     };
@@ -62,11 +59,11 @@ fn ask(
 }
 
 fn load_instance(text: &str, name: &str, value: i64) -> Option<(Model, NamedProperty)> {
-    let options = lang::Options {
+    let options = source::Options {
         defines: vec![("N".to_owned(), value.to_string())],
-        ..lang::Options::default()
+        ..source::Options::default()
     };
-    let loaded = lang::load(source(text), &options);
+    let loaded = lang::load(source(text), &options).single();
     let mut properties = loaded.properties.into_iter();
     let property = properties.find(|known| known.name == name);
     loaded.model.zip(property)

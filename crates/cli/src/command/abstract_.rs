@@ -4,11 +4,10 @@ use abstraction::parameterized::{self as family, Asked, Level, Obstacle};
 use base::{Budget, Diagnostic};
 use check::Plan;
 use check::predicate::{TextFormat, abstraction_text};
-use lang::LoadedTemplate;
-use logic::{NamedProperty, Property};
-use model::{Scope, Template};
+use logic::Property;
+use model::Template;
+use source::{Content, Loaded, Question};
 
-use super::family::load_template;
 use crate::failure::{Failure, Status};
 use crate::options::{AbstractFormat, AbstractOptions};
 use crate::{diagnostics, limits, loading, output, solver};
@@ -19,11 +18,12 @@ use crate::{diagnostics, limits, loading, output, solver};
 /// The call or the model is wrong, or there is no abstraction to be printed.
 pub fn run(options: &AbstractOptions) -> Result<Status, Failure> {
     let front_end = options.model.for_front_end();
-    if let Some(mut loaded) = load_template(&options.model.file, &front_end, true)? {
-        let template = loaded.template.take().ok_or(Failure::Diagnosed)?;
-        return print_family(options, &loaded, &template);
+    let loaded = loading::load_any(&options.model.file, &loading::Disk, &front_end)?;
+    loading::show(&loaded, true);
+    if let Some(Content::Family(family)) = &loaded.content {
+        return print_family(options, &loaded, &family.template);
     }
-    let loaded = loading::load(&options.model.file, &front_end, true)?;
+    let loaded = loading::systems(loaded)?;
     let file = options.model.file.display();
     let format = match options.to {
         AbstractFormat::Ws1s => {
@@ -36,8 +36,8 @@ pub fn run(options: &AbstractOptions) -> Result<Status, Failure> {
         AbstractFormat::Promela => TextFormat::Promela,
     };
     let wanted = |name: &str| options.property.as_ref().is_none_or(|own| own == name);
-    let mut entries = loaded.properties.iter().zip(&loaded.hints);
-    let Some((property, hints)) = entries.find(|(property, _)| wanted(&property.name)) else {
+    let mut questions = loaded.questions.iter();
+    let Some(question) = questions.find(|q| wanted(&q.property.name) && !q.needs_search()) else {
         return Err(Failure::wrong(format!("`{file}` has no such property")));
     };
     let budget = Budget::unlimited();
@@ -47,13 +47,14 @@ pub fn run(options: &AbstractOptions) -> Result<Status, Failure> {
         predicate: check::predicate::Options {
             solver: solver::maker(&options.data),
             max_refinements: options.data.max_refinements,
-            hints: hints.clone(),
+            hints: question.scope.hints.clone(),
             ..check::predicate::Options::default()
         },
         ..Plan::default()
     };
-    let (text, remarks) = abstraction_text(&loaded.model, property, &plan, format)
-        .map_err(|why| Failure::Stopped(format!("no abstraction is printed: {why}")))?;
+    let (text, remarks) =
+        abstraction_text(loaded.model_of(question), &question.property, &plan, format)
+            .map_err(|why| Failure::Stopped(format!("no abstraction is printed: {why}")))?;
     for remark in remarks {
         output::note(&remark);
     }
@@ -63,7 +64,7 @@ pub fn run(options: &AbstractOptions) -> Result<Status, Failure> {
 
 fn print_family(
     options: &AbstractOptions,
-    loaded: &LoadedTemplate,
+    loaded: &Loaded,
     template: &Template,
 ) -> Result<Status, Failure> {
     let budget = Budget::unlimited();
@@ -75,8 +76,8 @@ fn print_family(
             family::mona(&system)
         }
         AbstractFormat::Native => {
-            let (property, scope) = chosen(options, loaded)?;
-            native(template, property, scope, &budget).map_err(|o| refuse(&o, loaded))?
+            let question = chosen(options, loaded)?;
+            native(template, question, &budget).map_err(|o| refuse(&o, loaded))?
         }
         AbstractFormat::Smv | AbstractFormat::Promela => {
             return Err(Failure::wrong(
@@ -88,14 +89,11 @@ fn print_family(
     Ok(Status::Success)
 }
 
-fn chosen<'l>(
-    options: &AbstractOptions,
-    loaded: &'l LoadedTemplate,
-) -> Result<&'l (NamedProperty, Scope), Failure> {
-    let mut properties = loaded.properties.iter();
+fn chosen<'l>(options: &AbstractOptions, loaded: &'l Loaded) -> Result<&'l Question, Failure> {
+    let mut questions = loaded.questions.iter();
     let found = match &options.property {
-        Some(name) => properties.find(|(property, _)| property.name == *name),
-        None => properties.next(),
+        Some(name) => questions.find(|question| question.property.name == *name),
+        None => questions.next(),
     };
     found.ok_or_else(|| match &options.property {
         Some(name) => Failure::wrong(format!("there is no property `{name}`")),
@@ -103,19 +101,15 @@ fn chosen<'l>(
     })
 }
 
-fn native(
-    template: &Template,
-    property: &NamedProperty,
-    scope: &Scope,
-    budget: &Budget,
-) -> Result<String, Obstacle> {
+fn native(template: &Template, question: &Question, budget: &Budget) -> Result<String, Obstacle> {
+    let property = &question.property;
     let atoms = match &property.property {
         Property::Ltl(formula) | Property::Invariant(formula) => formula.atoms(),
         _ => Vec::new(),
     };
     let asked = Asked {
         template,
-        scope,
+        scope: &question.scope,
         atoms: &atoms,
         fairness: check::template_fairness(template, property, None),
         span: property.span,
@@ -127,7 +121,7 @@ fn native(
 }
 
 /// Says why there is no abstraction.
-fn refuse(obstacle: &Obstacle, loaded: &LoadedTemplate) -> Failure {
+fn refuse(obstacle: &Obstacle, loaded: &Loaded) -> Failure {
     match obstacle {
         Obstacle::Outside(outside) => {
             let diagnostic =

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use base::{Budget, Checkpoints, Diagnostic, Source, closest_name};
+use base::{Budget, Checkpoints, Diagnostic, Route, Source, closest_name};
 use check::{Outcome, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
 use model::{ActionId, Model};
-use report::{Cost, PropertyResult, Question, Report, StoredTrace};
+use report::{Cost, PropertyResult, Report, StoredTrace};
+use source::{Content, Question};
 
 use super::family::Family;
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
@@ -18,7 +19,7 @@ use crate::loading::{self, Loaded};
 use crate::options::{CheckOptions, OutputFormat, ReductionName, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
-use crate::{csp, diagnostics, limits, output, solver, trace_file};
+use crate::{diagnostics, limits, output, solver, trace_file};
 
 /// Checks the chosen properties one after the other.
 ///
@@ -74,6 +75,7 @@ fn check(
         fairness: options.fairness,
         reduction: reduction(&options.reduce)?,
         all_code: options.all_code,
+        interpreted: false,
         bitstate: options.bitstate,
         budget: budget(options),
         timer_fairness: timer_fairness(options.t_fairness),
@@ -87,20 +89,8 @@ fn check(
     };
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
-    let (file, front_end) = (&options.model.file, front_end(options));
-    let family = match &call {
-        None => Family::load(options, &front_end)?,
-        // Only searches with given parameters write checkpoints.
-        Some(_) => None,
-    };
-    let loaded = match (&family, &call) {
-        (Some(family), _) => family.as_loaded()?,
-        (None, None) => loading::load(file, &front_end, !options.quiet)?,
-        (None, Some(call)) => {
-            loading::load_text(file, call.text.clone(), &front_end, 0, !options.quiet)?
-        }
-    };
-    let chosen = choose(&loaded.properties, options)?;
+    let (family, loaded) = load(options, call.as_ref())?;
+    let chosen = choose(&loaded.questions, options)?;
     let checkpoint = match &options.checkpoint {
         None => None,
         Some(path) => {
@@ -117,6 +107,50 @@ fn check(
         checkpoint,
     };
     checking.run(&chosen)
+}
+
+/// Reads the model, and shows what is to be said about its text.
+fn load(options: &CheckOptions, call: Option<&Call>) -> Result<(Option<Family>, Loaded), Failure> {
+    let file = &options.model.file;
+    let loaded = match call {
+        None => loading::load_any(file, &loading::Disk, &front_end(options))?,
+        Some(call) => {
+            // Only searches with given parameters write checkpoints.
+            let front_end = source::Options {
+                closed: true,
+                ..front_end(options)
+            };
+            let files = loading::with_text(file, call.text.clone());
+            loading::load_any(file, &files, &front_end)?
+        }
+    };
+
+    let is_family = matches!(loaded.content, Some(Content::Family(_)));
+    if options.route == Some(Route::Ws1s) && loaded.content.is_some() && !is_family {
+        return Err(Failure::wrong(
+            "the model has no parameter without value (`param N`), so there is nothing to check for all values",
+        ));
+    }
+    loading::show(&loaded, !options.quiet);
+    if options.route == Some(Route::Explicit) && is_family {
+        return Err(Failure::wrong(
+            "the route `explicit` needs a value for every parameter, such as -D N=3",
+        ));
+    }
+
+    match loaded.content {
+        Some(Content::Family(family)) => {
+            let family = Family {
+                family,
+                questions: loaded.questions,
+                sources: loaded.sources,
+                cross_check: !options.no_cross_check,
+            };
+            let first = family.as_loaded()?;
+            Ok((Some(family), first))
+        }
+        Some(Content::Systems(_)) | None => Ok((None, loading::systems(loaded)?)),
+    }
 }
 
 /// What a checkpoint needs to know about the call that is being made.
@@ -143,13 +177,13 @@ fn timer_fairness(how: TFairness) -> TimerFairness {
     }
 }
 
-fn front_end(options: &CheckOptions) -> lang::Options {
+fn front_end(options: &CheckOptions) -> source::Options {
     let named = |prefix: &str, formulas: &[String]| {
         let name =
             |(position, text): (usize, &String)| (formula_name(prefix, position), text.clone());
         formulas.iter().enumerate().map(name).collect()
     };
-    lang::Options {
+    source::Options {
         ltl: named("ltl", &options.ltl),
         ctl: named("ctl", &options.ctl),
         assume: options.assume.clone(),
@@ -191,24 +225,23 @@ fn budget(options: &CheckOptions) -> Budget {
 
 /// The properties to be checked, in the order of the file, then those of the command line.
 fn choose<'a>(
-    properties: &'a [NamedProperty],
+    questions: &'a [Question],
     options: &CheckOptions,
-) -> Result<Vec<&'a NamedProperty>, Failure> {
-    let names = || properties.iter().map(|property| property.name.as_str());
+) -> Result<Vec<&'a Question>, Failure> {
+    let names = || questions.iter().map(|q| q.property.name.as_str());
     for wanted in &options.property {
         if !names().any(|name| name == wanted) {
             return Err(unknown_property(wanted, names().collect()));
         }
     }
-    let is_chosen = |property: &&NamedProperty| {
-        is_ltl_name(&property.name)
-            || is_ctl_name(&property.name)
-            || options.property.contains(&property.name)
+    let is_chosen = |question: &&Question| {
+        let name = &question.property.name;
+        is_ltl_name(name) || is_ctl_name(name) || options.property.contains(name)
     };
     let everything =
         options.property.is_empty() && options.ltl.is_empty() && options.ctl.is_empty();
-    let chosen = properties.iter().filter(|p| everything || is_chosen(p));
-    let chosen: Vec<&NamedProperty> = chosen.collect();
+    let chosen = questions.iter().filter(|q| everything || is_chosen(q));
+    let chosen: Vec<&Question> = chosen.collect();
     match chosen.is_empty() {
         false => Ok(chosen),
         true => Err(Failure::wrong(format!(
@@ -239,16 +272,16 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    fn run(&self, chosen: &[&NamedProperty]) -> Result<Status, Failure> {
+    fn run(&self, chosen: &[&Question]) -> Result<Status, Failure> {
         let mut report = Report {
             file: self.options.model.file.display().to_string(),
             results: Vec::new(),
             warnings: Vec::new(),
         };
         let mut outcomes = Vec::new();
-        for &property in chosen {
-            let (outcome, result) = self.check_provided(property)?;
-            outcomes.push((property, outcome));
+        for &question in chosen {
+            let (outcome, result) = self.check_provided(question)?;
+            outcomes.push((question, outcome));
             report.results.push(result);
             self.print_last(&report)?;
         }
@@ -265,19 +298,23 @@ impl Checking<'_> {
     }
 
     /// Checks a property; where the model provides for too little, with more and more.
-    fn check_provided(
-        &self,
-        property: &NamedProperty,
-    ) -> Result<(Outcome, PropertyResult), Failure> {
-        let mut answer = self.check(self.loaded, property)?;
+    fn check_provided(&self, question: &Question) -> Result<(Outcome, PropertyResult), Failure> {
+        let mut answer = self.check(self.loaded, question)?;
         let file = &self.options.model.file;
         for &pool in loading::larger_pools(file) {
             if !answer.0.is_exhausted() {
                 break;
             }
-            let loaded = loading::load_with_pool(file, &front_end(self.options), pool, false)?;
-            let same = loaded.properties.iter().find(|p| p.name == property.name);
-            let Some(same) = same else { break };
+            let front_end = source::Options {
+                pool,
+                ..front_end(self.options)
+            };
+            let loaded = loading::load_any(file, &loading::Disk, &front_end)?;
+            loading::show(&loaded, false);
+            let loaded = loading::systems(loaded)?;
+            let Some(same) = loaded.question(&question.property.name) else {
+                break;
+            };
             answer = self.check(&loaded, same)?;
         }
         Ok(answer)
@@ -286,17 +323,18 @@ impl Checking<'_> {
     fn check(
         &self,
         loaded: &Loaded,
-        property: &NamedProperty,
+        question: &Question,
     ) -> Result<(Outcome, PropertyResult), Failure> {
-        let (model, sources) = (loaded.model_of(property), &loaded.sources);
+        let (model, sources) = (loaded.model_of(question), &loaded.sources);
+        let property = &question.property;
         let mut meter = Meter::new(self.options.progress, self.options.quiet, &property.name);
         if let Some(family) = self.family {
-            return family.check(property, &self.plan, meter);
+            return family.check(question, &self.plan, meter);
         }
         if let Some(file) = &self.checkpoint {
             file.begin(&property.name);
         }
-        let checked = csp::answer(loaded, property, &self.plan_for(property), &mut meter);
+        let checked = check::answer(&loaded.systems, question, &self.plan, &mut meter);
         let seconds = meter.seconds();
         meter.finish();
         let outcome = checked?;
@@ -317,34 +355,22 @@ impl Checking<'_> {
         Ok((outcome, result))
     }
 
-    /// The plan with what the author says about the abstraction for a property.
-    fn plan_for(&self, property: &NamedProperty) -> Plan {
-        let mut plan = self.plan.clone();
-        let mut entries = self.loaded.properties.iter().zip(&self.loaded.hints);
-        if let Some((_, hints)) = entries.find(|(other, _)| other.name == property.name) {
-            plan.predicate.hints = hints.clone();
-        }
-        plan
-    }
-
     /// Warnings about the model as a whole, unless nobody would see them.
-    fn about_model(&self, outcomes: &[(&NamedProperty, Outcome)]) -> Vec<Diagnostic> {
+    fn about_model(&self, outcomes: &[(&Question, Outcome)]) -> Vec<Diagnostic> {
         if self.options.quiet || self.family.is_some() {
             return Vec::new();
         }
         let mut outcomes = outcomes.to_vec();
-        if outcomes.len() < self.loaded.properties.len() {
+        if outcomes.len() < self.loaded.questions.len() {
             // What is not checked may need the annotations, so they must not be called needless.
             for (_, outcome) in &mut outcomes {
                 outcome.fairness.annotated = false;
             }
         }
-        let about_first = |(p, _): &&(&NamedProperty, Outcome)| {
-            std::ptr::eq(self.loaded.model_of(p), &self.loaded.model)
-        };
+        let about_first = |(question, _): &&(&Question, Outcome)| question.system == 0;
         let checked = outcomes.iter().filter(about_first);
-        let checked: Vec<_> = checked.map(|(p, outcome)| (*p, outcome)).collect();
-        check::needless_annotations(&self.loaded.model, &checked, &self.plan)
+        let checked: Vec<_> = checked.map(|(q, outcome)| (&q.property, outcome)).collect();
+        check::needless_annotations(self.loaded.model(), &checked, &self.plan)
     }
 
     /// Prints the newest result, in the formats that do not need all of them.
@@ -425,7 +451,7 @@ pub fn result(
     outcome: &Outcome,
     seconds: f64,
 ) -> PropertyResult {
-    let question = Question {
+    let question = report::Question {
         sources,
         property: &property.name,
         formula: &property.text,

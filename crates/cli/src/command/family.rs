@@ -1,17 +1,15 @@
 //! Models with a parameter that has no value: checked for all its values.
 
-use base::{Route, Severity, Source};
+use base::Source;
 use check::{ForAll, Outcome, Plan};
-use lang::LoadedTemplate;
 use logic::NamedProperty;
-use model::{Model, Scope, Template};
+use model::Model;
 use report::PropertyResult;
+use source::{Question, System};
 
 use super::check::result;
-use crate::diagnostics;
 use crate::failure::Failure;
 use crate::loading::{self, Loaded};
-use crate::options::CheckOptions;
 use crate::progress::Meter;
 
 /// Values of the parameter that are tried for an instance to speak about.
@@ -19,88 +17,37 @@ const FIRST_INSTANCES: std::ops::RangeInclusive<i64> = 0..=8;
 
 /// All instances of a model.
 pub struct Family {
-    template: Template,
-    properties: Vec<(NamedProperty, Scope)>,
-    sources: Vec<Source>,
-    front_end: lang::Options,
-    cross_check: bool,
+    /// What the text describes.
+    pub family: source::Family,
+    /// What is asked.
+    pub questions: Vec<Question>,
+    /// The texts.
+    pub sources: Vec<Source>,
+    /// Compare what is proved with small instances?
+    pub cross_check: bool,
 }
 
 impl Family {
-    /// Reads a model, if it has a parameter without value.
-    ///
-    /// # Errors
-    /// The file cannot be read, its text is wrong, or the route does not fit.
-    pub fn load(
-        options: &CheckOptions,
-        front_end: &lang::Options,
-    ) -> Result<Option<Self>, Failure> {
-        let loaded = load_template(&options.model.file, front_end, !options.quiet)?;
-        let (family, template) = match (loaded, options.route) {
-            (None, Some(Route::Ws1s)) => {
-                return Err(Failure::wrong(
-                    "the model has no parameter without value (`param N`), so there is nothing to check for all values",
-                ));
-            }
-            (None, _) => return Ok(None),
-            (Some(_), Some(Route::Explicit)) => {
-                return Err(Failure::wrong(
-                    "the route `explicit` needs a value for every parameter, such as -D N=3",
-                ));
-            }
-            (Some(mut loaded), _) => {
-                let template = loaded.template.take().ok_or(Failure::Diagnosed)?;
-                (loaded, template)
-            }
-        };
-        Ok(Some(Self {
-            template,
-            properties: family.properties,
-            sources: family.sources,
-            front_end: front_end.clone(),
-            cross_check: !options.no_cross_check,
-        }))
-    }
-
     /// The properties, with the model of the smallest instance.
     ///
     /// # Errors
     /// There is no instance.
     pub fn as_loaded(&self) -> Result<Loaded, Failure> {
-        let model = FIRST_INSTANCES
-            .clone()
-            .find_map(|value| self.load_instance(value).0);
-        let Some(model) = model else {
+        let mut instances = FIRST_INSTANCES.clone().map(|value| self.instance(value));
+        let Some(first) = instances.find_map(|loaded| first_system(loaded)) else {
             // What is wrong with all instances is wrong with this one.
-            for diagnostic in &self.load_instance(3).2 {
-                diagnostics::show(diagnostic, &self.sources);
-            }
+            loading::show(&self.instance(3), true);
             return Err(Failure::Diagnosed);
         };
         Ok(Loaded {
-            model,
-            properties: self
-                .properties
-                .iter()
-                .map(|(property, _)| property.clone())
-                .collect(),
-            hints: vec![model::Hints::default(); self.properties.len()],
+            systems: vec![first],
+            questions: self.questions.clone(),
             sources: self.sources.clone(),
-            others: Vec::new(),
-            asked: std::collections::BTreeMap::new(),
         })
     }
 
-    fn load_instance(
-        &self,
-        value: i64,
-    ) -> (Option<Model>, Vec<NamedProperty>, Vec<base::Diagnostic>) {
-        let mut options = self.front_end.clone();
-        options
-            .defines
-            .push((self.template.name.clone(), value.to_string()));
-        let loaded = lang::load(self.sources[0].clone(), &options);
-        (loaded.model, loaded.properties, loaded.diagnostics)
+    fn instance(&self, value: i64) -> source::Loaded {
+        self.family.members.with_value(value)
     }
 
     /// Checks a property for all values of the parameter.
@@ -109,26 +56,22 @@ impl Family {
     /// Evidence was found to be wrong.
     pub fn check(
         &self,
-        property: &NamedProperty,
+        question: &Question,
         plan: &Plan,
         mut meter: Meter<'_>,
     ) -> Result<(Outcome, PropertyResult), Failure> {
-        let known = self
-            .properties
-            .iter()
-            .find(|(known, _)| known.name == property.name);
-        let (_, scope) = known.expect("the property is one of the family");
-        let instances = |value: i64| {
-            let (model, properties, _) = self.load_instance(value);
-            let found = properties
-                .into_iter()
-                .find(|known| known.name == property.name);
-            model.zip(found)
+        let property = &question.property;
+        let instances = |value: i64| -> Option<(Model, NamedProperty)> {
+            let mut loaded = self.instance(value);
+            let is_it = |known: &Question| known.property.name == property.name;
+            let position = loaded.questions.iter().position(is_it)?;
+            let same = loaded.questions.swap_remove(position).property;
+            Some((first_system(loaded)?.model, same))
         };
         let question = ForAll {
-            template: &self.template,
+            template: &self.family.template,
             property,
-            scope,
+            scope: &question.scope,
             instances: &instances,
             cross_check: self.cross_check,
         };
@@ -155,28 +98,7 @@ impl Family {
     }
 }
 
-/// Reads a model with a parameter that has no value, and shows what is to be said about its text.
-///
-/// # Errors
-/// The file cannot be read.
-pub fn load_template(
-    path: &std::path::Path,
-    options: &lang::Options,
-    warnings: bool,
-) -> Result<Option<LoadedTemplate>, Failure> {
-    loading::check_extension(path)?;
-    if path.extension().is_none_or(|extension| extension != "fair") {
-        return Ok(None);
-    }
-    let text = loading::read_text(path)?;
-    let name = path.display().to_string();
-    let Some(loaded) = lang::load_template(Source { name, text }, options) else {
-        return Ok(None);
-    };
-    for diagnostic in &loaded.diagnostics {
-        if warnings || diagnostic.severity == Severity::Error {
-            diagnostics::show(diagnostic, &loaded.sources);
-        }
-    }
-    Ok(Some(loaded))
+fn first_system(loaded: source::Loaded) -> Option<System> {
+    let loaded = loading::systems(loaded).ok()?;
+    loaded.systems.into_iter().next()
 }

@@ -2,12 +2,12 @@
 
 use base::Fairness;
 use evidence::{Endless, Invalid, Trace, Violation, ViolationKind};
-use logic::NamedProperty;
 use report::{StoredTrace, TraceMeta};
+use source::Question;
 
 use super::check::{is_ctl_name, is_ltl_name};
 use crate::failure::{Failure, Status};
-use crate::loading::{self, Asked, Loaded};
+use crate::loading::{self, Loaded};
 use crate::options::ReplayOptions;
 use crate::{output, trace_file};
 
@@ -17,17 +17,17 @@ use crate::{output, trace_file};
 /// The model or the trace is wrong.
 pub fn run(options: &ReplayOptions) -> Result<Status, Failure> {
     let stored = trace_file::read(&options.trace)?;
-    let front_end = lang::Options {
+    let front_end = source::Options {
         ltl: formula_of_call(&stored.meta, is_ltl_name),
         ctl: formula_of_call(&stored.meta, is_ctl_name),
         assume: options.assume.clone(),
         ..options.model.for_front_end()
     };
-    let loaded = loading::load(&options.model.file, &front_end, true)?;
+    let loaded = loading::load(&options.model.file, &front_end)?;
     let shape = format!("{} states", stored.run.states.len());
     let name = stored.meta.property.as_ref();
-    let property = name.and_then(|name| loaded.properties.iter().find(|p| p.name == *name));
-    let model = property.map_or(&loaded.model, |property| loaded.model_of(property));
+    let question = name.and_then(|name| loaded.question(name));
+    let model = question.map_or(loaded.model(), |question| loaded.model_of(question));
     let trace = match stored.run.to_trace(model) {
         Ok(trace) => trace,
         Err(error) => return invalid(&error.to_string()),
@@ -78,20 +78,20 @@ fn judge_claim(loaded: &Loaded, stored: &StoredTrace, trace: Trace) -> Judgement
     let Some(name) = &meta.property else {
         return Judgement::Nothing;
     };
-    let Some(property) = loaded.properties.iter().find(|p| p.name == *name) else {
+    let Some(question) = loaded.question(name) else {
         return Judgement::Unjudged(format!("the model has no property `{name}`"));
     };
     if meta
         .formula
         .as_ref()
-        .is_some_and(|text| *text != property.text)
+        .is_some_and(|text| *text != question.property.text)
     {
         output::note(&format!(
             "`{name}` has changed; it is now: {}",
-            property.text
+            question.property.text
         ));
     }
-    if loaded.asked.get(name).is_some_and(Asked::needs_search) {
+    if question.needs_search() {
         let why =
             format!("that a run shows `{name}` to be violated takes a search: use `fair check`");
         return Judgement::Unjudged(why);
@@ -102,7 +102,7 @@ fn judge_claim(loaded: &Loaded, stored: &StoredTrace, trace: Trace) -> Judgement
     };
     let claim = Claim {
         loaded,
-        property,
+        question,
         fairness,
     };
     claim.judge(meta, trace)
@@ -111,7 +111,7 @@ fn judge_claim(loaded: &Loaded, stored: &StoredTrace, trace: Trace) -> Judgement
 /// What a trace claims to show.
 struct Claim<'a> {
     loaded: &'a Loaded,
-    property: &'a NamedProperty,
+    question: &'a Question,
     fairness: Fairness,
 }
 
@@ -139,9 +139,12 @@ impl Claim<'_> {
     }
 
     fn judge_witness(&self, trace: &Trace) -> Judgement {
-        let property = &self.property.property;
-        match evidence::validate_witness(self.loaded.model_of(self.property), property, trace) {
-            Ok(()) => Judgement::Confirmed(format!("shows that `{}` holds", self.property.name)),
+        let property = &self.question.property.property;
+        match evidence::validate_witness(self.loaded.model_of(self.question), property, trace) {
+            Ok(()) => Judgement::Confirmed(format!(
+                "shows that `{}` holds",
+                self.question.property.name
+            )),
             Err(why) => Judgement::Refuted(why),
         }
     }
@@ -172,13 +175,13 @@ impl Claim<'_> {
             covering: None,
             component: None,
         };
-        let model = self.loaded.model_of(self.property);
+        let model = self.loaded.model_of(self.question);
         let assumptions = &model.parts().assumptions;
-        let property = &self.property.property;
+        let property = &self.question.property.property;
         match evidence::validate(model, property, fairness, assumptions, &violation) {
             Ok(()) => Judgement::Confirmed(format!(
                 "violates `{}` under fairness {}",
-                self.property.name,
+                self.question.property.name,
                 fairness.name()
             )),
             Err(why) => Judgement::Refuted(why),
@@ -187,7 +190,7 @@ impl Claim<'_> {
 
     /// The error is whatever the model reports in the last state.
     fn judge_error(&self, trace: Trace) -> Judgement {
-        let model = self.loaded.model_of(self.property);
+        let model = self.loaded.model_of(self.question);
         let Some(last) = trace.states.last() else {
             return Judgement::Refuted(Invalid::NoTrace);
         };
@@ -214,7 +217,7 @@ impl Claim<'_> {
             Judgement::Confirmed(_) => Judgement::Unjudged(format!(
                 "it violates `{}`; whether it lies in a closed component of the model, \
                  as strong global fairness demands, only `fair check` can tell",
-                self.property.name
+                self.question.property.name
             )),
             other => other,
         }

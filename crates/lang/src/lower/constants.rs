@@ -2,10 +2,10 @@
 
 use base::{Diagnostic, Span};
 use model::{Access, BinaryOp, BoundId, EnumId, EnumType, Expr, Owner, Place, Quantifier};
+use source::Options;
 
 use super::names::{Global, Ty};
 use super::{Lowerer, MAX_EXPANSION};
-use crate::Options;
 use crate::ast::{self, Decl, File, Ident};
 
 impl<'a> Lowerer<'a> {

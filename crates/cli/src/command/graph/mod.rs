@@ -17,12 +17,12 @@ use state_graph::StateGraph;
 /// # Errors
 /// The model is wrong, or has too many states.
 pub fn run(options: &GraphOptions) -> Result<Status, Failure> {
-    let loaded = loading::load(&options.model.file, &options.model.for_front_end(), true)?;
+    let loaded = loading::load(&options.model.file, &options.model.for_front_end())?;
     let budget = Budget::unlimited().with_max_states(options.max_states);
     limits::enforce(&budget, None)?;
-    let initial = start::initial_states(&loaded.model);
+    let initial = start::initial_states(loaded.model());
     let initial = initial.map_err(|reason| reason.into_failure(&loaded.sources))?;
-    let graph = StateGraph::explore(&loaded.model, initial, &budget).map_err(|reason| {
+    let graph = StateGraph::explore(loaded.model(), initial, &budget).map_err(|reason| {
         Failure::Stopped(match reason {
             base::StopReason::StateLimit => format!(
                 "more than {} states; raise --max-states to draw them all",
@@ -33,7 +33,7 @@ pub fn run(options: &GraphOptions) -> Result<Status, Failure> {
     })?;
     output::print(&match options.condense {
         true => dot::components(&graph),
-        false => dot::states(&loaded.model, &graph),
+        false => dot::states(loaded.model(), &graph),
     })?;
     for error in graph.errors.values() {
         output::error(&format!(

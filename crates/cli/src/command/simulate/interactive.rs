@@ -46,7 +46,7 @@ impl<'a, R: BufRead> Session<'a, R> {
         let Some(first) = self.choose_start(initial)? else {
             return Ok(None);
         };
-        let mut walk = Walk::new(&self.loaded.model, first);
+        let mut walk = Walk::new(self.loaded.model(), first);
         output::print(&format!("start: {}\n", walk.state_text()))?;
         self.show_steps(&walk)?;
         while let Some(line) = self.ask()? {
@@ -107,7 +107,7 @@ impl<'a, R: BufRead> Session<'a, R> {
                 }
             }
         }
-        let n_pending = obligations::pending(&self.loaded.model, walk, self.fairness).len();
+        let n_pending = obligations::pending(self.loaded.model(), walk, self.fairness).len();
         if n_pending > 0 {
             text += &format!("  (pending fairness: {n_pending}; f shows them)\n");
         }
@@ -116,14 +116,14 @@ impl<'a, R: BufRead> Session<'a, R> {
 
     fn show_obligations(&self, walk: &Walk<'_>) -> anyhow::Result<()> {
         let mut text = format!("fairness {}\n", self.fairness.name());
-        let pending = obligations::pending(&self.loaded.model, walk, self.fairness);
+        let pending = obligations::pending(self.loaded.model(), walk, self.fairness);
         for line in &pending {
             text += &format!("  {line}\n");
         }
         if pending.is_empty() {
             text += "  nothing is pending\n";
         }
-        for assumption in obligations::assumed(&self.loaded.model) {
+        for assumption in obligations::assumed(self.loaded.model()) {
             text += &format!("  assumed of every run: {assumption}\n");
         }
         output::print(&text)
@@ -133,7 +133,7 @@ impl<'a, R: BufRead> Session<'a, R> {
         if initial.len() == 1 {
             return Ok(initial.pop());
         }
-        let view = View::new(&self.loaded.model);
+        let view = View::new(self.loaded.model());
         let mut text = format!("{} initial states\n", initial.len());
         for (position, state) in initial.iter().take(MAX_LISTED).enumerate() {
             text += &format!("  {}  {}\n", position + 1, walk::state_text(&view, state));

@@ -26,8 +26,8 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;
     }
-    let loaded = loading::load(&options.model.file, &options.model.for_front_end(), true)?;
-    let initial = start::initial_states(&loaded.model);
+    let loaded = loading::load(&options.model.file, &options.model.for_front_end())?;
+    let initial = start::initial_states(loaded.model());
     let initial = initial.map_err(|reason| reason.into_failure(&loaded.sources))?;
     if initial.is_empty() {
         return Err(Failure::wrong("the model has no initial state"));
@@ -36,13 +36,13 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
     let (walk, status) = match options.random {
         true => {
             let first = initial[random.below(initial.len())].clone();
-            let walk = Walk::new(&loaded.model, first);
+            let walk = Walk::new(loaded.model(), first);
             walk_at_random(walk, &loaded, options.steps, &mut random)?
         }
         false => {
             let mut session = Session {
                 loaded: &loaded,
-                fairness: fairness(&loaded.model, options.fairness),
+                fairness: fairness(loaded.model(), options.fairness),
                 random,
                 input: io::stdin().lock(),
                 echo: !io::stdin().is_terminal(),
@@ -54,7 +54,7 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
         }
     };
     if let Some(path) = &options.trace {
-        let stored = trace_file::store_run(&loaded.model, &loaded.sources, &walk.into_trace());
+        let stored = trace_file::store_run(loaded.model(), &loaded.sources, &walk.into_trace());
         trace_file::write(path, &stored)?;
     }
     Ok(status)
