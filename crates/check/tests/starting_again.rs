@@ -120,7 +120,7 @@ fn a_large_search_for_loops_goes_on_reduced() {
 fn a_channel_that_is_asked_about_is_not_forgotten() {
     let outcome = ask(CHANNEL, 0, "inv", &after(5_000));
     assert_eq!(outcome.verdict.name(), "violated");
-    assert_eq!(outcome.reduced.names(), ["partial-order"]);
+    assert!(outcome.reduced.partial_order);
 }
 
 #[test]

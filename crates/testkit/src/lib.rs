@@ -16,7 +16,7 @@ mod random;
 pub use branching::{BranchingOracle, random_ctl_star};
 pub use cases::cases;
 pub use formula::random_formula;
-pub use models::{ModelShape, random_model};
+pub use models::{ModelShape, communicating_text, random_model};
 pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};
 pub use peer::has_peer;
 pub use random::Random;

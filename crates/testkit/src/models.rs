@@ -9,7 +9,10 @@ use model::{
 use crate::Random;
 
 mod alike;
+mod communication;
 mod time;
+
+pub use communication::communicating_text;
 
 /// What random models may contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
