@@ -393,6 +393,7 @@ impl Checking<'_> {
                 result.trace = None;
                 result.branches.clear();
                 result.remarks.clear();
+                result.rests_on = evidence::RestsOn::default();
                 result.warnings.clear();
             }
         }
@@ -466,6 +467,7 @@ pub fn result(
         seconds,
         peak_memory_bytes: Some(outcome.stats.memory_bytes),
         reduced: reduced(outcome.reduced),
+        rests_on: outcome.rests_on(),
     };
     question.result(&outcome.verdict, &outcome.explanation, cost)
 }
