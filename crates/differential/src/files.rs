@@ -70,16 +70,17 @@ struct Suite {
     case: Vec<Row>,
 }
 
-/// Past findings, which are always compared first.
+/// Past findings, which are always compared first. Of the files about defects, those whose text is
+/// right; the others are about diagnostics.
 ///
 /// # Errors
 /// A file cannot be read.
 pub fn corpus() -> Result<Vec<Origin>> {
-    let mut origins = Vec::new();
-    for folder in ["crates/differential/corpus", "testdata/defects"] {
-        if root().join(folder).is_dir() {
-            origins.extend(models_in(folder)?);
-        }
+    let mut origins = models_in("crates/differential/corpus")?;
+    if root().join("testdata/defects").is_dir() {
+        let mut defects = models_in("testdata/defects")?;
+        defects.retain(|origin| origin.load().is_ok());
+        origins.extend(defects);
     }
     Ok(origins)
 }
@@ -91,10 +92,11 @@ pub fn corpus() -> Result<Vec<Origin>> {
 pub fn repository() -> Result<Vec<Origin>> {
     let mut origins = models_in("examples")?;
     for path in sorted(&root().join("testdata"))? {
-        if path
+        // The rows of this one are calls of the program; its models are among the past findings.
+        let is_table = path
             .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
+            .is_some_and(|extension| extension == "toml");
+        if is_table && !path.ends_with("defects.toml") {
             let text = fs::read_to_string(&path)?;
             let suite: Suite = toml::from_str(&text).with_context(|| name_of(&path))?;
             let rows = suite.case.into_iter();
@@ -117,7 +119,7 @@ fn models_in(folder: &str) -> Result<Vec<Origin>> {
             continue;
         }
         let text = fs::read_to_string(&path)?;
-        let is_open = text.lines().any(|line| line.starts_with("param "));
+        let is_open = text.lines().any(|line| is_size(line));
         let instances = if is_open { &INSTANCES[..] } else { &[""] };
         for instance in instances {
             let mut row = Row {
@@ -131,6 +133,12 @@ fn models_in(folder: &str) -> Result<Vec<Origin>> {
         }
     }
     Ok(origins)
+}
+
+/// Does the line declare a parameter that sizes depend on?
+fn is_size(line: &str) -> bool {
+    let line = line.split("//").next().unwrap_or_default();
+    line.trim() == "param N"
 }
 
 fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -165,6 +173,19 @@ impl Origin {
             ..
         } = &self.row;
         format!("{model} {define:?} {replace:?} {property}")
+    }
+
+    /// The text of a model whose number of processes is open; each such text comes once.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn template(&self) -> Result<Option<String>> {
+        let is_first = self.row.define.get("N").map(String::as_str) == Some(INSTANCES[0]);
+        if self.is_row || !is_first {
+            return Ok(None);
+        }
+        let text = fs::read_to_string(root().join(&self.row.model))?;
+        Ok(Some(text))
     }
 
     /// The cases, with searches that store so many states at most. None if no state of the model

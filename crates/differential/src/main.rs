@@ -80,6 +80,10 @@ struct Fuzzing {
 impl Fuzzing {
     fn run(&mut self) -> Result<()> {
         for origin in files::corpus()? {
+            if let Some(family) = origin.template()? {
+                let found = families::compare(&family, &mut self.tally);
+                self.write("family-corpus", &found, &family)?;
+            }
             for case in origin.cases(MAX_STATES)? {
                 self.case(&case, 0)?;
             }
