@@ -44,6 +44,10 @@ pub enum UnknownReason {
     Unsupported(String),
     /// Nothing was found by a search that may have overlooked something.
     NotExact,
+    /// Time stops in this run ([`ViolationKind::ZeroTime`]), so abstract timers do not decide.
+    ZeroTime(Box<Violation>),
+    /// Two decision procedures contradict each other: which, and on what question.
+    SolversDisagree(String),
 }
 
 impl UnknownReason {
@@ -56,6 +60,8 @@ impl UnknownReason {
             Self::SolverGaveUp => "solver-gave-up",
             Self::Unsupported(_) => "unsupported",
             Self::NotExact => "not-exact",
+            Self::ZeroTime(_) => "zero-time",
+            Self::SolversDisagree(_) => "solvers-disagree",
         }
     }
 }
@@ -68,8 +74,8 @@ pub enum ViolationKind {
     /// A fair run, given as a stem and some rounds that are alike but for their numbers, does not
     /// satisfy the property. That it goes on like this for ever is proved with a solver.
     Endless(Box<Endless>),
-    /// In a fair run, given as a lasso, time stops. Then abstract timers say nothing about the
-    /// property.
+    /// In a fair run, given as a lasso, time stops. That is not a violation of the property, but
+    /// a reason for which abstract timers may not decide it ([`UnknownReason::ZeroTime`]).
     ZeroTime,
     /// The last position of a finite run breaks an invariant.
     BadPrefix,

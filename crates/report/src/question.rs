@@ -98,6 +98,15 @@ impl Question<'_> {
             Verdict::Unknown(reason) => {
                 result.reason = Some(reason.name().to_owned());
                 result.warnings.extend(self.unsupported(reason));
+                match reason {
+                    UnknownReason::ZeroTime(run) => result.trace = self.store_violation(run),
+                    UnknownReason::SolversDisagree(which) => result.remark = Some(which.clone()),
+                    UnknownReason::Stopped(_)
+                    | UnknownReason::AbstractionTooCoarse
+                    | UnknownReason::SolverGaveUp
+                    | UnknownReason::Unsupported(_)
+                    | UnknownReason::NotExact => {}
+                }
             }
         }
         result
