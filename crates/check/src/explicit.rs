@@ -113,6 +113,7 @@ pub(crate) fn check(
             .collect(),
         remarks,
         sample: None,
+        solvers: Vec::new(),
         stats,
     }
 }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use base::{Budget, Checkpoints, Diagnostic, Fairness, Progress};
 use engine::Stats;
-use evidence::{Branching, Invalid, UnknownReason, Verdict, ViolationKind};
+use evidence::{Branching, Invalid, SolverUse, UnknownReason, Verdict, ViolationKind};
 use logic::{NamedProperty, Property};
 use model::{ErrorKind, Model};
 
@@ -100,6 +100,8 @@ pub struct Outcome {
     /// The sample of the model that the run of a violation or witness belongs to, if data is left
     /// open in the model itself.
     pub sample: Option<Box<Model>>,
+    /// The solvers whose answers the verdict rests on.
+    pub solvers: Vec<SolverUse>,
 }
 
 /// Why a check has no answer where the model provides for too little.

@@ -443,6 +443,7 @@ impl Proving<'_> {
                 branching: None,
                 warnings,
                 sample: None,
+                solvers: Vec::new(),
             },
             instance,
             remarks: self.remarks,

@@ -29,6 +29,7 @@ mod explain;
 mod invalid;
 mod loop_usage;
 mod replay;
+mod rests_on;
 mod trace;
 mod validate;
 mod verdict;
@@ -43,6 +44,7 @@ pub use explain::{
     stronger_fairness,
 };
 pub use invalid::Invalid;
+pub use rests_on::SolverUse;
 pub use trace::{Trace, TraceStep};
 pub use validate::{validate, validate_run, validate_witness};
 pub use verdict::{ComponentSize, UnknownReason, Verdict, Violation, ViolationKind};

@@ -64,6 +64,7 @@ pub(crate) fn check(
         remarks: Vec::new(),
         warnings: Vec::new(),
         sample: None,
+        solvers: Vec::new(),
     };
     if plan.naive {
         let message = "the naive reading of fairness is unsound on abstractions: what holds here may \

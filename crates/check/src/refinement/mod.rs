@@ -138,6 +138,7 @@ fn finish(
         branching: None,
         remarks: Vec::new(),
         sample: None,
+        solvers: Vec::new(),
         warnings: Vec::new(),
     };
     Ok(Compared { outcome, remark })
@@ -199,6 +200,7 @@ fn explored<'m>(
         branching: None,
         remarks: Vec::new(),
         sample: None,
+        solvers: Vec::new(),
         warnings: Vec::new(),
     };
     let too_large = || UnknownReason::Unsupported("the model is too large".to_owned());
