@@ -2,7 +2,7 @@
 //! several steps, and steps are fair.
 
 use base::{Budget, NoProgress, Source};
-use check::{Plan, Reductions, check};
+use check::{Plan, Reduction, Reductions, check};
 use testkit::{Random, cases, communicating_text};
 
 /// Larger systems are not compared.
@@ -17,14 +17,12 @@ fn reductions_change_no_verdict_about_channels() {
             name: "m.fair".into(),
             text: text.clone(),
         };
-        let loaded = lang::load(source, &lang::Options::default());
+        let loaded = lang::load(source, &source::Options::default()).single();
         let model = loaded.model.expect("random texts are well formed");
         for property in &loaded.properties {
             let ask = |reductions: Reductions| {
                 let plan = Plan {
-                    reduce: reductions != Reductions::NONE,
-                    reductions,
-                    reduce_after: None,
+                    reduction: Reduction::Chosen(reductions),
                     budget: Budget::unlimited().with_max_states(MAX_STATES),
                     ..Plan::default()
                 };
@@ -40,7 +38,7 @@ fn reductions_change_no_verdict_about_channels() {
                 partial_order: true,
                 ..Reductions::NONE
             };
-            for reductions in [partial_order, Plan::default().reductions] {
+            for reductions in [partial_order, Reductions::ALL] {
                 let reduced = ask(reductions);
                 assert_eq!(
                     reduced.verdict.name(),

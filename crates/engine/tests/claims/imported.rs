@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::Source;
 use model::Model;
+use source::{Content, Files, FrontEnd, Options, Unreadable};
 use testkit::{Random, cases};
 
 use crate::footprints::{self, Counts};
@@ -83,47 +84,37 @@ fn files() -> Vec<PathBuf> {
 
 /// The models of a file; none if it is not a model, or one without a fixed size.
 fn models(path: &Path) -> Vec<(String, Model)> {
+    const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    if !["fair", "pml", "csp"].contains(&extension) {
-        return Vec::new();
-    }
-    let Ok(text) = std::fs::read_to_string(path) else {
+    let reads = |front_end: &&dyn FrontEnd| front_end.extensions().contains(&extension);
+    let Some(front_end) = FRONT_ENDS.into_iter().find(reads) else {
         return Vec::new();
     };
+    let Ok(text) = Disk.read(path) else {
+        return Vec::new();
+    };
+
     let name = path.display().to_string();
     let source = Source {
         name: name.clone(),
         text,
     };
-    let options = import::Options::default();
-    let folder = path.parent().expect("it is in a folder");
-    match extension {
-        "fair" => {
-            let loaded = lang::load(source, &lang::Options::default());
-            loaded
-                .model
-                .map(|model| (name, model))
-                .into_iter()
-                .collect()
-        }
-        "pml" => {
-            let mut read = |file: &str| {
-                let text = std::fs::read_to_string(folder.join(file));
-                let name = file.to_owned();
-                text.map(|text| Source { name, text })
-                    .map_err(|error| error.to_string())
-            };
-            let loaded = import::promela::load(source, &options, &mut read);
-            loaded
-                .model
-                .map(|model| (name, model))
-                .into_iter()
-                .collect()
-        }
-        _ => {
-            let loaded = import::csp::load(source, &options, &mut |_| None);
-            let systems = loaded.systems.into_iter();
-            systems.map(|system| (name.clone(), system.model)).collect()
-        }
+    let loaded = front_end.load(source, &Disk, &Options::default());
+    let Some(Content::Systems(systems)) = loaded.content else {
+        return Vec::new();
+    };
+    let systems = systems.into_iter();
+    systems.map(|system| (name.clone(), system.model)).collect()
+}
+
+/// The files of the repository.
+struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> Result<String, Unreadable> {
+        std::fs::read_to_string(path).map_err(|error| Unreadable {
+            message: format!("`{}` cannot be read", path.display()),
+            cause: Some(error.to_string()),
+        })
     }
 }

@@ -82,7 +82,7 @@ pub fn load(text: &str) -> Model {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let diagnostics = loaded.diagnostics;
     loaded
         .model
