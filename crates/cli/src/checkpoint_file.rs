@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use base::Checkpoints;
+use fairground::Checkpoints;
 use serde_json::{Value, json};
 
 use crate::output;
