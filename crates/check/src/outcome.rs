@@ -3,7 +3,8 @@
 use base::{Diagnostic, Fairness, Route};
 use engine::Stats;
 use evidence::{
-    Branching, Explanation, Judge, Shown, UnknownReason, Verdict, Violation, ViolationKind,
+    Branching, Confidence, Explanation, Judge, RestsOn, RunKind, Shown, SolverUse, UnknownReason,
+    Verdict, Violation, ViolationKind,
 };
 use logic::NamedProperty;
 use model::{ErrorKind, Model};
@@ -26,6 +27,12 @@ pub struct Outcome {
     pub stats: Stats,
     /// The reductions that the search made use of.
     pub reduced: Reductions,
+    /// Reductions of other searches that the verdict rests on.
+    pub other_reductions: Reductions,
+    /// The solvers whose answers the verdict rests on.
+    pub solvers: Vec<SolverUse>,
+    /// The instances that agree with a proof for all values of a parameter.
+    pub agreeing: Vec<i64>,
     /// Runs that show why a formula of CTL* holds in the first initial state.
     pub branching: Option<Branching>,
     /// What else is to be said about the verdict: what it rests on, how far it carries.
@@ -48,6 +55,9 @@ impl Outcome {
             fairness,
             stats: Stats::default(),
             reduced: Reductions::NONE,
+            other_reductions: Reductions::NONE,
+            solvers: Vec::new(),
+            agreeing: Vec::new(),
             branching: None,
             remarks: Vec::new(),
             warnings: Vec::new(),
@@ -77,6 +87,55 @@ impl Outcome {
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.verdict == Verdict::Unknown(UnknownReason::Exhausted)
+    }
+
+    /// What the verdict rests on.
+    #[must_use]
+    pub fn rests_on(&self) -> RestsOn {
+        let reductions = self.reduced.or(self.other_reductions);
+        RestsOn {
+            confidence: self.confidence(reductions),
+            reductions: reductions.names().into_iter().map(str::to_owned).collect(),
+            solvers: self.solvers.clone(),
+            instances: self.agreeing.clone(),
+        }
+    }
+
+    fn confidence(&self, reductions: Reductions) -> Option<Confidence> {
+        if let Verdict::Unknown(_) = self.verdict {
+            return None;
+        }
+        if self.is_replayed() {
+            return Some(Confidence::Replayed);
+        }
+        Some(match self.route {
+            Route::Predicate => {
+                let is_confirmed = |solver: &SolverUse| solver.confirmed == solver.answers;
+                let all = !self.solvers.is_empty() && self.solvers.iter().all(is_confirmed);
+                if all {
+                    Confidence::ConfirmedSolver
+                } else {
+                    Confidence::UnconfirmedSolver
+                }
+            }
+            Route::Ws1s => Confidence::Ws1s,
+            Route::Explicit | Route::MayMust if reductions == Reductions::NONE => {
+                Confidence::Searched
+            }
+            Route::Explicit | Route::MayMust => Confidence::SearchedWithReduction,
+        })
+    }
+
+    /// Does the reference semantics alone show the verdict?
+    fn is_replayed(&self) -> bool {
+        match self.explanation.shown() {
+            // That the rounds go on forever is proved with a solver.
+            Shown::Run(run) => run.kind != RunKind::Endless,
+            Shown::InitialError(_) => true,
+            // What holds must hold in every initial state, and one is shown.
+            Shown::Branching(shown) => self.is_violated() && shown.n_claims == 0,
+            Shown::Nothing | Shown::Unreachable | Shown::NegationHolds => false,
+        }
     }
 
     /// Takes the verdict back, with all that it shows.

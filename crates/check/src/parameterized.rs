@@ -14,7 +14,7 @@ use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Assumption, Model, Scope, Template};
 
-use crate::{Bug, Outcome, Plan, reduction};
+use crate::{Bug, Outcome, Plan, Reductions, reduction};
 
 /// Instances up to this number of processes are searched for violations before a proof is tried.
 const MAX_TRIED: i64 = 3;
@@ -100,6 +100,8 @@ pub fn check_for_all(
         remarks: Vec::new(),
         satisfied: Vec::new(),
         suspects: Vec::new(),
+        reduced: Reductions::NONE,
+        agreeing: Vec::new(),
         stats: engine::Stats::default(),
     };
     // Most violations show on very few processes, long before a proof has failed.
@@ -128,6 +130,10 @@ struct Proving<'a> {
     satisfied: Vec<String>,
     /// Where the last abstraction suspects a run-time error.
     suspects: Vec<Span>,
+    /// Reductions of the searches of abstractions.
+    reduced: Reductions,
+    /// Values of the parameter for which a search agrees with the proof.
+    agreeing: Vec<i64>,
     stats: engine::Stats,
 }
 
@@ -238,6 +244,7 @@ impl Proving<'_> {
         };
         let none = Fairness::default();
         let outcome = reduction::check(&model, &named, none, self.plan, &mut NoProgress);
+        self.reduced = self.reduced.or(outcome.reduced);
         if outcome.stats.n_product_states.is_some() {
             self.stats.n_product_states = outcome.stats.n_product_states;
         }
@@ -335,14 +342,13 @@ impl Proving<'_> {
     fn compare(mut self, needs: Vec<String>, progress: &mut dyn Progress) -> Result<Answer, Bug> {
         let mut warnings = Vec::new();
         if self.question.cross_check {
-            let mut compared = Vec::new();
             for value in 0..=MAX_COMPARED {
                 let Some(outcome) = self.instance(value, progress)? else {
                     continue;
                 };
                 match outcome.verdict {
                     Verdict::Holds { .. } => {
-                        compared.push(value.to_string());
+                        self.agreeing.push(value);
                         warnings = outcome.warnings;
                     }
                     Verdict::Violated(_) => panic!(
@@ -353,8 +359,9 @@ impl Proving<'_> {
                 }
             }
             let name = &self.question.template.name;
+            let values: Vec<String> = self.agreeing.iter().map(i64::to_string).collect();
             self.remarks
-                .push(format!("instances {name} = {} agree", compared.join(", ")));
+                .push(format!("instances {name} = {} agree", values.join(", ")));
         }
         let name = &self.question.template.name;
         self.remarks.insert(0, format!("for all {name}"));
@@ -426,6 +433,8 @@ impl Proving<'_> {
     fn answer(self, verdict: Verdict, needs: Vec<String>, warnings: Vec<Diagnostic>) -> Answer {
         let outcome = Outcome {
             stats: self.stats,
+            other_reductions: self.reduced,
+            agreeing: self.agreeing,
             remarks: self.remarks,
             warnings,
             ..Outcome::new(Route::Ws1s, self.fairness, verdict)

@@ -97,6 +97,16 @@ impl Reductions {
         dead_variables: true,
     };
 
+    /// These and others.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self {
+            partial_order: self.partial_order || others.partial_order,
+            symmetry: self.symmetry || others.symmetry,
+            dead_variables: self.dead_variables || others.dead_variables,
+        }
+    }
+
     /// Their names on the command line and in reports.
     #[must_use]
     pub fn names(self) -> Vec<&'static str> {

@@ -61,7 +61,8 @@ pub(crate) fn check(
             UnknownReason::Unsupported(why.to_owned()),
         ));
     }
-    let outcome = check_abstractly(model, property, fairness, plan, progress)?;
+    let mut outcome = check_abstractly(model, property, fairness, plan, progress)?;
+    outcome.other_reductions = zero_time.reduced;
     let judge = Judge {
         model,
         property,

@@ -9,15 +9,6 @@ use engine::{Exploration, Found, Goal, System, explore};
 use serde::Deserialize;
 use source::{FrontEnd, Loaded, Memory, Question};
 
-const KINDS: [&str; 6] = [
-    "none",
-    "weak-process",
-    "strong-process",
-    "weak",
-    "strong",
-    "strong-global",
-];
-
 /// Smaller systems are explored again by two threads.
 const MAX_REPEATED: u64 = 50_000;
 
@@ -113,8 +104,13 @@ impl Case {
         let mut rows: Vec<(&str, &str)> = Vec::new();
         if let Some(verdicts) = &self.verdicts {
             let verdicts: Vec<&str> = verdicts.split_whitespace().collect();
-            assert_eq!(verdicts.len(), KINDS.len(), "{}", self.name());
-            rows.extend(KINDS.into_iter().zip(verdicts));
+            assert_eq!(verdicts.len(), FairnessKind::ALL.len(), "{}", self.name());
+            rows.extend(
+                FairnessKind::ALL
+                    .map(FairnessKind::name)
+                    .into_iter()
+                    .zip(verdicts),
+            );
         }
         rows.extend(
             self.under

@@ -35,6 +35,7 @@ mod loop_judge;
 mod loop_usage;
 mod named;
 mod replay;
+mod rests_on;
 mod trace;
 mod validate;
 mod value;
@@ -55,6 +56,7 @@ pub use explanation::{
 pub use invalid::Invalid;
 pub use judge::Judge;
 pub use named::{Communication, Misfit, NamedRun, NamedState};
+pub use rests_on::{Confidence, RestsOn, SolverUse};
 pub use trace::{Trace, TraceStep};
 pub use validate::{validate, validate_branching, validate_run, validate_witness};
 pub use value::Value;

@@ -135,6 +135,7 @@ pub(crate) fn result(
         seconds: 0.0,
         peak_memory_bytes: Some(outcome.stats.memory_bytes),
         reduced: reduced(outcome.reduced),
+        rests_on: outcome.rests_on(),
     };
     question.result(&outcome.verdict, &outcome.explanation, cost)
 }

@@ -66,7 +66,7 @@ pub use base::{
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};
-pub use evidence::Invalid;
+pub use evidence::{Invalid, RestsOn};
 pub use report::Outcome as Verdict;
 #[cfg(feature = "processes")]
 pub use smt::SystemProcesses;

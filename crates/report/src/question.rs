@@ -2,8 +2,8 @@
 
 use base::{Diagnostic, Fairness, Route, Source, Span};
 use evidence::{
-    Because, ExplainedBranching, ExplainedError, ExplainedRun, Explanation, Justification, Shown,
-    UnknownReason, Verdict,
+    Because, ExplainedBranching, ExplainedError, ExplainedRun, Explanation, Justification, RestsOn,
+    Shown, UnknownReason, Verdict,
 };
 
 use crate::trace_text::n_of;
@@ -44,6 +44,8 @@ pub struct Cost {
     pub peak_memory_bytes: Option<u64>,
     /// The reductions that the search made use of; nothing if there are none.
     pub reduced: Option<Vec<String>>,
+    /// What the verdict rests on.
+    pub rests_on: RestsOn,
 }
 
 impl Question<'_> {
@@ -69,6 +71,7 @@ impl Question<'_> {
             seconds: cost.seconds,
             peak_memory_bytes: cost.peak_memory_bytes,
             reduced: cost.reduced,
+            rests_on: cost.rests_on,
             warnings: Vec::new(),
             trace: None,
             branches: Vec::new(),

@@ -1,6 +1,7 @@
 //! What came out of a call of the tool.
 
 use base::Route;
+use evidence::{Confidence, RestsOn, SolverUse};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -85,6 +86,8 @@ pub struct PropertyResult {
     pub peak_memory_bytes: Option<u64>,
     /// The reductions that the search made use of, if any: counts are those of what is left.
     pub reduced: Option<Vec<String>>,
+    /// What the verdict rests on.
+    pub rests_on: RestsOn,
     /// What the user should know about this result.
     pub warnings: Vec<Warning>,
     /// The counterexample, or the witness of a property that asks for one.
@@ -119,7 +122,7 @@ impl Serialize for BranchNote {
 impl Serialize for PropertyResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let n_more = usize::from(!self.branches.is_empty()) + usize::from(!self.remarks.is_empty());
-        let mut object = serializer.serialize_struct("result", 14 + n_more)?;
+        let mut object = serializer.serialize_struct("result", 15 + n_more)?;
         object.serialize_field("property", &self.property)?;
         object.serialize_field("formula", &self.formula)?;
         object.serialize_field("route", self.route.name())?;
@@ -132,6 +135,7 @@ impl Serialize for PropertyResult {
         object.serialize_field("seconds", &self.seconds)?;
         object.serialize_field("peak_memory_bytes", &self.peak_memory_bytes)?;
         object.serialize_field("reduced", &self.reduced)?;
+        object.serialize_field("rests_on", &RestsOnKeys::from(&self.rests_on))?;
         object.serialize_field("warnings", &self.warnings)?;
         object.serialize_field("trace", &self.trace.as_ref().map(itf::to_json))?;
         if !self.branches.is_empty() {
@@ -141,6 +145,41 @@ impl Serialize for PropertyResult {
             object.serialize_field("remarks", &self.remarks)?;
         }
         object.end()
+    }
+}
+
+/// The schema of what a verdict rests on.
+#[derive(Serialize)]
+struct RestsOnKeys<'a> {
+    confidence: Option<&'static str>,
+    reductions: &'a [String],
+    solvers: Vec<SolverKeys<'a>>,
+    instances: &'a [i64],
+}
+
+/// The schema of a solver that a verdict rests on.
+#[derive(Serialize)]
+struct SolverKeys<'a> {
+    name: &'a str,
+    answers: u64,
+    confirmed: u64,
+    confirmed_by: Option<&'a str>,
+}
+
+impl<'a> From<&'a RestsOn> for RestsOnKeys<'a> {
+    fn from(rests_on: &'a RestsOn) -> Self {
+        let solver = |solver: &'a SolverUse| SolverKeys {
+            name: &solver.name,
+            answers: solver.answers,
+            confirmed: solver.confirmed,
+            confirmed_by: solver.confirmed_by.as_deref(),
+        };
+        Self {
+            confidence: rests_on.confidence.map(Confidence::name),
+            reductions: &rests_on.reductions,
+            solvers: rests_on.solvers.iter().map(solver).collect(),
+            instances: &rests_on.instances,
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 mod system;
 
 use base::{AtomId, FairnessKind, SourceId, Span, StopReason};
-use evidence::{ComponentSize, UnknownReason, Verdict, Violation, ViolationKind};
+use evidence::{
+    ComponentSize, Confidence, RestsOn, SolverUse, UnknownReason, Verdict, Violation, ViolationKind,
+};
 use expect_test::{Expect, expect};
 use logic::{Ltl, Property};
 use model::{Assumption, BinaryOp, Expr, Initial, Stmt, StmtKind};
@@ -357,4 +359,78 @@ fn charts() {
         .iter_mut()
         .for_each(|state| state.movers.clear());
     assert_eq!(chart(&nobody), "no process moves in this trace\n");
+}
+
+/// The line that says what a verdict rests on.
+fn basis(rests_on: RestsOn) -> Option<String> {
+    let mut held = result(FairnessKind::None, &Verdict::Holds { witness: None });
+    held.rests_on = rests_on;
+    let text = text(&report(vec![held]), Style::Plain);
+    let line = text.lines().nth(1)?;
+    Some(line.trim_start().to_owned())
+}
+
+#[test]
+fn what_a_verdict_rests_on() {
+    let solver = |answers: u64, confirmed: u64, by: Option<&str>| SolverUse {
+        name: "embedded".to_owned(),
+        answers,
+        confirmed,
+        confirmed_by: by.map(str::to_owned),
+    };
+    let rests = |confidence: Confidence, reductions: &[&str], solvers: Vec<SolverUse>| {
+        basis(RestsOn {
+            confidence: Some(confidence),
+            reductions: reductions.iter().map(|&name| name.to_owned()).collect(),
+            solvers,
+            instances: Vec::new(),
+        })
+    };
+
+    // The plain cases need no words, and neither does a run, however it was found.
+    assert_eq!(basis(RestsOn::default()), None);
+    assert_eq!(rests(Confidence::Searched, &[], vec![]), None);
+    assert_eq!(
+        rests(
+            Confidence::Replayed,
+            &["symmetry"],
+            vec![solver(3, 0, None)]
+        ),
+        None
+    );
+    assert_eq!(
+        rests(Confidence::ConfirmedSolver, &[], vec![solver(0, 0, None)]),
+        None
+    );
+
+    let all = ["partial-order", "symmetry", "dead-variables"];
+    let lines: Vec<String> = [
+        rests(Confidence::SearchedWithReduction, &all, vec![]),
+        rests(
+            Confidence::UnconfirmedSolver,
+            &[],
+            vec![solver(312, 0, None)],
+        ),
+        rests(
+            Confidence::UnconfirmedSolver,
+            &[],
+            vec![solver(312, 17, Some("z3"))],
+        ),
+        rests(
+            Confidence::ConfirmedSolver,
+            &all[1..2],
+            vec![solver(1, 1, Some("z3"))],
+        ),
+        rests(Confidence::UnconfirmedSolver, &[], vec![]),
+    ]
+    .into_iter()
+    .map(|line| line.expect("there is something to say"))
+    .collect();
+    expect![[r#"
+        rests on: partial-order reduction; symmetry reduction; reduction by dead variables
+        rests on: embedded solver, 312 answers, none confirmed
+        rests on: embedded solver, 312 answers, 17 confirmed by z3
+        rests on: symmetry reduction; embedded solver, 1 answer, all confirmed by z3
+        rests on: answers of a solver that were not confirmed"#]]
+    .assert_eq(&lines.join("\n"));
 }

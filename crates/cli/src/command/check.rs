@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use fairground::report::{self, PropertyResult, Report, StoredTrace};
 use fairground::{
     Answer, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project, Question,
-    Verdict, closest_name, is_formula_name,
+    RestsOn, Verdict, closest_name, is_formula_name,
 };
 
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
@@ -231,6 +231,7 @@ impl Checking<'_> {
                 result.trace = None;
                 result.branches.clear();
                 result.remarks.clear();
+                result.rests_on = RestsOn::default();
                 result.warnings.clear();
             }
         }

@@ -5,7 +5,7 @@
 pub mod results;
 
 use base::{AtomId, Fairness, FairnessKind, Route, Source, SourceId, Span};
-use evidence::{Trace, TraceStep};
+use evidence::{RestsOn, Trace, TraceStep};
 use logic::{Ltl, NamedProperty, Property};
 use model::{
     Atom, AtomMeaning, BinaryOp, Channel, ChannelId, ChannelRef, EnumId, EnumType, Event, EventId,
@@ -192,6 +192,7 @@ pub fn cost() -> Cost {
         seconds: 0.031,
         peak_memory_bytes: Some(1 << 20),
         reduced: None,
+        rests_on: RestsOn::default(),
     }
 }
 

@@ -1,16 +1,21 @@
-//! What a search finds is replayed once: the replay that confirms a run also explains it.
+//! What a search finds is replayed once: the replay that confirms a run also explains it. And what
+//! verdicts rest on.
 
 use base::{Fairness, NoProgress, Route, Source};
 use check::{Outcome, Plan, Reduction, check};
-use evidence::{RunKind, Shown, Verdict};
+use evidence::{Confidence, RunKind, Shown, Verdict};
 
 /// The outcome for the only property of a text.
 fn decide(text: &str, plan: &Plan) -> Outcome {
+    decide_with(text, source::Options::default(), plan)
+}
+
+fn decide_with(text: &str, options: source::Options, plan: &Plan) -> Outcome {
     let source = Source {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &source::Options::default()).single();
+    let loaded = lang::load(source, &options).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
@@ -41,13 +46,13 @@ const TOGGLE: &str = "
 #[test]
 fn every_kind_of_run_is_replayed_once() {
     for (property, fairness, expected) in [
-        ("always x != 2", "none", RunKind::BadPrefix),
-        ("eventually x == 2", "none", RunKind::FairLoop),
-        ("eventually x == 2", "weak", RunKind::FairLoop),
-        ("reachable x == 2", "none", RunKind::Witness),
+        ("property p: always x != 2", "none", RunKind::BadPrefix),
+        ("property p: eventually x == 2", "none", RunKind::FairLoop),
+        ("property p: eventually x == 2", "weak", RunKind::FairLoop),
+        ("reachable p: x == 2", "none", RunKind::Witness),
         ("deadlockfree", "none", RunKind::Deadlock),
     ] {
-        let text = format!("{TOGGLE}\n    property p: {property}\n");
+        let text = format!("{TOGGLE}\n    {property}\n");
         let outcome = decide(&text, &under(fairness));
         assert_eq!(kind(&outcome), Some(expected), "{property}");
         assert_eq!(outcome.explanation.n_replays(), 1, "{property}");
@@ -105,8 +110,11 @@ fn predicate_abstraction_replays_once() {
 
 #[test]
 fn every_branch_is_replayed_once() {
-    let text = format!("{TOGGLE}\n    property p: A[] E<> x == 0\n");
-    let outcome = decide(&text, &under("none"));
+    let options = source::Options {
+        ctl: vec![("p".to_owned(), "A[] E<> x == 0".to_owned())],
+        ..source::Options::default()
+    };
+    let outcome = decide_with(TOGGLE, options, &under("none"));
     let Shown::Branching(shown) = outcome.explanation.shown() else {
         panic!("{:?}", outcome.explanation);
     };
@@ -121,11 +129,64 @@ fn what_shows_nothing_is_not_replayed() {
         &under("none"),
     );
     let unreachable = decide(
-        &format!("{TOGGLE}\n    property p: reachable x > 2\n"),
+        &format!("{TOGGLE}\n    reachable p: x == 2 && x == 1\n"),
         &under("none"),
     );
     assert_eq!(*holds.explanation.shown(), Shown::Nothing);
     assert_eq!(*unreachable.explanation.shown(), Shown::Unreachable);
     assert_eq!(holds.explanation.n_replays(), 0);
     assert_eq!(unreachable.explanation.n_replays(), 0);
+}
+
+#[test]
+fn verdicts_rest_on_what_was_done() {
+    // Two processes that do not meet, so that steps can wait.
+    let process = |name: &str| {
+        format!(
+            "process {name} {{ init a from a {{ go -> b }} from b {{ go -> c }} from c {{ go -> a }} }}\n"
+        )
+    };
+    let apart = process("P") + &process("Q");
+    let reduced = Plan {
+        reduction: Reduction::ALL,
+        ..under("none")
+    };
+    let rests_on = |property: &str, plan: &Plan| {
+        let outcome = decide(&format!("{apart}{property}\n"), plan);
+        let rests_on = outcome.rests_on();
+        (rests_on.confidence, rests_on.reductions)
+    };
+
+    let none = Vec::<String>::new();
+    let partial_order = vec!["partial-order".to_owned()];
+    let complete = rests_on("deadlockfree", &under("none"));
+    assert_eq!(complete, (Some(Confidence::Searched), none.clone()));
+    let smaller = rests_on("deadlockfree", &reduced);
+    let expected = Some(Confidence::SearchedWithReduction);
+    assert_eq!(smaller, (expected, partial_order));
+    let shown = rests_on("property p: always P @ a", &reduced);
+    assert_eq!(shown.0, Some(Confidence::Replayed));
+    let stopped = Plan {
+        budget: base::Budget::unlimited().with_max_states(1),
+        ..under("none")
+    };
+    assert_eq!(rests_on("deadlockfree", &stopped), (None, none));
+}
+
+#[test]
+fn a_proof_with_a_solver_rests_on_it() {
+    let counter = "var x : int = 0\nprocess P { up when x >= 0 { x := x + 1 } }\n";
+    for (property, expected) in [
+        ("always x >= 0", Confidence::UnconfirmedSolver),
+        ("always x < 3", Confidence::Replayed),
+        // That the rounds go on forever is proved with the solver.
+        ("eventually x < 0", Confidence::UnconfirmedSolver),
+    ] {
+        let plan = Plan {
+            route: Some(Route::Predicate),
+            ..under("none")
+        };
+        let outcome = decide(&format!("{counter}property p: {property}\n"), &plan);
+        assert_eq!(outcome.rests_on().confidence, Some(expected), "{property}");
+    }
 }
