@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use base::{Budget, Checkpoints, Diagnostic, closest_name};
+use base::{Budget, Checkpoints, Diagnostic, Source, StopReason, closest_name};
 use check::{Outcome, Plan, REDUCE_AFTER, Reductions, TimerFairness};
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
@@ -18,7 +18,7 @@ use crate::loading::{self, Loaded};
 use crate::options::{CheckOptions, OutputFormat, Reduction, Route, Semantics, TFairness};
 use crate::progress::Meter;
 use crate::quantity::show_size;
-use crate::{csp, diagnostics, limits, output, solver, trace_file};
+use crate::{checkpoint_file, csp, diagnostics, limits, output, solver, trace_file};
 
 /// Checks the chosen properties one after the other.
 ///
@@ -102,13 +102,17 @@ fn check(
         (Some(family), _) => family.as_loaded()?,
         (None, None) => loading::load(file, &front_end, !options.quiet)?,
         (None, Some(call)) => {
-            loading::load_text(file, call.text.clone(), &front_end, 0, !options.quiet)?
+            let text = call.files[0].1.clone();
+            let loaded = loading::load_text(file, text, &front_end, 0, !options.quiet)?;
+            check_unchanged(call, &loaded)?;
+            loaded
         }
     };
     let chosen = choose(&loaded.properties, options)?;
     let checkpoint = match &options.checkpoint {
         None => None,
         Some(path) => {
+            checkpoint_file::check_replaceable(path)?;
             let call = call.map_or_else(|| this_call(&loaded), Ok)?;
             Some(Arc::new(CheckpointFile::new(path.clone(), call, sections)))
         }
@@ -133,9 +137,26 @@ fn this_call(loaded: &Loaded) -> anyhow::Result<Call> {
         (Ok(arguments), Some(directory)) => Ok(Call {
             arguments,
             directory: directory.to_owned(),
-            text: loaded.sources[0].text.clone(),
+            files: files(&loaded.sources),
         }),
         _ => bail!("a checkpoint needs arguments and a directory that are Unicode text"),
+    }
+}
+
+/// The names and texts of all files that a model was made of.
+fn files(sources: &[Source]) -> Vec<(String, String)> {
+    let file = |source: &Source| (source.name.clone(), source.text.clone());
+    sources.iter().map(file).collect()
+}
+
+/// Is the model made of the same files with the same texts?
+fn check_unchanged(call: &Call, loaded: &Loaded) -> Result<(), Failure> {
+    let now = files(&loaded.sources);
+    let differs = now.iter().find(|file| !call.files.contains(file));
+    let is_gone = call.files.iter().find(|file| !now.contains(file));
+    match differs.or(is_gone) {
+        Some((name, _)) => Err(super::resume::changed(name)),
+        None => Ok(()),
     }
 }
 
@@ -305,6 +326,12 @@ impl Checking<'_> {
         let seconds = meter.seconds();
         meter.finish();
         let (outcome, remark) = checked?;
+        let damaged = Verdict::Unknown(UnknownReason::Stopped(StopReason::DamagedCheckpoint));
+        if let Some(file) = &self.checkpoint
+            && outcome.verdict == damaged
+        {
+            return Err(file.damaged().into());
+        }
         let is_stopped = matches!(outcome.verdict, Verdict::Unknown(UnknownReason::Stopped(_)));
         if let (Some(file), false) = (&self.checkpoint, is_stopped) {
             file.done();
@@ -328,6 +355,8 @@ impl Checking<'_> {
         }
         result.remarks.extend(outcome.remarks.iter().cloned());
         result.remarks.extend(remark);
+        let rests_on = self.checkpoint.as_ref().and_then(|file| file.remark());
+        result.remarks.extend(rests_on);
         let warnings = outcome.warnings.iter();
         result
             .warnings
