@@ -74,7 +74,7 @@ fn project() -> Project {
 pub fn verdicts() -> Result<[String; 2], Error> {
     let project = project();
     let question = &project.questions()[0];
-    let verdict = |fairness: &str| {
+    let verdict = |fairness: &str| -> Result<String, Error> {
         let plan = Plan {
             fairness: Fairness::parse(fairness),
             ..Plan::default()

@@ -204,6 +204,10 @@ pub struct ResumeOptions {
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+    /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`). The
+    /// file that the first call named is not written.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 /// How results are printed.

@@ -1,6 +1,6 @@
 //! What comes out for a question.
 
-use base::{Progress, Source};
+use base::{Progress, Source, StopReason};
 use check::{Outcome, Plan, Reductions};
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
@@ -20,8 +20,8 @@ pub struct Answer {
     pub result: PropertyResult,
     /// How often each action was taken.
     pub action_counts: Vec<(String, u64)>,
-    /// Was the search stopped before it was done?
-    pub is_stopped: bool,
+    /// Why the search was stopped before it was done, if it was.
+    pub stopped: Option<StopReason>,
     /// How many runs were replayed on the reference semantics to confirm and explain the verdict.
     pub n_replays: usize,
     /// What the result was made of.
@@ -56,7 +56,10 @@ impl Answer {
         Self {
             result,
             action_counts,
-            is_stopped: matches!(outcome.verdict, Verdict::Unknown(UnknownReason::Stopped(_))),
+            stopped: match outcome.verdict {
+                Verdict::Unknown(UnknownReason::Stopped(reason)) => Some(reason),
+                _ => None,
+            },
             n_replays: outcome.explanation.n_replays(),
             outcome,
         }

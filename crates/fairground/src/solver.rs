@@ -1,10 +1,11 @@
 //! Solvers for data: the embedded one, or programs that a face can start.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use check::predicate::MakeSolver;
-use smt::{Answer, Confirmed, Embedded, External, Launch, Program, Solver};
+use smt::{Answer, Confirmed, Connection, Embedded, External, Launch, Program, Solver};
 
 /// A decision procedure for data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +29,7 @@ pub struct SolverChoice {
     pub confirm_with: Option<SolverName>,
     /// How long a solver may think about one question.
     pub patience: Duration,
-    /// Starts programs. Without it, the embedded solver takes their place.
+    /// Starts programs. Without it, a program that is asked for never answers.
     pub launch: Option<Arc<dyn Launch + Send + Sync>>,
 }
 
@@ -46,29 +47,40 @@ pub fn solver_maker(choice: SolverChoice) -> MakeSolver {
 
 impl SolverChoice {
     fn make(&self, name: SolverName) -> Box<dyn Solver> {
-        let program = |program| self.external(program).map(|solver| Box::new(solver) as _);
-        let found: Option<Box<dyn Solver>> = match name {
-            SolverName::Embedded => None,
-            SolverName::Z3 => program(Program::z3()),
-            SolverName::Cvc5 => program(Program::cvc5()),
-            SolverName::Auto => self.installed(),
-        };
-        found.unwrap_or_else(|| Box::new(Embedded::new(self.patience)))
+        let embedded = || Box::new(Embedded::new(self.patience));
+        match name {
+            SolverName::Embedded => embedded(),
+            SolverName::Z3 => Box::new(self.external(Program::z3())),
+            SolverName::Cvc5 => Box::new(self.external(Program::cvc5())),
+            SolverName::Auto => self.installed().unwrap_or_else(|| embedded()),
+        }
     }
 
-    fn external(&self, program: Program) -> Option<External> {
-        let launch = self.launch.clone()?;
-        Some(External::new(program, launch, self.patience))
+    fn external(&self, program: Program) -> External {
+        let launch: Arc<dyn Launch> = match &self.launch {
+            Some(launch) => launch.clone(),
+            None => Arc::new(NoPrograms),
+        };
+        External::new(program, launch, self.patience)
     }
 
     /// A program that can be started and answers.
     fn installed(&self) -> Option<Box<dyn Solver>> {
         for program in [Program::z3(), Program::cvc5()] {
-            let mut solver = self.external(program)?;
+            let mut solver = self.external(program);
             if matches!(solver.check(&[]), Answer::Sat(_)) {
                 return Some(Box::new(solver));
             }
         }
         None
+    }
+}
+
+/// Starts nothing.
+struct NoPrograms;
+
+impl Launch for NoPrograms {
+    fn launch(&self, _program: &str, _arguments: &[String]) -> io::Result<Box<dyn Connection>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }

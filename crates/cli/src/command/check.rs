@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use fairground::report::{self, PropertyResult, Report, StoredTrace};
 use fairground::{
     Answer, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project, Question,
-    RestsOn, Verdict, closest_name, is_formula_name,
+    RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
 };
 
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
@@ -16,7 +16,7 @@ use crate::failure::{Failure, Status};
 use crate::options::{CheckOptions, OutputFormat};
 use crate::progress::Meter;
 use crate::quantity::show_size;
-use crate::{diagnostics, limits, loading, output, trace_file};
+use crate::{checkpoint_file, diagnostics, limits, loading, output, trace_file};
 
 /// Checks the chosen properties one after the other.
 ///
@@ -54,6 +54,7 @@ fn check(
     let checkpoint = match &options.checkpoint {
         None => None,
         Some(path) => {
+            checkpoint_file::check_replaceable(path)?;
             let call = call.map_or_else(|| this_call(&project), Ok)?;
             Some(Arc::new(CheckpointFile::new(path.clone(), call, sections)))
         }
@@ -77,20 +78,18 @@ fn open(options: &CheckOptions, call: Option<&Call>) -> Result<Project, Failure>
         return loading::open_in(file, &Disk, &front_end, warnings);
     };
     let files = Overlay {
-        top: Memory::new([(file, call.text.clone())]),
+        top: Memory::new([(file, call.files[0].1.clone())]),
         below: &Disk,
     };
     // Only searches with given parameters write checkpoints.
     let closed = true;
-    loading::open_in(
-        file,
-        &files,
-        &Options {
-            closed,
-            ..front_end
-        },
-        warnings,
-    )
+    let front_end = Options {
+        closed,
+        ..front_end
+    };
+    let project = loading::open_in(file, &files, &front_end, warnings)?;
+    check_unchanged(call, &project)?;
+    Ok(project)
 }
 
 /// What a checkpoint needs to know about the call that is being made.
@@ -102,9 +101,26 @@ fn this_call(project: &Project) -> anyhow::Result<Call> {
         (Ok(arguments), Some(directory)) => Ok(Call {
             arguments,
             directory: directory.to_owned(),
-            text: project.sources()[0].text.clone(),
+            files: files(project.sources()),
         }),
         _ => bail!("a checkpoint needs arguments and a directory that are Unicode text"),
+    }
+}
+
+/// The names and texts of all files that a model was made of.
+fn files(sources: &[Source]) -> Vec<(String, String)> {
+    let file = |source: &Source| (source.name.clone(), source.text.clone());
+    sources.iter().map(file).collect()
+}
+
+/// Is the model made of the same files with the same texts?
+fn check_unchanged(call: &Call, project: &Project) -> Result<(), Failure> {
+    let now = files(project.sources());
+    let differs = now.iter().find(|file| !call.files.contains(file));
+    let is_gone = call.files.iter().find(|file| !now.contains(file));
+    match differs.or(is_gone) {
+        Some((name, _)) => Err(super::resume::changed(name)),
+        None => Ok(()),
     }
 }
 
@@ -193,8 +209,14 @@ impl Checking<'_> {
         let mut answer = checked?;
         answer.result.seconds = seconds;
 
-        if let Some(file) = checkpoint.filter(|_| !answer.is_stopped) {
-            file.done();
+        if let Some(file) = checkpoint {
+            if answer.stopped == Some(StopReason::DamagedCheckpoint) {
+                return Err(file.damaged().into());
+            }
+            if answer.stopped.is_none() {
+                file.done();
+            }
+            answer.result.remarks.extend(file.remark());
         }
         if self.options.profile && !self.project.is_family() {
             output::note(&profile(&question.name, &answer.action_counts));
