@@ -2,6 +2,7 @@
 
 use base::{
     AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route,
+    StopReason,
 };
 use engine::{CompileError, Differences, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
@@ -424,6 +425,10 @@ impl Check<'_, '_> {
         Ok(match self.explore(&atoms, &Goal::Nothing)?.found {
             Found::Failure(trace) => self.failure(&atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+            // Only a state from a forged checkpoint can fail without being reachable.
+            Found::Nothing if self.checkpoints.is_some() => {
+                Verdict::Unknown(UnknownReason::Stopped(StopReason::DamagedCheckpoint))
+            }
             Found::Nothing | Found::Goal(_) => {
                 unreachable!("a run-time error was met in a reachable state")
             }

@@ -67,6 +67,8 @@ pub struct Plan {
     pub route: Option<Route>,
     /// How unbounded data is abstracted.
     pub predicate: predicate::Options,
+    /// Do not compare what is proved for all numbers of processes with small instances.
+    pub no_cross_check: bool,
 }
 
 /// A violation that the reference semantics does not confirm: the search is wrong.

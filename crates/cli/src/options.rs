@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use base::{Fairness, Route, closest_name};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fairground::{Fairness, Route, closest_name};
 
 use crate::output::Color;
 use crate::progress::ProgressMode;
@@ -65,17 +65,6 @@ pub struct ModelOptions {
     /// Do not tell the values of a timer apart from K on; NAME or PROCESS.NAME. Repeatable.
     #[arg(long, value_name = "NAME=K", value_parser = parse_define)]
     pub abstract_timer: Vec<(String, String)>,
-}
-
-impl ModelOptions {
-    /// What the front end has to know.
-    pub fn for_front_end(&self) -> source::Options {
-        source::Options {
-            defines: self.defines.clone(),
-            abstract_timers: self.abstract_timer.clone(),
-            ..source::Options::default()
-        }
-    }
 }
 
 /// Options of `fair check`.
@@ -215,6 +204,10 @@ pub struct ResumeOptions {
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+    /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`). The
+    /// file that the first call named is not written.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 /// How results are printed.

@@ -4,10 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use base::Source;
-use evidence::{NamedRun, Trace};
-use model::Model;
-use report::{StoredTrace, TraceMeta};
+use fairground::report::{self, StoredTrace};
 
 use crate::loading;
 
@@ -43,19 +40,5 @@ pub fn check_writable(path: &Path) -> anyhow::Result<()> {
             bail!("there is no directory `{}` for a trace", parent.display())
         }
         _ => Ok(()),
-    }
-}
-
-/// A run that shows nothing in particular, ready to be written.
-pub fn store_run(model: &Model, sources: &[Source], trace: &Trace) -> StoredTrace {
-    let instances = model.instances().iter();
-    let meta = TraceMeta {
-        source: sources.first().map(|source| source.name.clone()),
-        processes: instances.map(|instance| instance.name.clone()).collect(),
-        ..TraceMeta::default()
-    };
-    StoredTrace {
-        meta,
-        run: NamedRun::new(model, trace),
     }
 }

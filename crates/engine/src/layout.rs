@@ -266,6 +266,14 @@ impl Layout {
             .collect()
     }
 
+    /// Are these the packed words of a state: every value in its range, and no other bit set?
+    pub(crate) fn is_packed(&self, model: &Model, words: &[u64]) -> bool {
+        let is_in_range = |field: &Field| field.contains(field.get(words));
+        words.len() == self.n_words
+            && self.fields.iter().all(is_in_range)
+            && self.pack(&self.unpack(model, words)) == words
+    }
+
     /// The packed words of a state.
     pub(crate) fn pack(&self, state: &State) -> Vec<u64> {
         let mut words = vec![0; self.n_words];

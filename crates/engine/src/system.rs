@@ -365,6 +365,11 @@ impl<'m> System<'m> {
         self.layout.pack(state)
     }
 
+    /// Are these the packed words of a state?
+    pub(crate) fn is_packed(&self, words: &[u64]) -> bool {
+        self.layout.is_packed(self.model, words)
+    }
+
     /// What a label means.
     #[must_use]
     pub fn label(&self, id: LabelId) -> &Label {

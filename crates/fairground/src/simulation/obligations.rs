@@ -9,10 +9,10 @@ use base::{Fairness, FairnessKind};
 use evidence::{assumption_name, condition_name};
 use model::{Condition, ConditionKind, Model, Subject, Successor};
 
-use super::walk::{Walk, step_name};
+use super::{Simulation, step_name};
 
 /// All pending obligations, one line each.
-pub fn pending(model: &Model, walk: &Walk<'_>, fairness: Fairness) -> Vec<String> {
+pub(super) fn pending(model: &Model, walk: &Simulation<'_>, fairness: Fairness) -> Vec<String> {
     let conditions = model.fairness_conditions(fairness);
     let mut lines: Vec<String> = conditions
         .iter()
@@ -25,21 +25,25 @@ pub fn pending(model: &Model, walk: &Walk<'_>, fairness: Fairness) -> Vec<String
 }
 
 /// What is assumed of every run, one line each. Whether a finite run keeps it cannot be told.
-pub fn assumed(model: &Model) -> Vec<String> {
+pub(super) fn assumed(model: &Model) -> Vec<String> {
     let assumptions = model.parts().assumptions.iter();
     assumptions.map(|a| assumption_name(model, a)).collect()
 }
 
-fn pending_condition(model: &Model, walk: &Walk<'_>, condition: &Condition) -> Option<String> {
+fn pending_condition(
+    model: &Model,
+    walk: &Simulation<'_>,
+    condition: &Condition,
+) -> Option<String> {
     let now = walk.n_steps();
     let subject = &condition.subject;
-    let is_enabled = |at: usize| walk.possible(at).steps().iter().any(|s| takes(s, subject));
+    let is_enabled = |at: usize| walk.possible[at].steps().iter().any(|s| takes(s, subject));
     let served = (0..now).rev().find(|at| takes(walk.step(*at), subject));
     let since = served.map_or(0, |at| at + 1);
     let text = match condition.kind {
         ConditionKind::Weak => {
             // States in which a process has control are only passed through.
-            let counts = |at: &usize| model.in_control(walk.state(*at)).is_none();
+            let counts = |at: &usize| model.in_control(&walk.states[*at]).is_none();
             let counted = (since..=now).rev().filter(counts);
             let disabled = { counted }.find(|at| !is_enabled(*at));
             let since = disabled.map_or(since, |at| at + 1);
@@ -66,9 +70,9 @@ fn pending_condition(model: &Model, walk: &Walk<'_>, condition: &Condition) -> O
 }
 
 /// The steps of the current state that were never taken from it.
-fn pending_steps(model: &Model, walk: &Walk<'_>) -> Vec<String> {
+fn pending_steps(model: &Model, walk: &Simulation<'_>) -> Vec<String> {
     let now = walk.n_steps();
-    let visits = || (0..now).filter(|at| walk.state(*at) == walk.state(now));
+    let visits = || (0..now).filter(|at| walk.states[*at] == walk.states[now]);
     let n_visits = visits().count() + 1;
     let is_new = |step: &&Successor| !visits().any(|at| walk.step(at) == *step);
     let describe = |step: &Successor| {
@@ -78,7 +82,7 @@ fn pending_steps(model: &Model, walk: &Walk<'_>) -> Vec<String> {
             step_name(model, step)
         )
     };
-    walk.here()
+    walk.end()
         .steps()
         .iter()
         .filter(is_new)

@@ -8,7 +8,7 @@
 /// lead from larger to smaller numbers (reverse topological order).
 ///
 /// Precondition: all targets are nodes.
-pub fn components(successors: &[Vec<usize>]) -> (Vec<usize>, usize) {
+pub(super) fn components(successors: &[Vec<usize>]) -> (Vec<usize>, usize) {
     let mut search = Search {
         successors,
         index: vec![UNSEEN; successors.len()],

@@ -3,42 +3,21 @@
 use base::Source;
 use model::{Model, RunTimeError, State};
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// More candidates than this are not enumerated.
 const MAX_CANDIDATES: f64 = 1_000_000.0;
 
-/// Why there is no list of initial states.
-pub enum NoStart {
-    /// There are too many candidates.
-    TooMany,
-    /// An initial value or constraint fails.
-    Error(RunTimeError),
-}
-
-impl NoStart {
-    /// The failure of a command that needs initial states.
-    pub fn into_failure(self, sources: &[Source]) -> Failure {
-        match self {
-            Self::TooMany => Failure::Stopped(format!(
-                "more than {MAX_CANDIDATES} combinations of initial values: give more variables a value"
-            )),
-            Self::Error(error) => {
-                Failure::wrong(format!("no initial state: {}", error_text(&error, sources)))
-            }
-        }
-    }
-}
-
 /// All initial states.
-///
-/// # Errors
-/// There is no list of them.
-pub fn initial_states(model: &Model) -> Result<Vec<State>, NoStart> {
-    if candidates(model).map_err(NoStart::Error)? > MAX_CANDIDATES {
-        return Err(NoStart::TooMany);
+pub(crate) fn initial_states(model: &Model, sources: &[Source]) -> Result<Vec<State>, Error> {
+    let no_start =
+        |error| Error::Call(format!("no initial state: {}", error_text(&error, sources)));
+    if candidates(model).map_err(no_start)? > MAX_CANDIDATES {
+        return Err(Error::Stopped(format!(
+            "more than {MAX_CANDIDATES} combinations of initial values: give more variables a value"
+        )));
     }
-    model.initial_states().map_err(NoStart::Error)
+    model.initial_states().map_err(no_start)
 }
 
 /// How many states the reference semantics tries.
@@ -55,7 +34,7 @@ fn candidates(model: &Model) -> Result<f64, RunTimeError> {
 }
 
 /// A run-time error with its place.
-pub fn error_text(error: &RunTimeError, sources: &[Source]) -> String {
+pub(crate) fn error_text(error: &RunTimeError, sources: &[Source]) -> String {
     let source = sources.get(error.span.source.index());
     match source.filter(|_| error.span != base::Span::nowhere()) {
         Some(source) => {

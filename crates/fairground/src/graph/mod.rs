@@ -1,36 +1,87 @@
 //! All reachable states and steps, by the reference semantics.
 
+mod dot;
+mod tarjan;
+
 use std::collections::{BTreeMap, HashMap};
 
-use base::{Budget, StopReason};
-use model::{Model, RunTimeError, State, Successor};
+use base::{Budget, Source};
+use model::{Model, RunTimeError, State};
+
+use crate::error::Error;
+use crate::project::Project;
+use crate::simulation::start::{error_text, initial_states};
+use crate::simulation::step_name;
 
 /// The reachable part of a model. States are numbered in breadth-first order, so that the same
 /// model always gives the same drawing.
 ///
 /// Invariant: `steps` has one list for each state; targets are positions in `states`.
-pub struct StateGraph {
+pub struct StateGraph<'a> {
+    model: &'a Model,
+    sources: &'a [Source],
     /// The states; the initial ones come first.
-    pub states: Vec<State>,
+    states: Vec<State>,
     /// How many states are initial.
-    pub n_initial: usize,
+    n_initial: usize,
     /// The names of the actions and the target of each step that leaves a state.
-    pub steps: Vec<Vec<(String, usize)>>,
+    steps: Vec<Vec<(String, usize)>>,
     /// States whose steps cannot be computed.
-    pub errors: BTreeMap<usize, RunTimeError>,
+    errors: BTreeMap<usize, RunTimeError>,
 }
 
-impl StateGraph {
-    /// Visits everything that can be reached.
+impl Project {
+    /// Everything that can be reached in the first system.
     ///
     /// # Errors
-    /// The reason for which the exploration had to stop.
-    pub fn explore(
-        model: &Model,
+    /// There are too many states, the initial ones cannot be computed, or the project is a family.
+    pub fn graph(&self, budget: &Budget) -> Result<StateGraph<'_>, Error> {
+        let model = self.model()?;
+        let initial = initial_states(model, &self.sources)?;
+        StateGraph::explore(model, &self.sources, initial, budget)
+    }
+}
+
+impl<'a> StateGraph<'a> {
+    /// How many states there are.
+    #[must_use]
+    pub fn n_states(&self) -> usize {
+        self.states.len()
+    }
+
+    /// How many steps there are.
+    #[must_use]
+    pub fn n_steps(&self) -> usize {
+        self.steps.iter().map(Vec::len).sum()
+    }
+
+    /// A drawing of states and steps for Graphviz.
+    #[must_use]
+    pub fn states_dot(&self) -> String {
+        dot::states(self)
+    }
+
+    /// A drawing of strongly connected components for Graphviz.
+    #[must_use]
+    pub fn components_dot(&self) -> String {
+        dot::components(self)
+    }
+
+    /// The run-time errors of states that were reached, with their places.
+    pub fn errors(&self) -> impl Iterator<Item = String> {
+        let errors = self.errors.values();
+        errors.map(|error| error_text(error, self.sources))
+    }
+
+    fn explore(
+        model: &'a Model,
+        sources: &'a [Source],
         initial: Vec<State>,
         budget: &Budget,
-    ) -> Result<Self, StopReason> {
+    ) -> Result<Self, Error> {
         let mut graph = Self {
+            model,
+            sources,
             states: Vec::new(),
             n_initial: 0,
             steps: Vec::new(),
@@ -43,7 +94,8 @@ impl StateGraph {
         graph.n_initial = graph.states.len();
         let mut next = 0;
         while next < graph.states.len() {
-            budget.check(graph.states.len() as u64, 0)?;
+            let spent = budget.check(graph.states.len() as u64, 0);
+            spent.map_err(Error::Limit)?;
             let mut leaving = Vec::new();
             match model.successors(&graph.states[next]) {
                 Ok(successors) => {
@@ -70,10 +122,4 @@ impl StateGraph {
         }
         number
     }
-}
-
-/// What a step is called: its actions.
-pub fn step_name(model: &Model, step: &Successor) -> String {
-    let names = step.actions.iter().map(|action| model.action_name(*action));
-    names.collect::<Vec<_>>().join(" & ")
 }

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use evidence::View;
-use model::{Model, State};
+use model::State;
 
-use super::state_graph::StateGraph;
-use super::tarjan;
+use super::{StateGraph, tarjan};
 
 /// States as nodes, steps as edges. Initial states show all their values, others what differs from
 /// the first initial state; tooltips show everything.
-pub fn states(model: &Model, graph: &StateGraph) -> String {
-    let view = View::new(model);
+pub(super) fn states(graph: &StateGraph<'_>) -> String {
+    let view = View::new(graph.model);
     let mut text = String::from("digraph states {\n  node [shape=box];\n");
     for (number, state) in graph.states.iter().enumerate() {
         let reference = graph.states.first().filter(|_| number >= graph.n_initial);
@@ -92,7 +91,7 @@ struct Summary {
 
 /// Strongly connected components as nodes, with the number of their states and inner steps; edges
 /// count the steps between them. Components that no run leaves are drawn with a double line.
-pub fn components(graph: &StateGraph) -> String {
+pub(super) fn components(graph: &StateGraph<'_>) -> String {
     let mut text = String::from("digraph components {\n  node [shape=box];\n");
     for (number, summary) in summaries(graph).iter().enumerate() {
         let n_states = n_of(summary.n_states, "state");
@@ -126,7 +125,7 @@ fn n_of(count: usize, noun: &str) -> String {
 }
 
 /// Components in topological order.
-fn summaries(graph: &StateGraph) -> Vec<Summary> {
+fn summaries(graph: &StateGraph<'_>) -> Vec<Summary> {
     let targets = |steps: &Vec<(String, usize)>| steps.iter().map(|(_, target)| *target).collect();
     let successors: Vec<Vec<usize>> = graph.steps.iter().map(targets).collect();
     let (component, n_components) = tarjan::components(&successors);

@@ -10,6 +10,7 @@ pub struct Random(u64);
 
 impl Random {
     /// The choices of this seed.
+    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
