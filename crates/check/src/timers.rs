@@ -59,9 +59,9 @@ pub(crate) fn check(
     if let Property::CtlStar(formula) = &property.property {
         let how = (plan, progress);
         let before = timer_quantifiers::Before { time, zero_time };
-        return Ok(timer_quantifiers::check(
-            model, property, formula, before, how,
-        ));
+        let mut outcome = timer_quantifiers::check(model, property, formula, before, how);
+        outcome.confirm(model, property)?;
+        return Ok(outcome);
     }
     let is_ltl = matches!(property.property, Property::Ltl(_));
     let judge = Judge {
@@ -71,13 +71,16 @@ pub(crate) fn check(
         plan,
         t_fair_runs_suffice: zero_time.is_none() || is_ltl,
     };
-    match zero_time {
+    let mut outcome = match zero_time {
         None => {
             let outcome = check_abstractly(model, property, fairness, plan, progress)?;
             judge.judge(outcome, progress)
         }
         Some(zero_time) => judge.judge_without_time(zero_time, progress),
-    }
+    }?;
+    // The verdict rests on the search for runs in which time stops, too.
+    outcome.other_reductions = outcome.other_reductions.union(time.reduced);
+    Ok(outcome)
 }
 
 /// A run in which time stops.
