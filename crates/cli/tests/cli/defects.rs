@@ -38,7 +38,7 @@ impl Case {
         let [result] = &results[..] else {
             panic!("{call:?}: {} results", results.len());
         };
-        assert_eq!(result["name"], self.property.as_str(), "{call:?}");
+        assert_eq!(result["property"], self.property.as_str(), "{call:?}");
         result["verdict"].as_str().expect("a verdict").to_owned()
     }
 }

@@ -78,7 +78,7 @@ fn add_step(random: &mut Random, process: &str, at: (usize, usize, usize), text:
 }
 
 fn fairness(random: &mut Random) -> &'static str {
-    *random.pick(&["weak fair ", "strong fair "])
+    ["weak fair ", "strong fair "][random.below(2)]
 }
 
 fn communication(random: &mut Random, process: &str) -> String {
