@@ -6,15 +6,21 @@
 
 mod branching;
 mod cases;
+pub mod census;
 mod formula;
 mod models;
 mod oracle;
 pub mod programs;
+mod properties;
 mod random;
+pub mod text;
+mod twins;
 
 pub use branching::{BranchingOracle, random_ctl_star};
 pub use cases::cases;
 pub use formula::random_formula;
 pub use models::{ModelShape, random_model};
 pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};
+pub use properties::{judge, random_claim, random_property};
 pub use random::Random;
+pub use twins::{Twin, random_twin};
