@@ -79,7 +79,7 @@ pub(crate) fn check(
         Some(zero_time) => judge.judge_without_time(zero_time, progress),
     }?;
     // The verdict rests on the search for runs in which time stops, too.
-    outcome.other_reductions = outcome.other_reductions.union(time.reduced);
+    outcome.other_reductions = outcome.other_reductions.or(time.reduced);
     Ok(outcome)
 }
 
