@@ -77,9 +77,9 @@ impl Case {
 #[must_use]
 pub fn random_case(seed: u64) -> Case {
     let mut random = Random::new(seed);
-    let (parts, property) = generate::model(&mut random);
+    let (parts, property, fairness) = generate::model(&mut random);
     let model = parts.finish().expect("random models are well formed");
-    let fairness = generate::fairness(&mut random, &model);
+    let fairness = fairness.unwrap_or_else(|| generate::fairness(&mut random, &model));
     Case::new(format!("seed {seed}"), model, property, fairness)
 }
 

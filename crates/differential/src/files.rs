@@ -119,7 +119,7 @@ fn models_in(folder: &str) -> Result<Vec<Origin>> {
             continue;
         }
         let text = fs::read_to_string(&path)?;
-        let is_open = text.lines().any(|line| is_size(line));
+        let is_open = text.lines().any(is_size);
         let instances = if is_open { &INSTANCES[..] } else { &[""] };
         for instance in instances {
             let mut row = Row {

@@ -26,8 +26,8 @@ const KINDS: [&str; 9] = [
     "strong+annotated",
 ];
 
-/// A random model and a question about it.
-pub(crate) fn model(random: &mut Random) -> (ModelParts, Property) {
+/// A random model and a question about it, and the fairness if the question is about that.
+pub(crate) fn model(random: &mut Random) -> (ModelParts, Property, Option<Fairness>) {
     let mut parts = match random.below(20) {
         0..4 => random_model(random, ModelShape::Tiny).parts().clone(),
         4..7 => random_model(random, ModelShape::Rich).parts().clone(),
@@ -36,8 +36,63 @@ pub(crate) fn model(random: &mut Random) -> (ModelParts, Property) {
         _ => talking(random),
     };
     decorate(random, &mut parts);
+    if random.chance(15)
+        && let Some(property) = fair_choice(random, &mut parts)
+    {
+        return (parts, property, Fairness::parse("annotated"));
+    }
     let property = property(random, parts.atoms.len());
-    (parts, property)
+    (parts, property, None)
+}
+
+/// Makes one of the steps of a process with which it takes part in an event fair, and asks about it
+/// and another step of the process. Nothing if there are no such steps.
+fn fair_choice(random: &mut Random, parts: &mut ModelParts) -> Option<Property> {
+    let position = random.below(parts.processes.len());
+    let process = ProcessId::new(position);
+    let steps = &parts.processes[position].steps;
+    let takes_part = |step: &Step| match &step.sync {
+        Sync::Event { .. } => true,
+        Sync::Internal | Sync::Send { .. } | Sync::Receive { .. } => false,
+    };
+    let fair = (0..steps.len()).find(|step| takes_part(&steps[*step]))?;
+    let other = random.below(steps.len());
+    let names = [fair, other].map(|step| steps[step].name.clone());
+
+    let kinds = [
+        ConditionKind::Weak,
+        ConditionKind::Strong,
+        ConditionKind::Strong,
+    ];
+    parts.annotations.push(Annotation {
+        kind: *random.pick(&kinds),
+        target: Target::Choice(process, fair),
+        span: Span::nowhere(),
+    });
+    let [fair, other] = names.map(|action| {
+        let pattern = StepPattern {
+            process: Some(process),
+            action: Some(action),
+            ..StepPattern::default()
+        };
+        let meaning = AtomMeaning::Taken(pattern);
+        let name = format!("q{}", parts.atoms.len());
+        let span = Span::nowhere();
+        parts.atoms.push(Atom {
+            name,
+            meaning,
+            span,
+        });
+        Ltl::atom(AtomId::new(parts.atoms.len() - 1))
+    });
+    let often = |inner| Ltl::always(Ltl::eventually(inner));
+    let never = Ltl::eventually(Ltl::always(Ltl::not(fair.clone())));
+    Some(Property::Ltl(match random.below(4) {
+        0 => often(fair),
+        1 => Ltl::not(never),
+        2 => Ltl::implies(often(other), often(fair)),
+        _ => Ltl::not(Ltl::and([often(other), never])),
+    }))
 }
 
 /// A random kind of fairness.
@@ -55,7 +110,7 @@ pub(crate) fn fairness(random: &mut Random, model: &Model) -> Fairness {
 
 fn property(random: &mut Random, n_atoms: usize) -> Property {
     // Half of the questions are about the propositions that are added last.
-    let first = if random.chance(50) && n_atoms > 6 {
+    let first = if random.chance(60) && n_atoms > 6 {
         n_atoms - 6
     } else {
         0
@@ -95,10 +150,10 @@ fn proposition(random: &mut Random, n_atoms: usize) -> Ltl {
 /// Adds propositions about channels, places and steps, and fairness of any step.
 fn decorate(random: &mut Random, parts: &mut ModelParts) {
     for _ in 0..6 {
-        let meaning = match random.below(8) {
+        let meaning = match random.below(9) {
             0..3 if !parts.channels.is_empty() => AtomMeaning::State(length(random, parts)),
-            3 => AtomMeaning::Taken(step_pattern(random, parts)),
-            4 | 5 => AtomMeaning::Enabled(step_pattern(random, parts)),
+            3 | 4 => AtomMeaning::Taken(step_pattern(random, parts)),
+            5 | 6 => AtomMeaning::Enabled(step_pattern(random, parts)),
             _ => AtomMeaning::State(place_of_process(random, parts)),
         };
         let name = format!("q{}", parts.atoms.len());
@@ -182,7 +237,21 @@ fn place_of_process(random: &mut Random, parts: &ModelParts) -> Expr {
 
 const X: VarId = VarId(0);
 
-/// Processes that send, receive, meet and otherwise go their ways.
+/// What a process of a talking model mostly does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Goes its way, which branches, and has nothing to do with the others.
+    Wanders,
+    /// Sends.
+    Sends,
+    /// Receives.
+    Receives,
+    /// Takes part in events, and makes itself ready for them.
+    Meets,
+}
+
+/// Processes that send, receive, meet and otherwise go their ways. There is not much of anything, so
+/// that what happens in which order matters to what is asked.
 fn talking(random: &mut Random) -> ModelParts {
     let mut parts = ModelParts::default();
     parts.vars.push(Variable {
@@ -192,11 +261,17 @@ fn talking(random: &mut Random) -> ModelParts {
         initial: Initial::Values(vec![Expr::Int(0)]),
         span: Span::nowhere(),
     });
-    for name in ["c", "d"].iter().take(random.below(3)) {
+    let meets = random.chance(40);
+    let n_channels = if meets {
+        random.below(2)
+    } else {
+        1 + random.below(2)
+    };
+    for name in ["c", "d"].iter().take(n_channels) {
         parts.channels.push(Channel {
             name: (*name).into(),
             indices: None,
-            capacity: *random.pick(&[0, 1, 1, 1, 2]),
+            capacity: *random.pick(&[0, 1, 1, 1, 1, 2]),
             payload: vec![Scalar::Bool],
             span: Span::nowhere(),
         });
@@ -207,45 +282,57 @@ fn talking(random: &mut Random) -> ModelParts {
             span: Span::nowhere(),
         });
     }
-    for position in 0..2 + random.below(3) {
-        let process = talker(random, &parts, position);
+    let roles: &[Role] = match (meets, random.below(3)) {
+        (true, 0) => &[Role::Meets, Role::Meets],
+        (true, 1) => &[Role::Meets, Role::Meets, Role::Wanders],
+        (true, _) => &[Role::Meets, Role::Meets, Role::Meets],
+        (false, 0) => &[Role::Wanders, Role::Sends],
+        (false, 1) => &[Role::Wanders, Role::Sends, Role::Receives],
+        (false, _) => &[Role::Wanders, Role::Sends, Role::Receives, Role::Meets],
+    };
+    for (position, role) in roles.iter().enumerate() {
+        let process = talker(random, &parts, position, *role);
         parts.processes.push(process);
     }
     parts
 }
 
-fn talker(random: &mut Random, parts: &ModelParts, position: usize) -> Process {
+fn talker(random: &mut Random, parts: &ModelParts, position: usize, role: Role) -> Process {
     let n_locations = 1 + random.below(3);
     let locations = (0..n_locations).map(|i| format!("l{i}")).collect();
     let name = format!("P{position}");
     let mut process = Process::new(&name, locations, vec![], Span::nowhere());
-    let n_steps = n_locations + random.below(3);
-    for number in 0..n_steps {
+    let more = if role == Role::Wanders {
+        1 + random.below(2)
+    } else {
+        random.below(2)
+    };
+    for number in 0..n_locations + more {
         let source = if number < n_locations {
             number
         } else {
             random.below(n_locations)
         };
         // A process that has come to its last place often stays there.
-        if source + 1 == n_locations && n_locations > 1 && random.chance(30) {
+        if source + 1 == n_locations && n_locations > 1 && random.chance(40) {
             continue;
         }
-        let target = if random.chance(50) {
+        let target = if random.chance(60) {
             (source + 1) % n_locations
         } else {
             random.below(n_locations)
         };
         let names = ["a", "b", "c", "d", "e", "f"];
-        let name = if random.chance(80) {
+        let name = if random.chance(90) {
             names[number]
         } else {
             names[random.below(3)]
         };
         let (source, target) = (LocationId::new(source), LocationId::new(target));
         let mut step = Step::new(name, source, target, Span::nowhere());
-        step.sync = communication(random, parts);
+        step.sync = communication(random, parts, role);
         step.guard = guard(random, parts);
-        if random.chance(10) {
+        if random.chance(5) {
             let x = Place {
                 var: X,
                 owner: None,
@@ -261,7 +348,7 @@ fn talker(random: &mut Random, parts: &ModelParts, position: usize) -> Process {
 }
 
 fn guard(random: &mut Random, parts: &ModelParts) -> Expr {
-    match random.below(10) {
+    match random.below(24) {
         0 if !parts.channels.is_empty() => length(random, parts),
         1 => Expr::Read(Place {
             var: X,
@@ -273,29 +360,35 @@ fn guard(random: &mut Random, parts: &ModelParts) -> Expr {
     }
 }
 
-fn communication(random: &mut Random, parts: &ModelParts) -> Sync {
+/// What the role asks for, or sometimes anything.
+fn communication(random: &mut Random, parts: &ModelParts, role: Role) -> Sync {
+    let has_channels = !parts.channels.is_empty();
+    let does = match (role, random.below(10)) {
+        (_, 0) => *random.pick(&[Role::Sends, Role::Receives, Role::Meets]),
+        (Role::Meets, 1..5) => Role::Wanders,
+        (role, _) => role,
+    };
     let channel = |random: &mut Random| ChannelRef {
         channel: ChannelId::new(random.below(parts.channels.len())),
         index: None,
     };
-    let has_channels = !parts.channels.is_empty();
-    match random.below(8) {
-        0 | 1 if has_channels => Sync::Send {
+    match does {
+        Role::Sends if has_channels => Sync::Send {
             channel: channel(random),
-            payload: vec![Expr::Bool(random.chance(70))],
+            payload: vec![Expr::Bool(random.chance(80))],
         },
-        2 | 3 if has_channels => Sync::Receive {
+        Role::Receives if has_channels => Sync::Receive {
             channel: channel(random),
-            patterns: vec![if random.chance(20) {
+            patterns: vec![if random.chance(15) {
                 Pattern::Match(Expr::Bool(true))
             } else {
                 Pattern::Ignore
             }],
         },
-        4 | 5 => Sync::Event {
+        Role::Meets => Sync::Event {
             event: EventId::new(random.below(parts.events.len())),
             arguments: vec![],
         },
-        _ => Sync::Internal,
+        Role::Wanders | Role::Sends | Role::Receives => Sync::Internal,
     }
 }
