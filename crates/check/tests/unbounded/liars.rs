@@ -234,7 +234,7 @@ impl Solver for Flipping {
         match self.inner.check(assumptions) {
             Answer::Sat(model) => {
                 self.n_sat += 1;
-                if self.n_sat % self.every == 0 {
+                if self.n_sat.is_multiple_of(self.every) {
                     return Answer::Unsat;
                 }
                 Answer::Sat(model)
