@@ -23,6 +23,7 @@ impl System<'_> {
         for (position, command) in model.commands().iter().enumerate() {
             let id = CommandId::new(position);
             let step = model.step_of(id);
+            // shape: rendezvous are asked for beside; all other steps are taken alone.
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
             let guard = self.compile_guard(command, step, &sharing)?;
             let effect = self.compile_effect(command, step, alone, None, None)?;
@@ -142,7 +143,7 @@ impl System<'_> {
                 compiler.emit(Op::Reject);
                 compiler.place_label(message);
                 for (component, pattern) in patterns.iter().enumerate() {
-                    if let Pattern::Match(expected) = pattern {
+                    if let Some(expected) = pattern.matched() {
                         let dst = compiler.register();
                         let component = component as u16;
                         compiler.emit(Op::Head {
@@ -156,7 +157,7 @@ impl System<'_> {
                     }
                 }
             }
-            _ => {}
+            Sync::Internal | Sync::Send { .. } | Sync::Receive { .. } | Sync::Event { .. } => {}
         }
         compiler.emit(Op::Accept);
         compiler.place_label(reject);
@@ -297,6 +298,7 @@ impl System<'_> {
         receiver: CommandId,
     ) -> Result<Code, CompileError> {
         let model = self.model;
+        // shape: the caller names a sender and a receiver.
         let (
             Sync::Send {
                 channel: sent_on, ..
@@ -321,7 +323,7 @@ impl System<'_> {
         let message = compile_message(&mut compiler, model, sender);
         compiler.enter(Some(receiving.instance), &receiving.bindings);
         for (component, pattern) in patterns.iter().enumerate() {
-            if let Pattern::Match(expected) = pattern {
+            if let Some(expected) = pattern.matched() {
                 let expected = compiler.value(expected);
                 compiler.jump_unless_equal(
                     message.wrapping_add(component as Reg),
@@ -361,7 +363,10 @@ impl System<'_> {
         let expr = match &model.parts().atoms[atom.index()].meaning {
             AtomMeaning::State(expr) => expr,
             AtomMeaning::Certainly(expr, value) => &model.certainly(expr, *value),
-            _ => return Ok(None),
+            AtomMeaning::Taken(_)
+            | AtomMeaning::Enabled(_)
+            | AtomMeaning::Deadlock
+            | AtomMeaning::TimerSet(_) => return Ok(None),
         };
         let mut compiler = self.compiler();
         let start = compiler.begin(None, &[]);
@@ -380,6 +385,7 @@ impl System<'_> {
 /// Emits the components of a sender's message into registers that follow each other, checked
 /// against the types of the channel.
 fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId) -> Reg {
+    // shape: the caller names a sender.
     let Sync::Send { channel, payload } = &model.step_of(sender).sync else {
         unreachable!("the sender sends");
     };
@@ -423,7 +429,7 @@ fn receipt_condition(patterns: &[Pattern]) -> ChannelAccess {
 
 fn store_message(compiler: &mut Compiler<'_>, patterns: &[Pattern], message: Reg) {
     for (component, pattern) in patterns.iter().enumerate() {
-        if let Pattern::Store(place) = pattern {
+        if let Some(place) = pattern.stored() {
             compiler.store(place, Operand::Reg(message.wrapping_add(component as Reg)));
         }
     }
