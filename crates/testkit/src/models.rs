@@ -22,6 +22,9 @@ pub enum ModelShape {
     Tiny,
     /// Every construct of the model, and run-time errors: for comparing step relations.
     Rich,
+    /// Rich, and numbers without bounds: other routes than explicit search answer questions about
+    /// such models.
+    Wide,
     /// Several processes that do not have much to do with each other: for reductions.
     Loose,
     /// Processes of a family that can often be exchanged, and values that are often not read again:
@@ -81,7 +84,7 @@ struct Plan {
 impl Generator<'_> {
     fn n_processes(&self) -> usize {
         match self.shape {
-            ModelShape::Tiny | ModelShape::Rich | ModelShape::Alike => 2,
+            ModelShape::Tiny | ModelShape::Rich | ModelShape::Wide | ModelShape::Alike => 2,
             ModelShape::Loose => 4,
         }
     }
@@ -91,7 +94,7 @@ impl Generator<'_> {
     }
 
     fn is_rich(&self) -> bool {
-        self.shape == ModelShape::Rich
+        matches!(self.shape, ModelShape::Rich | ModelShape::Wide)
     }
 
     fn fill(&mut self) {
@@ -128,7 +131,8 @@ impl Generator<'_> {
         }
         if self.random.chance(10) {
             let names = ["none", "weak", "strong-process+annotated", "annotated"];
-            self.parts.fairness = Fairness::parse(*self.random.pick(&names));
+            let name = names[self.random.below(names.len())];
+            self.parts.fairness = Fairness::parse(name);
         }
     }
 
