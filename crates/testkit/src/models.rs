@@ -24,6 +24,9 @@ pub enum ModelShape {
     Tiny,
     /// Every construct of the model, and run-time errors: for comparing step relations.
     Rich,
+    /// Rich, and numbers without bounds: other routes than explicit search answer questions about
+    /// such models.
+    Wide,
     /// Several processes that do not have much to do with each other: for reductions.
     Loose,
     /// Processes of a family that can often be exchanged, and values that are often not read again:
@@ -83,7 +86,7 @@ struct Plan {
 impl Generator<'_> {
     fn n_processes(&self) -> usize {
         match self.shape {
-            ModelShape::Tiny | ModelShape::Rich | ModelShape::Alike => 2,
+            ModelShape::Tiny | ModelShape::Rich | ModelShape::Wide | ModelShape::Alike => 2,
             ModelShape::Loose => 4,
         }
     }
@@ -93,7 +96,7 @@ impl Generator<'_> {
     }
 
     fn is_rich(&self) -> bool {
-        self.shape == ModelShape::Rich
+        matches!(self.shape, ModelShape::Rich | ModelShape::Wide)
     }
 
     fn fill(&mut self) {
@@ -130,7 +133,8 @@ impl Generator<'_> {
         }
         if self.random.chance(10) {
             let names = ["none", "weak", "strong-process+annotated", "annotated"];
-            self.parts.fairness = Fairness::parse(*self.random.pick(&names));
+            let name = names[self.random.below(names.len())];
+            self.parts.fairness = Fairness::parse(name);
         }
     }
 

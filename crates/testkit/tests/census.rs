@@ -39,7 +39,12 @@ fn random_models_and_properties_have_every_construct_and_it_matters() {
     let mut census = Census::default();
     for seed in 0..u64::from(cases(2_500)) {
         let mut random = Random::new(seed);
-        let shape = *random.pick(&[ModelShape::Tiny, ModelShape::Rich, ModelShape::Alike]);
+        let shape = *random.pick(&[
+            ModelShape::Tiny,
+            ModelShape::Rich,
+            ModelShape::Wide,
+            ModelShape::Alike,
+        ]);
         census.add_model(&random_model(&mut random, shape));
     }
     for seed in 0..u64::from(cases(2_500)) {

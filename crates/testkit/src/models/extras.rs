@@ -12,7 +12,7 @@ use model::{
     Variable,
 };
 
-use super::{ARRAY, Generator, LOCAL, place};
+use super::{ARRAY, Generator, LOCAL, ModelShape, place};
 
 /// Which of them a model has.
 #[derive(Clone, Copy, Default)]
@@ -104,7 +104,8 @@ impl Generator<'_> {
             0 => Scalar::Range(i64::MIN, i64::MAX),
             1 => Scalar::Range(i64::MAX - 1, i64::MAX),
             2 => Scalar::Range(i64::MIN, i64::MIN + 1),
-            _ => Scalar::Int,
+            _ if self.shape == ModelShape::Wide => Scalar::Int,
+            _ => Scalar::Range(i64::MIN, i64::MAX),
         };
         let narrow = matches!(ty, Scalar::Range(lo, hi) if hi.checked_sub(lo).is_some());
         let initial = match narrow && self.random.chance(30) {
@@ -162,7 +163,8 @@ impl Generator<'_> {
             choices.push(StmtKind::Assign(element, value));
         }
         if let Some((var, ty)) = extras.big {
-            let value = match ty == Scalar::Int || self.is_rich() {
+            let is_narrow = matches!(ty, Scalar::Range(lo, hi) if hi.checked_sub(lo).is_some());
+            let value = match !is_narrow || self.is_rich() {
                 true => self.huge_expr(2),
                 false => Expr::Int(self.huge_within(ty)),
             };

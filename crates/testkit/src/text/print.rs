@@ -109,10 +109,13 @@ impl Printer<'_> {
             Ty::Array(lo, hi, element) => {
                 let is_range = matches!(**element, Ty::Range(..));
                 let is_long = matches!(&**element, Ty::Array(lo, ..) if *lo != 0);
-                if *lo == 0 && !is_range && !is_long && self.random.chance(50) {
-                    if let Some(text) = self.counted(ty) {
-                        return text;
-                    }
+                if *lo == 0
+                    && !is_range
+                    && !is_long
+                    && self.random.chance(50)
+                    && let Some(text) = self.counted(ty)
+                {
+                    return text;
                 }
                 let range = self.ty(&Ty::Range(*lo, *hi));
                 format!("array[{range}] of {}", self.ty(element))
