@@ -5,6 +5,7 @@
 //! the search with the tool.
 
 mod branching;
+mod cases;
 mod formula;
 mod models;
 mod oracle;
@@ -12,6 +13,7 @@ pub mod programs;
 mod random;
 
 pub use branching::{BranchingOracle, random_ctl_star};
+pub use cases::cases;
 pub use formula::random_formula;
 pub use models::{ModelShape, random_model};
 pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};
