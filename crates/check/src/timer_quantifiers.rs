@@ -15,7 +15,7 @@ use logic::{CtlStar, Ltl, MayMustProperty, NamedProperty, Property};
 use model::{CommandId, MayMust, MayMustParts, Model, Proposition, StepPattern};
 
 use crate::branching::check_may_must;
-use crate::timers::{ZeroTime, time_stops, undecided, with_premise};
+use crate::timers::{StoppedTime, time_stops, undecided, with_premise};
 use crate::{Outcome, Plan};
 
 /// What is known before the formula is looked at.
@@ -23,7 +23,7 @@ pub(crate) struct Before {
     /// What the check that time passes came to.
     pub(crate) time: Outcome,
     /// A run in which it stops.
-    pub(crate) zero_time: Option<ZeroTime>,
+    pub(crate) zero_time: Option<StoppedTime>,
 }
 
 /// Answers a formula of CTL* about a model with abstract timers.
@@ -70,10 +70,10 @@ pub(crate) fn check(
     };
     let mut outcome = ask(premise);
     let is_coarse = outcome.verdict == Verdict::Unknown(UnknownReason::AbstractionTooCoarse);
-    if let (true, Some(zero_time)) = (is_coarse, zero_time)
+    if let (true, Some(stopped)) = (is_coarse, zero_time)
         && !matches!(ask(t_fair).verdict, Verdict::Unknown(_))
     {
-        zero_time.withdraw(&mut outcome);
+        stopped.leaves_undecided(&mut outcome);
         let remark = "time stops in this run: without such runs, abstract timers would decide";
         outcome.remarks.push(remark.to_owned());
     }

@@ -48,9 +48,13 @@ pub(crate) fn check(
     }
     let zero_time = match &time.verdict {
         Verdict::Holds { .. } => None,
-        Verdict::Violated(found) if found.kind == ViolationKind::FairLoop => {
-            Some(ZeroTime::new(found, &time.explanation))
-        }
+        Verdict::Violated(found) if found.kind == ViolationKind::FairLoop => Some(StoppedTime {
+            run: Violation {
+                kind: ViolationKind::ZeroTime,
+                ..(**found).clone()
+            },
+            explanation: time.explanation.clone().stopping_time(),
+        }),
         // A run-time error is met again by the search for the property itself.
         Verdict::Violated(_) => None,
         Verdict::Unknown(_) => return Ok(without_answer(time)),
@@ -64,6 +68,7 @@ pub(crate) fn check(
         return Ok(outcome);
     }
     let is_ltl = matches!(property.property, Property::Ltl(_));
+    let time_reduced = time.reduced;
     let judge = Judge {
         model,
         property,
@@ -74,37 +79,25 @@ pub(crate) fn check(
     let mut outcome = match zero_time {
         None => {
             let outcome = check_abstractly(model, property, fairness, plan, progress)?;
-            judge.judge(outcome, progress)
+            judge.judge(outcome, progress)?
         }
-        Some(zero_time) => judge.judge_without_time(zero_time, progress),
-    }?;
-    // The verdict rests on the search for runs in which time stops, too.
-    outcome.other_reductions = outcome.other_reductions.or(time.reduced);
+        Some(stopped) => judge.judge_without_time(stopped, progress)?,
+    };
+    outcome.other_reductions = outcome.other_reductions.or(time_reduced);
     Ok(outcome)
 }
 
-/// A run in which time stops.
-pub(crate) struct ZeroTime {
+/// A run in which time stops, and its explanation.
+pub(crate) struct StoppedTime {
     run: Violation,
-    /// The run as plain data.
     explanation: Explanation,
 }
 
-impl ZeroTime {
-    /// From a fair loop that violates `[]<> tick`.
-    fn new(found: &Violation, explanation: &Explanation) -> Self {
-        let run = Violation {
-            kind: ViolationKind::ZeroTime,
-            ..found.clone()
-        };
-        let explanation = explanation.clone().stopping_time();
-        Self { run, explanation }
-    }
-
-    /// Says that this run stands in the way of a verdict, and shows it.
-    pub(crate) fn withdraw(self, outcome: &mut Outcome) {
+impl StoppedTime {
+    /// Takes a verdict back because of this run, and shows it.
+    pub(crate) fn leaves_undecided(self, outcome: &mut Outcome) {
         outcome.give_up(UnknownReason::ZeroTime(Box::new(self.run)));
-        outcome.explanation = self.explanation;
+        outcome.explain(self.explanation);
     }
 }
 
@@ -255,7 +248,7 @@ impl Judge<'_> {
     /// t-fairness, because a state may have no t-fair run where time stops.
     fn judge_without_time(
         &self,
-        zero_time: ZeroTime,
+        stopped: StoppedTime,
         progress: &mut dyn Progress,
     ) -> Result<Outcome, Bug> {
         let Self {
@@ -304,7 +297,7 @@ impl Judge<'_> {
         // Do only runs in which time stops stand in the way?
         let fair = check_abstractly(model, property, fairness, plan, progress)?;
         let remark = if fair.holds() {
-            zero_time.withdraw(&mut outcome);
+            stopped.leaves_undecided(&mut outcome);
             "time stops in this run: abstract timers prove the property of all others".to_owned()
         } else {
             outcome.give_up(UnknownReason::AbstractionTooCoarse);

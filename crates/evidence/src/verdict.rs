@@ -76,12 +76,12 @@ impl UnknownReason {
             Self::Exhausted => Some(
                 "more processes come into being, or processes grow larger, than is provided for",
             ),
-            Self::SolversDisagree(which) => Some(which),
             Self::Stopped(_)
             | Self::AbstractionTooCoarse
             | Self::SolverGaveUp
             | Self::NotExact
-            | Self::ZeroTime(_) => None,
+            | Self::ZeroTime(_)
+            | Self::SolversDisagree(_) => None,
         }
     }
 }

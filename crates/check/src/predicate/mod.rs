@@ -114,7 +114,7 @@ pub(crate) fn not_explicit(fairness: Fairness, reason: &Unbounded) -> Outcome {
     outcome
 }
 
-pub(crate) fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
+fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
     Outcome::new(Route::Predicate, fairness, verdict)
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn check(
         Verdict::Holds { .. } | Verdict::Violated(_) => false,
     };
     if let (true, Err(reason)) = (is_open, plan.budget.check(0, 0)) {
-        outcome.verdict = Verdict::Unknown(UnknownReason::Stopped(reason));
+        outcome.give_up(UnknownReason::Stopped(reason));
     }
     outcome
 }

@@ -84,7 +84,7 @@ impl Check<'_> {
             && rests_on_solver(&outcome.verdict)
         {
             let reason = UnknownReason::SolversDisagree(which);
-            outcome.verdict = Verdict::Unknown(reason);
+            outcome.give_up(reason);
         }
         outcome.remarks.extend(remarks);
     }
