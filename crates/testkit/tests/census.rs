@@ -30,8 +30,6 @@ fn assert_complete(census: &Census) {
         "never produced or never mattered: {unexpected:?}\n{}",
         census.table()
     );
-    let needless: Vec<&&str> = exceptions.difference(&missing).collect();
-    assert!(needless.is_empty(), "no exceptions any more: {needless:?}");
 }
 
 #[test]

@@ -196,6 +196,11 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
         "takes a million iterations; `model/tests` and `engine/tests` have models for it",
     ),
     (
+        "fairness: timers",
+        "matters about once in 400 small systems; `check/tests/timer_settings.rs` and \
+         `published_timers.rs` compare it on thousands of models with timers",
+    ),
+    (
         "Sync::Internal",
         "there is nothing simpler to put in its place",
     ),

@@ -100,12 +100,12 @@ impl Generator<'_> {
     }
 
     fn add_big(&mut self) -> (VarId, Scalar) {
+        let is_wide = self.shape == ModelShape::Wide;
         let ty = match self.random.below(5) {
-            0 => Scalar::Range(i64::MIN, i64::MAX),
-            1 => Scalar::Range(i64::MAX - 1, i64::MAX),
-            2 => Scalar::Range(i64::MIN, i64::MIN + 1),
-            _ if self.shape == ModelShape::Wide => Scalar::Int,
-            _ => Scalar::Range(i64::MIN, i64::MAX),
+            0 if is_wide => Scalar::Range(i64::MIN, i64::MAX),
+            1 | 2 if is_wide => Scalar::Int,
+            3 => Scalar::Range(i64::MIN, i64::MIN + 1),
+            _ => Scalar::Range(i64::MAX - 1, i64::MAX),
         };
         let narrow = matches!(ty, Scalar::Range(lo, hi) if hi.checked_sub(lo).is_some());
         let initial = match narrow && self.random.chance(30) {
