@@ -101,7 +101,9 @@ pub fn check(
 ) -> Result<Outcome, Bug> {
     let fairness = effective_fairness(model, property, plan.fairness);
     if let Property::MayMust(question) = &property.property {
-        return Ok(branching::check_may_must(model, property, question, plan));
+        let mut outcome = branching::check_may_must(model, property, question, plan);
+        outcome.confirm(model, property)?;
+        return Ok(outcome);
     }
     if model.abstract_timers().next().is_some() {
         return timers::check(model, property, fairness, plan, progress);

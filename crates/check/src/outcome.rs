@@ -19,6 +19,8 @@ pub struct Outcome {
     /// What the evidence shows, as plain data: made by the replay that confirmed it, so nothing has
     /// to be replayed again. It shows nothing before that, and where there is nothing to be shown.
     pub explanation: Explanation,
+    /// How many runs were replayed for the evidence, wherever that was done.
+    pub n_replays: usize,
     /// Which route gave it.
     pub route: Route,
     /// The fairness under which it holds.
@@ -51,6 +53,7 @@ impl Outcome {
         Self {
             verdict,
             explanation: Explanation::default(),
+            n_replays: 0,
             route,
             fairness,
             stats: Stats::default(),
@@ -177,10 +180,16 @@ impl Outcome {
         let assumptions = &model.parts().assumptions;
         let judge = Judge::new(model, &property.property, self.fairness, assumptions);
         let judged = judge.verdict(&self.verdict, self.branching.as_ref());
-        self.explanation = judged.map_err(|invalid| Bug {
+        self.explain(judged.map_err(|invalid| Bug {
             property: property.name.clone(),
             invalid,
-        })?;
+        })?);
         Ok(())
+    }
+
+    /// Adds what the judge of evidence says.
+    pub(crate) fn explain(&mut self, explanation: Explanation) {
+        self.n_replays += explanation.n_replays();
+        self.explanation = explanation;
     }
 }

@@ -51,9 +51,9 @@ pub(crate) fn check(
     }
     if let Property::CtlStar(formula) = &property.property {
         let how = (plan, progress);
-        return Ok(timer_quantifiers::check(
-            model, property, formula, zero_time, how,
-        ));
+        let mut outcome = timer_quantifiers::check(model, property, formula, zero_time, how);
+        outcome.confirm(model, property)?;
+        return Ok(outcome);
     }
     if let Some(why) = unsupported(fairness) {
         return Ok(undecided(

@@ -55,7 +55,7 @@ fn every_kind_of_run_is_replayed_once() {
         let text = format!("{TOGGLE}\n    {property}\n");
         let outcome = decide(&text, &under(fairness));
         assert_eq!(kind(&outcome), Some(expected), "{property}");
-        assert_eq!(outcome.explanation.n_replays(), 1, "{property}");
+        assert_eq!(outcome.n_replays, 1, "{property}");
     }
 }
 
@@ -66,7 +66,7 @@ fn reductions_do_not_replay_again() {
         ..under("none")
     };
     let outcome = decide(&format!("{TOGGLE}\n    property p: always x != 2\n"), &plan);
-    assert_eq!(outcome.explanation.n_replays(), 1);
+    assert_eq!(outcome.n_replays, 1);
 }
 
 /// Strong global fairness is judged on a loop that takes every step, which is another run.
@@ -85,7 +85,7 @@ fn a_closed_component_is_one_run_more() {
         panic!("{:?}", outcome.verdict);
     };
     let n_runs = 1 + usize::from(violation.covering.is_some());
-    assert_eq!(outcome.explanation.n_replays(), n_runs);
+    assert_eq!(outcome.n_replays, n_runs);
 }
 
 /// The predicate route confirms a run before it believes it; that replay is the only one.
@@ -104,7 +104,7 @@ fn predicate_abstraction_replays_once() {
         };
         let outcome = decide(&text, &plan);
         assert_eq!(kind(&outcome), Some(expected), "{property}");
-        assert_eq!(outcome.explanation.n_replays(), 1, "{property}");
+        assert_eq!(outcome.n_replays, 1, "{property}");
     }
 }
 
@@ -119,7 +119,7 @@ fn every_branch_is_replayed_once() {
         panic!("{:?}", outcome.explanation);
     };
     assert!(!shown.branches.is_empty());
-    assert_eq!(outcome.explanation.n_replays(), shown.branches.len());
+    assert_eq!(outcome.n_replays, shown.branches.len());
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn what_shows_nothing_is_not_replayed() {
     );
     assert_eq!(*holds.explanation.shown(), Shown::Nothing);
     assert_eq!(*unreachable.explanation.shown(), Shown::Unreachable);
-    assert_eq!(holds.explanation.n_replays(), 0);
-    assert_eq!(unreachable.explanation.n_replays(), 0);
+    assert_eq!(holds.n_replays, 0);
+    assert_eq!(unreachable.n_replays, 0);
 }
 
 #[test]

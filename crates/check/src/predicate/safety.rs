@@ -90,7 +90,7 @@ impl Check<'_> {
         let mut outcome = outcome(self.fairness, verdict);
         if let Some(found) = found {
             outcome.sample = Some(found.sample);
-            outcome.explanation = found.explanation;
+            outcome.explain(found.explanation);
         }
         outcome
     }

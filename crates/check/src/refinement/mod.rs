@@ -102,10 +102,11 @@ fn finish(
         && let Some(trace) = &violation.trace
     {
         let judge = Judge::new(model, &property.property, Fairness::NONE, &[]);
-        outcome.explanation = judge.prefix(trace).map_err(|invalid| Bug {
+        let judged = judge.prefix(trace).map_err(|invalid| Bug {
             property: property.name.clone(),
             invalid,
         })?;
+        outcome.explain(judged);
     }
     Ok(outcome)
 }
