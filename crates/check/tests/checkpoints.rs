@@ -393,7 +393,7 @@ fn forged_checkpoints_break_nothing() {
             continue;
         };
         let mut random = Random::new(seed);
-        for attempt in 0..20 {
+        for attempt in 0..30 {
             let mut words = stopped.words.clone();
             for _ in 0..=random.below(2) {
                 let at = random.below(words.len());
