@@ -479,7 +479,14 @@ fn has_family(model: &Model) -> bool {
 
 fn is_step_atom(model: &Model, atom: AtomId) -> bool {
     let meaning = &model.parts().atoms[atom.index()].meaning;
-    matches!(meaning, AtomMeaning::Taken(_))
+    match meaning {
+        AtomMeaning::Taken(_) => true,
+        AtomMeaning::State(_)
+        | AtomMeaning::Enabled(_)
+        | AtomMeaning::Deadlock
+        | AtomMeaning::Certainly(..)
+        | AtomMeaning::TimerSet(_) => false,
+    }
 }
 
 /// Does the assumption depend on positions at which a step proposition is false?

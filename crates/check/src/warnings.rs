@@ -182,6 +182,7 @@ fn is_plain(formula: &Ltl) -> bool {
 /// a value only where its left side is true.
 fn premise_of_atom(model: &Model, atom: base::AtomId) -> Option<Premise> {
     let Atom { name, meaning, .. } = &model.parts().atoms[atom.index()];
+    // shape: only implications have a premise.
     let AtomMeaning::State(Expr::Binary(BinaryOp::Implies, premise, _)) = meaning else {
         return None;
     };

@@ -180,12 +180,12 @@ impl Atoms<'_, '_> {
                 span: name.span,
             };
             let value = self.machine.condition(&expr, &env)?;
-            return Some(match value {
-                Expr::Bool(value) => Ltl::constant(value),
-                value => {
-                    let meaning = AtomMeaning::State(value);
-                    Ltl::atom(self.atom(name.text.to_string(), meaning, name.span))
-                }
+            // shape: every other condition is an atom.
+            return Some(if let Expr::Bool(value) = value {
+                Ltl::constant(value)
+            } else {
+                let meaning = AtomMeaning::State(value);
+                Ltl::atom(self.atom(name.text.to_string(), meaning, name.span))
             });
         }
         let mut numbers = Vec::new();

@@ -134,11 +134,7 @@ impl Machine<'_> {
     pub(crate) fn spelled(&self, values: &[(Expr, Interval)]) -> Option<Vec<(Vec<i64>, Expr)>> {
         let mut list = vec![(Vec::new(), Expr::Bool(true))];
         for (value, (lo, hi)) in values {
-            let known = match value {
-                Expr::Int(value) => Some(*value),
-                Expr::Bool(value) => Some(i64::from(*value)),
-                _ => None,
-            };
+            let known = value.as_literal();
             let (lo, hi) = known.map_or((*lo, *hi), |value| (value, value));
             if (hi - lo + 1).saturating_mul(list.len() as i64) > MAX_SPELLINGS as i64 {
                 return None;
@@ -181,6 +177,7 @@ impl Machine<'_> {
             (Some(index), Some(count)) => {
                 let (value, _) = self.value(index, env)?;
                 let (lo, hi) = self.interval(index, env).unwrap_or((0, 0));
+                // shape: an index that is not known is checked when it is used.
                 if let Expr::Int(value) = value
                     && !(0..count).contains(&value)
                 {

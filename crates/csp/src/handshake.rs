@@ -32,6 +32,7 @@ impl Assembly<'_, '_> {
                         let Some((guard, bound)) = handover(&output, &input) else {
                             continue;
                         };
+                        // shape: only numbers are known beforehand.
                         let is_known = output.values.iter().all(|v| matches!(v, Expr::Int(_)));
                         let pair = match is_known {
                             true => String::new(),

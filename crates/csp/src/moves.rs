@@ -518,38 +518,14 @@ pub(crate) fn handover(output: &Output, input: &Input) -> Option<(Expr, Vec<Stmt
 
 /// The expression with values for bound names.
 pub(crate) fn substituted(expr: &Expr, values: &[(model::BoundId, &Expr)]) -> Expr {
-    let inner = |expr: &Expr| Box::new(substituted(expr, values));
-    match expr {
-        Expr::Bound(bound) => {
-            let value = values.iter().find(|(name, _)| name == bound);
-            value.map_or_else(|| expr.clone(), |(_, value)| (*value).clone())
-        }
-        Expr::Not(a) => Expr::not(*inner(a)),
-        Expr::Neg(a) => Expr::Neg(inner(a)),
-        Expr::Binary(op, a, b) => Expr::Binary(*op, inner(a), inner(b)),
-        Expr::Ite(a, b, c) => Expr::Ite(inner(a), inner(b), inner(c)),
-        Expr::Quantified {
-            quantifier,
-            bound,
-            lo,
-            hi,
-            body,
-        } => Expr::Quantified {
-            quantifier: *quantifier,
-            bound: *bound,
-            lo: inner(lo),
-            hi: inner(hi),
-            body: inner(body),
-        },
-        Expr::Read(place) => {
-            let mut place = place.clone();
-            for access in &mut place.path {
-                if let model::Access::Index(index) = access {
-                    *index = substituted(index, values);
-                }
-            }
-            Expr::Read(place)
-        }
-        other => other.clone(),
+    if let Some(bound) = expr.as_bound() {
+        let value = values.iter().find(|(name, _)| *name == bound);
+        return value.map_or_else(|| expr.clone(), |(_, value)| (*value).clone());
     }
+    let copy = expr.map_operands(&mut |operand| substituted(operand, values));
+    // shape: a negation of a constant that was put in is a constant; nothing else is simplified.
+    if let Expr::Not(inner) = copy {
+        return Expr::not(*inner);
+    }
+    copy
 }

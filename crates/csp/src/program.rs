@@ -151,9 +151,9 @@ impl Machine<'_> {
             ExprKind::Name(name) => {
                 let local = context.locals.iter().rev().find(|(local, _)| local == name);
                 if let Some((_, (value, _))) = local {
-                    return match value {
-                        model::Expr::Bound(bound) => Some(Target::Local(*bound)),
-                        _ => self.not_assignable(name, target.span),
+                    return match value.as_bound() {
+                        Some(bound) => Some(Target::Local(bound)),
+                        None => self.not_assignable(name, target.span),
                     };
                 }
                 if context.env.get(name).is_some() || self.scope.constants.contains_key(name) {
@@ -218,13 +218,12 @@ impl Machine<'_> {
         let mut locals = Vec::new();
         for (parameter, argument) in decl.parameters.iter().zip(arguments) {
             let (value, ty) = self.value_in(argument, context)?;
-            let value = match value {
-                constant @ (model::Expr::Int(_) | model::Expr::Bool(_)) => constant,
-                value => {
-                    let bound = self.fresh(&parameter.text);
-                    out.push(Stmt::new(StmtKind::Let(bound, value), span));
-                    model::Expr::Bound(bound)
-                }
+            let value = if value.as_literal().is_some() {
+                value
+            } else {
+                let bound = self.fresh(&parameter.text);
+                out.push(Stmt::new(StmtKind::Let(bound, value), span));
+                model::Expr::Bound(bound)
             };
             locals.push((parameter.text.clone(), (value, ty)));
         }

@@ -52,14 +52,15 @@ impl Machine<'_> {
         }
         // Unknown names are the better message.
         let (value, _) = self.value(expr, env)?;
-        match value {
-            Value::Int(value) => Some(value),
-            _ => self.error(
-                "not-constant",
-                expr.span,
-                format!("{what} must be known before the system runs"),
-            ),
+        // shape: what is not a number has no value before the system runs.
+        if let Value::Int(value) = value {
+            return Some(value);
         }
+        self.error(
+            "not-constant",
+            expr.span,
+            format!("{what} must be known before the system runs"),
+        )
     }
 
     /// All values that an expression can have.
@@ -135,13 +136,7 @@ impl Machine<'_> {
                 let inner = self.condition_in(inner, context)?;
                 Some((Value::not(inner), Ty::Bool))
             }
-            ExprKind::Neg(inner) => Some((
-                match self.number_in(inner, context)? {
-                    Value::Int(value) => Value::Int(-value),
-                    inner => Value::Neg(Box::new(inner)),
-                },
-                Ty::Int,
-            )),
+            ExprKind::Neg(inner) => Some((negated(self.number_in(inner, context)?), Ty::Int)),
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right, context),
             ExprKind::Indexed(op, indices, body) => self.quantified(*op, indices, body, context),
             ExprKind::Call(name, arguments) => self.function(name, arguments, expr.span, context),
@@ -491,11 +486,16 @@ fn literal(value: i64, ty: Ty) -> Value {
 
 /// The number that a constant is.
 fn known(value: &Value) -> Option<i64> {
-    match value {
-        Value::Int(value) => Some(*value),
-        Value::Bool(value) => Some(i64::from(*value)),
-        _ => None,
+    value.as_literal()
+}
+
+/// The negation of a number.
+fn negated(value: Value) -> Value {
+    // shape: everything else is negated when it is evaluated.
+    if let Value::Int(value) = value {
+        return Value::Int(value.wrapping_neg());
     }
+    Value::Neg(Box::new(value))
 }
 
 /// A value as a condition: a cell that may hold numbers is compared with zero.
@@ -503,7 +503,16 @@ pub(crate) fn truth(value: Value) -> Value {
     match value {
         Value::Int(value) => Value::Bool(value != 0),
         Value::Read(_) | Value::Bound(_) => comparison(BinaryOp::Ne, value, Value::Int(0)),
-        other => other,
+        other @ (Value::Bool(_)
+        | Value::Enum(..)
+        | Value::Not(_)
+        | Value::Neg(_)
+        | Value::Binary(..)
+        | Value::Ite(..)
+        | Value::Quantified { .. }
+        | Value::At { .. }
+        | Value::Length(_)
+        | Value::Wrap { .. }) => other,
     }
 }
 

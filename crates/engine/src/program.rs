@@ -23,6 +23,7 @@ impl System<'_> {
         for (position, command) in model.commands().iter().enumerate() {
             let id = CommandId::new(position);
             let step = model.step_of(id);
+            // shape: rendezvous are asked for beside; all other steps are taken alone.
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
             let guard = self.compile_guard(command, step, &sharing)?;
             let effect = self.compile_effect(command, step, alone, None, None)?;
@@ -140,7 +141,7 @@ impl System<'_> {
                 compiler.emit(Op::Reject);
                 compiler.place_label(message);
                 for (component, pattern) in patterns.iter().enumerate() {
-                    if let Pattern::Match(expected) = pattern {
+                    if let Some(expected) = pattern.matched() {
                         let dst = compiler.register();
                         let component = component as u16;
                         compiler.emit(Op::Head {
@@ -154,7 +155,7 @@ impl System<'_> {
                     }
                 }
             }
-            _ => {}
+            Sync::Internal | Sync::Send { .. } | Sync::Receive { .. } | Sync::Event { .. } => {}
         }
         compiler.emit(Op::Accept);
         compiler.place_label(reject);
@@ -294,6 +295,7 @@ impl System<'_> {
         receiver: CommandId,
     ) -> Result<Code, CompileError> {
         let model = self.model;
+        // shape: the caller names a sender and a receiver.
         let (
             Sync::Send {
                 channel: sent_on, ..
@@ -318,7 +320,7 @@ impl System<'_> {
         let message = compile_message(&mut compiler, model, sender);
         compiler.enter(Some(receiving.instance), &receiving.bindings);
         for (component, pattern) in patterns.iter().enumerate() {
-            if let Pattern::Match(expected) = pattern {
+            if let Some(expected) = pattern.matched() {
                 let expected = compiler.value(expected);
                 compiler.jump_unless_equal(
                     message.wrapping_add(component as Reg),
@@ -358,7 +360,10 @@ impl System<'_> {
         let expr = match &model.parts().atoms[atom.index()].meaning {
             AtomMeaning::State(expr) => expr,
             AtomMeaning::Certainly(expr, value) => &model.certainly(expr, *value),
-            _ => return Ok(None),
+            AtomMeaning::Taken(_)
+            | AtomMeaning::Enabled(_)
+            | AtomMeaning::Deadlock
+            | AtomMeaning::TimerSet(_) => return Ok(None),
         };
         let mut compiler = self.compiler();
         let start = compiler.begin(None, &[]);
@@ -377,6 +382,7 @@ impl System<'_> {
 /// Emits the components of a sender's message into registers that follow each other, checked
 /// against the types of the channel.
 fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId) -> Reg {
+    // shape: the caller names a sender.
     let Sync::Send { channel, payload } = &model.step_of(sender).sync else {
         unreachable!("the sender sends");
     };
@@ -407,7 +413,7 @@ fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId
 
 fn store_message(compiler: &mut Compiler<'_>, patterns: &[Pattern], message: Reg) {
     for (component, pattern) in patterns.iter().enumerate() {
-        if let Pattern::Store(place) = pattern {
+        if let Some(place) = pattern.stored() {
             compiler.store(place, Operand::Reg(message.wrapping_add(component as Reg)));
         }
     }

@@ -12,7 +12,9 @@ pub(crate) fn of_step(
     index: usize,
 ) -> Option<Communication> {
     let (state, commands) = (&trace.states[index], &trace.steps[index].commands);
+    // shape: only sends send.
     let sends = |id: &&CommandId| matches!(model.step_of(**id).sync, Sync::Send { .. });
+    // shape: only receives receive.
     let receives = |id: &&CommandId| matches!(model.step_of(**id).sync, Sync::Receive { .. });
     let sender = commands.iter().find(sends).copied();
     let receiver = commands.iter().find(receives).copied();
@@ -42,6 +44,7 @@ struct Site<'a> {
 
 impl Site<'_> {
     fn sent(&self, view: &View<'_>, sender: CommandId) -> Option<(String, String)> {
+        // shape: the caller has looked.
         let Sync::Send { channel, payload } = &self.model.step_of(sender).sync else {
             return None;
         };
@@ -52,6 +55,7 @@ impl Site<'_> {
     }
 
     fn received(&self, view: &View<'_>, receiver: CommandId) -> Option<(String, String)> {
+        // shape: the caller has looked.
         let Sync::Receive { channel, .. } = &self.model.step_of(receiver).sync else {
             return None;
         };

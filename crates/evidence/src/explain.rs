@@ -117,7 +117,9 @@ pub(crate) fn judge_assumptions(
 fn conjuncts(assumption: &Assumption) -> Vec<&Assumption> {
     match assumption {
         Assumption::All(parts) => parts.iter().flat_map(conjuncts).collect(),
-        other => vec![other],
+        other @ (Assumption::Infinitely(..) | Assumption::Eventually(..) | Assumption::Any(_)) => {
+            vec![other]
+        }
     }
 }
 

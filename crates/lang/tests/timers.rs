@@ -130,6 +130,7 @@ fn propositions_over_abstract_timers_are_contracted() {
     let model = loaded.model.expect("the text is right");
     let atoms = model.parts().atoms.iter();
     let certain: Vec<String> = atoms
+        // shape: the test is about these.
         .filter(|atom| matches!(atom.meaning, AtomMeaning::Certainly(..)))
         .map(|atom| atom.name.clone())
         .collect();

@@ -302,16 +302,7 @@ fn comparison<'e>(
 ) -> Option<(&'e Place, BinaryOp, i64)> {
     match (left, right) {
         (Expr::Read(place), Expr::Int(value)) => Some((place, op, *value)),
-        (Expr::Int(value), Expr::Read(place)) => {
-            let turned = match op {
-                BinaryOp::Lt => BinaryOp::Gt,
-                BinaryOp::Le => BinaryOp::Ge,
-                BinaryOp::Gt => BinaryOp::Lt,
-                BinaryOp::Ge => BinaryOp::Le,
-                other => other,
-            };
-            Some((place, turned, *value))
-        }
+        (Expr::Int(value), Expr::Read(place)) => Some((place, op.mirrored(), *value)),
         _ => None,
     }
 }

@@ -358,6 +358,7 @@ impl Generator<'_> {
             },
             _ => StmtKind::Assign(place(X, None, vec![]), Expr::Int(0)),
         };
+        // shape: the generator makes no other statement that binds a name for those after it.
         let scoped = matches!(kind, StmtKind::Choose(..));
         if scoped {
             // A name chosen here is not known behind an enclosing block; forgetting it at once is

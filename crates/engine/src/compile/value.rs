@@ -117,7 +117,15 @@ impl Compiler<'_> {
                 self.emit(Op::Length { dst, first, index });
                 Operand::Reg(dst)
             }
-            _ => self.truth_value(expr),
+            Expr::Int(_)
+            | Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Not(_)
+            | Expr::Quantified {
+                quantifier: Quantifier::Forall | Quantifier::Exists,
+                ..
+            }
+            | Expr::At { .. } => self.truth_value(expr),
         }
     }
 

@@ -137,7 +137,11 @@ fn tells_ways_apart(model: &Model, atoms: &[AtomId], conditions: &[Condition]) -
         .iter()
         .filter_map(|atom| match &model.parts().atoms[atom.index()].meaning {
             AtomMeaning::Taken(pattern) => Some(model.step_set(pattern)),
-            _ => None,
+            AtomMeaning::State(_)
+            | AtomMeaning::Enabled(_)
+            | AtomMeaning::Deadlock
+            | AtomMeaning::Certainly(..)
+            | AtomMeaning::TimerSet(_) => None,
         });
     let taken: Vec<StepSet> = taken.collect();
     let is_choice = |id: CommandId| {

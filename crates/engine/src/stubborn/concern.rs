@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 
 use base::bits;
-use model::{CommandId, Condition, Expr, Subject, Sync};
+use model::{CommandId, Condition, Subject, Sync};
 
 use crate::system::System;
 
@@ -165,18 +165,19 @@ impl SubjectUnits {
         let compiled = &system.commands[command as usize];
         bits::union_into(&mut self.reads, &compiled.condition_reads);
         let step = system.model.step_of(id);
-        let is_plain =
-            !compiled.has_choice && matches!(step.sync, Sync::Internal | Sync::Event { .. });
-        let guard = match (&step.guard, is_plain) {
-            (Expr::Bool(true), true) => String::new(),
-            (guard, true) => {
-                format!(
-                    "{guard:?} {:?}",
-                    system.model.commands()[id.index()].bindings
-                )
-            }
+        let is_plain = !compiled.has_choice
+            && match step.sync {
+                Sync::Internal | Sync::Event { .. } => true,
+                Sync::Send { .. } | Sync::Receive { .. } => false,
+            };
+        let guard = if !is_plain {
             // Whether the step is possible depends on more than its guard.
-            (_, false) => format!("command {command}"),
+            format!("command {command}")
+        } else if step.guard.is_bool(true) {
+            String::new()
+        } else {
+            let bindings = &system.model.commands()[id.index()].bindings;
+            format!("{:?} {bindings:?}", step.guard)
         };
         let instance = system.model.commands()[id.index()].instance;
         let place = (instance.0, step.source.index());

@@ -369,9 +369,12 @@ fn array(len: usize, element: Type) -> Type {
 
 /// A sum with a number.
 pub(super) fn add(expr: Expr, value: i64) -> Expr {
-    match (expr, value) {
-        (expr, 0) => expr,
-        (Expr::Int(left), value) => Expr::Int(left + value),
-        (expr, value) => Expr::binary(BinaryOp::Add, expr, Expr::Int(value)),
+    if value == 0 {
+        return expr;
     }
+    // shape: sums of anything else are left to the evaluation.
+    if let Expr::Int(left) = expr {
+        return Expr::Int(left + value);
+    }
+    Expr::binary(BinaryOp::Add, expr, Expr::Int(value))
 }

@@ -152,9 +152,11 @@ impl Lowering<'_> {
 
     /// A condition as literals; nothing if it is false.
     fn literals(&mut self, guard: &Expr, element: &flow::Element) -> Option<Vec<(AtomId, bool)>> {
-        let (guard, value) = match guard {
-            Expr::Not(inner) => ((**inner).clone(), false),
-            other => (other.clone(), true),
+        // shape: a guard that is not a negation is a literal itself.
+        let (guard, value) = if let Expr::Not(inner) = guard {
+            ((**inner).clone(), false)
+        } else {
+            (guard.clone(), true)
         };
         let name = match value {
             true => self.text(element.span),

@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let is_rendezvous = |variant: &Variant| match variant.sync {
             Sync::Internal => false,
             Sync::Receive { .. } => !is_first,
-            _ => true,
+            Sync::Send { .. } | Sync::Event { .. } => true,
         };
         if variants.iter().any(is_rendezvous) {
             let message = "a rendezvous cannot happen inside a `d_step`";
@@ -201,9 +201,11 @@ fn chain(arms: Vec<(Expr, Vec<Stmt>)>, span: Span) -> Vec<Stmt> {
     let stuck = vec![Stmt::new(StmtKind::Fail(message), span)];
     arms.into_iter()
         .rev()
-        .fold(stuck, |otherwise, (guard, effect)| match guard {
-            Expr::Bool(true) => effect,
-            guard => vec![Stmt::new(StmtKind::If(guard, effect, otherwise), span)],
+        .fold(stuck, |otherwise, (guard, effect)| {
+            if guard.is_bool(true) {
+                return effect;
+            }
+            vec![Stmt::new(StmtKind::If(guard, effect, otherwise), span)]
         })
 }
 

@@ -63,24 +63,28 @@ impl Val {
     }
 
     pub(super) fn truth(expr: Expr) -> Self {
-        match expr {
-            Expr::Bool(value) => Self::number(i64::from(value)),
-            expr => Self {
-                expr,
-                is_truth: true,
-                lo: 0,
-                hi: 1,
-            },
+        // shape: everything else is a condition whose value is not known.
+        if let Expr::Bool(value) = expr {
+            return Self::number(i64::from(value));
+        }
+        Self {
+            expr,
+            is_truth: true,
+            lo: 0,
+            hi: 1,
         }
     }
 
     /// As a condition.
     pub(super) fn holds(self) -> Expr {
-        match self.expr {
-            Expr::Int(value) => Expr::Bool(value != 0),
-            expr if self.is_truth => expr,
-            expr => Expr::binary(BinaryOp::Ne, expr, Expr::Int(0)),
+        // shape: everything else is compared when it is evaluated.
+        if let Expr::Int(value) = self.expr {
+            return Expr::Bool(value != 0);
         }
+        if self.is_truth {
+            return self.expr;
+        }
+        Expr::binary(BinaryOp::Ne, self.expr, Expr::Int(0))
     }
 
     /// The value where the condition holds, else zero.
@@ -91,10 +95,11 @@ impl Val {
     }
 
     pub(super) fn constant(&self) -> Option<i64> {
-        match self.expr {
-            Expr::Int(value) => Some(value),
-            _ => None,
+        // shape: everything else is not a number.
+        if let Expr::Int(value) = self.expr {
+            return Some(value);
         }
+        None
     }
 }
 
@@ -128,13 +133,13 @@ impl Lowering<'_> {
                 let then = self.value(then, who);
                 let otherwise = self.value(otherwise, who);
                 let range = (then.lo.min(otherwise.lo), then.hi.max(otherwise.hi));
-                match condition {
-                    Expr::Bool(true) => then,
-                    Expr::Bool(false) => otherwise,
-                    condition => {
-                        let (then, otherwise) = (Box::new(then.expr), Box::new(otherwise.expr));
-                        Val::new(Expr::Ite(Box::new(condition), then, otherwise), range)
-                    }
+                if condition.is_bool(true) {
+                    then
+                } else if condition.is_bool(false) {
+                    otherwise
+                } else {
+                    let (then, otherwise) = (Box::new(then.expr), Box::new(otherwise.expr));
+                    Val::new(Expr::Ite(Box::new(condition), then, otherwise), range)
                 }
             }
             ExprKind::Run { .. } => {

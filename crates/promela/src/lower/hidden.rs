@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use base::Diagnostic;
-use model::{Pattern, Place, Step, Stmt, StmtKind, Sync, VarId};
+use model::{Place, Step, Stmt, StmtKind, Sync, VarId};
 
 use crate::ast::{Argument, VarRef};
 use crate::flow::{Flow, Kind, Leaf};
@@ -177,20 +177,14 @@ impl Lowering<'_> {
 
 /// Does a receive store into the variable?
 fn receives(sync: &Sync, var: VarId) -> bool {
-    match sync {
-        Sync::Receive { patterns, .. } => patterns
-            .iter()
-            .any(|pattern| matches!(pattern, Pattern::Store(place) if place.var == var)),
-        _ => false,
-    }
+    sync.stored().into_iter().any(|place| place.var == var)
 }
 
 /// Do the statements assign to the variable?
 fn changes(effect: &[Stmt], var: VarId) -> bool {
-    effect.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Assign(place, _) => place.var == var,
-        StmtKind::If(_, then, otherwise) => changes(then, var) || changes(otherwise, var),
-        StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => changes(body, var),
-        _ => false,
-    })
+    let mut found = false;
+    Stmt::walk_all(effect, &mut |statement| {
+        found |= statement.written().is_some_and(|place| place.var == var);
+    });
+    found
 }

@@ -1,6 +1,6 @@
 //! Is there a partner for a rendezvous? An escape that sends takes precedence only if there is one.
 
-use model::{BinaryOp, ChannelRef, Expr, LocationId, Pattern, Quantifier, Sync};
+use model::{BinaryOp, ChannelRef, Expr, LocationId, Quantifier, Sync};
 
 use super::expr::Who;
 use super::statement::Variant;
@@ -24,7 +24,9 @@ impl Lowering<'_> {
                     let offer = Offer { channel, payload };
                     all([variant.guard.clone(), self.has_partner(&offer, who)])
                 }
-                _ => variant.visible_guard(),
+                Sync::Internal | Sync::Receive { .. } | Sync::Event { .. } => {
+                    variant.visible_guard()
+                }
             });
         }
         any(ways)
@@ -101,6 +103,7 @@ impl Lowering<'_> {
 
 /// When a way of executing a statement receives the message.
 fn accepts(variant: &Variant, offer: &Offer<'_>) -> Expr {
+    // shape: nothing else receives.
     let Sync::Receive { channel, patterns } = &variant.sync else {
         return Expr::Bool(false);
     };
@@ -112,7 +115,7 @@ fn accepts(variant: &Variant, offer: &Offer<'_>) -> Expr {
         parts.push(Expr::Binary(BinaryOp::Eq, own.clone(), its.clone()));
     }
     for (pattern, value) in patterns.iter().zip(offer.payload) {
-        if let Pattern::Match(wanted) = pattern {
+        if let Some(wanted) = pattern.matched() {
             parts.push(Expr::binary(BinaryOp::Eq, wanted.clone(), value.clone()));
         }
     }

@@ -336,10 +336,14 @@ fn equals(left: Expr, value: i64) -> Expr {
 
 /// At least one of them; false for none.
 fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
-    let disjoin = |left, right| match (left, right) {
-        (Expr::Bool(false), other) | (other, Expr::Bool(false)) => other,
-        (Expr::Bool(true), _) | (_, Expr::Bool(true)) => Expr::Bool(true),
-        (left, right) => Expr::binary(model::BinaryOp::Or, left, right),
+    let disjoin = |left: Expr, right: Expr| {
+        if left.is_bool(false) || right.is_bool(true) {
+            right
+        } else if right.is_bool(false) || left.is_bool(true) {
+            left
+        } else {
+            Expr::binary(model::BinaryOp::Or, left, right)
+        }
     };
     parts.into_iter().fold(Expr::Bool(false), disjoin)
 }

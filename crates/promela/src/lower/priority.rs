@@ -103,9 +103,9 @@ impl Lowering<'_> {
             };
             let read = Expr::Read(place.clone());
             let exists = Expr::binary(BinaryOp::Gt, read, Expr::Int(0));
-            match self.if_member(unit.proctype, pid, exists) {
-                Expr::Bool(false) => {}
-                exists => places.push((exists, place)),
+            let exists = self.if_member(unit.proctype, pid, exists);
+            if !exists.is_bool(false) {
+                places.push((exists, place));
             }
         }
         places

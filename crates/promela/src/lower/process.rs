@@ -416,6 +416,7 @@ impl Lowering<'_> {
             };
             Stmt::new(StmtKind::Assign(place, value), span)
         };
+        // shape: only sends send.
         let is_sender = matches!(step.sync, Sync::Send { .. });
         if let Some(last) = self.special.last
             && !is_sender
@@ -426,6 +427,7 @@ impl Lowering<'_> {
             let myself = self.instance_number(unit.proctype);
             let from = plan.locations[step.source.index()];
             let was_inside = unit.flow.elements[from].in_atomic;
+            // shape: only receives receive.
             let is_receiver = matches!(step.sync, Sync::Receive { .. });
             if is_sender {
                 let free = equals(read_global(control), -1);

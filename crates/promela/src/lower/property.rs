@@ -98,12 +98,17 @@ impl Lowering<'_> {
     }
 
     pub(super) fn state_atom(&mut self, name: &str, expr: Expr, span: Span) -> Ltl {
+        // shape: every other condition is an atom.
         if let Expr::Bool(value) = expr {
             return Ltl::constant(value);
         }
         let same = |atom: &Atom| match &atom.meaning {
             AtomMeaning::State(other) => atom.name == name && *other == expr,
-            _ => false,
+            AtomMeaning::Taken(_)
+            | AtomMeaning::Enabled(_)
+            | AtomMeaning::Deadlock
+            | AtomMeaning::Certainly(..)
+            | AtomMeaning::TimerSet(_) => false,
         };
         match self.parts.atoms.iter().position(same) {
             Some(position) => Ltl::atom(AtomId::new(position)),
@@ -112,6 +117,7 @@ impl Lowering<'_> {
     }
 
     fn deadlock(&mut self, span: Span) -> Ltl {
+        // shape: the atom is looked for.
         let is_it = |atom: &Atom| matches!(atom.meaning, AtomMeaning::Deadlock);
         match self.parts.atoms.iter().position(is_it) {
             Some(position) => Ltl::atom(AtomId::new(position)),

@@ -45,8 +45,10 @@ impl Lowering<'_> {
             let guards = self.guards(&unit, planned, &who);
             let is_possible = |variant: &Variant| match variant.sync {
                 Sync::Receive { .. } => Expr::Bool(false),
-                _ if variant.priority < 0 => Expr::Bool(false),
-                _ => variant.guard.clone(),
+                Sync::Internal | Sync::Send { .. } | Sync::Event { .. } if variant.priority < 0 => {
+                    Expr::Bool(false)
+                }
+                Sync::Internal | Sync::Send { .. } | Sync::Event { .. } => variant.guard.clone(),
             };
             let possible = any(guards.iter().flatten().map(is_possible));
             let here = self.member_at(position, pid.clone(), vec![LocationId::new(location)]);
@@ -63,7 +65,18 @@ impl Lowering<'_> {
         match pid {
             Expr::Int(value) if (range.lo..=range.hi).contains(value) => condition,
             Expr::Int(_) => Expr::Bool(false),
-            pid => all([
+            Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Read(_)
+            | Expr::Bound(_)
+            | Expr::Not(_)
+            | Expr::Neg(_)
+            | Expr::Binary(..)
+            | Expr::Ite(..)
+            | Expr::Quantified { .. }
+            | Expr::At { .. }
+            | Expr::Length(_)
+            | Expr::Wrap { .. } => all([
                 Expr::binary(BinaryOp::Ge, pid.clone(), Expr::Int(range.lo)),
                 Expr::binary(BinaryOp::Le, pid.clone(), Expr::Int(range.hi)),
                 condition,
@@ -178,9 +191,10 @@ impl Lowering<'_> {
             span,
         };
         let value = self.value(&expr, &remote);
-        match self.if_member(proctype, &number, Expr::Bool(true)) {
-            Expr::Bool(true) => Some(value),
-            inside => Some(value.or_zero(inside)),
+        let inside = self.if_member(proctype, &number, Expr::Bool(true));
+        if inside.is_bool(true) {
+            return Some(value);
         }
+        Some(value.or_zero(inside))
     }
 }

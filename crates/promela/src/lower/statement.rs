@@ -39,7 +39,9 @@ impl Variant {
     pub(super) fn visible_guard(&self) -> Expr {
         match self.sync {
             Sync::Internal if self.priority == 0 => self.guard.clone(),
-            _ => Expr::Bool(false),
+            Sync::Internal | Sync::Send { .. } | Sync::Receive { .. } | Sync::Event { .. } => {
+                Expr::Bool(false)
+            }
         }
     }
 }

@@ -281,6 +281,7 @@ impl Lowering<'_> {
                 }
             }
         };
+        // shape: for a warning about numbers only.
         if let (Some(Expr::Int(_)), Some(written)) =
             (&value, self.static_value(expr, context, None, 0))
         {
@@ -460,7 +461,18 @@ fn fold(expr: &Expr) -> i64 {
         Expr::Int(value) => *value,
         Expr::Binary(BinaryOp::Add, left, right) => fold(left) + fold(right),
         Expr::Binary(BinaryOp::Mul, left, right) => fold(left) * fold(right),
-        _ => 0,
+        Expr::Bool(_)
+        | Expr::Enum(..)
+        | Expr::Read(_)
+        | Expr::Bound(_)
+        | Expr::Not(_)
+        | Expr::Neg(_)
+        | Expr::Binary(..)
+        | Expr::Ite(..)
+        | Expr::Quantified { .. }
+        | Expr::At { .. }
+        | Expr::Length(_)
+        | Expr::Wrap { .. } => 0,
     }
 }
 

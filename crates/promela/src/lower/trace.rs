@@ -160,10 +160,10 @@ impl Lowering<'_> {
             };
             code = vec![stmt(StmtKind::If(event.follows, vec![step], code))];
         }
-        match concerned {
-            Expr::Bool(true) => code,
-            concerned => vec![stmt(StmtKind::If(concerned, code, Vec::new()))],
+        if concerned.is_bool(true) {
+            return code;
         }
+        vec![stmt(StmtKind::If(concerned, code, Vec::new()))]
     }
 
     /// The events of the automaton that may be meant, in order.
@@ -277,6 +277,7 @@ impl Lowering<'_> {
         }
         let mut message = Vec::new();
         for (position, pattern) in patterns.iter_mut().enumerate() {
+            // shape: the other patterns name what is received.
             if let Pattern::Ignore = pattern {
                 let scratch = self.scratch(position);
                 *pattern = Pattern::Store(scratch.clone());
