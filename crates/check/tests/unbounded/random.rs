@@ -122,7 +122,8 @@ fn is_for_time(reason: &UnknownReason) -> bool {
         UnknownReason::Stopped(_) | UnknownReason::SolverGaveUp => true,
         UnknownReason::AbstractionTooCoarse
         | UnknownReason::Unsupported(_)
-        | UnknownReason::NotExact => false,
+        | UnknownReason::NotExact
+        | UnknownReason::Exhausted => false,
     }
 }
 
