@@ -313,10 +313,10 @@ fn synchronous_rings() {
 
 #[test]
 fn loops_and_nested_indices() {
-    never_wrong(60, 2027, (5, 20), |dice| LOOPS.model(dice));
+    never_wrong(40, 2027, (5, 20), |dice| LOOPS.model(dice));
 }
 
 #[test]
 fn several_families() {
-    never_wrong(60, 2028, (5, 20), two_families);
+    never_wrong(30, 2028, (5, 20), two_families);
 }

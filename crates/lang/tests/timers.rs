@@ -191,6 +191,30 @@ timer s[1..2]",
     );
 }
 
+/// Which element a step writes or asks for depends on the timer as much as a value does.
+#[test]
+fn indices_depend_on_timers() {
+    check(
+        "\
+timer t abstract from 2
+timer s[0..3] abstract from 2
+var x : array[0..3] of bool = false
+process P {
+    a { x[t] := true }
+    b { set s[t] := 1 }
+    c when expired(s[t])
+}",
+        &expect![[r#"
+            abstract-value 5:5 a step cannot depend on values that an abstract timer does not keep
+                help: `expired(t)`, `off(t)` and comparisons with numbers below the threshold are fine
+            abstract-value 6:5 a step cannot depend on values that an abstract timer does not keep
+                help: `expired(t)`, `off(t)` and comparisons with numbers below the threshold are fine
+            abstract-value 7:5 a step cannot depend on values that an abstract timer does not keep
+                help: `expired(t)`, `off(t)` and comparisons with numbers below the threshold are fine
+        "#]],
+    );
+}
+
 #[test]
 fn slips_about_runs() {
     check(
