@@ -60,7 +60,7 @@ impl Answer {
                 Verdict::Unknown(UnknownReason::Stopped(reason)) => Some(reason),
                 _ => None,
             },
-            n_replays: outcome.explanation.n_replays(),
+            n_replays: outcome.n_replays,
             outcome,
         }
     }
