@@ -177,7 +177,7 @@ fn verdicts_rest_on_what_was_done() {
 fn a_proof_with_a_solver_rests_on_it() {
     let counter = "var x : int = 0\nprocess P { up when x >= 0 { x := x + 1 } }\n";
     for (property, expected) in [
-        ("always x >= 0", Confidence::UnconfirmedSolver),
+        ("always x >= 0", Confidence::ConfirmedSolver),
         ("always x < 3", Confidence::Replayed),
         // That the rounds go on forever is proved with the solver.
         ("eventually x < 0", Confidence::UnconfirmedSolver),

@@ -75,8 +75,8 @@ fn nothing_waits_in_a_channel_without_room() {
         var n : int = 0
         process S { s c ! true { n := n + 1 } }
         process R { r when len(c) == 0 c ? _ }
-        invariant empty: len(c) == 0 && n >= 0";
-    assert_holds(text, "empty");
+        invariant nothing: len(c) == 0 && n >= 0";
+    assert_holds(text, "nothing");
 }
 
 #[test]

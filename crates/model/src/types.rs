@@ -54,6 +54,20 @@ impl Scalar {
         }
     }
 
+    /// Does the type stand for numbers without a bound, at one end or both? Such types reach to an
+    /// end of the 64-bit range and have most of its values; a short range at the end is bounded.
+    #[must_use]
+    pub fn is_unbounded(self) -> bool {
+        match self {
+            Self::Int => true,
+            Self::Range(lo, hi) => {
+                let n_values = i128::from(hi) - i128::from(lo) + 1;
+                (lo == i64::MIN || hi == i64::MAX) && n_values > 1 << 62
+            }
+            Self::Bool | Self::Enum(..) => false,
+        }
+    }
+
     /// Is `value` a value of the type?
     #[must_use]
     pub fn contains(self, value: i64) -> bool {

@@ -63,8 +63,7 @@ impl Model {
             let (mut open, mut wide) = (false, false);
             let mut visit = |_, ty: Scalar| {
                 open |= matches!(ty, Scalar::Enum(_, OPEN_VALUES));
-                let (lo, hi) = ty.bounds();
-                wide |= hi == i64::MAX || lo == i64::MIN;
+                wide |= ty.is_unbounded();
             };
             variable
                 .ty

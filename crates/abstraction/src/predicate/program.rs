@@ -220,15 +220,17 @@ fn cell_variable(model: &Model, cell: usize) -> StateVar {
     }
 }
 
-/// Sort, bounds and openness of a scalar type. The ends of the 64-bit range mean "no bound".
+/// Sort, bounds and openness of a scalar type. For a type without bounds the ends of the 64-bit range
+/// mean "no bound".
 pub(crate) fn scalar(ty: model::Scalar) -> (Sort, Interval, bool) {
     match ty {
         model::Scalar::Bool => (Sort::Bool, (None, None), false),
         model::Scalar::Enum(_, model::OPEN_VALUES) => (Sort::Int, (None, None), true),
         other => {
             let (lo, hi) = other.bounds();
-            let lo = (lo != i64::MIN).then_some(i128::from(lo));
-            let hi = (hi != i64::MAX).then_some(i128::from(hi));
+            let is_open = other.is_unbounded();
+            let lo = (!is_open || lo != i64::MIN).then_some(i128::from(lo));
+            let hi = (!is_open || hi != i64::MAX).then_some(i128::from(hi));
             (Sort::Int, (lo, hi), false)
         }
     }

@@ -24,7 +24,7 @@ use abstraction::predicate::Refusal;
 use base::{Diagnostic, Fairness, Progress, Route};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
-use model::{Hints, Model, Scalar, Unbounded};
+use model::{Hints, Model, Unbounded};
 use smt::{CaseSplit, Confirmed, Embedded, Solver};
 
 pub use listing::{TextFormat, abstraction_text};
@@ -92,11 +92,7 @@ pub(crate) fn confirmed_solver(options: &Options) -> Box<dyn Solver> {
 
 /// Does some variable range over all integers, or all from some point on?
 pub(crate) fn has_unbounded_integers(model: &Model) -> bool {
-    let is_wide = |ty: Scalar| {
-        let (lo, hi) = ty.bounds();
-        lo == i64::MIN || hi == i64::MAX
-    };
-    model.cells().iter().any(|cell| is_wide(cell.ty))
+    model.cells().iter().any(|cell| cell.ty.is_unbounded())
 }
 
 /// The answer of the explicit route to a model that it cannot explore.

@@ -241,7 +241,7 @@ impl<'a> Lowerer<'a> {
     fn choice_from_type(&mut self, domain: &'a TypeExpr) -> Option<(Expr, Expr, Ty)> {
         match self.ty(domain)? {
             // Both `int` and `nat` have no bound.
-            Type::Scalar(scalar) if scalar.bounds().1 != i64::MAX => {
+            Type::Scalar(scalar) if !scalar.is_unbounded() => {
                 let (lo, hi) = scalar.bounds();
                 Some((Expr::Int(lo), Expr::Int(hi), ty_of(scalar)))
             }
