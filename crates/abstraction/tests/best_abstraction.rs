@@ -6,7 +6,7 @@ use std::time::Duration;
 use abstraction::predicate::{
     Abstraction, Content, Domain, Origin, Program, Questions, program_of, state_term,
 };
-use base::{Source, Span};
+use base::{Budget, Source, Span};
 use model::{ActionId, Env, InstanceId, LocationId, Model, State};
 use smt::Embedded;
 use testkit::Random;
@@ -161,7 +161,12 @@ fn assert_best(family: &ProgramFamily, seed: u64, n_programs: usize) {
         }
         let (best, described, initial) = best(&model, &program, &domain, hints);
         let solver = Box::new(Embedded::new(Duration::from_secs(600)));
-        let mut abstraction = Abstraction::new(&program, domain, Questions::new(solver), &[]);
+        let mut abstraction = Abstraction::new(
+            &program,
+            domain,
+            Questions::new(solver, &Budget::unlimited()),
+            &[],
+        );
         let computed = abstraction.initial().expect("answered");
         let computed: BTreeSet<Vec<i64>> = computed.into_iter().collect();
         assert_eq!(computed, initial, "{text}");
@@ -204,7 +209,12 @@ fn adding_a_predicate_asks_only_what_involves_it() {
         domain.add(Some(&hint.name), &term, Origin::Model, hint.span);
     }
     let solver = Box::new(Embedded::new(Duration::from_secs(600)));
-    let mut abstraction = Abstraction::new(&program, domain, Questions::new(solver), &[]);
+    let mut abstraction = Abstraction::new(
+        &program,
+        domain,
+        Questions::new(solver, &Budget::unlimited()),
+        &[],
+    );
     let ask_all = |abstraction: &mut Abstraction<'_>| {
         let n_slots = abstraction.domain.n_slots();
         let n_predicates = abstraction.domain.predicates.len();

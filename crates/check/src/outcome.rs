@@ -4,7 +4,7 @@ use base::{Diagnostic, Fairness, Route};
 use engine::Stats;
 use evidence::{
     Branching, Confidence, Explanation, Judge, RestsOn, RunKind, Shown, SolverUse, UnknownReason,
-    Verdict, Violation, ViolationKind,
+    Verdict, ViolationKind,
 };
 use logic::NamedProperty;
 use model::{ErrorKind, Model};
@@ -159,16 +159,6 @@ impl Outcome {
         {
             self.give_up(UnknownReason::Exhausted);
         }
-    }
-
-    /// Says that the fair loop found is one in which time stops.
-    pub(crate) fn stop_time(&mut self, violation: &Violation) {
-        let stopped = Violation {
-            kind: ViolationKind::ZeroTime,
-            ..violation.clone()
-        };
-        self.verdict = Verdict::Violated(Box::new(stopped));
-        self.explanation = std::mem::take(&mut self.explanation).stopping_time();
     }
 
     /// Has the evidence confirmed and explained, unless that has been done where it was found.

@@ -61,7 +61,11 @@ fn no_initial_state_is_said() {
     let answer = answer(&defect("crash_min2"), "q");
     assert_eq!(word(&answer.outcome.verdict), "holds");
     let is_said = |remark: &String| remark.contains("no instance has an initial state");
-    assert!(answer.remarks.iter().any(is_said), "{:?}", answer.remarks);
+    assert!(
+        answer.outcome.remarks.iter().any(is_said),
+        "{:?}",
+        answer.outcome.remarks
+    );
     let warnings = &answer.outcome.warnings;
     assert!(!warnings.is_empty());
 }
@@ -80,7 +84,11 @@ property q: forall p in 0..N-1: always (P[p] @ b -> p > 6)
     let answer = answer(text, "q");
     assert_eq!(word(&answer.outcome.verdict), "holds");
     let is_said = |remark: &String| remark.contains("N = 1, 2, …, 9 agree");
-    assert!(answer.remarks.iter().any(is_said), "{:?}", answer.remarks);
+    assert!(
+        answer.outcome.remarks.iter().any(is_said),
+        "{:?}",
+        answer.outcome.remarks
+    );
 }
 
 #[test]

@@ -47,6 +47,10 @@ pub enum UnknownReason {
     Exhausted,
     /// Nothing was found by a search that may have overlooked something.
     NotExact,
+    /// Time stops in this run ([`ViolationKind::ZeroTime`]), so abstract timers do not decide.
+    ZeroTime(Box<Violation>),
+    /// Two decision procedures contradict each other: which, and on what question.
+    SolversDisagree(String),
 }
 
 impl UnknownReason {
@@ -59,6 +63,8 @@ impl UnknownReason {
             Self::SolverGaveUp => "solver-gave-up",
             Self::Unsupported(_) | Self::Exhausted => "unsupported",
             Self::NotExact => "not-exact",
+            Self::ZeroTime(_) => "zero-time",
+            Self::SolversDisagree(_) => "solvers-disagree",
         }
     }
 
@@ -70,9 +76,12 @@ impl UnknownReason {
             Self::Exhausted => Some(
                 "more processes come into being, or processes grow larger, than is provided for",
             ),
-            Self::Stopped(_) | Self::AbstractionTooCoarse | Self::SolverGaveUp | Self::NotExact => {
-                None
-            }
+            Self::Stopped(_)
+            | Self::AbstractionTooCoarse
+            | Self::SolverGaveUp
+            | Self::NotExact
+            | Self::ZeroTime(_)
+            | Self::SolversDisagree(_) => None,
         }
     }
 }
@@ -85,8 +94,8 @@ pub enum ViolationKind {
     /// A fair run, given as a stem and some rounds that are alike but for their numbers, does not
     /// satisfy the property. That it goes on like this for ever is proved with a solver.
     Endless(Box<Endless>),
-    /// In a fair run, given as a lasso, time stops. Then abstract timers say nothing about the
-    /// property.
+    /// In a fair run, given as a lasso, time stops. That is not a violation of the property, but
+    /// a reason for which abstract timers may not decide it ([`UnknownReason::ZeroTime`]).
     ZeroTime,
     /// The last position of a finite run breaks an invariant.
     BadPrefix,

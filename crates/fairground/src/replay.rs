@@ -168,6 +168,11 @@ impl Claim<'_> {
         let assumptions = &model.parts().assumptions;
         let property = &self.question.property.property;
         match evidence::validate(model, property, fairness, assumptions, &violation) {
+            // Such a run says nothing about the property.
+            Ok(()) if violation.kind == ViolationKind::ZeroTime => Judgement::Confirmed(format!(
+                "is a run in which time stops, under fairness {}",
+                fairness.name()
+            )),
             Ok(()) => Judgement::Confirmed(format!(
                 "violates `{}` under fairness {}",
                 self.question.property.name,

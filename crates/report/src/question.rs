@@ -84,6 +84,9 @@ impl Question<'_> {
             Verdict::Unknown(reason) => {
                 result.reason = Some(reason.name().to_owned());
                 result.warnings.extend(self.details(reason));
+                if let UnknownReason::SolversDisagree(which) = reason {
+                    result.remarks.push(which.clone());
+                }
             }
         }
         self.show(explanation.shown(), &mut result);

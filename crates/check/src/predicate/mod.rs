@@ -25,7 +25,7 @@ use base::{Diagnostic, Fairness, Progress, Route};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Hints, Model, Scalar, Unbounded};
-use smt::{Embedded, Solver};
+use smt::{CaseSplit, Confirmed, Embedded, Solver};
 
 pub use listing::{TextFormat, abstraction_text};
 pub use setup::Setup;
@@ -35,6 +35,9 @@ use crate::{Outcome, Plan};
 
 /// How long the embedded solver may think about one question.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the embedded solver may think about an answer of another one.
+const PATIENCE_TO_CONFIRM: Duration = Duration::from_secs(1);
 
 /// Makes solvers; each check has its own.
 pub type MakeSolver = Arc<dyn Fn() -> Box<dyn Solver> + Send + Sync>;
@@ -70,6 +73,21 @@ impl std::fmt::Debug for Options {
             .field("hints", &self.hints)
             .finish_non_exhaustive()
     }
+}
+
+/// The solver of a check. Answers "unsatisfiable" are confirmed as far as possible, whatever solver
+/// it is: by a small procedure for cases and inequalities, and by the embedded solver if it is
+/// another one.
+pub(crate) fn confirmed_solver(options: &Options) -> Box<dyn Solver> {
+    let solver = (options.solver)();
+    if solver.trust().is_required {
+        return solver;
+    }
+    let mut others: Vec<Box<dyn Solver>> = vec![Box::new(CaseSplit::default())];
+    if solver.name() != Embedded::NAME {
+        others.push(Box::new(Embedded::new(PATIENCE_TO_CONFIRM)));
+    }
+    Box::new(Confirmed::offered(solver, others))
 }
 
 /// Does some variable range over all integers, or all from some point on?
@@ -139,10 +157,20 @@ pub(crate) fn check(
         last_domain: std::cell::RefCell::default(),
         unconfirmed: std::cell::RefCell::default(),
     };
-    if let Property::CtlStar(formula) = &property.property {
-        return quantifiers::check(&check, property, formula);
+    let mut outcome = match &property.property {
+        Property::CtlStar(formula) => quantifiers::check(&check, property, formula),
+        _ => decide(&check),
+    };
+    // After the budget is spent no question is answered, whatever that makes of the search.
+    let is_open = match &outcome.verdict {
+        Verdict::Unknown(UnknownReason::Unsupported(_)) => false,
+        Verdict::Unknown(_) => true,
+        Verdict::Holds { .. } | Verdict::Violated(_) => false,
+    };
+    if let (true, Err(reason)) = (is_open, plan.budget.check(0, 0)) {
+        outcome.give_up(UnknownReason::Stopped(reason));
     }
-    decide(&check)
+    outcome
 }
 
 fn decide(check: &setup::Check<'_>) -> Outcome {

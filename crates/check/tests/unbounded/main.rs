@@ -4,9 +4,11 @@
 mod composition;
 mod exports;
 mod growth;
+mod liars;
 mod liveness;
 mod random;
 mod refusals;
+mod stopping;
 
 use std::collections::BTreeSet;
 

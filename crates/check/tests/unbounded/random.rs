@@ -123,7 +123,9 @@ fn is_for_time(reason: &UnknownReason) -> bool {
         UnknownReason::AbstractionTooCoarse
         | UnknownReason::Unsupported(_)
         | UnknownReason::NotExact
-        | UnknownReason::Exhausted => false,
+        | UnknownReason::Exhausted
+        | UnknownReason::ZeroTime(_)
+        | UnknownReason::SolversDisagree(_) => false,
     }
 }
 
