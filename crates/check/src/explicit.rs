@@ -114,10 +114,16 @@ pub(crate) fn check(
 }
 
 pub(crate) fn compiled<'m>(model: &'m Model, plan: &Plan) -> Result<System<'m>, CompileError> {
-    match plan.all_code {
-        true => System::with_all_code(model),
-        false => System::new(model),
-    }
+    let system = if plan.all_code {
+        System::with_all_code(model)?
+    } else {
+        System::new(model)?
+    };
+    Ok(if plan.interpreted {
+        system.interpreted()
+    } else {
+        system
+    })
 }
 
 /// Which differences between states may be forgotten for a property, and why not others. Depending

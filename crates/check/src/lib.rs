@@ -49,6 +49,9 @@ pub struct Plan {
     /// Compile code that is never executed, and store variables that never change? That makes no
     /// difference to any answer.
     pub all_code: bool,
+    /// Interpret the code instead of translating it to machine code? That makes no difference to any
+    /// answer.
+    pub interpreted: bool,
     /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
     /// nothing.
     pub bitstate: Option<u64>,

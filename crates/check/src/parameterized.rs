@@ -394,8 +394,8 @@ impl Proving<'_> {
                     Verdict::Unknown(_) => break,
                 }
             }
-            let compared = comparison(&template.name, &self.agreeing, beyond);
-            self.remarks.push(compared);
+            self.remarks
+                .push(comparison(&template.name, &self.agreeing, beyond));
         }
 
         self.remarks.insert(0, format!("for all {}", template.name));

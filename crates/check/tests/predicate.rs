@@ -70,6 +70,16 @@ fn assert_violated(text: &str, property: &str) {
 }
 
 #[test]
+fn nothing_waits_in_a_channel_without_room() {
+    let text = "chan c[0] of bool
+        var n : int = 0
+        process S { s c ! true { n := n + 1 } }
+        process R { r when len(c) == 0 c ? _ }
+        invariant empty: len(c) == 0 && n >= 0";
+    assert_holds(text, "empty");
+}
+
+#[test]
 fn bakery_has_the_abstraction_of_the_paper() {
     for text in [example("bakery"), without_hints(&example("bakery"))] {
         let outcome = assert_holds(&text, "exclusion");

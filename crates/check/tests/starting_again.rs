@@ -8,6 +8,7 @@ use model::Model;
 const PHILOSOPHERS: &str = include_str!("../../../examples/philosophers.fair");
 const RIGHT: &str = include_str!("../../../examples/philosophers_right.fair");
 const MILNER: &str = include_str!("../../../examples/milner_fair.fair");
+const CHANNEL: &str = include_str!("../../../testdata/defects/large_channel_invariant.fair");
 const LE_C: &str = include_str!("../../../examples/population/le_c.fair");
 
 fn load(text: &str, n: u64, ltl: Option<&str>) -> (Model, Vec<NamedProperty>) {
@@ -16,7 +17,11 @@ fn load(text: &str, n: u64, ltl: Option<&str>) -> (Model, Vec<NamedProperty>) {
         text: text.into(),
     };
     let options = source::Options {
-        defines: vec![("N".to_owned(), n.to_string())],
+        defines: text
+            .contains("const N ")
+            .then(|| ("N".to_owned(), n.to_string()))
+            .into_iter()
+            .collect(),
         ltl: ltl.into_iter().map(|f| ("f".into(), f.into())).collect(),
         ..source::Options::default()
     };
@@ -108,6 +113,14 @@ fn a_large_search_for_loops_goes_on_reduced() {
         (outcome.verdict.name(), is_again(&outcome)),
         ("holds", true)
     );
+}
+
+/// The steps that fill a channel were left out once although the invariant asks for them.
+#[test]
+fn a_channel_that_is_asked_about_is_not_forgotten() {
+    let outcome = ask(CHANNEL, 0, "inv", &after(5_000));
+    assert_eq!(outcome.verdict.name(), "violated");
+    assert!(outcome.reduced.partial_order);
 }
 
 #[test]

@@ -305,6 +305,8 @@ fn every_suite_is_run() {
             .expect("UTF-8")
     });
     let mut suites: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    // The rows of this one are calls of the binary: `crates/cli/tests/cli/defects.rs`.
+    suites.retain(|name| name != "defects.toml");
     suites.sort();
     assert_eq!(
         suites,

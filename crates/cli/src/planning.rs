@@ -44,6 +44,7 @@ impl CheckOptions {
             fairness: self.fairness,
             reduction: reduction(&self.reduce)?,
             all_code: self.all_code,
+            interpreted: false,
             bitstate: self.bitstate,
             checkpoints: None,
             budget: self.budget(),

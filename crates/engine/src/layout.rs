@@ -54,6 +54,13 @@ pub(crate) struct ChannelFields {
     pub(crate) segments: Option<SegmentRange>,
 }
 
+impl ChannelFields {
+    /// How many fields the oldest message has; a rendezvous channel keeps none.
+    pub(crate) fn oldest_len(&self) -> u32 {
+        self.n_components * self.capacity.min(1)
+    }
+}
+
 /// A range of [`Layout::segments`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentRange {

@@ -7,7 +7,7 @@ use model::{
 };
 
 use crate::code::{Indexing, Op, Reg};
-use crate::compile::{Code, CompileError, Compiler, Operand};
+use crate::compile::{ChannelAccess, Code, CompileError, Compiler, Operand};
 use crate::footprint::Footprint;
 use crate::sharing::Sharing;
 use crate::system::{CompiledCommand, Member, System, Team};
@@ -33,7 +33,8 @@ impl System<'_> {
             };
             let has_choice = chooses(model, &step.effect);
             let mut condition_reads = guard.footprint.reads.clone();
-            if has_choice {
+            // A choice of one value has a condition, too.
+            if effect.can_reject {
                 bits::union_into(&mut condition_reads, &effect.footprint.reads);
             }
             self.effect_footprints
@@ -55,6 +56,7 @@ impl System<'_> {
                 condition_reads,
                 guard_can_fail: guard.can_fail && !is_dead,
                 effect_can_fail: effect.can_fail && !is_dead,
+                effect_can_reject: effect.can_reject,
                 has_choice,
                 unfolded,
                 alone: label,
@@ -120,7 +122,7 @@ impl System<'_> {
         match &step.sync {
             Sync::Send { channel, .. } if !is_rendezvous(model, step) => {
                 let capacity = model.parts().channels[channel.channel.index()].capacity;
-                let (first, index) = compiler.channel(channel);
+                let (first, index) = compiler.channel(channel, ChannelAccess::Length);
                 let dst = compiler.register();
                 compiler.emit(Op::Length { dst, first, index });
                 let room = compiler.label();
@@ -129,7 +131,7 @@ impl System<'_> {
                 compiler.place_label(room);
             }
             Sync::Receive { channel, patterns } if !is_rendezvous(model, step) => {
-                let (first, index) = compiler.channel(channel);
+                let (first, index) = compiler.channel(channel, receipt_condition(patterns));
                 let length = compiler.register();
                 compiler.emit(Op::Length {
                     dst: length,
@@ -204,11 +206,11 @@ impl System<'_> {
             (Sync::Send { channel, .. }, None) if buffered => {
                 let id = command_id(model, command);
                 let src = compile_message(&mut compiler, model, id);
-                let (first, index) = compiler.channel(channel);
+                let (first, index) = compiler.channel(channel, ChannelAccess::Append);
                 compiler.emit(Op::Append { first, index, src });
             }
             (Sync::Receive { channel, patterns }, None) if buffered => {
-                let (first, index) = compiler.channel(channel);
+                let (first, index) = compiler.channel(channel, ChannelAccess::Take);
                 let message = compiler.registers(patterns.len().max(1));
                 for component in 0..patterns.len() as u16 {
                     let dst = message.wrapping_add(component);
@@ -233,7 +235,7 @@ impl System<'_> {
 
     pub(crate) fn compile_teams(&mut self) -> Result<(), CompileError> {
         let model = self.model;
-        for transition in model.transitions() {
+        for (position, transition) in model.transitions().iter().enumerate() {
             if transition.participants.len() == 1
                 && self.commands[transition.participants[0].alternatives[0].index()]
                     .alone
@@ -248,6 +250,7 @@ impl System<'_> {
             }
             let mut team = Team {
                 action: transition.action,
+                transition: position,
                 members: Vec::new(),
                 agreement: None,
                 can_fail: false,
@@ -312,9 +315,9 @@ impl System<'_> {
         let mut compiler = self.compiler();
         let start = compiler.begin(Some(sending.instance), &sending.bindings);
         let reject = compiler.label();
-        let (_, from) = compiler.channel(sent_on);
+        let (_, from) = compiler.channel(sent_on, ChannelAccess::Name);
         compiler.enter(Some(receiving.instance), &receiving.bindings);
-        let (_, to) = compiler.channel(channel);
+        let (_, to) = compiler.channel(channel, ChannelAccess::Name);
         compiler.jump_unless_equal(from, Operand::Reg(to), reject);
         compiler.enter(Some(sending.instance), &sending.bindings);
         let message = compile_message(&mut compiler, model, sender);
@@ -409,6 +412,19 @@ fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId
         }
     }
     first
+}
+
+/// What decides whether a message can be received.
+fn receipt_condition(patterns: &[Pattern]) -> ChannelAccess {
+    let looks = |pattern: &Pattern| match pattern {
+        Pattern::Match(_) => true,
+        Pattern::Store(_) | Pattern::Ignore => false,
+    };
+    if patterns.iter().any(looks) {
+        ChannelAccess::Oldest
+    } else {
+        ChannelAccess::Length
+    }
 }
 
 fn store_message(compiler: &mut Compiler<'_>, patterns: &[Pattern], message: Reg) {

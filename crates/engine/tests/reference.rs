@@ -70,7 +70,11 @@ fn exploration<'a>(atoms: &'a [base::AtomId], goal: &'a Goal) -> Exploration<'a>
 fn steps_are_those_of_the_reference_semantics() {
     let (mut n_steps, mut n_errors, mut n_states) = (0, 0, 0);
     for seed in 0..20_000 {
-        let mut model = random_model(&mut Random::new(seed), ModelShape::Rich);
+        let shape = match seed % 4 {
+            1 => ModelShape::Wide,
+            _ => ModelShape::Rich,
+        };
+        let mut model = random_model(&mut Random::new(seed), shape);
         if seed % 3 == 0 {
             // Abstract timers with concrete settings instead.
             let settings = model.with_settings(seed % 2 == 0, |_| (2, 3));

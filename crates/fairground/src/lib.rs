@@ -74,3 +74,8 @@ pub use smt::{Connection, Launch};
 pub use source::{Files, Memory, Options, Overlay, Unreadable};
 
 pub use {logic, model, report, ws1s};
+
+/// The program in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;

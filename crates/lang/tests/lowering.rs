@@ -509,3 +509,22 @@ fn formulas_of_the_command_line_with_quantifiers() {
     "#]]
     .assert_eq(&show(&wrong));
 }
+
+/// Inside of parentheses a component of a message may be compared with any expression.
+#[test]
+fn a_condition_can_be_what_a_message_must_equal() {
+    let text = "
+        var x : 0..1 = 0
+        var b : bool = true
+        chan one[1] of bool
+        chan two[1] of (bool, 0..1)
+        process S { put one ! x == 0 }
+        process R {
+            get  one ? (x == 1 || b) { x := 1 }
+            both two ? (x == 1 || b, x)
+        }
+        reachable got: x == 1
+    ";
+    // The message is sent, and received once: it is `true`, and so is the condition.
+    assert_eq!(count(&model(text, &[])).0, 4);
+}

@@ -66,3 +66,8 @@ pub use threaded::{
     Renaming, SymmetricAcceptance, ThreadedComponent, ThreadedGraph, ThreadedSearch,
     find_threaded_cycle, threaded_lasso,
 };
+
+/// The program in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;

@@ -22,10 +22,6 @@ use evidence::Verdict;
 use logic::Property;
 use source::{Files, Options, Single, Unreadable};
 
-fn has_tool(name: &str, argument: &str) -> bool {
-    Command::new(name).arg(argument).output().is_ok()
-}
-
 fn models() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/promela");
     let entries = fs::read_dir(&folder).expect("the models are there");
@@ -289,8 +285,7 @@ fn compare(path: &Path) -> Vec<String> {
 
 #[test]
 fn counts_and_verdicts_equal_spins() {
-    if !has_tool("spin", "-V") || !has_tool("cc", "--version") {
-        eprintln!("skipped: `spin` or a C compiler (`cc`) is not installed");
+    if !testkit::has_peer("spin", "-V") || !testkit::has_peer("cc", "--version") {
         return;
     }
     let models = models();

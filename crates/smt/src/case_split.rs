@@ -17,10 +17,10 @@ use crate::solver::{Answer, Levels, Solver};
 use crate::term::Term;
 
 /// How many cases are looked at.
-const MAX_CASES: usize = 200;
+const MAX_CASES: usize = 100;
 
-/// Questions with more parts than this are not looked at.
-const MAX_SIZE: usize = 6_000;
+/// Questions with more parts than this, also after arrays were reduced, are not looked at.
+const MAX_SIZE: usize = 5_000;
 
 /// Refutes by case distinction, or says nothing.
 #[derive(Debug)]
@@ -72,6 +72,9 @@ impl Solver for CaseSplit {
             let (term, lemmas) = arrays.reduce(term);
             open.push(term);
             open.extend(lemmas);
+        }
+        if open.iter().map(Term::size).sum::<usize>() > MAX_SIZE {
+            return silent("the question is too large without arrays");
         }
         let mut split = Split {
             n_left: MAX_CASES,

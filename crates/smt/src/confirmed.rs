@@ -14,7 +14,7 @@ const MAX_SHOWN: usize = 400;
 /// Asks others whenever the first says "unsatisfiable".
 ///
 /// A model of another solver, which is evaluated like every model, refutes the first; from then on
-/// nothing that it says counts.
+/// nothing that it says alone counts.
 pub struct Confirmed {
     first: Box<dyn Solver>,
     others: Vec<Box<dyn Solver>>,
@@ -131,8 +131,9 @@ impl Solver for Confirmed {
 
     fn check(&mut self, assumptions: &[Term]) -> Answer {
         match (self.first.check(assumptions), &self.contradiction) {
-            (Answer::Unsat, Some(why)) => Answer::Unknown(why.clone()),
-            (Answer::Unsat, None) => self.second_opinion(assumptions),
+            // Where every answer is confirmed, the next one may be right.
+            (Answer::Unsat, Some(why)) if !self.is_required => Answer::Unknown(why.clone()),
+            (Answer::Unsat, _) => self.second_opinion(assumptions),
             (other, _) => other,
         }
     }

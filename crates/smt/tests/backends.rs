@@ -76,6 +76,9 @@ fn verdict(answer: &Answer) -> Option<bool> {
 }
 
 fn installed(program: Program) -> Option<External> {
+    if !testkit::has_peer(&program.executable, "--version") {
+        return None;
+    }
     let mut solver = External::new(program, Arc::new(SystemProcesses), PATIENCE);
     matches!(solver.check(&[]), Answer::Sat(_)).then_some(solver)
 }

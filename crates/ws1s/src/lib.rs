@@ -61,3 +61,8 @@ pub use print::{print_answers, print_statistics};
 pub use run::{Answer, Options, Report, Verdict, run};
 pub use vector::{VectorMachine, reachable_vectors};
 pub use words::{Value, Word};
+
+/// The program in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;

@@ -4,11 +4,13 @@
 //! `ARCHITECTURE.md`; `cargo xtask lint` finds catch-all arms over the model's tree types;
 //! `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
 //! the checker
-//! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S.
+//! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S;
+//! `cargo xtask fuzz` compares all routes of the checker with each other.
 
 mod architecture;
 #[cfg(unix)]
 mod bench;
+mod fuzz;
 mod lint;
 
 use anyhow::{Result, bail};
@@ -16,13 +18,15 @@ use anyhow::{Result, bail};
 const USAGE: &str = "usage: cargo xtask architecture
        cargo xtask lint
        cargo xtask bench engine|growth|timers|predicate|ws1s [--quick] [--runs N] [--only MODEL]
-                         [--record NAME] [--suite FILE] [--fair PROGRAM]";
+                         [--record NAME] [--suite FILE] [--fair PROGRAM]
+       cargo xtask fuzz [--minutes M] [--seed S] [--cases N]";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["architecture"] => architecture::check(&architecture::root()),
+        ["fuzz", options @ ..] => fuzz::run(options),
         ["lint"] => lint::check(&architecture::root()),
         ["bench", what, options @ ..] => benchmark(what, options),
         _ => bail!("{USAGE}"),

@@ -173,6 +173,10 @@ impl Translator<'_> {
             Expr::Wrap { .. } => self.refuse("a value is cut to some bits"),
             Expr::Length(channel) => {
                 let single = self.single_channel(channel, scene)?;
+                // Nothing ever waits in a channel without room, so it has no variable.
+                if self.model.parts().channels[channel.channel.index()].capacity == 0 {
+                    return Ok(Valued::plain(Term::Int(0)));
+                }
                 let position = self.find(&Content::Length(single));
                 Ok(Valued::plain(scene.values[position].clone()))
             }

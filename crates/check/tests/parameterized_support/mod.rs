@@ -52,7 +52,7 @@ pub fn abstract_answers(text: &str) -> Vec<Answer> {
     if loaded.family().is_none() {
         return Vec::new();
     }
-    let names = loaded.questions.iter().map(|q| &q.property.name);
+    let names = loaded.questions.iter().map(|asked| &asked.property.name);
     names.map(|name| abstract_answer(text, name)).collect()
 }
 
@@ -63,7 +63,9 @@ fn ask(
     instances: &dyn Fn(i64) -> Option<(Model, NamedProperty)>,
 ) -> Answer {
     let loaded = lang::load(source(text), &source::Options::default());
-    assert!(loaded.family().is_some(), "{:?}", loaded.diagnostics);
+    let is_error = |d: &base::Diagnostic| d.severity == base::Severity::Error;
+    let has_errors = loaded.diagnostics.iter().any(is_error);
+    assert!(!has_errors, "{:?}", loaded.diagnostics);
     let template = &loaded.family().unwrap().template;
     let mut questions = loaded.questions.iter();
     let asked = questions.find(|q| q.property.name == name).unwrap();

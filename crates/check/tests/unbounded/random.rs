@@ -122,8 +122,8 @@ fn is_for_time(reason: &UnknownReason) -> bool {
         UnknownReason::Stopped(_) | UnknownReason::SolverGaveUp => true,
         UnknownReason::AbstractionTooCoarse
         | UnknownReason::Unsupported(_)
-        | UnknownReason::NotExact
         | UnknownReason::Exhausted
+        | UnknownReason::NotExact
         | UnknownReason::ZeroTime(_)
         | UnknownReason::SolversDisagree(_) => false,
     }

@@ -87,8 +87,8 @@ impl System<'_> {
             })
     }
 
-    /// Replaces a state by its representative.
-    pub(crate) fn represent(&mut self, words: &mut [u64]) {
+    /// Replaces a state by its representative, if differences are forgotten.
+    pub fn represent(&mut self, words: &mut [u64]) {
         if let Some(form) = self.normal_form.take() {
             form.apply(&self.layout, words, &mut self.form_scratch, None);
             self.normal_form = Some(form);
