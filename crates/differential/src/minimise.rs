@@ -302,10 +302,16 @@ mod tests {
         let cases = (0..40).map(random_case);
         let violated: Vec<Case> = cases.filter(is_violated).take(6).collect();
         assert_eq!(violated.len(), 6);
+
+        let (mut before, mut after) = (0, 0);
         for case in violated {
             let small = minimise(&case, &is_violated);
             assert!(is_violated(&small), "{}", case.name);
-            assert!(2 * size(&small) < size(&case) + 60, "{}", case.name);
+            assert!(size(&small) <= size(&case), "{}", case.name);
+            before += size(&case);
+            after += size(&small);
         }
+        // How small a single model can be made depends on what it violates.
+        assert!(2 * after < before, "{before} to {after}");
     }
 }
