@@ -180,7 +180,7 @@ fn a_proof_with_a_solver_rests_on_it() {
         ("always x >= 0", Confidence::ConfirmedSolver),
         ("always x < 3", Confidence::Replayed),
         // That the rounds go on forever is proved with the solver.
-        ("eventually x < 0", Confidence::UnconfirmedSolver),
+        ("eventually x < 0", Confidence::ConfirmedSolver),
     ] {
         let plan = Plan {
             route: Some(Route::Predicate),
