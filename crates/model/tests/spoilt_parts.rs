@@ -59,7 +59,7 @@ fn can_be_run(model: &Model) -> bool {
     for step in model.parts().processes.iter().flat_map(|p| &p.steps) {
         Stmt::walk_all(&step.effect, &mut |statement| {
             // shape: other statements end.
-            loops |= matches!(statement.kind, StmtKind::While(..) | StmtKind::For(..));
+            loops |= matches!(statement, StmtKind::While(..) | StmtKind::For(..));
         });
     }
     let is_bounded = model.cells().iter().all(|cell| cell.ty.bounds().1 < 1000);
@@ -70,7 +70,7 @@ fn can_be_run(model: &Model) -> bool {
 fn run(model: &Model) {
     for name in ["none", "weak", "strong-process+annotated"] {
         if let Some(fairness) = Fairness::parse(name) {
-            model.fairness_conditions(fairness);
+            let _ = model.fairness_conditions(fairness);
         }
     }
     let Ok(initial) = model.initial_states() else {
@@ -222,6 +222,9 @@ fn spoil_expr(random: &mut Random, parts: &mut ModelParts) {
 }
 
 fn spoil_variable(random: &mut Random, parts: &mut ModelParts) {
+    if parts.vars.is_empty() {
+        return;
+    }
     let position = random.below(parts.vars.len());
     let variable = &mut parts.vars[position];
     match random.below(4) {
@@ -374,10 +377,6 @@ fn spoil_lists(random: &mut Random, parts: &mut ModelParts) {
             ],
         }),
     }
-    // Most faults need something to spoil.
-    if parts.vars.is_empty() {
-        parts.timers.clear();
-    }
 }
 
 fn spoil_references(random: &mut Random, parts: &mut ModelParts) {
@@ -423,8 +422,6 @@ fn spoil_references(random: &mut Random, parts: &mut ModelParts) {
             stretched_from: random.chance(50).then(|| extreme(random)),
         }),
         8 => parts.clock = None,
-        _ => {
-            parts.composition = Composition::Synchronous;
-        }
+        _ => parts.composition = Composition::Synchronous,
     }
 }
