@@ -220,7 +220,7 @@ fn expressions() {
         binary(BinaryOp::Eq, read(COLOUR), Expr::Int(2)),
         "wrong-type"
     );
-    let sum = Expr::binary(BinaryOp::Add, Expr::Int(1), Expr::Bool(true));
+    let sum = Expr::binary(BinaryOp::Add, Expr::Int(1), read(COLOUR));
     assert_eq!(binary(BinaryOp::Eq, sum, Expr::Int(1)), "wrong-type");
     let cases = [Expr::Bool(true), Expr::Bool(true), read(X)].map(Box::new);
     let [condition, then, otherwise] = cases;
@@ -271,7 +271,7 @@ fn places() {
     assert_eq!(reads(PAIR, None, vec![]), "not-a-scalar");
     assert_eq!(reads(X, None, index(Expr::Int(0))), "not-an-array");
     assert_eq!(reads(PAIR, None, index(Expr::Int(0))), "not-an-array");
-    assert_eq!(reads(ARRAY, None, index(Expr::Bool(true))), "wrong-type");
+    assert_eq!(reads(ARRAY, None, index(read(COLOUR))), "wrong-type");
     assert_eq!(reads(X, None, vec![Access::Field(0)]), "not-a-record");
     assert_eq!(reads(PAIR, None, vec![Access::Field(2)]), "unknown-field");
     let indexed = |value: Expr| Some(Owner::Indexed(Box::new(value)));
@@ -356,7 +356,7 @@ fn partners() {
         "message-arity"
     );
     let wrong = |first| receive(one(1, None), vec![first, Pattern::Ignore]);
-    assert_eq!(wrong(Pattern::Match(Expr::Bool(true))), "wrong-type");
+    assert_eq!(wrong(Pattern::Match(read(COLOUR))), "wrong-type");
     assert_eq!(wrong(Pattern::Store(global(COLOUR))), "wrong-type");
     assert_eq!(wrong(Pattern::Store(global(ARRAY))), "not-a-scalar");
 

@@ -37,7 +37,9 @@ impl Kind {
         match (self, other) {
             (Self::Bool, Self::Bool) | (Self::Int(..), Self::Int(..)) => true,
             (Self::Enum(a, _), Self::Enum(b, _)) => a == b,
-            (Self::Int(lo, hi), Self::Bool) | (Self::Bool, Self::Int(lo, hi)) => lo >= 0 && hi <= 1,
+            // A Boolean is a number; not every number is a Boolean.
+            (Self::Bool, Self::Int(..)) => true,
+            (Self::Int(lo, hi), Self::Bool) => lo >= 0 && hi <= 1,
             (Self::Int(lo, hi), Self::Enum(_, n_values))
             | (Self::Enum(_, n_values), Self::Int(lo, hi)) => lo >= 0 && hi < i64::from(n_values),
             (Self::Bool, Self::Enum(..)) | (Self::Enum(..), Self::Bool) => false,
@@ -48,6 +50,9 @@ impl Kind {
     fn joined(self, other: Self) -> Self {
         match (self, other) {
             (Self::Int(a, b), Self::Int(c, d)) => Self::Int(a.min(c), b.max(d)),
+            (Self::Bool, Self::Int(lo, hi)) | (Self::Int(lo, hi), Self::Bool) => {
+                Self::Int(lo.min(0), hi.max(1))
+            }
             (Self::Int(..), named) => named,
             (named, _) => named,
         }
@@ -144,7 +149,7 @@ impl Checker<'_> {
     /// What a name stands for that ranges from one value to another.
     pub(super) fn range(&mut self, lo: &Expr, hi: &Expr) -> Result<Kind, ModelError> {
         let (lo, hi) = (self.kind(lo)?, self.kind(hi)?);
-        if !lo.fits(hi) {
+        if !lo.fits(hi) && !hi.fits(lo) {
             return self.fail("wrong-type", "the ends of a range are of different types");
         }
         Ok(Kind::range(lo, hi))
@@ -170,7 +175,7 @@ impl Checker<'_> {
             Expr::Ite(condition, then, otherwise) => {
                 self.condition(condition)?;
                 let (then, otherwise) = (self.kind(then)?, self.kind(otherwise)?);
-                if !then.fits(otherwise) {
+                if !then.fits(otherwise) && !otherwise.fits(then) {
                     return self.fail("wrong-type", "the two cases are of different types");
                 }
                 Ok(then.joined(otherwise))
@@ -256,7 +261,7 @@ impl Checker<'_> {
             | BinaryOp::Gt
             | BinaryOp::Ge => {
                 let (left, right) = (self.kind(left)?, self.kind(right)?);
-                if !left.fits(right) {
+                if !left.fits(right) && !right.fits(left) {
                     let message = format!("{} is compared with {}", left.name(), right.name());
                     return self.fail("wrong-type", message);
                 }

@@ -89,7 +89,8 @@ impl Checker<'_> {
     /// A value of the kind is stored in the place.
     fn stored(&mut self, place: &Place, kind: Kind) -> Result<(), ModelError> {
         let cell = Kind::of(self.place(place)?);
-        if !kind.fits(cell) {
+        // A number that is not a value of the cell is found out when it is stored.
+        if !kind.fits(cell) && !cell.fits(kind) {
             let name = &self.parts.vars[place.var.index()].name;
             return self.fail(
                 "wrong-type",
