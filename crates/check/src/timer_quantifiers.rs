@@ -150,5 +150,5 @@ fn may_must(model: &Model, system: &System<'_>, graph: &StateGraph, atoms: &[Ato
         constrained,
         span: model.parts().events[clock.event.index()].span,
     };
-    parts.finish()
+    parts.finish().expect("nodes are states")
 }

@@ -6,10 +6,11 @@ use base::Span;
 
 use crate::eval::Evaluation;
 use crate::model::argument_list;
+use crate::validate;
 use crate::{
     Action, ActionId, Cell, Command, CommandId, Composition, Env, Expr, Initial, Instance,
-    InstanceId, Model, ModelError, ModelParts, Participant, ProcessId, Scalar, State, Step, Sync,
-    Transition, Type, VarId,
+    InstanceId, Model, ModelError, ModelParts, Participant, ProcessId, State, Step, Sync,
+    Transition, VarId,
 };
 
 /// More commands than this are refused: the model would not be explored in a lifetime, and a typo
@@ -17,11 +18,13 @@ use crate::{
 const MAX_COMMANDS: usize = 4_000_000;
 
 impl ModelParts {
-    /// Works out instances, commands, actions and cells.
+    /// Checks that the parts fit together and works out instances, commands, actions and cells.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// The first thing that does not fit: an id, a type, a name, a count. There are no parts that make
+    /// this function panic, or the reference semantics of a model that it has made.
     pub fn finish(self) -> Result<Model, ModelError> {
+        validate::timers(&self)?;
         let mut model = Model {
             parts: self,
             instances: Vec::new(),
@@ -37,6 +40,7 @@ impl ModelParts {
         };
         model.type_timers();
         model.check_parts()?;
+        validate::all(&model.parts)?;
         model.make_instances();
         model.make_cells();
         model.find_timer_cells();
@@ -49,44 +53,18 @@ impl ModelParts {
 
 impl Model {
     fn check_parts(&self) -> Result<(), ModelError> {
-        if let Some(control) = self.parts.control {
-            let variable = &self.parts.vars[control.index()];
-            let names_instances = matches!(variable.ty, Type::Scalar(Scalar::Range(-1, _)));
-            if variable.owner.is_some() || !names_instances {
-                let name = &variable.name;
-                return Err(ModelError {
-                    message: format!("`{name}` cannot say which process has control"),
-                    span: variable.span,
-                });
-            }
-        }
         for variable in &self.parts.vars {
             if let Initial::Values(values) = &variable.initial
                 && values.iter().any(Expr::mentions_state)
             {
                 return Err(ModelError {
+                    code: "state-in-initial",
                     message: format!(
                         "the initial value of `{}` depends on the state",
                         variable.name
                     ),
                     span: variable.span,
                 });
-            }
-            if variable.initial == Initial::Any {
-                let mut unbounded = false;
-                let mut visit = |_, ty| unbounded |= ty == Scalar::Int;
-                variable
-                    .ty
-                    .for_each_cell(&self.parts.records, "", &mut visit);
-                if unbounded {
-                    let name = &variable.name;
-                    let message =
-                        format!("`{name}` has no bounds, so it cannot start with any value");
-                    return Err(ModelError {
-                        message,
-                        span: variable.span,
-                    });
-                }
             }
         }
         for step in self
@@ -101,9 +79,10 @@ impl Model {
     }
 
     fn check_step(&self, step: &Step) -> Result<(), ModelError> {
-        let fail = |message: &str| {
+        let fail = |code, message: &str| {
             let message = message.to_owned();
             Err(ModelError {
+                code,
                 message,
                 span: step.span,
             })
@@ -111,16 +90,23 @@ impl Model {
         if self.parts.composition == Composition::Synchronous
             && !matches!(step.sync, Sync::Internal)
         {
-            return fail("channels and events cannot be used in a synchronous composition");
+            return fail(
+                "synchronous-partners",
+                "channels and events cannot be used in a synchronous composition",
+            );
         }
         let ranges = step.parameters.iter().flat_map(|p| [&p.lo, &p.hi]);
         if ranges.chain([&step.condition]).any(Expr::mentions_state) {
-            return fail("the range of an action parameter must not depend on the state");
+            return fail(
+                "state-in-parameter",
+                "the range of an action parameter must not depend on the state",
+            );
         }
         match &step.sync {
-            Sync::Event { arguments, .. } if arguments.iter().any(Expr::mentions_state) => {
-                fail("the arguments of an event must not depend on the state")
-            }
+            Sync::Event { arguments, .. } if arguments.iter().any(Expr::mentions_state) => fail(
+                "state-in-argument",
+                "the arguments of an event must not depend on the state",
+            ),
             _ => Ok(()),
         }
     }
@@ -202,14 +188,12 @@ impl Model {
             for command in commands {
                 let lo = self.checked_static_value(&parameter.lo, &command, span)?;
                 let hi = self.checked_static_value(&parameter.hi, &command, span)?;
+                let n_values = (i128::from(hi) - i128::from(lo) + 1).max(0);
+                self.check_n_commands(longer.len() as i128 + n_values, span)?;
                 for value in lo..=hi {
                     let mut next = command.clone();
                     next.bindings.push((parameter.bound, value));
                     longer.push(next);
-                    if self.commands.len() + longer.len() > MAX_COMMANDS {
-                        let message = format!("the model has more than {MAX_COMMANDS} actions");
-                        return Err(ModelError { message, span });
-                    }
                 }
             }
             commands = longer;
@@ -220,7 +204,22 @@ impl Model {
                 kept.push(command);
             }
         }
+        self.check_n_commands(kept.len() as i128, span)?;
         self.commands.extend(kept);
+        Ok(())
+    }
+
+    /// Can there be so many more commands?
+    fn check_n_commands(&self, n_more: i128, span: Span) -> Result<(), ModelError> {
+        if self.commands.len() as i128 + n_more > MAX_COMMANDS as i128 {
+            let message = format!("the model has more than {MAX_COMMANDS} actions");
+            let code = "too-many-actions";
+            return Err(ModelError {
+                code,
+                message,
+                span,
+            });
+        }
         Ok(())
     }
 
@@ -238,7 +237,11 @@ impl Model {
         };
         evaluation.eval(expr, &mut env).map_err(|kind| {
             let message = format!("cannot work out a parameter or argument: {kind}");
-            ModelError { message, span }
+            ModelError {
+                code: "static-value",
+                message,
+                span,
+            }
         })
     }
 

@@ -122,12 +122,16 @@ impl Env {
     pub(crate) fn rebind(&mut self, bound: BoundId, value: i64) {
         let mut bindings = self.bounds.iter_mut().rev();
         let found = bindings.find(|(name, _)| *name == bound);
-        found.expect("front ends bind every name").1 = value;
+        found
+            .expect("`ModelParts::finish` checks that names are bound")
+            .1 = value;
     }
 
     fn value(&self, bound: BoundId) -> i64 {
         let found = self.bounds.iter().rev().find(|(name, _)| *name == bound);
-        found.expect("front ends bind every name").1
+        found
+            .expect("`ModelParts::finish` checks that names are bound")
+            .1
     }
 }
 
@@ -280,7 +284,7 @@ impl Evaluation<'_> {
                     cell += skipped.map(|(_, ty)| ty.n_cells(records)).sum::<usize>();
                     ty = &fields[*field].1;
                 }
-                _ => unreachable!("front ends check that accesses fit the type"),
+                _ => unreachable!("`ModelParts::finish` checks that paths fit types"),
             }
         }
         Ok(cell)
@@ -293,8 +297,11 @@ impl Evaluation<'_> {
         env: &mut Env,
     ) -> Result<InstanceId, ErrorKind> {
         match owner {
-            Owner::Own => Ok(env.instance.expect("only processes have own variables")),
-            Owner::Single => Ok(self.model.instance_of(process, None).expect("it exists")),
+            Owner::Own => Ok(env.instance.expect("`ModelParts::finish` checks owners")),
+            Owner::Single => Ok(self
+                .model
+                .instance_of(process, None)
+                .expect("`ModelParts::finish` checks owners")),
             Owner::Indexed(index) => {
                 let index = self.eval(index, env)?;
                 let found = self.model.instance_of(process, Some(index));

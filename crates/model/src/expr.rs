@@ -1,4 +1,4 @@
-//! Expressions. Their values are `i64`; front ends have checked the types.
+//! Expressions. Their values are `i64`; [`crate::ModelParts::finish`] checks the types.
 
 use crate::{ChannelId, EnumId, LocationId, ProcessId, VarId};
 
@@ -6,6 +6,8 @@ base::define_index! {
     /// A name bound by a process index, an action parameter, a quantifier or a choice.
     ///
     /// Invariant: every binder of a model has an id of its own, so no renaming is ever needed.
+    /// [`crate::ModelParts::finish`] refuses a binder where its name is known already; copies side by
+    /// side are harmless.
     pub struct BoundId;
 }
 

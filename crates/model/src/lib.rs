@@ -58,6 +58,7 @@ mod timer;
 mod tree;
 mod types;
 mod unbounded;
+mod validate;
 
 pub use eval::{Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};

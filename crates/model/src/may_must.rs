@@ -11,6 +11,8 @@
 
 use base::Span;
 
+use crate::ModelError;
+
 /// A proposition of a may/must system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proposition {
@@ -57,8 +59,11 @@ impl MayMustParts {
     /// The system. Constrained steps become free, too: what must happen may happen. A state without
     /// any step idles, as deadlocked states do everywhere; all states that it describes are
     /// deadlocked, so its idle step is a constrained one.
-    #[must_use]
-    pub fn finish(self) -> MayMust {
+    ///
+    /// # Errors
+    /// A state that does not exist, or a proposition that does not have one value for each state.
+    pub fn finish(self) -> Result<MayMust, ModelError> {
+        self.check()?;
         let n_states = self.states.len();
         let both = self.free.iter().chain(&self.constrained);
         let mut free = by_source(n_states, both);
@@ -72,7 +77,7 @@ impl MayMustParts {
         let mut initial = self.initial;
         initial.sort_unstable();
         initial.dedup();
-        MayMust {
+        Ok(MayMust {
             name: self.name,
             states: self.states,
             initial,
@@ -80,7 +85,35 @@ impl MayMustParts {
             free,
             constrained,
             span: self.span,
+        })
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        let n_states = self.states.len();
+        let fail = |code, message| {
+            let span = self.span;
+            Err(ModelError {
+                code,
+                message,
+                span,
+            })
+        };
+        let exists = |state: u32| (state as usize) < n_states;
+        let steps = self.free.iter().chain(&self.constrained);
+        let ends = steps.flat_map(|(source, target)| [*source, *target]);
+        if !ends.chain(self.initial.iter().copied()).all(exists) {
+            let message = format!("`{}` mentions a state that does not exist", self.name);
+            return fail("unknown-state", message);
         }
+        let incomplete = |proposition: &&Proposition| proposition.values.len() != n_states;
+        if let Some(proposition) = self.propositions.iter().find(incomplete) {
+            let message = format!(
+                "`{}` does not have a value for each state",
+                proposition.name
+            );
+            return fail("proposition-values", message);
+        }
+        Ok(())
     }
 }
 

@@ -109,6 +109,8 @@ impl StepSet {
 /// Why parts do not make up a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModelError {
+    /// A stable name such as `unknown-variable`.
+    pub code: &'static str,
     /// One sentence.
     pub message: String,
     /// What it is about.

@@ -130,7 +130,8 @@ impl Channel {
     #[must_use]
     pub fn n_single(&self) -> usize {
         self.indices.map_or(1, |(lo, hi)| {
-            usize::try_from(hi - lo + 1).expect("channel array has a valid range")
+            let n_indices = i128::from(hi) - i128::from(lo) + 1;
+            usize::try_from(n_indices.max(0)).unwrap_or(usize::MAX)
         })
     }
 }

@@ -222,7 +222,9 @@ pub(crate) fn set_timer(
     setting: &Setting,
     mut branch: Branch,
 ) -> Result<Vec<Branch>, ErrorKind> {
-    let timer = model.timer(place.var).expect("only timers are set");
+    let timer = model
+        .timer(place.var)
+        .expect("`ModelParts::finish` checks what is set");
     let (lo, hi) = match (setting, timer.threshold, timer.any) {
         (Setting::To(expr), _, any) => {
             let value = branch.eval(model, expr)?;
@@ -231,7 +233,9 @@ pub(crate) fn set_timer(
         }
         (Setting::Any, Some(threshold), _) => (threshold, threshold),
         (Setting::Any, None, Some(any)) => any,
-        (Setting::Any, None, None) => unreachable!("front ends allow `any` for abstract timers"),
+        (Setting::Any, None, None) => {
+            unreachable!("`ModelParts::finish` checks what `any` stands for")
+        }
     };
     let mut branches = Vec::new();
     for value in lo..=hi {

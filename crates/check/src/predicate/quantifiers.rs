@@ -118,7 +118,7 @@ fn answer(
             ..property.clone()
         };
         let mut extended = check.model.parts().clone();
-        let system: MayMust = parts.finish();
+        let system: MayMust = parts.finish().expect("nodes are states");
         extended.systems = vec![system];
         let model = extended
             .finish()

@@ -110,6 +110,7 @@ impl Abstraction {
             span: Span::nowhere(),
         }
         .finish()
+        .expect("states exist")
     }
 }
 
@@ -140,6 +141,7 @@ pub fn random_system(random: &mut Random, n_atoms: usize) -> MayMust {
         span: Span::nowhere(),
     }
     .finish()
+    .expect("states exist")
 }
 
 /// A Boolean combination of "infinitely often" and its dual over literals; often none.

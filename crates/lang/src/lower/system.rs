@@ -30,7 +30,13 @@ impl<'a> Lowerer<'a> {
             let Some(parts) = self.system_parts(system) else {
                 continue;
             };
-            self.parts.systems.push(parts.finish());
+            match parts.finish() {
+                Ok(finished) => self.parts.systems.push(finished),
+                Err(error) => {
+                    self.report(Diagnostic::error("model", error.span, error.message));
+                    continue;
+                }
+            }
             let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
             for property in &system.properties {
                 if let Some(first) = seen.insert(&property.name.text, property.name.span) {
