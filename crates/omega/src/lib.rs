@@ -42,8 +42,10 @@ mod graph;
 mod hoa;
 mod inner_edges;
 mod lasso;
+mod mark_names;
 mod parallel;
 mod path_based;
+mod refinement;
 mod stem;
 mod threaded;
 

@@ -79,7 +79,8 @@ impl<'a, 'g, G: ThreadedGraph> Covering<'a, 'g, G> {
     fn below(&mut self, step: LassoStep) -> Result<LassoStep, Stop<G::Stop>> {
         let mut edges = EdgeBuffer::new(self.n_mark_words());
         self.successors(step.source, &mut edges)?;
-        let node = |node: NodeId| self.inside.component.nodes[self.pairs[node.index()].0 as usize];
+        let node =
+            |node: NodeId| self.inside.component.part.nodes[self.pairs[node.index()].0 as usize];
         Ok(LassoStep {
             source: node(step.source),
             position: edges.step(step.position as usize),

@@ -21,7 +21,7 @@ use base::bits;
 
 use crate::inner_edges::Places;
 use crate::stem::shortest_stem;
-use crate::{Component, EdgeBuffer, Lasso, LassoStep, NodeId, Observer};
+use crate::{EdgeBuffer, Lasso, LassoStep, NodeId, Observer};
 
 use super::covering::{Covering, Stop};
 use super::renaming::RenamingId;
@@ -45,13 +45,9 @@ pub fn threaded_lasso<G: ThreadedGraph>(
     effort: usize,
     observer: &mut Observer<'_, G::Stop>,
 ) -> Result<Lasso, G::Stop> {
-    let below = Component {
-        nodes: component.nodes.clone(),
-        marks: Vec::new(),
-    };
-    let (mut stem, entry) = shortest_stem(graph, &below)?;
+    let (mut stem, entry) = shortest_stem(graph, &component.part)?;
     let mut inside = Inside {
-        places: Places::new(&component.nodes),
+        places: Places::new(&component.part.nodes),
         kept: HashMap::new(),
         numbers: Vec::new(),
         graph,
@@ -103,19 +99,16 @@ impl<G: ThreadedGraph> Inside<'_, G> {
         let n_mark_words = self.graph.n_mark_words();
         let mut edges = EdgeBuffer::new(n_mark_words);
         let mut numbers = Vec::new();
-        let node = self.component.nodes[place as usize];
+        let node = self.component.part.nodes[place as usize];
         self.graph
             .threaded_successors(node, &mut edges, &mut numbers)?;
-        let mut at_root = vec![0; n_mark_words];
         let mut threads = Vec::new();
         for (edge, number) in numbers.into_iter().enumerate() {
             let Some(target) = self.places.of(edges.target(edge)) else {
                 continue;
             };
             let component = &mut self.component;
-            let frame = component.renamings.get(component.frames[place as usize]);
-            frame.apply(edges.marks(edge), &mut at_root);
-            if bits::intersects(&at_root, &component.excluded) {
+            if !component.allows(place, edges.marks(edge)) {
                 continue;
             }
             let known = &mut self.numbers;
@@ -127,14 +120,14 @@ impl<G: ThreadedGraph> Inside<'_, G> {
             });
         }
         let threads: Rc<[InnerThread]> = threads.into();
-        if self.component.nodes.len() <= MAX_NODES_KEPT {
+        if self.component.part.nodes.len() <= MAX_NODES_KEPT {
             self.kept.insert(place, Rc::clone(&threads));
         }
         Ok(threads)
     }
 
     fn node(&self, place: u32) -> NodeId {
-        self.component.nodes[place as usize]
+        self.component.part.nodes[place as usize]
     }
 
     /// A closed walk from a node that has all marks that are wanted, in terms of the frame of the
@@ -144,7 +137,7 @@ impl<G: ThreadedGraph> Inside<'_, G> {
         start: u32,
         acceptance: &SymmetricAcceptance,
     ) -> Result<Vec<LassoStep>, G::Stop> {
-        let marks = &self.component.marks;
+        let marks = &self.component.part.marks;
         let wanted = acceptance.formula().sufficient_marks(marks);
         let mut missing = wanted.expect("the marks of the component are accepted");
         let mut at_root = missing.clone();
