@@ -7,7 +7,7 @@ use crate::{Component, Graph};
 /// What the search of `emerson_lei.rs` must know about the names of marks.
 ///
 /// In an ordinary graph a mark has one name everywhere ([`FixedNames`]). In a quotient by symmetry
-/// its name changes along edges (`threaded/`), so marks of different edges can be compared only when
+/// its name changes along edges (`symmetric/`), so marks of different edges can be compared only when
 /// they are named as at one node, the *root* of a component.
 pub(crate) trait MarkNames<G: Graph> {
     /// Has a mark one name everywhere? Then the union of marks that a path search keeps is that of

@@ -77,7 +77,7 @@ pub struct ParallelSearch<S> {
 ///
 /// # Panics
 /// There is no graph.
-pub fn find_fair_cycle_together<G: Graph<Stop: Send> + Send>(
+pub fn find_fair_cycle_parallel<G: Graph<Stop: Send> + Send>(
     graphs: &mut [G],
     acceptance: &Acceptance,
     closure: Closure,
@@ -95,7 +95,7 @@ fn search<G: Graph<Stop: Send> + Send>(
 ) -> ParallelSearch<G::Stop> {
     let n_mark_words = graphs.first().expect("there is a graph").n_mark_words();
     let n_threads = graphs.len().min(MAX_THREADS);
-    let mut team = Team {
+    let mut emptiness = ParallelEmptiness {
         sets: &Sets::new(n_mark_words),
         graphs: &mut graphs[..n_threads],
         // Nothing but the component that is looked into is open for the nested searches.
@@ -107,15 +107,15 @@ fn search<G: Graph<Stop: Send> + Send>(
         min_shared,
         stats: SearchStats::default(),
     };
-    let result = team.run(observer);
+    let result = emptiness.run(observer);
     ParallelSearch {
         result,
-        stats: team.stats,
+        stats: emptiness.stats,
     }
 }
 
 /// The threads and what they have in common.
-struct Team<'a, G> {
+struct ParallelEmptiness<'a, G> {
     graphs: &'a mut [G],
     sets: &'a Sets,
     /// For each thread, its nested search.
@@ -139,7 +139,7 @@ enum Parts {
     Open(Vec<Promising>),
 }
 
-impl<G: Graph<Stop: Send> + Send> Team<'_, G> {
+impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
     fn run(&mut self, observer: &mut Observer<'_, G::Stop>) -> Result<Option<Component>, G::Stop> {
         let mut starts = Vec::new();
         self.graphs[0].initial(&mut starts)?;

@@ -1,4 +1,4 @@
-//! Fair cycles of a graph whose nodes stand for others: threaded components.
+//! Fair cycles of a graph whose nodes stand for others: symmetric components.
 //!
 //! Problem: a *quotient* keeps one node for all that differ only by a permutation, say of
 //! processes. Marks have names that permutations change ("process 2 moves"), so an edge comes with
@@ -10,7 +10,7 @@
 //!
 //! Algorithm: after E. A. Emerson, A. P. Sistla, "Utilizing symmetry when model-checking under
 //! fairness assumptions: an automata-theoretic approach", TOPLAS 19 (1997), section 4,
-//! doi:10.1145/262004.262008: components of the quotient are threaded.
+//! doi:10.1145/262004.262008: components of the quotient are *threaded*.
 //!
 //! ```text
 //! thread(C):   g(root) := identity; walk over C, and for each edge n → n' with renaming v
@@ -35,8 +35,8 @@
 //! place, so that strong fairness, too, costs no copies. The group need not be known: the
 //! components generate what matters of it.
 //!
-//! Postcondition of [`find_threaded_cycle`]: if a component is returned, the covering has an accepted
-//! strongly connected set of edges above it, and [`threaded_lasso`] finds a path into one. If none is
+//! Postcondition of [`find_fair_cycle_symmetric`]: if a component is returned, the covering has an accepted
+//! strongly connected set of edges above it, and [`symmetric_lasso`] finds a path into one. If none is
 //! returned, there is none.
 //!
 //! Cost: every complete component is expanded once more to be threaded, and each of its parts once
@@ -48,8 +48,8 @@
 
 mod covering;
 mod evidence;
+mod names;
 mod renaming;
-mod threading;
 
 use base::bits;
 
@@ -58,20 +58,20 @@ use crate::exploration::{Exploration, Observer, SearchStats};
 use crate::path_based::PathSearch;
 use crate::{Acceptance, Closure, Component, EdgeBuffer, Graph, MarkId, NodeId};
 
+use self::names::{Framed, Interruption, SymmetricNames};
 use self::renaming::{RenamingId, Renamings};
-use self::threading::{Framed, Interruption, Threading};
 
-pub use self::evidence::threaded_lasso;
+pub use self::evidence::symmetric_lasso;
 pub use self::renaming::Renaming;
 
 /// A graph each of whose edges says what the marks behind it are called before it.
-pub trait ThreadedGraph: Graph {
+pub trait SymmetricGraph: Graph {
     /// Appends to `out` what [`Graph::successors`] does, and to `renamings` one number for each of
     /// these edges.
     ///
     /// # Errors
     /// The reason for which exploration must stop.
-    fn threaded_successors(
+    fn symmetric_successors(
         &mut self,
         node: NodeId,
         out: &mut EdgeBuffer,
@@ -110,7 +110,7 @@ impl SymmetricAcceptance {
 
 /// A component of the quotient above which there is an accepted one.
 #[derive(Debug)]
-pub struct ThreadedComponent {
+pub struct SymmetricComponent {
     /// Its marks, all those of the component above it, and those of its edges are in terms of the
     /// frames.
     part: Component,
@@ -119,7 +119,7 @@ pub struct ThreadedComponent {
     renamings: Renamings,
 }
 
-impl ThreadedComponent {
+impl SymmetricComponent {
     /// Does an edge between its nodes belong to it that leaves the node at this place and carries
     /// these marks there?
     fn allows(&self, place: u32, marks: &[u64]) -> bool {
@@ -132,9 +132,9 @@ impl ThreadedComponent {
 
 /// How a search ended.
 #[derive(Debug)]
-pub struct ThreadedSearch<S> {
+pub struct SymmetricSearch<S> {
     /// The component found, nothing if there is none, or the reason for which the search stopped.
-    pub result: Result<Option<ThreadedComponent>, S>,
+    pub result: Result<Option<SymmetricComponent>, S>,
     /// What was done.
     pub stats: SearchStats,
 }
@@ -142,11 +142,11 @@ pub struct ThreadedSearch<S> {
 /// Searches a reachable component above which the covering has an accepted one.
 ///
 /// `observer` is called every 4096 nodes; it may stop the search.
-pub fn find_threaded_cycle<G: ThreadedGraph>(
+pub fn find_fair_cycle_symmetric<G: SymmetricGraph>(
     graph: &mut G,
     acceptance: &SymmetricAcceptance,
     observer: &mut Observer<'_, G::Stop>,
-) -> ThreadedSearch<G::Stop> {
+) -> SymmetricSearch<G::Stop> {
     let search = PathSearch::new(graph.n_mark_words());
     let mut framed = Framed::new(graph);
     let mut observe = |stats: &SearchStats| observer(stats).map_err(Interruption::Stop);
@@ -156,26 +156,26 @@ pub fn find_threaded_cycle<G: ThreadedGraph>(
     };
 
     let ctx = Exploration::new(&mut framed, &mut observe);
-    let mut emptiness = Emptiness::new(ctx, search, Threading::default(), goal);
+    let mut emptiness = Emptiness::new(ctx, search, SymmetricNames::default(), goal);
     let result = emptiness.run().map_err(|interruption| match interruption {
         Interruption::Stop(stop) => stop,
         Interruption::Pause => unreachable!("a pause is over before the search is"),
     });
     let stats = emptiness.ctx.stats;
 
-    let component = |part: Component| ThreadedComponent {
+    let component = |part: Component| SymmetricComponent {
         frames: part.nodes.iter().map(|node| framed.frame(*node)).collect(),
         part,
         renamings: framed.into_renamings(),
     };
-    ThreadedSearch {
+    SymmetricSearch {
         result: result.map(|found| found.map(component)),
         stats,
     }
 }
 
 /// Our number for the renaming that the graph gives this number; `numbers` are those known before.
-fn known<G: ThreadedGraph>(
+fn known<G: SymmetricGraph>(
     graph: &G,
     renamings: &mut Renamings,
     numbers: &mut Vec<RenamingId>,

@@ -1,4 +1,4 @@
-//! Threading: the frames of the nodes of a component, and its marks in terms of its root.
+//! SymmetricNames: the frames of the nodes of a component, and its marks in terms of its root.
 
 use base::bits;
 
@@ -8,7 +8,7 @@ use crate::path_based::PathSearch;
 use crate::{Component, EdgeBuffer, Graph, NodeId};
 
 use super::renaming::{IDENTITY, Orbits, RenamingId, Renamings};
-use super::{ThreadedGraph, known};
+use super::{SymmetricGraph, known};
 
 /// After so many nodes an incomplete component is looked at for the first time.
 const FIRST_PAUSE: u64 = 16;
@@ -38,7 +38,7 @@ pub(super) struct Framed<'a, G> {
     marks: Vec<u64>,
 }
 
-impl<'a, G: ThreadedGraph> Framed<'a, G> {
+impl<'a, G: SymmetricGraph> Framed<'a, G> {
     /// Nothing is threaded yet.
     pub(super) fn new(graph: &'a mut G) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl<'a, G: ThreadedGraph> Framed<'a, G> {
     }
 }
 
-impl<G: ThreadedGraph> Graph for Framed<'_, G> {
+impl<G: SymmetricGraph> Graph for Framed<'_, G> {
     type Stop = Interruption<G::Stop>;
 
     fn n_mark_words(&self) -> usize {
@@ -120,14 +120,14 @@ impl<G: ThreadedGraph> Graph for Framed<'_, G> {
 
 /// Which nodes of a component have been reached.
 #[derive(Default)]
-pub(super) struct Threading {
+pub(super) struct SymmetricNames {
     /// Invariant: of the component being threaded, the nodes that have been reached have the stamp
     /// `round`, the others the stamp before it; all other nodes have smaller ones.
     stamps: Vec<u32>,
     round: u32,
 }
 
-impl<G: ThreadedGraph> MarkNames<Framed<'_, G>> for Threading {
+impl<G: SymmetricGraph> MarkNames<Framed<'_, G>> for SymmetricNames {
     const ARE_FIXED: bool = false;
 
     fn look_inside(&mut self, graph: &mut Framed<'_, G>, is_inside: bool) {
@@ -210,7 +210,7 @@ impl<G: ThreadedGraph> MarkNames<Framed<'_, G>> for Threading {
     }
 }
 
-impl Threading {
+impl SymmetricNames {
     /// Stamps the nodes of a component and reaches the first.
     fn begin_round(&mut self, nodes: &[NodeId]) {
         self.round += 2;
@@ -224,7 +224,7 @@ impl Threading {
     }
 
     /// Appends the edges of a node and the numbers of their renamings.
-    fn expand<G: ThreadedGraph>(
+    fn expand<G: SymmetricGraph>(
         &self,
         ctx: &mut Exploration<'_, Framed<'_, G>>,
         search: &PathSearch,
@@ -240,7 +240,7 @@ impl Threading {
         ctx.stats.n_revisits += 1;
         let graph = &mut ctx.graph.graph;
         graph
-            .threaded_successors(node, edges, numbers)
+            .symmetric_successors(node, edges, numbers)
             .map_err(Interruption::Stop)
     }
 }
