@@ -23,7 +23,7 @@
 //! polynomial. The general problem is NP-complete; the exponent is the number of picked `Fin`s.
 //! `refinement.rs` chooses these moves.
 //!
-//! The same recursion serves quotients by symmetry (`threaded/`): how marks are named is a parameter
+//! The same recursion serves quotients by symmetry (`symmetric/`): how marks are named is a parameter
 //! ([`MarkNames`]). Where names change from node to node, the marks of a component are known only
 //! after it has been settled, so nothing is concluded from the union that the path search keeps.
 //!
@@ -211,6 +211,14 @@ pub(crate) struct Goal<'a> {
 /// A complete component and what is asked of it or of a part of it.
 pub(crate) type Promising = (Component, Acceptance);
 
+/// A complete component of the whole graph.
+pub(crate) struct Complete {
+    /// Its nodes.
+    pub nodes: Vec<NodeId>,
+    /// The component itself, unless it is clear that it has no witness.
+    pub promising: Option<Promising>,
+}
+
 /// A search in progress; `N` says how marks are named.
 pub(crate) struct Emptiness<'a, G: Graph, N = FixedNames> {
     /// The graph.
@@ -274,16 +282,16 @@ impl<'a, G: Graph, N: MarkNames<G>> Emptiness<'a, G, N> {
         Ok(())
     }
 
-    /// The nodes of the next component that is complete, and the component itself unless it is
-    /// clear that it has no witness. Nothing when the path is empty.
-    pub fn next_component(&mut self) -> Result<Option<(Vec<NodeId>, Option<Promising>)>, G::Stop> {
+    /// The next component that is complete. Nothing when the path is empty.
+    pub fn next_component(&mut self) -> Result<Option<Complete>, G::Stop> {
         loop {
             match self.search.advance(&mut self.ctx, Scope::EVERYTHING)? {
                 Event::Exhausted => return Ok(None),
                 Event::Grown => {}
                 Event::Complete => {
                     let nodes = self.search.youngest_nodes().to_vec();
-                    return Ok(Some((nodes, self.close_youngest(self.goal.acceptance))));
+                    let promising = self.close_youngest(self.goal.acceptance);
+                    return Ok(Some(Complete { nodes, promising }));
                 }
             }
         }

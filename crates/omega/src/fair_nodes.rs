@@ -21,7 +21,7 @@
 
 use base::bits;
 
-use crate::emerson_lei::{Emptiness, Goal};
+use crate::emerson_lei::{Complete, Emptiness, Goal};
 use crate::exploration::Exploration;
 use crate::mark_names::FixedNames;
 use crate::path_based::PathSearch;
@@ -53,7 +53,7 @@ pub fn fair_nodes<G: Graph>(
     let mut fair = vec![0; bits::words_for(n_nodes)];
     for node in initial {
         emptiness.start(node)?;
-        while let Some((nodes, promising)) = emptiness.next_component()? {
+        while let Some(Complete { nodes, promising }) = emptiness.next_component()? {
             let is_fair = leads_to(emptiness.ctx.graph, &nodes, &fair, &mut edges)?
                 || emptiness.discharge(promising)?.is_some();
             if is_fair {
