@@ -11,7 +11,7 @@ use model::{Assumption, AtomMeaning, Condition, Model, RunTimeError};
 use omega::{Automaton, Prop};
 
 use crate::fairness::{assuming, is_machine_closed};
-use crate::silence::notices_silence;
+use crate::stutter_invariance::is_stutter_sensitive;
 use crate::{Outcome, Plan, Reductions};
 
 /// What is common to all checks of one property.
@@ -155,7 +155,9 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
         system: compiled(model, plan).ok()?,
         fairness,
         reduce: plan.reduction.chosen().partial_order
-            && !assumed.iter().any(|a| counts_silence(model, a)),
+            && !assumed
+                .iter()
+                .any(|a| is_stutter_sensitive_assumption(model, a)),
         forget: may_forget(&Property::DeadlockFree, plan).0,
         remarks: Vec::new(),
         bitstate: None,
@@ -177,7 +179,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
 /// that is known.
 pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<bool> {
     let reached = Ltl::eventually(goal.clone());
-    let notices = notices_silence(&reached, &|atom| is_step_atom(model, atom));
+    let notices = is_stutter_sensitive(&reached, &|atom| is_step_atom(model, atom));
     let mut system = compiled(model, plan).ok()?;
     let goal_prop = Goal::Satisfies(logic::propositional(goal)?);
     let exploration = Exploration {
@@ -468,10 +470,13 @@ fn objection_to_reducing(model: &Model, property: &Property, plan: &Plan) -> Opt
         Property::Never(_) => return Some("a claim reads every step".to_owned()),
     };
     let assumptions = &model.parts().assumptions;
-    if assumptions.iter().any(|a| counts_silence(model, a)) {
+    if assumptions
+        .iter()
+        .any(|a| is_stutter_sensitive_assumption(model, a))
+    {
         return Some("an assumption is about steps that are not taken".to_owned());
     }
-    match notices_silence(&formula, &|atom| is_step_atom(model, atom)) {
+    match is_stutter_sensitive(&formula, &|atom| is_step_atom(model, atom)) {
         Some(false) => None,
         Some(true) => Some("its formula depends on steps that it does not mention".to_owned()),
         None => Some("its formula is too large to be looked into".to_owned()),
@@ -496,13 +501,13 @@ fn is_step_atom(model: &Model, atom: AtomId) -> bool {
 }
 
 /// Does the assumption depend on positions at which a step proposition is false?
-fn counts_silence(model: &Model, assumption: &Assumption) -> bool {
+fn is_stutter_sensitive_assumption(model: &Model, assumption: &Assumption) -> bool {
     match assumption {
         Assumption::Infinitely(atom, value) => !value && is_step_atom(model, *atom),
         Assumption::Eventually(atom, value) => *value && is_step_atom(model, *atom),
-        Assumption::All(parts) | Assumption::Any(parts) => {
-            parts.iter().any(|part| counts_silence(model, part))
-        }
+        Assumption::All(parts) | Assumption::Any(parts) => parts
+            .iter()
+            .any(|part| is_stutter_sensitive_assumption(model, part)),
     }
 }
 

@@ -17,7 +17,7 @@ mod parameterized;
 pub mod predicate;
 mod reduction;
 pub mod refinement;
-mod silence;
+mod stutter_invariance;
 mod timer_quantifiers;
 mod timers;
 mod warnings;

@@ -159,7 +159,7 @@ impl System<'_> {
     /// claimed to make no difference, after [`System::forget`].
     #[must_use]
     pub fn exchanged(&self, words: &[u64]) -> Vec<(Vec<u64>, Vec<Option<CommandId>>)> {
-        let form = self.normal_form.as_ref();
+        let form = self.canonicalizer.as_ref();
         let Some(symmetry) = form.and_then(|form| form.symmetry.as_ref()) else {
             return Vec::new();
         };

@@ -8,7 +8,7 @@
 mod checkpoint;
 mod outcome;
 mod selection;
-mod team;
+mod thread_pool;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
-use self::team::{Members, Team};
+use self::thread_pool::{Members, ThreadPool};
 use crate::compile::CompileError;
 use crate::gate::Reading;
 use crate::label::{Label, LabelId};
@@ -320,12 +320,12 @@ impl<'a> Shared<'a> {
         progress: &mut dyn Progress,
     ) -> Vec<Worker<'m>> {
         let mut first = new_worker();
-        let team = Team::default();
+        let pool = ThreadPool::default();
         std::thread::scope(|scope| {
-            let start = |_| scope.spawn(|| team.serve(self, new_worker));
+            let start = |_| scope.spawn(|| pool.serve(self, new_worker));
             let threads: Vec<_> = (1..self.budget.n_threads()).map(start).collect();
             let handles = threads.iter().map(|thread| thread.thread().clone());
-            let members = Members::new(&team, handles.collect());
+            let members = Members::new(&pool, handles.collect());
             match self.first_position(&mut first, &members, checkpoints, progress) {
                 Ok(position) => {
                     self.expand_all(&mut first, &members, position, checkpoints, progress);

@@ -33,7 +33,7 @@ pub(crate) fn initial_states(
             n_states += 1;
             let start = words.len();
             words.extend_from_slice(state);
-            system.represent(&mut words[start..]);
+            system.canonicalize(&mut words[start..]);
         }
         Ok(())
     })?;

@@ -10,6 +10,7 @@
 //! reference semantics of crate `model`.
 
 mod bitstate;
+mod canonicalize;
 mod chunked;
 mod claims;
 mod code;
@@ -20,12 +21,11 @@ mod explore;
 mod footprint;
 mod gate;
 mod initial;
-mod joint_search;
 mod label;
 mod layout;
 mod letters;
 mod native;
-mod normal_form;
+mod parallel_search;
 mod parents;
 mod priority;
 mod product;
@@ -38,19 +38,19 @@ mod state_graph;
 mod stepping;
 mod store;
 mod stubborn;
+mod symmetric_search;
 mod symmetry;
 mod system;
 mod table;
-mod threaded_search;
 mod waiting;
 mod weak;
 
 pub use bitstate::explore_bitstate;
+pub use canonicalize::{Differences, concrete_run};
 pub use claims::{Claims, Component, SubjectClaims, UnitClaims};
 pub use compile::CompileError;
 pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};
 pub use label::{Label, LabelId};
-pub use normal_form::{Differences, concrete_run};
 pub use search::{Outcome, Query, find_run};
 pub use state_graph::{Built, StateGraph, state_graph};
 pub use stubborn::Refusal;

@@ -19,7 +19,7 @@
 //! computed anyway: a condition costs one bit, not a copy of the state space.
 
 mod checkpoint;
-mod joint_space;
+mod parallel_space;
 mod selection;
 mod space;
 mod symmetric;
@@ -44,7 +44,7 @@ use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
 use crate::weak::WeakMarks;
 
-pub(crate) use self::joint_space::{Common, JointSpace};
+pub(crate) use self::parallel_space::{ParallelSpace, SharedSpace};
 pub(crate) use self::space::{OwnSpace, Space};
 use self::tables::{acceptance, compile_edges};
 

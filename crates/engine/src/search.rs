@@ -8,13 +8,13 @@ use model::Condition;
 use omega::{Automaton, Closure, Component, Graph, Lasso, LassoStep, NodeId, SearchState};
 use rustc_hash::FxHashSet;
 
+use crate::canonicalize::concrete_run;
 use crate::compile::CompileError;
 use crate::explore::{Stats, trace_step};
-use crate::joint_search::find_run_together;
-use crate::normal_form::concrete_run;
+use crate::parallel_search::find_run_parallel;
 use crate::product::{Gauge, Halt, OwnSpace, Plan, Product, Space};
+use crate::symmetric_search::find_symmetric_run;
 use crate::system::System;
-use crate::threaded_search::find_threaded_run;
 
 /// Which runs are looked for.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ pub fn find_run(
     progress: &mut dyn Progress,
 ) -> Result<(Outcome, Stats), CompileError> {
     let (outcome, stats) = match system.forgotten().symmetry && !query.conditions.is_empty() {
-        true => return find_threaded_run(system, query, budget, progress),
+        true => return find_symmetric_run(system, query, budget, progress),
         false => find_ordinary_run(system, query, budget, progress)?,
     };
     let outcome = match outcome {
@@ -126,7 +126,7 @@ fn find_ordinary_run(
     let plan = Plan::new(system, query)?;
     if budget.n_threads() > 1 && query.checkpoints.is_none() {
         let spending = (budget, &gauge);
-        return Ok(find_run_together(system, query, &plan, spending, progress));
+        return Ok(find_run_parallel(system, query, &plan, spending, progress));
     }
     let n_words = system.n_words();
     let new_space = || OwnSpace::new(n_words, plan.n_letter_words(), query.automaton.n_states());

@@ -25,8 +25,8 @@ impl System<'_> {
         if self.may_repeat {
             self.merge_equal_steps(steps);
         }
-        if self.normal_form.is_some() {
-            self.represent_targets(steps);
+        if self.canonicalizer.is_some() {
+            self.canonicalize_targets(steps);
         }
         Ok(())
     }
@@ -42,7 +42,7 @@ impl System<'_> {
         steps: &mut Steps,
         spare: &mut Steps,
     ) -> Result<(), Failed> {
-        if self.ruling.is_some() || self.may_repeat || self.normal_form.is_some() {
+        if self.ruling.is_some() || self.may_repeat || self.canonicalizer.is_some() {
             self.steps(state, spare)?;
             steps.append(spare);
             return Ok(());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::{ActionId, Composition, Model, State, StepSet};
 use rustc_hash::FxHashMap;
 
+use crate::canonicalize::Canonicalizer;
 use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
 use crate::elimination::Elimination;
@@ -12,7 +13,6 @@ use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
 use crate::native::Native;
-use crate::normal_form::NormalForm;
 use crate::priority::Ruling;
 use crate::store::{Index, StateStore};
 
@@ -51,8 +51,8 @@ pub struct System<'m> {
     /// Is no machine code wanted?
     is_interpreted: bool,
     /// What is kept of states, if not everything.
-    pub(crate) normal_form: Option<Arc<NormalForm>>,
-    pub(crate) form_scratch: crate::symmetry::Scratch,
+    pub(crate) canonicalizer: Option<Arc<Canonicalizer>>,
+    pub(crate) canonicalizer_scratch: crate::symmetry::Scratch,
 }
 
 #[derive(Clone, Debug)]
@@ -281,8 +281,8 @@ impl<'m> System<'m> {
             propositions: Vec::new(),
             native: None,
             is_interpreted: false,
-            normal_form: None,
-            form_scratch: crate::symmetry::Scratch::default(),
+            canonicalizer: None,
+            canonicalizer_scratch: crate::symmetry::Scratch::default(),
             layout,
         };
         system.compile_commands()?;

@@ -21,6 +21,11 @@
 //! For a Streett conjunction every pair whose `Inf` is absent leaves a bare `Fin`, so all of them
 //! are removed at once and nothing is ever picked; a Rabin disjunction only splits. Both are
 //! polynomial. The general problem is NP-complete; the exponent is the number of picked `Fin`s.
+//! `refinement.rs` chooses these moves.
+//!
+//! The same recursion serves quotients by symmetry (`symmetric/`): how marks are named is a parameter
+//! ([`MarkNames`]). Where names change from node to node, the marks of a component are known only
+//! after it has been settled, so nothing is concluded from the union that the path search keeps.
 //!
 //! Deviations from the paper:
 //! * The refinement is a worklist, not a recursion. It holds at most one entry per literal and
@@ -38,14 +43,15 @@
 //! to disjunctive normal form (exponential for Streett).
 
 use std::fmt;
-use std::rc::Rc;
 
 use base::{bits, put_list as put, take_list as take};
 
 use crate::closure::is_closed;
 use crate::exploration::{Exploration, Observer, SearchStats};
+use crate::mark_names::{FixedNames, MarkNames};
 use crate::path_based::{Event, PathSearch, Scope};
-use crate::{Acceptance, Closure, Graph, MarkId, NodeId};
+use crate::refinement::{Refinement, Removal};
+use crate::{Acceptance, Closure, Graph, NodeId};
 
 /// A strongly connected part of a graph.
 ///
@@ -175,13 +181,13 @@ pub fn resume_fair_cycle<G: Graph>(
 ) -> FairCycleSearch<G::Stop> {
     // The reborrow shortens the lifetime inside the trait object to that of the reference.
     let mut observe = |stats: &SearchStats| observer(stats);
-    let mut emptiness = Emptiness {
-        ctx: Exploration::new(graph, &mut observe),
-        search: state.search,
-        unfinished: state.unfinished,
+    let ctx = Exploration::new(graph, &mut observe);
+    let goal = Goal {
         acceptance,
         closure,
     };
+    let mut emptiness = Emptiness::new(ctx, state.search, FixedNames, goal);
+    emptiness.unfinished = state.unfinished;
     let result = emptiness.run();
     FairCycleSearch {
         result,
@@ -193,54 +199,46 @@ pub fn resume_fair_cycle<G: Graph>(
     }
 }
 
-/// A component together with what is still asked of a part of it.
-///
-/// Invariant: `component` itself does not satisfy `formula`, and every literal of `formula` is
-/// about a mark of `component`.
-pub(crate) struct Obligation {
-    /// The component.
-    pub component: Rc<Component>,
-    /// What is asked.
-    pub formula: Acceptance,
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Goal<'a> {
+    /// What the marks must satisfy.
+    pub acceptance: &'a Acceptance,
+    /// What must hold beyond that.
+    pub closure: Closure,
 }
 
-/// What to do about an obligation.
-pub(crate) enum Move {
-    /// No part satisfies it.
-    Drop,
-    /// Consider each formula by itself.
-    Split(Vec<Acceptance>),
-    /// No witness has any of these marks.
-    Remove(Vec<MarkId>),
-    /// Consider parts without this mark, then forget this `Fin`.
-    Pick(MarkId),
+/// A complete component and what is asked of it or of a part of it.
+pub(crate) type Promising = (Component, Acceptance);
+
+/// A complete component of the whole graph.
+pub(crate) struct Complete {
+    /// Its nodes.
+    pub nodes: Vec<NodeId>,
+    /// The component itself, unless it is clear that it has no witness.
+    pub promising: Option<Promising>,
 }
 
-/// A search in progress.
-pub(crate) struct Emptiness<'a, G: Graph> {
+/// A search in progress; `N` says how marks are named.
+pub(crate) struct Emptiness<'a, G: Graph, N = FixedNames> {
     /// The graph.
     pub ctx: Exploration<'a, G>,
     search: PathSearch,
+    names: N,
     unfinished: Option<Component>,
-    acceptance: &'a Acceptance,
-    closure: Closure,
+    goal: Goal<'a>,
 }
 
-impl<'a, G: Graph> Emptiness<'a, G> {
-    /// For looking into components that another search has found; `search` is one that
-    /// [`PathSearch::inside`] has made.
-    pub fn inside(
-        ctx: Exploration<'a, G>,
-        search: PathSearch,
-        acceptance: &'a Acceptance,
-        closure: Closure,
-    ) -> Self {
+impl<'a, G: Graph, N: MarkNames<G>> Emptiness<'a, G, N> {
+    /// Goes on with this search, which may be one that [`PathSearch::inside`] has made for looking
+    /// into components that another search has found.
+    pub fn new(ctx: Exploration<'a, G>, search: PathSearch, names: N, goal: Goal<'a>) -> Self {
         Self {
             ctx,
             search,
+            names,
             unfinished: None,
-            acceptance,
-            closure,
+            goal,
         }
     }
 
@@ -249,11 +247,14 @@ impl<'a, G: Graph> Emptiness<'a, G> {
         self.search
     }
 
-    fn run(&mut self) -> Result<Option<Component>, G::Stop> {
+    /// Searches from all initial nodes.
+    pub fn run(&mut self) -> Result<Option<Component>, G::Stop> {
         let mut initial = Vec::new();
         self.ctx.graph.initial(&mut initial)?;
+
+        // A search that was stopped goes on where it was.
         if let Some(component) = self.unfinished.take() {
-            let formula = self.acceptance.within(&component.marks);
+            let formula = self.goal.acceptance.within(&component.marks);
             if let Some(found) = self.discharge(Some((component, formula)))? {
                 return Ok(Some(found));
             }
@@ -261,11 +262,9 @@ impl<'a, G: Graph> Emptiness<'a, G> {
         if let Some(found) = self.search_from_path()? {
             return Ok(Some(found));
         }
+
         for node in initial {
-            if !self.search.is_unseen(node) {
-                continue;
-            }
-            self.search.start(&mut self.ctx, node)?;
+            self.start(node)?;
             if let Some(found) = self.search_from_path()? {
                 return Ok(Some(found));
             }
@@ -273,31 +272,82 @@ impl<'a, G: Graph> Emptiness<'a, G> {
         Ok(None)
     }
 
-    /// Searches until the path is empty.
-    fn search_from_path(&mut self) -> Result<Option<Component>, G::Stop> {
-        let everything = Scope {
-            allowed: None,
-            base_depth: 0,
-        };
+    /// Begins at a node, unless it has been reached; searching from the path does the rest.
+    pub fn start(&mut self, node: NodeId) -> Result<(), G::Stop> {
+        if self.search.is_unseen(node) {
+            while let Err(stop) = self.search.start(&mut self.ctx, node) {
+                self.names.go_on(&mut self.ctx, stop)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next component that is complete. Nothing when the path is empty.
+    pub fn next_component(&mut self) -> Result<Option<Complete>, G::Stop> {
         loop {
-            match self.search.advance(&mut self.ctx, everything)? {
+            match self.search.advance(&mut self.ctx, Scope::EVERYTHING)? {
                 Event::Exhausted => return Ok(None),
-                Event::Grown if self.youngest_suffices() => return Ok(Some(self.youngest())),
                 Event::Grown => {}
                 Event::Complete => {
-                    self.ctx.stats.n_components += 1;
-                    let obligation = self.close_youngest(self.acceptance);
-                    if let Some(found) = self.discharge(obligation)? {
-                        return Ok(Some(found));
-                    }
+                    let nodes = self.search.youngest_nodes().to_vec();
+                    let promising = self.close_youngest(self.goal.acceptance);
+                    return Ok(Some(Complete { nodes, promising }));
                 }
             }
         }
     }
 
-    /// May the youngest component be reported although it may still grow?
-    fn youngest_suffices(&self) -> bool {
-        self.closure == Closure::None && self.acceptance.accepts(self.search.youngest_marks())
+    /// Searches until the path is empty.
+    fn search_from_path(&mut self) -> Result<Option<Component>, G::Stop> {
+        loop {
+            let found = match self.search.advance(&mut self.ctx, Scope::EVERYTHING) {
+                Ok(Event::Exhausted) => return Ok(None),
+                Ok(Event::Grown) => self.sufficient_youngest(),
+                Ok(Event::Complete) => {
+                    self.ctx.stats.n_components += 1;
+                    let promising = self.close_youngest(self.goal.acceptance);
+                    self.discharge(promising)?
+                }
+                Err(stop) => {
+                    self.names.go_on(&mut self.ctx, stop)?;
+                    self.sufficient_largest()?
+                }
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The youngest component, if it may be reported although it may still grow.
+    fn sufficient_youngest(&self) -> Option<Component> {
+        let marks_are_known = N::ARE_FIXED && self.goal.closure == Closure::None;
+        let suffices =
+            marks_are_known && self.goal.acceptance.accepts(self.search.youngest_marks());
+        suffices.then(|| self.youngest())
+    }
+
+    /// The largest component on the path, if it may be reported although it may still grow.
+    fn sufficient_largest(&mut self) -> Result<Option<Component>, G::Stop> {
+        let nodes = self.search.largest_nodes();
+        // A single node may have no edge at all.
+        if nodes.len() < 2 || self.goal.closure != Closure::None {
+            return Ok(None);
+        }
+        let mut component = Component {
+            nodes: nodes.to_vec(),
+            marks: vec![0; self.ctx.graph.n_mark_words()],
+        };
+
+        self.ctx.revisiting = true;
+        let settled = self
+            .names
+            .settle(&mut self.ctx, &self.search, &mut component, None);
+        self.ctx.revisiting = false;
+        settled?;
+
+        let suffices = self.goal.acceptance.accepts(&component.marks);
+        Ok(suffices.then_some(component))
     }
 
     fn youngest(&self) -> Component {
@@ -308,108 +358,98 @@ impl<'a, G: Graph> Emptiness<'a, G> {
     }
 
     /// Closes the youngest component. Returns it unless it is clear that it has no witness.
-    fn close_youngest(&mut self, formula: &Acceptance) -> Option<(Component, Acceptance)> {
+    fn close_youngest(&mut self, formula: &Acceptance) -> Option<Promising> {
         let mut promising = None;
         if !self.search.youngest_is_trivial() {
-            let formula = formula.within(self.search.youngest_marks());
+            let formula = if N::ARE_FIXED {
+                formula.within(self.search.youngest_marks())
+            } else {
+                formula.clone()
+            };
             promising = (formula != Acceptance::False).then(|| (self.youngest(), formula));
         }
         self.search.close();
         promising
     }
 
-    /// Is the complete component a witness, or may a part of it be?
-    fn judge(&mut self, component: Component, formula: Acceptance) -> Result<Judgement, G::Stop> {
-        let on_system = self.closure == Closure::OnSystem;
-        if on_system && !is_closed(&mut self.search, &mut self.ctx, &component)? {
-            return Ok(Judgement::Hopeless);
-        }
-        if self.acceptance.accepts(&component.marks) {
-            return Ok(Judgement::Witness(component));
-        }
-        let component = Rc::new(component);
-        Ok(Judgement::Open(Obligation { component, formula }))
-    }
-
     /// Finds a witness within a complete component of the whole graph.
     pub fn discharge(
         &mut self,
-        promising: Option<(Component, Acceptance)>,
+        promising: Option<Promising>,
     ) -> Result<Option<Component>, G::Stop> {
-        let Some((component, formula)) = promising else {
+        let Some(promising) = promising else {
             return Ok(None);
         };
         let was_revisiting = std::mem::replace(&mut self.ctx.revisiting, true);
-        let (before, whole) = (self.search.mark(), component.clone());
-        let found = self.look_into(component, formula);
+        self.names.look_inside(self.ctx.graph, true);
+        let (before, whole) = (self.search.mark(), promising.0.clone());
+
+        let found = self.look_into(promising);
+
         self.ctx.revisiting = was_revisiting;
-        if found.is_err() {
+        self.names.look_inside(self.ctx.graph, false);
+        if !matches!(found, Ok(None)) {
+            // A part was not searched to its end.
             self.search.rewind(&before, &whole.nodes);
+        }
+        if found.is_err() {
             self.unfinished = Some(whole);
         }
         found
     }
 
-    fn look_into(
-        &mut self,
-        component: Component,
-        formula: Acceptance,
-    ) -> Result<Option<Component>, G::Stop> {
-        Ok(match self.judge(component, formula)? {
-            Judgement::Hopeless => None,
-            Judgement::Witness(component) => Some(component),
-            Judgement::Open(obligation) => self.refine(obligation)?,
-        })
+    /// The refinement.
+    fn look_into(&mut self, whole: Promising) -> Result<Option<Component>, G::Stop> {
+        let mut open = Refinement::default();
+        let mut found = self.judge(whole, None, &mut open)?;
+        while found.is_none() {
+            let Some(removal) = open.next_removal() else {
+                break;
+            };
+            found = self.decompose(&removal, &mut open)?;
+        }
+        Ok(found)
     }
 
-    fn refine(&mut self, obligation: Obligation) -> Result<Option<Component>, G::Stop> {
-        let mut open = vec![obligation];
-        while let Some(Obligation { component, formula }) = open.pop() {
-            let removed = match next_move(&formula, &component.marks) {
-                Move::Drop => continue,
-                Move::Split(parts) => {
-                    open.extend(parts.into_iter().rev().map(|formula| Obligation {
-                        component: Rc::clone(&component),
-                        formula,
-                    }));
-                    continue;
-                }
-                Move::Remove(marks) => marks,
-                Move::Pick(mark) => {
-                    open.push(Obligation {
-                        component: Rc::clone(&component),
-                        formula: formula.without_fin(mark),
-                    });
-                    vec![mark]
-                }
-            };
-            if let Some(found) = self.decompose(&component, &formula, &removed, &mut open)? {
-                return Ok(Some(found));
-            }
+    /// Is the complete component, with edges whose marks are allowed, a witness? If a part of it may
+    /// be one, it is added to the open ones.
+    fn judge(
+        &mut self,
+        (mut component, mut formula): Promising,
+        allowed: Option<&[u64]>,
+        open: &mut Refinement,
+    ) -> Result<Option<Component>, G::Stop> {
+        if !N::ARE_FIXED {
+            self.names
+                .settle(&mut self.ctx, &self.search, &mut component, allowed)?;
+            formula = formula.within(&component.marks);
         }
+        let on_system = self.goal.closure == Closure::OnSystem;
+        if on_system && !is_closed(&mut self.search, &mut self.ctx, &component)? {
+            return Ok(None);
+        }
+        if self.goal.acceptance.accepts(&component.marks) {
+            return Ok(Some(component));
+        }
+        open.add(component, formula);
         Ok(None)
     }
 
     /// Searches the components that are left when all edges with a removed mark are gone. Those
-    /// that are undecided become open obligations.
+    /// that are undecided become open.
     fn decompose(
         &mut self,
-        component: &Component,
-        formula: &Acceptance,
-        removed: &[MarkId],
-        open: &mut Vec<Obligation>,
+        removal: &Removal,
+        open: &mut Refinement,
     ) -> Result<Option<Component>, G::Stop> {
-        let mut allowed = component.marks.clone();
-        for mark in removed {
-            bits::clear(&mut allowed, mark.index());
-        }
         let scope = Scope {
-            allowed: Some(&allowed),
+            allowed: Some(&removal.allowed),
             base_depth: self.search.depth(),
         };
-        self.search.reopen(&component.nodes);
+        let nodes = &removal.component.nodes;
+        self.search.reopen(nodes);
         let mut parts = Vec::new();
-        for &node in &component.nodes {
+        for &node in nodes {
             if !self.search.is_unseen(node) {
                 continue;
             }
@@ -417,67 +457,23 @@ impl<'a, G: Graph> Emptiness<'a, G> {
             loop {
                 match self.search.advance(&mut self.ctx, scope)? {
                     Event::Exhausted => break,
-                    Event::Grown if self.youngest_suffices() => return Ok(Some(self.youngest())),
-                    Event::Grown => {}
-                    Event::Complete => parts.extend(self.close_youngest(formula)),
+                    Event::Grown => {
+                        if let Some(found) = self.sufficient_youngest() {
+                            return Ok(Some(found));
+                        }
+                    }
+                    Event::Complete => parts.extend(self.close_youngest(&removal.formula)),
                 }
             }
         }
+
         // The closure test needs all nodes closed, hence only now.
-        for (part, formula) in parts {
-            match self.judge(part, formula)? {
-                Judgement::Hopeless => {}
-                Judgement::Witness(component) => return Ok(Some(component)),
-                Judgement::Open(obligation) => open.push(obligation),
+        for part in parts {
+            let found = self.judge(part, scope.allowed, open)?;
+            if found.is_some() {
+                return Ok(found);
             }
         }
         Ok(None)
     }
-}
-
-/// What is known about a complete component.
-enum Judgement {
-    /// It contains no witness.
-    Hopeless,
-    /// It is one.
-    Witness(Component),
-    /// A proper part of it may be one.
-    Open(Obligation),
-}
-
-/// The next move for an obligation; its invariant is the precondition.
-pub(crate) fn next_move(formula: &Acceptance, marks: &[u64]) -> Move {
-    match formula {
-        Acceptance::False => Move::Drop,
-        Acceptance::Or(parts) => Move::Split(parts.clone()),
-        Acceptance::Fin(mark) => Move::Remove(vec![*mark]),
-        Acceptance::And(parts) => {
-            let forced: Vec<_> = parts.iter().filter_map(bare_fin).collect();
-            if forced.is_empty() {
-                Move::Pick(violated_fin(parts, marks))
-            } else {
-                Move::Remove(forced)
-            }
-        }
-        Acceptance::True | Acceptance::Inf(_) => {
-            unreachable!("the component would satisfy {formula:?}")
-        }
-    }
-}
-
-fn bare_fin(formula: &Acceptance) -> Option<MarkId> {
-    match formula {
-        Acceptance::Fin(mark) => Some(*mark),
-        _ => None,
-    }
-}
-
-/// A `Fin` in a conjunct that `marks` violate. Since every `Inf` of the formula is among the marks,
-/// only a `Fin` can be the cause.
-fn violated_fin(parts: &[Acceptance], marks: &[u64]) -> MarkId {
-    parts
-        .iter()
-        .find(|part| !part.accepts(marks))
-        .and_then(Acceptance::first_fin)
-        .expect("an obligation is violated by its component")
 }

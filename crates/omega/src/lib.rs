@@ -42,10 +42,12 @@ mod graph;
 mod hoa;
 mod inner_edges;
 mod lasso;
+mod mark_names;
 mod parallel;
 mod path_based;
+mod refinement;
 mod stem;
-mod threaded;
+mod symmetric;
 
 pub use acceptance::{Acceptance, MarkId};
 pub use automaton::{Automaton, Cube, Edge, LetterMark, Prop, StateId};
@@ -61,10 +63,10 @@ pub use fair_nodes::fair_nodes;
 pub use graph::{EdgeBuffer, Graph, NodeId};
 pub use hoa::{HoaAutomaton, HoaError, TooManyLetterAtoms, from_hoa, to_hoa};
 pub use lasso::{Lasso, LassoStep, covering_lasso, shortest_lasso};
-pub use parallel::{ParallelSearch, find_fair_cycle_together};
-pub use threaded::{
-    Renaming, SymmetricAcceptance, ThreadedComponent, ThreadedGraph, ThreadedSearch,
-    find_threaded_cycle, threaded_lasso,
+pub use parallel::{ParallelSearch, find_fair_cycle_parallel};
+pub use symmetric::{
+    Renaming, SymmetricAcceptance, SymmetricComponent, SymmetricGraph, SymmetricSearch,
+    find_fair_cycle_symmetric, symmetric_lasso,
 };
 
 /// The program in the README.

@@ -52,6 +52,14 @@ pub(crate) struct Scope<'a> {
     pub base_depth: usize,
 }
 
+impl Scope<'_> {
+    /// The whole graph.
+    pub const EVERYTHING: Self = Self {
+        allowed: None,
+        base_depth: 0,
+    };
+}
+
 /// A node on the depth-first path.
 struct Frame {
     /// Its position in `path`.

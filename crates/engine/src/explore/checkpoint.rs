@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use crate::initial::{Interrupted, initial_states};
 use crate::store::{NOBODY, StateIndex, StateStore};
 
-use super::team::Members;
+use super::thread_pool::Members;
 use super::{End, Kind, NO_PANIC, NO_PANIC_INITIAL, Position, Shared, Worker};
 
 /// What tells these numbers from those of other searches.

@@ -68,7 +68,7 @@ fn is_forgotten(system: &mut System<'_>, state: &State, cell: usize) -> bool {
 
 fn represent(system: &mut System<'_>, state: &State) -> State {
     let mut words = system.pack(state);
-    system.represent(&mut words);
+    system.canonicalize(&mut words);
     system.unpack(&words)
 }
 

@@ -40,19 +40,18 @@ mod chunks;
 mod union_find;
 mod worker;
 
-use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-use base::bits;
 
 use self::union_find::{MAX_THREADS, Sets};
 use self::worker::{NO_PANIC, News, Round, Worker};
 use crate::closure::{by_origin, take_all_steps};
-use crate::emerson_lei::{Emptiness, Move, Obligation, next_move};
+use crate::emerson_lei::{Emptiness, Goal, Promising};
 use crate::exploration::{Exploration, Observer, SearchStats};
+use crate::mark_names::FixedNames;
 use crate::path_based::PathSearch;
-use crate::{Acceptance, Closure, Component, EdgeBuffer, Graph, MarkId, NodeId};
+use crate::refinement::{Refinement, Removal};
+use crate::{Acceptance, Closure, Component, EdgeBuffer, Graph, NodeId};
 
 /// Complete components with at least this many nodes are looked into by all threads together.
 const MIN_SHARED: usize = 1 << 14;
@@ -78,7 +77,7 @@ pub struct ParallelSearch<S> {
 ///
 /// # Panics
 /// There is no graph.
-pub fn find_fair_cycle_together<G: Graph<Stop: Send> + Send>(
+pub fn find_fair_cycle_parallel<G: Graph<Stop: Send> + Send>(
     graphs: &mut [G],
     acceptance: &Acceptance,
     closure: Closure,
@@ -96,7 +95,7 @@ fn search<G: Graph<Stop: Send> + Send>(
 ) -> ParallelSearch<G::Stop> {
     let n_mark_words = graphs.first().expect("there is a graph").n_mark_words();
     let n_threads = graphs.len().min(MAX_THREADS);
-    let mut team = Team {
+    let mut emptiness = ParallelEmptiness {
         sets: &Sets::new(n_mark_words),
         graphs: &mut graphs[..n_threads],
         // Nothing but the component that is looked into is open for the nested searches.
@@ -108,15 +107,15 @@ fn search<G: Graph<Stop: Send> + Send>(
         min_shared,
         stats: SearchStats::default(),
     };
-    let result = team.run(observer);
+    let result = emptiness.run(observer);
     ParallelSearch {
         result,
-        stats: team.stats,
+        stats: emptiness.stats,
     }
 }
 
 /// The threads and what they have in common.
-struct Team<'a, G> {
+struct ParallelEmptiness<'a, G> {
     graphs: &'a mut [G],
     sets: &'a Sets,
     /// For each thread, its nested search.
@@ -137,10 +136,10 @@ struct Task<'a> {
 /// What a search comes to: a witness, or large components that may contain one.
 enum Parts {
     Witness(Component),
-    Open(Vec<(Component, Acceptance)>),
+    Open(Vec<Promising>),
 }
 
-impl<G: Graph<Stop: Send> + Send> Team<'_, G> {
+impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
     fn run(&mut self, observer: &mut Observer<'_, G::Stop>) -> Result<Option<Component>, G::Stop> {
         let mut starts = Vec::new();
         self.graphs[0].initial(&mut starts)?;
@@ -229,7 +228,10 @@ impl<G: Graph<Stop: Send> + Send> Team<'_, G> {
             closure,
             ..
         } = self;
-        let (acceptance, closure) = (*acceptance, *closure);
+        let goal = Goal {
+            acceptance,
+            closure: *closure,
+        };
         let threads = graphs.iter_mut().zip(nested).zip(workers);
         let run = |((graph, nested), worker): ((&mut G, &mut PathSearch), &mut Worker),
                    observer: &mut Observer<'_, G::Stop>| {
@@ -237,7 +239,7 @@ impl<G: Graph<Stop: Send> + Send> Team<'_, G> {
             let mut ctx = Exploration::new(graph, &mut observe);
             ctx.revisiting = is_nested;
             let search = std::mem::replace(nested, PathSearch::inside(0));
-            let mut inner = Emptiness::inside(ctx, search, acceptance, closure);
+            let mut inner = Emptiness::new(ctx, search, FixedNames, goal);
             worker.run(round, &mut inner);
             let stats = inner.ctx.stats;
             *nested = inner.into_search();
@@ -269,43 +271,25 @@ impl<G: Graph<Stop: Send> + Send> Team<'_, G> {
         formula: Acceptance,
         observer: &mut Observer<'_, G::Stop>,
     ) -> Result<Option<Component>, G::Stop> {
-        let mut open = vec![(component, formula)];
-        let mut obligations: Vec<Obligation> = Vec::new();
+        let mut parts = vec![(component, formula)];
+        let mut open = Refinement::default();
         loop {
-            for (component, formula) in open.drain(..) {
+            for (component, formula) in parts {
                 if self.closure == Closure::OnSystem && !self.is_closed(&component)? {
                     continue;
                 }
                 if self.acceptance.accepts(&component.marks) {
                     return Ok(Some(component));
                 }
-                let component = Rc::new(component);
-                obligations.push(Obligation { component, formula });
+                open.add(component, formula);
             }
-            let Some(Obligation { component, formula }) = obligations.pop() else {
+
+            let Some(removal) = open.next_removal() else {
                 return Ok(None);
             };
-            let removed = match next_move(&formula, &component.marks) {
-                Move::Drop => continue,
-                Move::Split(parts) => {
-                    obligations.extend(parts.into_iter().rev().map(|formula| Obligation {
-                        component: Rc::clone(&component),
-                        formula,
-                    }));
-                    continue;
-                }
-                Move::Remove(marks) => marks,
-                Move::Pick(mark) => {
-                    obligations.push(Obligation {
-                        component: Rc::clone(&component),
-                        formula: formula.without_fin(mark),
-                    });
-                    vec![mark]
-                }
-            };
-            match self.take_apart(&component, &formula, &removed, observer)? {
+            match self.take_apart(&removal, observer)? {
                 Parts::Witness(found) => return Ok(Some(found)),
-                Parts::Open(parts) => open = parts,
+                Parts::Open(undecided) => parts = undecided,
             }
         }
     }
@@ -313,20 +297,14 @@ impl<G: Graph<Stop: Send> + Send> Team<'_, G> {
     /// The components that are left of a complete one when all edges with a removed mark are gone.
     fn take_apart(
         &mut self,
-        component: &Component,
-        formula: &Acceptance,
-        removed: &[MarkId],
+        removal: &Removal,
         observer: &mut Observer<'_, G::Stop>,
     ) -> Result<Parts, G::Stop> {
-        let mut allowed = component.marks.clone();
-        for mark in removed {
-            bits::clear(&mut allowed, mark.index());
-        }
-        self.sets.reset(&component.nodes);
+        self.sets.reset(&removal.component.nodes);
         let task = Task {
-            starts: &component.nodes,
-            allowed: Some(&allowed),
-            formula,
+            starts: &removal.component.nodes,
+            allowed: Some(&removal.allowed),
+            formula: &removal.formula,
         };
         self.decompose(&task, false, observer)
     }

@@ -1,4 +1,4 @@
-//! The covering of a threaded component, as far as it is walked through.
+//! The covering of a symmetric component, as far as it is walked through.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::{
 
 use super::evidence::Inside;
 use super::renaming::RenamingId;
-use super::{SymmetricAcceptance, ThreadedGraph};
+use super::{SymmetricAcceptance, SymmetricGraph};
 
 /// Why the covering cannot be explored further.
 pub(super) enum Stop<S> {
@@ -26,7 +26,7 @@ pub(super) struct Covering<'a, 'g, G> {
     by_pair: HashMap<(u32, RenamingId), NodeId>,
 }
 
-impl<'a, 'g, G: ThreadedGraph> Covering<'a, 'g, G> {
+impl<'a, 'g, G: SymmetricGraph> Covering<'a, 'g, G> {
     pub(super) fn new(inside: &'a mut Inside<'g, G>, max_nodes: usize) -> Self {
         Self {
             inside,
@@ -50,7 +50,7 @@ impl<'a, 'g, G: ThreadedGraph> Covering<'a, 'g, G> {
         let search = find_fair_cycle(self, &formula, Closure::None, &mut observe);
         let component = search
             .result?
-            .expect("above a threaded component there is an accepted one");
+            .expect("above a symmetric component there is an accepted one");
         let lasso = shortest_lasso(self, &component, &formula)?;
         let mut below = |steps: &[LassoStep]| {
             let steps = steps.iter().map(|step| self.below(*step));
@@ -79,7 +79,8 @@ impl<'a, 'g, G: ThreadedGraph> Covering<'a, 'g, G> {
     fn below(&mut self, step: LassoStep) -> Result<LassoStep, Stop<G::Stop>> {
         let mut edges = EdgeBuffer::new(self.n_mark_words());
         self.successors(step.source, &mut edges)?;
-        let node = |node: NodeId| self.inside.component.nodes[self.pairs[node.index()].0 as usize];
+        let node =
+            |node: NodeId| self.inside.component.part.nodes[self.pairs[node.index()].0 as usize];
         Ok(LassoStep {
             source: node(step.source),
             position: edges.step(step.position as usize),
@@ -88,7 +89,7 @@ impl<'a, 'g, G: ThreadedGraph> Covering<'a, 'g, G> {
     }
 }
 
-impl<G: ThreadedGraph> Graph for Covering<'_, '_, G> {
+impl<G: SymmetricGraph> Graph for Covering<'_, '_, G> {
     type Stop = Stop<G::Stop>;
 
     fn n_mark_words(&self) -> usize {
@@ -104,12 +105,12 @@ impl<G: ThreadedGraph> Graph for Covering<'_, '_, G> {
     fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Self::Stop> {
         let (place, frame) = self.pairs[node.index()];
         let mut marks = vec![0; self.n_mark_words()];
-        for thread in self.inside.threads(place).map_err(Stop::Graph)?.iter() {
+        for inner in self.inside.inner_edges(place).map_err(Stop::Graph)?.iter() {
             let renamings = &mut self.inside.component.renamings;
-            renamings.get(frame).apply(&thread.marks, &mut marks);
-            let behind = renamings.product(frame, thread.renaming);
-            let target = self.node((thread.target, behind))?;
-            out.push(target, thread.position, &marks);
+            renamings.get(frame).apply(&inner.marks, &mut marks);
+            let behind = renamings.product(frame, inner.renaming);
+            let target = self.node((inner.target, behind))?;
+            out.push(target, inner.position, &marks);
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::explore::trace_step;
 use crate::symmetry::Permutation;
 use crate::system::{Steps, System};
 
-use super::NormalForm;
+use super::Canonicalizer;
 
 /// Runs that would be longer than this are not made.
 const MAX_LENGTH: usize = 100_000;
@@ -39,18 +39,18 @@ pub(crate) fn concrete_run_at(
     trace: &Trace,
     positions: Option<&[u32]>,
 ) -> Option<Trace> {
-    let Some(form) = system.normal_form.take() else {
+    let Some(form) = system.canonicalizer.take() else {
         return Some(trace.clone());
     };
     let mut walk = Walk::begin(system, &form, (trace, positions));
     let run = walk.as_mut().and_then(Walk::follow);
-    system.normal_form = Some(form);
+    system.canonicalizer = Some(form);
     run
 }
 
 struct Walk<'a, 'm> {
     system: &'a mut System<'m>,
-    form: &'a NormalForm,
+    form: &'a Canonicalizer,
     trace: &'a Trace,
     /// Which step of its source each step is, if that is known.
     positions: Option<&'a [u32]>,
@@ -66,7 +66,7 @@ impl<'a, 'm> Walk<'a, 'm> {
     /// Finds an initial state with the right representative.
     fn begin(
         system: &'a mut System<'m>,
-        form: &'a NormalForm,
+        form: &'a Canonicalizer,
         (trace, positions): (&'a Trace, Option<&'a [u32]>),
     ) -> Option<Self> {
         let wanted = system.pack(trace.states.first()?);
@@ -75,7 +75,7 @@ impl<'a, 'm> Walk<'a, 'm> {
         let stopped = system.for_each_initial(&mut |system, words, result| {
             let mut representative = words.to_vec();
             let mut sorted = identity.clone();
-            let scratch = &mut system.form_scratch;
+            let scratch = &mut system.canonicalizer_scratch;
             form.apply(
                 &system.layout,
                 &mut representative,
@@ -179,7 +179,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             let target = self.system.step_target(&steps, position);
             let mut words = target.to_vec();
             let mut sorted = self.form.symmetry.as_ref().map(super::Symmetry::identity);
-            let scratch = &mut self.system.form_scratch;
+            let scratch = &mut self.system.canonicalizer_scratch;
             self.form
                 .apply(&self.system.layout, &mut words, scratch, sorted.as_mut());
             if words == representative {
@@ -206,8 +206,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         self.system.steps(&self.state, &mut steps).ok()?;
         let alive = |words: &[u64]| {
             let mut words = words.to_vec();
-            if let Some(liveness) = &self.form.liveness {
-                liveness.clear(&self.system.layout, &mut words);
+            if let Some(live_variables) = &self.form.live_variables {
+                live_variables.clear(&self.system.layout, &mut words);
             }
             words
         };

@@ -1,13 +1,13 @@
 //! States that stand for others: one for all that differ in dead cells, or in the order of
 //! processes that can be exchanged.
 //!
-//! A search that is given a [`NormalForm`] stores the representatives of states only. Every state
+//! A search that is given a [`Canonicalizer`] stores the representatives of states only. Every state
 //! and its representative have the same steps, up to the exchange, and these lead to states with
 //! that property (they are bisimilar), so what is found is true of the model. Runs that are found
 //! are runs of representatives; [`concrete_run`] makes runs of the model of them.
 
 mod concrete;
-mod liveness;
+mod live_variables;
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use model::{AtomMeaning, CommandId, Condition, Model, StepSet, Subject};
 use crate::symmetry::{Obstacle, Permutation, Scratch, Symmetry};
 use crate::system::{Steps, System};
 
-use self::liveness::Liveness;
+use self::live_variables::LiveVariables;
 
 pub use self::concrete::concrete_run;
 pub(crate) use self::concrete::concrete_run_at;
@@ -33,8 +33,8 @@ pub struct Differences {
 
 /// What is kept of states.
 #[derive(Debug)]
-pub(crate) struct NormalForm {
-    liveness: Option<Liveness>,
+pub(crate) struct Canonicalizer {
+    live_variables: Option<LiveVariables>,
     pub(crate) symmetry: Option<Symmetry>,
 }
 
@@ -54,12 +54,12 @@ impl System<'_> {
     ) -> Option<Obstacle> {
         let (model, layout) = (self.model, &self.layout);
         if differences == Differences::default() || tells_ways_apart(model, atoms, conditions) {
-            self.normal_form = None;
+            self.canonicalizer = None;
             return differences.symmetry.then_some(Obstacle::Ways);
         }
-        let liveness = differences
+        let live_variables = differences
             .dead_variables
-            .then(|| Liveness::new(model, layout, &self.elimination, atoms))
+            .then(|| LiveVariables::new(model, layout, &self.elimination, atoms))
             .flatten();
         let symmetry = differences
             .symmetry
@@ -69,9 +69,12 @@ impl System<'_> {
             Ok(symmetry) => (symmetry, None),
             Err(obstacle) => (None, Some(obstacle)),
         };
-        self.normal_form = match (&liveness, &symmetry) {
+        self.canonicalizer = match (&live_variables, &symmetry) {
             (None, None) => None,
-            _ => Some(Arc::new(NormalForm { liveness, symmetry })),
+            _ => Some(Arc::new(Canonicalizer {
+                live_variables,
+                symmetry,
+            })),
         };
         obstacle
     }
@@ -79,35 +82,35 @@ impl System<'_> {
     /// Which differences between states are forgotten.
     #[must_use]
     pub fn forgotten(&self) -> Differences {
-        self.normal_form
+        self.canonicalizer
             .as_ref()
             .map_or(Differences::default(), |form| Differences {
-                dead_variables: form.liveness.is_some(),
+                dead_variables: form.live_variables.is_some(),
                 symmetry: form.symmetry.is_some(),
             })
     }
 
     /// Replaces a state by its representative, if differences are forgotten.
-    pub fn represent(&mut self, words: &mut [u64]) {
-        if let Some(form) = self.normal_form.take() {
-            form.apply(&self.layout, words, &mut self.form_scratch, None);
-            self.normal_form = Some(form);
+    pub fn canonicalize(&mut self, words: &mut [u64]) {
+        if let Some(form) = self.canonicalizer.take() {
+            form.apply(&self.layout, words, &mut self.canonicalizer_scratch, None);
+            self.canonicalizer = Some(form);
         }
     }
 
     /// Replaces the targets of steps by their representatives. Steps that lead to the same one stay
     /// apart: they may differ in what they are called.
-    pub(crate) fn represent_targets(&mut self, steps: &mut Steps) {
-        if let Some(form) = self.normal_form.take() {
+    pub(crate) fn canonicalize_targets(&mut self, steps: &mut Steps) {
+        if let Some(form) = self.canonicalizer.take() {
             for words in steps.words.chunks_exact_mut(self.layout.n_words) {
-                form.apply(&self.layout, words, &mut self.form_scratch, None);
+                form.apply(&self.layout, words, &mut self.canonicalizer_scratch, None);
             }
-            self.normal_form = Some(form);
+            self.canonicalizer = Some(form);
         }
     }
 }
 
-impl NormalForm {
+impl Canonicalizer {
     /// Replaces a state by its representative. If asked for, tells by which permutation; this must
     /// be the identity before.
     pub(crate) fn apply(
@@ -117,8 +120,8 @@ impl NormalForm {
         scratch: &mut Scratch,
         applied: Option<&mut Permutation>,
     ) {
-        if let Some(liveness) = &self.liveness {
-            liveness.clear(layout, words);
+        if let Some(live_variables) = &self.live_variables {
+            live_variables.clear(layout, words);
         }
         if let Some(symmetry) = &self.symmetry {
             symmetry.sort_state(layout, words, scratch, applied);

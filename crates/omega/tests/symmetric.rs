@@ -12,8 +12,8 @@ use std::convert::Infallible;
 use base::bits;
 use omega::{
     Acceptance, Closure, EdgeBuffer, ExplicitGraph, Graph, Lasso, LassoStep, MarkId, NodeId,
-    Renaming, SymmetricAcceptance, ThreadedGraph, find_fair_cycle, find_threaded_cycle,
-    threaded_lasso,
+    Renaming, SymmetricAcceptance, SymmetricGraph, find_fair_cycle, find_fair_cycle_symmetric,
+    symmetric_lasso,
 };
 use oracle::{Arrow, Case, Random};
 
@@ -93,7 +93,7 @@ fn inverse(of: &Permutation) -> Permutation {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Thread {
+struct SymmetricEdge {
     source: usize,
     target: usize,
     marks: Marks,
@@ -104,7 +104,7 @@ struct Thread {
 #[derive(Clone, Debug)]
 struct Quotient {
     initial: Vec<usize>,
-    threads: Vec<Thread>,
+    edges: Vec<SymmetricEdge>,
     /// Of the permutations.
     renamings: Vec<Renaming>,
 }
@@ -113,7 +113,7 @@ impl Quotient {
     fn draw(random: &mut Random) -> Self {
         let n_conditions = 2 + random.below(3);
         // Components of large ones are looked at before they are complete.
-        let (n_nodes, n_threads) = match random.below(10) {
+        let (n_nodes, n_edges) = match random.below(10) {
             0 => (20 + random.below(40), 40 + random.below(80)),
             _ => (1 + random.below(4), 1 + random.below(8)),
         };
@@ -125,7 +125,7 @@ impl Quotient {
             .map(|_| permutation(random, n_conditions))
             .collect();
         let translates = random.below(2) == 0;
-        let threads = (0..n_threads).map(|_| {
+        let edges = (0..n_edges).map(|_| {
             let (source, target) = (random.below(n_nodes), random.below(n_nodes));
             let renaming = match random.below(8) < n_moving {
                 _ if translates && random.below(8) > 0 => {
@@ -134,7 +134,7 @@ impl Quotient {
                 true => permutation(random, n_conditions),
                 false => IDENTITY,
             };
-            Thread {
+            SymmetricEdge {
                 source,
                 target,
                 renaming,
@@ -146,11 +146,11 @@ impl Quotient {
                 },
             }
         });
-        let threads: Vec<Thread> = threads.collect();
-        let renaming = |thread: &Thread| {
+        let edges: Vec<SymmetricEdge> = edges.collect();
+        let renaming = |edge: &SymmetricEdge| {
             let pairs = (0..12).map(|dense| {
                 let (section, condition) = (dense / 4 * 4, dense % 4);
-                (mark(dense), mark(section + thread.renaming[condition]))
+                (mark(dense), mark(section + edge.renaming[condition]))
             });
             Renaming::new(pairs)
         };
@@ -158,15 +158,15 @@ impl Quotient {
             initial: (0..=random.below(2))
                 .map(|_| random.below(n_nodes))
                 .collect(),
-            renamings: threads.iter().map(renaming).collect(),
-            threads,
+            renamings: edges.iter().map(renaming).collect(),
+            edges,
         }
     }
 
-    /// The threads that leave a node, with their numbers.
-    fn leaving(&self, node: usize) -> impl Iterator<Item = (usize, &Thread)> {
-        let threads = self.threads.iter().enumerate();
-        threads.filter(move |(_, thread)| thread.source == node)
+    /// The edges that leave a node, with their numbers.
+    fn leaving(&self, node: usize) -> impl Iterator<Item = (usize, &SymmetricEdge)> {
+        let edges = self.edges.iter().enumerate();
+        edges.filter(move |(_, edge)| edge.source == node)
     }
 
     /// The covering, as far as it can be reached.
@@ -187,14 +187,14 @@ impl Quotient {
         let mut source = 0;
         while source < pairs.len() {
             let (node, frame) = pairs[source];
-            for (step, thread) in self.leaving(node) {
-                let behind = (thread.target, after(&frame, &thread.renaming));
+            for (step, edge) in self.leaving(node) {
+                let behind = (edge.target, after(&frame, &edge.renaming));
                 let target = number(behind, &mut pairs);
                 edges.push(Arrow {
                     source,
                     step: step as u32,
                     target,
-                    marks: thread.marks.renamed(&frame).bits(),
+                    marks: edge.marks.renamed(&frame).bits(),
                 });
             }
             source += 1;
@@ -204,7 +204,7 @@ impl Quotient {
             initial: (0..n_initial).collect(),
             edges,
             origins: (0..pairs.len() as u32).collect(),
-            n_steps: vec![self.threads.len() as u32; pairs.len()],
+            n_steps: vec![self.edges.len() as u32; pairs.len()],
             spread: spread(),
         }
     }
@@ -221,10 +221,10 @@ impl Quotient {
             for step in steps {
                 assert_eq!(step.source, node, "gap: {context}");
                 let mut leaving = self.leaving(node.index());
-                let (_, thread) = leaving.nth(step.position as usize).expect("an edge");
-                assert_eq!(step.target.index(), thread.target, "{context}");
-                *marks = marks.union(thread.marks.renamed(&frame));
-                frame = after(&frame, &thread.renaming);
+                let (_, edge) = leaving.nth(step.position as usize).expect("an edge");
+                assert_eq!(step.target.index(), edge.target, "{context}");
+                *marks = marks.union(edge.marks.renamed(&frame));
+                frame = after(&frame, &edge.renaming);
                 node = step.target;
             }
             (node, frame)
@@ -261,12 +261,8 @@ impl Graph for Quotient {
     }
 
     fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Infallible> {
-        for (number, thread) in self.leaving(node.index()) {
-            out.push(
-                NodeId::new(thread.target),
-                number as u32,
-                &words(thread.marks),
-            );
+        for (number, edge) in self.leaving(node.index()) {
+            out.push(NodeId::new(edge.target), number as u32, &words(edge.marks));
         }
         Ok(())
     }
@@ -276,12 +272,12 @@ impl Graph for Quotient {
     }
 
     fn n_steps(&mut self, _node: NodeId) -> Result<u32, Infallible> {
-        Ok(self.threads.len() as u32)
+        Ok(self.edges.len() as u32)
     }
 }
 
-impl ThreadedGraph for Quotient {
-    fn threaded_successors(
+impl SymmetricGraph for Quotient {
+    fn symmetric_successors(
         &mut self,
         node: NodeId,
         out: &mut EdgeBuffer,
@@ -334,18 +330,18 @@ fn expected(covering: &Case, acceptance: &Acceptance) -> (bool, bool) {
 /// How many conditions the acceptance is about: marks of conditions that nobody has are wanted
 /// infinitely often all the same, so all must be there.
 fn with_all_conditions(mut quotient: Quotient) -> Quotient {
-    let all = quotient.threads.iter().fold(0, |all, thread| {
-        all | thread.marks.weak | thread.marks.enabled | thread.marks.taken
+    let all = quotient.edges.iter().fold(0, |all, edge| {
+        all | edge.marks.weak | edge.marks.enabled | edge.marks.taken
     });
     let n_conditions = 8 - all.leading_zeros();
-    for thread in &mut quotient.threads {
-        thread.marks.weak |= 0xF << n_conditions & 0xF;
+    for edge in &mut quotient.edges {
+        edge.marks.weak |= 0xF << n_conditions & 0xF;
     }
     quotient
 }
 
 #[test]
-fn threaded_components_are_those_that_have_fair_ones_above_them() {
+fn symmetric_components_are_those_that_have_fair_ones_above_them() {
     let mut random = Random(0x7EAD);
     let mut n_repeated = 0;
     let mut counts: HashMap<(bool, bool, bool), usize> = HashMap::new();
@@ -355,7 +351,7 @@ fn threaded_components_are_those_that_have_fair_ones_above_them() {
         let acceptance = draw_acceptance(&mut random);
         let formula = acceptance.formula();
         let (expected, is_naive) = expected(&covering, &formula);
-        let search = find_threaded_cycle(&mut quotient, &acceptance, &mut |_| Ok(()));
+        let search = find_fair_cycle_symmetric(&mut quotient, &acceptance, &mut |_| Ok(()));
         let Ok(found) = search.result;
         assert_eq!(found.is_some(), expected, "{quotient:?} {acceptance:?}");
         // A reading of the quotient as if it were an ordinary graph.
@@ -368,7 +364,7 @@ fn threaded_components_are_those_that_have_fair_ones_above_them() {
             // With and without looking for a short one.
             let effort = [0, 10, 1000][random.below(3)];
             let observe = &mut |_: &_| Ok(());
-            let lasso = threaded_lasso(&mut quotient, component, &acceptance, effort, observe);
+            let lasso = symmetric_lasso(&mut quotient, component, &acceptance, effort, observe);
             let Ok(lasso) = lasso;
             let n_rounds = quotient.check_lasso(&lasso, &formula);
             assert!(effort < 1000 || n_rounds == 1);

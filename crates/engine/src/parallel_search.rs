@@ -1,15 +1,15 @@
 //! The search for a fair run by several threads.
 //!
 //! Each thread has a view of the product of its own, with its own copy of the system; what states
-//! and nodes are called is the same for all ([`JointSpace`]). The search itself is
-//! [`omega::find_fair_cycle_together`].
+//! and nodes are called is the same for all ([`ParallelSpace`]). The search itself is
+//! [`omega::find_fair_cycle_parallel`].
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use base::{Budget, Progress};
 
 use crate::explore::Stats;
-use crate::product::{Common, Gauge, Halt, JointSpace, Plan, Product};
+use crate::product::{Gauge, Halt, ParallelSpace, Plan, Product, SharedSpace};
 use crate::search::{Outcome, Query, evidence_of, observed};
 use crate::store::StateIndex;
 use crate::system::System;
@@ -18,10 +18,10 @@ use crate::system::System;
 const BATCH: u32 = 256;
 
 /// The view of one thread.
-type View<'a, 'm> = Product<'a, 'm, JointSpace<'a>>;
+type View<'a, 'm> = Product<'a, 'm, ParallelSpace<'a>>;
 
 /// Searches a fair run with as many threads as the budget grants. Its state cannot be kept.
-pub(crate) fn find_run_together(
+pub(crate) fn find_run_parallel(
     system: &System<'_>,
     query: &Query<'_>,
     plan: &Plan,
@@ -29,33 +29,33 @@ pub(crate) fn find_run_together(
     progress: &mut dyn Progress,
 ) -> (Outcome, Stats) {
     let n_automaton_states = query.automaton.n_states();
-    let common = Common::new(system.n_words(), query.atoms.len(), n_automaton_states);
+    let shared = SharedSpace::new(system.n_words(), query.atoms.len(), n_automaton_states);
     let mut systems = vec![system.clone(); budget.n_threads()];
     let new_view = |system| {
-        let space = JointSpace::new(&common);
+        let space = ParallelSpace::new(&shared);
         Product::new(system, query, plan.clone(), space, (budget, gauge))
     };
-    let mut team = Team {
+    let mut parallel = ParallelSearch {
         views: systems.iter_mut().map(new_view).collect(),
-        common: &common,
+        shared: &shared,
         n_unused: (0, 0),
     };
-    let outcome = team
+    let outcome = parallel
         .run(query, gauge, progress)
         .unwrap_or_else(Outcome::from);
-    let mut stats = team.stats(query);
+    let mut stats = parallel.stats(query);
     stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
     (outcome, stats)
 }
 
-struct Team<'a, 'm> {
+struct ParallelSearch<'a, 'm> {
     views: Vec<View<'a, 'm>>,
-    common: &'a Common,
+    shared: &'a SharedSpace,
     /// How many names of states and of nodes belong to none.
     n_unused: (usize, usize),
 }
 
-impl Team<'_, '_> {
+impl ParallelSearch<'_, '_> {
     fn run(
         &mut self,
         query: &Query<'_>,
@@ -69,7 +69,7 @@ impl Team<'_, '_> {
         };
         let closure = query.closure();
         let views = &mut self.views;
-        let search = omega::find_fair_cycle_together(views, &acceptance, closure, &mut observe);
+        let search = omega::find_fair_cycle_parallel(views, &acceptance, closure, &mut observe);
         match search.result? {
             Some(component) => evidence_of(&mut self.views[0], query, &component),
             None => self.explore_rest().map(|()| Outcome::NoRun),
@@ -82,7 +82,7 @@ impl Team<'_, '_> {
         let mut first = 0;
         loop {
             self.give_up_names();
-            let end = self.common.n_states() as StateIndex;
+            let end = self.shared.n_states() as StateIndex;
             if first == end {
                 return Ok(());
             }
@@ -94,7 +94,7 @@ impl Team<'_, '_> {
     fn explore_range(&mut self, first: StateIndex, end: StateIndex) -> Result<(), Halt> {
         let cursor = AtomicU32::new(first);
         let is_over = AtomicBool::new(false);
-        let common = self.common;
+        let shared = self.shared;
         let (cursor, is_over) = (&cursor, &is_over);
         let run = |view: &mut View<'_, '_>| {
             while !is_over.load(Ordering::Relaxed) {
@@ -107,7 +107,7 @@ impl Team<'_, '_> {
                 let mut explore = |name| view.explore_from(name);
                 let result = names
                     .by_ref()
-                    .filter(|name| common.is_state(*name))
+                    .filter(|name| shared.is_state(*name))
                     .try_for_each(&mut explore);
                 if result.is_err() {
                     is_over.store(true, Ordering::Relaxed);
@@ -155,15 +155,15 @@ impl Team<'_, '_> {
             merge(&mut all.atoms_seen, &stats.atoms_seen, |a, b| a | b);
             n_transient += view.n_transient;
         }
-        let n_states = (self.common.n_states() - self.n_unused.0) as u64;
-        let n_nodes = match self.common.n_pairs() {
+        let n_states = (self.shared.n_states() - self.n_unused.0) as u64;
+        let n_nodes = match self.shared.n_pairs() {
             Some(n_pairs) => (n_pairs - self.n_unused.1) as u64,
             None => n_states,
         };
         Stats {
             n_states: n_states - n_transient,
             n_product_states: Some(n_nodes),
-            memory_bytes: self.common.memory(),
+            memory_bytes: self.shared.memory(),
             ..all
         }
     }

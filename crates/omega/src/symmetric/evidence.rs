@@ -1,4 +1,4 @@
-//! From a threaded component to a lasso of the quotient.
+//! From a symmetric component to a lasso of the quotient.
 //!
 //! The covering of the component has an accepted cycle. If it is small, a short one is looked for
 //! there (`covering.rs`). But the covering may be larger than the quotient by as much as the group
@@ -21,11 +21,11 @@ use base::bits;
 
 use crate::inner_edges::Places;
 use crate::stem::shortest_stem;
-use crate::{Component, EdgeBuffer, Lasso, LassoStep, NodeId, Observer};
+use crate::{EdgeBuffer, Lasso, LassoStep, NodeId, Observer};
 
 use super::covering::{Covering, Stop};
 use super::renaming::RenamingId;
-use super::{SymmetricAcceptance, ThreadedComponent, ThreadedGraph};
+use super::{SymmetricAcceptance, SymmetricComponent, SymmetricGraph};
 
 /// Components with at most this many nodes keep their edges in memory.
 const MAX_NODES_KEPT: usize = 1 << 16;
@@ -33,25 +33,21 @@ const MAX_NODES_KEPT: usize = 1 << 16;
 /// A lasso of the quotient. Its cycle, gone through again and again from any node of the covering
 /// above its beginning until that node is reached again at its end, is accepted.
 ///
-/// The component must be one that [`super::find_threaded_cycle`] has found. A short lasso is looked
+/// The component must be one that [`super::find_fair_cycle_symmetric`] has found. A short lasso is looked
 /// for among at most `effort` nodes of the covering.
 ///
 /// # Errors
 /// The reason for which exploration must stop.
-pub fn threaded_lasso<G: ThreadedGraph>(
+pub fn symmetric_lasso<G: SymmetricGraph>(
     graph: &mut G,
-    component: ThreadedComponent,
+    component: SymmetricComponent,
     acceptance: &SymmetricAcceptance,
     effort: usize,
     observer: &mut Observer<'_, G::Stop>,
 ) -> Result<Lasso, G::Stop> {
-    let below = Component {
-        nodes: component.nodes.clone(),
-        marks: Vec::new(),
-    };
-    let (mut stem, entry) = shortest_stem(graph, &below)?;
+    let (mut stem, entry) = shortest_stem(graph, &component.part)?;
     let mut inside = Inside {
-        places: Places::new(&component.nodes),
+        places: Places::new(&component.part.nodes),
         kept: HashMap::new(),
         numbers: Vec::new(),
         graph,
@@ -71,18 +67,18 @@ pub fn threaded_lasso<G: ThreadedGraph>(
     Ok(Lasso { stem, cycle })
 }
 
-/// A threaded component seen from inside; its nodes are numbered by their places in it.
+/// A symmetric component seen from inside; its nodes are numbered by their places in it.
 pub(super) struct Inside<'a, G> {
     pub(super) graph: &'a mut G,
-    pub(super) component: ThreadedComponent,
+    pub(super) component: SymmetricComponent,
     places: Places,
     /// By number of the graph.
     numbers: Vec<RenamingId>,
-    kept: HashMap<u32, Rc<[InnerThread]>>,
+    kept: HashMap<u32, Rc<[InnerEdge]>>,
 }
 
 /// An edge inside a component.
-pub(super) struct InnerThread {
+pub(super) struct InnerEdge {
     pub(super) target: u32,
     /// Which of the edges of its source it is.
     pub(super) position: u32,
@@ -94,47 +90,44 @@ pub(super) struct InnerThread {
 /// A place, and what a mark is called there if one is looked for.
 type Whereabouts = (u32, Option<u32>);
 
-impl<G: ThreadedGraph> Inside<'_, G> {
+impl<G: SymmetricGraph> Inside<'_, G> {
     /// The edges of a node that belong to the component.
-    pub(super) fn threads(&mut self, place: u32) -> Result<Rc<[InnerThread]>, G::Stop> {
+    pub(super) fn inner_edges(&mut self, place: u32) -> Result<Rc<[InnerEdge]>, G::Stop> {
         if let Some(kept) = self.kept.get(&place) {
             return Ok(Rc::clone(kept));
         }
         let n_mark_words = self.graph.n_mark_words();
         let mut edges = EdgeBuffer::new(n_mark_words);
         let mut numbers = Vec::new();
-        let node = self.component.nodes[place as usize];
+        let node = self.component.part.nodes[place as usize];
         self.graph
-            .threaded_successors(node, &mut edges, &mut numbers)?;
-        let mut at_root = vec![0; n_mark_words];
-        let mut threads = Vec::new();
+            .symmetric_successors(node, &mut edges, &mut numbers)?;
+        let mut inner_edges = Vec::new();
         for (edge, number) in numbers.into_iter().enumerate() {
             let Some(target) = self.places.of(edges.target(edge)) else {
                 continue;
             };
             let component = &mut self.component;
-            let frame = component.renamings.get(component.frames[place as usize]);
-            frame.apply(edges.marks(edge), &mut at_root);
-            if bits::intersects(&at_root, &component.excluded) {
+            if !component.allows(place, edges.marks(edge)) {
                 continue;
             }
             let known = &mut self.numbers;
-            threads.push(InnerThread {
+            inner_edges.push(InnerEdge {
                 target,
                 position: edge as u32,
                 renaming: super::known(self.graph, &mut component.renamings, known, number),
                 marks: edges.marks(edge).to_vec(),
             });
         }
-        let threads: Rc<[InnerThread]> = threads.into();
-        if self.component.nodes.len() <= MAX_NODES_KEPT {
-            self.kept.insert(place, Rc::clone(&threads));
+        let inner_edges: Rc<[InnerEdge]> = inner_edges.into();
+        if self.component.part.nodes.len() <= MAX_NODES_KEPT {
+            self.kept.insert(place, Rc::clone(&inner_edges));
         }
-        Ok(threads)
+        Ok(inner_edges)
     }
 
     fn node(&self, place: u32) -> NodeId {
-        self.component.nodes[place as usize]
+        self.component.part.nodes[place as usize]
     }
 
     /// A closed walk from a node that has all marks that are wanted, in terms of the frame of the
@@ -144,7 +137,7 @@ impl<G: ThreadedGraph> Inside<'_, G> {
         start: u32,
         acceptance: &SymmetricAcceptance,
     ) -> Result<Vec<LassoStep>, G::Stop> {
-        let marks = &self.component.marks;
+        let marks = &self.component.part.marks;
         let wanted = acceptance.formula().sufficient_marks(marks);
         let mut missing = wanted.expect("the marks of the component are accepted");
         let mut at_root = missing.clone();
@@ -159,19 +152,19 @@ impl<G: ThreadedGraph> Inside<'_, G> {
             let back = renamings.inverse(frame);
             let name = mark.map(|mark| renamings.get(back).image(mark as u32));
             for edge in self.way((place, name), start)? {
-                let thread = &self.threads(place)?[edge];
+                let inner = &self.inner_edges(place)?[edge];
                 walk.push(LassoStep {
                     source: self.node(place),
-                    position: thread.position,
-                    target: self.node(thread.target),
+                    position: inner.position,
+                    target: self.node(inner.target),
                 });
                 let renamings = &mut self.component.renamings;
-                renamings.get(frame).apply(&thread.marks, &mut at_root);
+                renamings.get(frame).apply(&inner.marks, &mut at_root);
                 for (word, seen) in missing.iter_mut().zip(&at_root) {
                     *word &= !seen;
                 }
-                frame = renamings.product(frame, thread.renaming);
-                place = thread.target;
+                frame = renamings.product(frame, inner.renaming);
+                place = inner.target;
             }
         }
     }
@@ -185,25 +178,25 @@ impl<G: ThreadedGraph> Inside<'_, G> {
         let mut head = 0;
         while let Some(&(place, name)) = queue.get(head) {
             head += 1;
-            for (edge, thread) in self.threads(place)?.iter().enumerate() {
+            for (edge, inner) in self.inner_edges(place)?.iter().enumerate() {
                 let is_last = match name {
-                    Some(name) => bits::get(&thread.marks, name as usize),
-                    None => thread.target == end,
+                    Some(name) => bits::get(&inner.marks, name as usize),
+                    None => inner.target == end,
                 };
                 if is_last {
                     return Ok(way_back(&reached, (place, name), edge));
                 }
                 let renamings = &mut self.component.renamings;
-                let behind = renamings.inverse(thread.renaming);
+                let behind = renamings.inverse(inner.renaming);
                 let name_behind = name.map(|name| renamings.get(behind).image(name));
-                let next = (thread.target, name_behind);
+                let next = (inner.target, name_behind);
                 if let std::collections::hash_map::Entry::Vacant(entry) = reached.entry(next) {
                     entry.insert(Some(((place, name), edge)));
                     queue.push(next);
                 }
             }
         }
-        unreachable!("a threaded component has what it is said to have");
+        unreachable!("a symmetric component has what it is said to have");
     }
 }
 

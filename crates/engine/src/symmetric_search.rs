@@ -4,7 +4,7 @@
 //! A representative does not say who is who, but fairness asks. So an edge of the product comes with
 //! a renaming of the marks of all conditions: let q → t be a step and s the permutation that sorts t
 //! into its representative s(t). The condition on X in s(t) is the one on s⁻¹(X) in t.
-//! [`omega::find_threaded_cycle`] does the rest. The steps of the lasso that [`omega::threaded_lasso`]
+//! [`omega::find_fair_cycle_symmetric`] does the rest. The steps of the lasso that [`omega::symmetric_lasso`]
 //! makes are followed in the model, with the permutation of each, until everybody is back in place.
 //!
 //! One thread, and its state cannot be kept.
@@ -15,13 +15,13 @@ use std::sync::atomic::Ordering;
 use base::{Budget, Progress};
 use model::Condition;
 use omega::{
-    EdgeBuffer, Graph, Lasso, MarkId, NodeId, Renaming, SymmetricAcceptance, ThreadedGraph,
+    EdgeBuffer, Graph, Lasso, MarkId, NodeId, Renaming, SymmetricAcceptance, SymmetricGraph,
 };
 use rustc_hash::FxHashMap;
 
+use crate::canonicalize::{Canonicalizer, concrete_run_at};
 use crate::compile::CompileError;
 use crate::explore::Stats;
-use crate::normal_form::{NormalForm, concrete_run_at};
 use crate::product::{Gauge, Halt, OwnSpace, Plan, Product};
 use crate::search::{Outcome, Query, observed, to_trace};
 use crate::symmetry::{Permutation, Symmetry};
@@ -32,7 +32,7 @@ const EFFORT: usize = 20_000;
 
 /// Searches a fair run that the automaton accepts. The system must exchange processes, and the
 /// conditions be among those that it was told of then. The run is one of the model.
-pub(crate) fn find_threaded_run(
+pub(crate) fn find_symmetric_run(
     system: &mut System<'_>,
     query: &Query<'_>,
     budget: &Budget,
@@ -48,7 +48,10 @@ pub(crate) fn find_threaded_run(
     let plan = Plan::new(system, &query)?;
     let n_states = query.automaton.n_states();
     let space = OwnSpace::new(system.n_words(), plan.n_letter_words(), n_states);
-    let form = system.normal_form.clone().expect("processes are exchanged");
+    let form = system
+        .canonicalizer
+        .clone()
+        .expect("processes are exchanged");
     let product = Product::new(system, &query, plan, space, (budget, &gauge));
     let mut quotient = Quotient::new(product, form);
     let outcome = search(&mut quotient, &query, &gauge, progress);
@@ -68,11 +71,11 @@ fn search(
         observed(stats, gauge, progress);
         Ok(())
     };
-    let search = omega::find_threaded_cycle(quotient, &acceptance, &mut observe);
+    let search = omega::find_fair_cycle_symmetric(quotient, &acceptance, &mut observe);
     let Some(component) = search.result? else {
         return quotient.product.explore_rest().map(|()| Outcome::NoRun);
     };
-    let lasso = omega::threaded_lasso(quotient, component, &acceptance, EFFORT, &mut observe)?;
+    let lasso = omega::symmetric_lasso(quotient, component, &acceptance, EFFORT, &mut observe)?;
     quotient.concrete(&lasso)
 }
 
@@ -92,7 +95,7 @@ fn without_repetitions(conditions: &[Condition]) -> Vec<Condition> {
 /// The product over representatives, with renamings.
 struct Quotient<'a, 'm> {
     product: Product<'a, 'm, OwnSpace>,
-    form: Arc<NormalForm>,
+    form: Arc<Canonicalizer>,
     /// Every condition with its marks.
     conditions: Vec<(Condition, Vec<MarkId>)>,
     numbers: FxHashMap<Permutation, u32>,
@@ -101,7 +104,7 @@ struct Quotient<'a, 'm> {
 }
 
 impl<'a, 'm> Quotient<'a, 'm> {
-    fn new(product: Product<'a, 'm, OwnSpace>, form: Arc<NormalForm>) -> Self {
+    fn new(product: Product<'a, 'm, OwnSpace>, form: Arc<Canonicalizer>) -> Self {
         let conditions = product.condition_marks().into_iter();
         Self {
             conditions: conditions
@@ -158,9 +161,9 @@ impl<'a, 'm> Quotient<'a, 'm> {
         let mut steps = std::mem::take(&mut self.steps);
         let system = &mut *self.product.system;
         // The targets themselves are wanted here.
-        let form = system.normal_form.take();
+        let form = system.canonicalizer.take();
         let result = system.steps(&words, &mut steps);
-        system.normal_form = form;
+        system.canonicalizer = form;
         result?;
         let mut taken = Vec::new();
         for position in 0..steps.len() {
@@ -170,7 +173,7 @@ impl<'a, 'm> Quotient<'a, 'm> {
             let mut words = steps.target(position, words.len()).to_vec();
             let mut sorted = self.symmetry().identity();
             let system = &mut *self.product.system;
-            let scratch = &mut system.form_scratch;
+            let scratch = &mut system.canonicalizer_scratch;
             self.form
                 .apply(&system.layout, &mut words, scratch, Some(&mut sorted));
             taken.push((position as u32, self.number(sorted)));
@@ -224,8 +227,8 @@ impl Graph for Quotient<'_, '_> {
     }
 }
 
-impl ThreadedGraph for Quotient<'_, '_> {
-    fn threaded_successors(
+impl SymmetricGraph for Quotient<'_, '_> {
+    fn symmetric_successors(
         &mut self,
         node: NodeId,
         out: &mut EdgeBuffer,

@@ -20,7 +20,7 @@ const NO_PANIC: &str = "no thread panics while it reads or writes a task";
 ///
 /// Invariant: between tasks `n_busy` is zero, and no thread but the first uses the search.
 #[derive(Debug, Default)]
-pub(super) struct Team {
+pub(super) struct ThreadPool {
     /// How many tasks were handed out; one more at the end.
     n_tasks: AtomicU32,
     /// What is to be done; nothing before the first time.
@@ -34,12 +34,12 @@ pub(super) struct Team {
 
 /// Sends the threads home, also if the first one panics.
 pub(super) struct Members<'a> {
-    team: &'a Team,
+    pool: &'a ThreadPool,
     threads: Vec<Thread>,
 }
 
 /// Tells the others if a thread panics.
-struct Alive<'a>(&'a Team);
+struct Alive<'a>(&'a ThreadPool);
 
 impl Drop for Alive<'_> {
     fn drop(&mut self) {
@@ -49,8 +49,8 @@ impl Drop for Alive<'_> {
     }
 }
 
-impl Team {
-    /// The life of a thread: does tasks until the team is dismissed.
+impl ThreadPool {
+    /// The life of a thread: does tasks until the pool is dismissed.
     pub(super) fn serve<'m>(
         &self,
         shared: &Shared<'_>,
@@ -86,9 +86,9 @@ impl Team {
 }
 
 impl<'a> Members<'a> {
-    /// Threads that [`Team::serve`].
-    pub(super) fn new(team: &'a Team, threads: Vec<Thread>) -> Self {
-        Self { team, threads }
+    /// Threads that [`ThreadPool::serve`].
+    pub(super) fn new(pool: &'a ThreadPool, threads: Vec<Thread>) -> Self {
+        Self { pool, threads }
     }
 
     /// How many there are.
@@ -98,20 +98,20 @@ impl<'a> Members<'a> {
 
     /// How many steps the threads have counted in the levels before.
     pub(super) fn n_transitions(&self) -> u64 {
-        self.team.n_transitions.load(Ordering::Relaxed)
+        self.pool.n_transitions.load(Ordering::Relaxed)
     }
 
     /// Hands out a task, and does `own` meanwhile; returns when everybody is done.
     pub(super) fn share(&self, task: Task, own: impl FnOnce()) {
-        let team = self.team;
-        *team.task.lock().expect(NO_PANIC) = Some(task);
-        team.n_busy
+        let pool = self.pool;
+        *pool.task.lock().expect(NO_PANIC) = Some(task);
+        pool.n_busy
             .store(self.threads.len() as u32, Ordering::Relaxed);
         self.wake();
         own();
         let mut n_looks = 0;
-        while team.n_busy.load(Ordering::Acquire) > 0 {
-            let has_panicked = team.is_dismissed.load(Ordering::Acquire);
+        while pool.n_busy.load(Ordering::Acquire) > 0 {
+            let has_panicked = pool.is_dismissed.load(Ordering::Acquire);
             assert!(!has_panicked, "a thread of the search has panicked");
             n_looks += 1;
             match n_looks < N_LOOKS {
@@ -123,14 +123,14 @@ impl<'a> Members<'a> {
 
     /// What was written before is seen by those who wake up.
     fn wake(&self) {
-        self.team.n_tasks.fetch_add(1, Ordering::Release);
+        self.pool.n_tasks.fetch_add(1, Ordering::Release);
         self.threads.iter().for_each(Thread::unpark);
     }
 }
 
 impl Drop for Members<'_> {
     fn drop(&mut self) {
-        self.team.is_dismissed.store(true, Ordering::Relaxed);
+        self.pool.is_dismissed.store(true, Ordering::Relaxed);
         self.wake();
     }
 }

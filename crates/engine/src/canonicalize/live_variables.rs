@@ -26,14 +26,14 @@ const MAX_WORDS: usize = 1 << 22;
 
 /// The bits of states that matter.
 #[derive(Clone, Debug)]
-pub(crate) struct Liveness {
+pub(crate) struct LiveVariables {
     /// Bits that matter everywhere.
     always: Vec<u64>,
     /// For some instances the field of its location and, by location, the bits that matter there.
     by_location: Vec<(u32, Vec<Vec<u64>>)>,
 }
 
-impl Liveness {
+impl LiveVariables {
     /// Works out what is live where; nothing if nothing is ever dead, or the system is too large.
     pub(crate) fn new(
         model: &Model,

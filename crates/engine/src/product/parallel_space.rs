@@ -31,14 +31,14 @@ const STEPS_MASK: u32 = (1 << SELECTION_SHIFT) - 1;
 const MEMORY_INTERVAL: u32 = 64;
 
 /// What all threads share.
-pub(crate) struct Common {
+pub(crate) struct SharedSpace {
     store: StateStore,
     nodes: Nodes,
     letters: Chunked<AtomicU64>,
     facts: Chunked<AtomicU32>,
 }
 
-impl Common {
+impl SharedSpace {
     pub(crate) fn new(n_words: usize, n_atoms: usize, n_automaton_states: usize) -> Self {
         Self {
             store: StateStore::new(n_words),
@@ -80,8 +80,8 @@ impl Common {
 }
 
 /// The view of one thread.
-pub(crate) struct JointSpace<'c> {
-    common: &'c Common,
+pub(crate) struct ParallelSpace<'c> {
+    shared: &'c SharedSpace,
     state_names: Names,
     pair_names: Names,
     memory: u64,
@@ -95,7 +95,7 @@ pub(crate) struct JointSpace<'c> {
 /// first, and whoever enlarges one holds none. So threads never wait for each other in a circle.
 pub(crate) type Held<'c> = Option<(Reading<'c, Index>, Option<Reading<'c, Index>>)>;
 
-impl Common {
+impl SharedSpace {
     fn hold(&self) -> (Reading<'_, Index>, Option<Reading<'_, Index>>) {
         let states = self.store.table();
         let pairs = match &self.nodes {
@@ -106,13 +106,13 @@ impl Common {
     }
 }
 
-impl<'c> JointSpace<'c> {
-    pub(crate) fn new(common: &'c Common) -> Self {
+impl<'c> ParallelSpace<'c> {
+    pub(crate) fn new(shared: &'c SharedSpace) -> Self {
         Self {
-            common,
+            shared,
             state_names: Names::new(true),
             pair_names: Names::new(true),
-            memory: common.memory(),
+            memory: shared.memory(),
             n_expansions: 0,
         }
     }
@@ -125,19 +125,19 @@ impl<'c> JointSpace<'c> {
     }
 }
 
-impl<'c> Space for JointSpace<'c> {
+impl<'c> Space for ParallelSpace<'c> {
     type Held = Held<'c>;
 
     fn hold(&self) -> Held<'c> {
-        Some(self.common.hold())
+        Some(self.shared.hold())
     }
 
     fn n_states(&self) -> usize {
-        self.common.store.len()
+        self.shared.store.len()
     }
 
     fn read(&self, state: StateIndex, out: &mut [u64]) {
-        self.common.store.read(state, out);
+        self.shared.store.read(state, out);
     }
 
     fn insert(
@@ -146,40 +146,40 @@ impl<'c> Space for JointSpace<'c> {
         words: &[u64],
         hash: u64,
     ) -> Option<(StateIndex, bool)> {
-        let common = self.common;
+        let shared = self.shared;
         loop {
-            let table = &held.get_or_insert_with(|| common.hold()).0;
+            let table = &held.get_or_insert_with(|| shared.hold()).0;
             let names = &mut self.state_names;
-            let guess = common.store.guess(table, hash);
-            let inserted = common.store.insert_shared(table, words, hash, guess, names);
+            let guess = shared.store.guess(table, hash);
+            let inserted = shared.store.insert_shared(table, words, hash, guess, names);
             let (index, is_new) = match inserted {
                 Inserted::New(index) => (index, true),
                 Inserted::Old(index) => (index, false),
                 Inserted::Full => {
                     *held = None;
-                    common.store.grow()?;
+                    shared.store.grow()?;
                     continue;
                 }
             };
-            common.store.stay_near(index, names);
+            shared.store.stay_near(index, names);
             return Some((index, is_new));
         }
     }
 
     fn hash_targets(&mut self, held: &mut Held<'c>, steps: &Steps, hashes: &mut Vec<u64>) {
-        let common = self.common;
+        let shared = self.shared;
         self.n_expansions += 1;
         if self.n_expansions == MEMORY_INTERVAL {
             self.n_expansions = 0;
             *held = None;
-            self.memory = common.memory();
+            self.memory = shared.memory();
         }
-        let table = &held.get_or_insert_with(|| common.hold()).0;
+        let table = &held.get_or_insert_with(|| shared.hold()).0;
         steps.hash_targets(hashes, table);
     }
 
     fn set_letter(&mut self, state: StateIndex, letter: &[u64]) {
-        let stored = self.common.letters.row(state);
+        let stored = self.shared.letters.row(state);
         for (word, stored) in letter.iter().zip(stored) {
             stored.store(*word, Ordering::Relaxed);
         }
@@ -187,7 +187,7 @@ impl<'c> Space for JointSpace<'c> {
     }
 
     fn letter(&self, state: StateIndex, out: &mut [u64]) -> bool {
-        let stored = self.common.letters.row(state);
+        let stored = self.shared.letters.row(state);
         let last = stored[stored.len() - 1].load(Ordering::Acquire);
         if last & HAS_LETTER == 0 {
             return false;
@@ -202,7 +202,7 @@ impl<'c> Space for JointSpace<'c> {
     }
 
     fn n_steps(&self, state: StateIndex) -> Option<u32> {
-        let facts = self.common.fact(state).load(Ordering::Acquire);
+        let facts = self.shared.fact(state).load(Ordering::Acquire);
         (facts & STEPS_MASK).checked_sub(1)
     }
 
@@ -213,14 +213,14 @@ impl<'c> Space for JointSpace<'c> {
         }
         // All threads that get here say the same number.
         let before = self
-            .common
+            .shared
             .fact(state)
             .fetch_or(n_steps + 1, Ordering::AcqRel);
         before & STEPS_MASK == 0
     }
 
     fn begin_selection(&mut self, held: &mut Held<'c>, state: StateIndex) -> Selection {
-        let fact = self.common.fact(state);
+        let fact = self.shared.fact(state);
         // In one order with the questions of `is_decided`: of two threads that decide about
         // neighbours at the same time, one sees the other.
         let mut facts = fact.load(Ordering::SeqCst);
@@ -242,13 +242,13 @@ impl<'c> Space for JointSpace<'c> {
 
     fn set_selection(&mut self, state: StateIndex, selection: Selection) {
         let number = selection as u32;
-        self.common
+        self.shared
             .fact(state)
             .fetch_or(number << SELECTION_SHIFT, Ordering::SeqCst);
     }
 
     fn is_decided(&self, state: StateIndex) -> bool {
-        self.common.fact(state).load(Ordering::SeqCst) & IS_CLAIMED != 0
+        self.shared.fact(state).load(Ordering::SeqCst) & IS_CLAIMED != 0
     }
 
     fn node(
@@ -257,14 +257,14 @@ impl<'c> Space for JointSpace<'c> {
         state: StateIndex,
         automaton_state: u32,
     ) -> Option<NodeId> {
-        let common = self.common;
-        let Nodes::Pairs(pairs) = &common.nodes else {
+        let shared = self.shared;
+        let Nodes::Pairs(pairs) = &shared.nodes else {
             return Some(NodeId(state));
         };
         let pair = pair_word(state, automaton_state);
         let hash = StateStore::hash(&pair);
         loop {
-            let tables = held.get_or_insert_with(|| common.hold());
+            let tables = held.get_or_insert_with(|| shared.hold());
             let table = tables
                 .1
                 .as_ref()
@@ -281,11 +281,11 @@ impl<'c> Space for JointSpace<'c> {
     }
 
     fn pair(&self, node: NodeId) -> (StateIndex, u32) {
-        self.common.nodes.pair(node)
+        self.shared.nodes.pair(node)
     }
 
     fn n_nodes(&self) -> usize {
-        self.common.nodes.len(self.common.store.len())
+        self.shared.nodes.len(self.shared.store.len())
     }
 
     fn memory(&self) -> u64 {

@@ -27,7 +27,10 @@ const MAX_NODES: usize = 20_000;
 
 /// Can the formula tell a run from one with more or fewer silent positions? Nothing if that is not
 /// found out.
-pub(crate) fn notices_silence(formula: &Ltl, is_step: &dyn Fn(AtomId) -> bool) -> Option<bool> {
+pub(crate) fn is_stutter_sensitive(
+    formula: &Ltl,
+    is_step: &dyn Fn(AtomId) -> bool,
+) -> Option<bool> {
     let is_next = |part: &&Ltl| matches!(part.op(), Op::Next(_));
     let atoms = formula.atoms();
     if !atoms.iter().any(|atom| is_step(*atom)) && !formula.subformulas().iter().any(is_next) {
@@ -196,7 +199,7 @@ mod tests {
         let (formula, names, diagnostics) = logic::parse(&source, SourceId(0));
         assert!(diagnostics.is_empty(), "{text}");
         let is_step = |atom: AtomId| ["a", "b"].contains(&names[atom.index()].as_str());
-        notices_silence(&formula.expect("no diagnostics"), &is_step).expect("small formulas")
+        is_stutter_sensitive(&formula.expect("no diagnostics"), &is_step).expect("small formulas")
     }
 
     #[test]
