@@ -1,17 +1,20 @@
 //! Chores of the workspace.
 //!
 //! `cargo xtask architecture` compares the crates' dependencies with the table in
-//! `ARCHITECTURE.md`; `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
+//! `ARCHITECTURE.md`; `cargo xtask mutants` asks whether tests notice known errors
+//! (`testdata/mutants.toml`); `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
 //! the checker
 //! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S.
 
 mod architecture;
 #[cfg(unix)]
 mod bench;
+mod mutants;
 
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask architecture
+       cargo xtask mutants [--only NAME] [--explore]
        cargo xtask bench engine|growth|timers|predicate|ws1s [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM]";
 
@@ -20,6 +23,10 @@ fn main() -> Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["architecture"] => architecture::check(&architecture::root()),
+        ["mutants", options @ ..] => {
+            let options = mutants::Options::parse(options)?;
+            mutants::run(&architecture::root(), &options)
+        }
         ["bench", what, options @ ..] => benchmark(what, options),
         _ => bail!("{USAGE}"),
     }
