@@ -9,12 +9,12 @@ fuzz_target!(|bytes: &[u8]| {
         name: "fuzz.fair".to_owned(),
         text: String::from_utf8_lossy(bytes).into_owned(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default());
     let failed = loaded
         .diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == base::Severity::Error);
-    assert_eq!(loaded.model.is_none(), failed);
+    assert_eq!(loaded.content.is_none(), failed);
     for diagnostic in &loaded.diagnostics {
         for label in &diagnostic.labels {
             let text = &loaded.sources[label.span.source.index()].text;

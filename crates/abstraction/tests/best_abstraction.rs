@@ -6,7 +6,7 @@ use std::time::Duration;
 use abstraction::predicate::{
     Abstraction, Content, Domain, Origin, Program, Questions, program_of, state_term,
 };
-use base::{Source, Span};
+use base::{Budget, Source, Span};
 use model::{ActionId, Env, InstanceId, LocationId, Model, State};
 use smt::Embedded;
 use testkit::Random;
@@ -148,7 +148,7 @@ fn assert_best(family: &ProgramFamily, seed: u64, n_programs: usize) {
             name: "random.fair".to_owned(),
             text: text.clone(),
         };
-        let loaded = lang::load(source, &lang::Options::default());
+        let loaded = lang::load(source, &source::Options::default()).single();
         let model = loaded.model.expect("the text is right");
         let hints = &loaded.hints[0];
         let program = program_of(&model).expect("it can be expressed");
@@ -160,8 +160,13 @@ fn assert_best(family: &ProgramFamily, seed: u64, n_programs: usize) {
             domain.add(Some(&hint.name), &term, origin, hint.span);
         }
         let (best, described, initial) = best(&model, &program, &domain, hints);
-        let solver = Box::new(Embedded::new(Duration::from_secs(10)));
-        let mut abstraction = Abstraction::new(&program, domain, Questions::new(solver), &[]);
+        let solver = Box::new(Embedded::new(Duration::from_secs(600)));
+        let mut abstraction = Abstraction::new(
+            &program,
+            domain,
+            Questions::new(solver, &Budget::unlimited()),
+            &[],
+        );
         let computed = abstraction.initial().expect("answered");
         let computed: BTreeSet<Vec<i64>> = computed.into_iter().collect();
         assert_eq!(computed, initial, "{text}");
@@ -195,7 +200,7 @@ fn adding_a_predicate_asks_only_what_involves_it() {
         name: "three.fair".to_owned(),
         text: text.to_owned(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded.model.expect("the text is right");
     let program = program_of(&model).expect("it can be expressed");
     let mut domain = Domain::new(&program);
@@ -203,8 +208,13 @@ fn adding_a_predicate_asks_only_what_involves_it() {
         let (term, _) = state_term(&model, &program, &hint.expr, hint.span).expect("expressible");
         domain.add(Some(&hint.name), &term, Origin::Model, hint.span);
     }
-    let solver = Box::new(Embedded::new(Duration::from_secs(10)));
-    let mut abstraction = Abstraction::new(&program, domain, Questions::new(solver), &[]);
+    let solver = Box::new(Embedded::new(Duration::from_secs(600)));
+    let mut abstraction = Abstraction::new(
+        &program,
+        domain,
+        Questions::new(solver, &Budget::unlimited()),
+        &[],
+    );
     let ask_all = |abstraction: &mut Abstraction<'_>| {
         let n_slots = abstraction.domain.n_slots();
         let n_predicates = abstraction.domain.predicates.len();

@@ -15,16 +15,13 @@ fn abstraction(file: &str, property: &str, block: &str) -> Graph {
         name: file.to_owned(),
         text,
     };
-    let loaded = lang::load_template(source, &lang::Options::default()).unwrap();
+    let loaded = lang::load(source, &source::Options::default());
     assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
-    let template = loaded.template.unwrap();
-    let (property, scope) = loaded
-        .properties
-        .iter()
-        .find(|(known, _)| known.name == property)
-        .unwrap();
-    let mut family = Family::new(&template).unwrap();
-    let question = Question::new(&mut family, scope, property.span).unwrap();
+    let template = &loaded.family().unwrap().template;
+    let mut questions = loaded.questions.iter();
+    let asked = questions.find(|q| q.property.name == property).unwrap();
+    let mut family = Family::new(template).unwrap();
+    let question = Question::new(&mut family, &asked.scope, asked.property.span).unwrap();
     let invariants = question
         .invariants
         .iter()

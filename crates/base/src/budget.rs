@@ -19,6 +19,8 @@ pub enum StopReason {
     Timeout,
     /// The user asked to stop.
     Interrupted,
+    /// What it was to go on from cannot have been written by it.
+    DamagedCheckpoint,
 }
 
 impl StopReason {
@@ -30,6 +32,7 @@ impl StopReason {
             Self::MemoryLimit => "memory-limit",
             Self::Timeout => "timeout",
             Self::Interrupted => "interrupted",
+            Self::DamagedCheckpoint => "damaged-checkpoint",
         }
     }
 }

@@ -21,6 +21,31 @@ pub enum FairnessKind {
     StrongGlobal,
 }
 
+impl FairnessKind {
+    /// All of them, weaker ones first as far as they can be compared.
+    pub const ALL: [Self; 6] = [
+        Self::None,
+        Self::WeakProcess,
+        Self::StrongProcess,
+        Self::Weak,
+        Self::Strong,
+        Self::StrongGlobal,
+    ];
+
+    /// The name that [`Fairness::parse`] reads.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::WeakProcess => "weak-process",
+            Self::StrongProcess => "strong-process",
+            Self::Weak => "weak",
+            Self::Strong => "strong",
+            Self::StrongGlobal => "strong-global",
+        }
+    }
+}
+
 /// Which runs are fair: a notion for the whole system, and whether the annotations count too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Fairness {
@@ -33,6 +58,36 @@ pub struct Fairness {
 }
 
 impl Fairness {
+    /// Every run is fair.
+    pub const NONE: Self = Self::of(FairnessKind::None);
+
+    /// What the annotations in the model demand, and nothing else.
+    pub const ANNOTATED: Self = Self {
+        annotated: true,
+        ..Self::NONE
+    };
+
+    /// Everything that has a name of its own: each notion alone, and the annotations alone.
+    pub const ALL: [Self; 7] = [
+        Self::of(FairnessKind::None),
+        Self::of(FairnessKind::WeakProcess),
+        Self::of(FairnessKind::StrongProcess),
+        Self::of(FairnessKind::Weak),
+        Self::of(FairnessKind::Strong),
+        Self::of(FairnessKind::StrongGlobal),
+        Self::ANNOTATED,
+    ];
+
+    /// A notion for the whole system, and nothing else.
+    #[must_use]
+    pub const fn of(kind: FairnessKind) -> Self {
+        Self {
+            kind,
+            annotated: false,
+            timers: false,
+        }
+    }
+
     /// Reads a name such as `weak`, `strong-global`, `annotated` or `weak+annotated`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -47,13 +102,11 @@ impl Fairness {
                     fairness.timers = true;
                     continue;
                 }
-                "none" => FairnessKind::None,
-                "weak-process" => FairnessKind::WeakProcess,
-                "strong-process" => FairnessKind::StrongProcess,
-                "weak" | "weak-action" => FairnessKind::Weak,
-                "strong" | "strong-local" | "strong-action" => FairnessKind::Strong,
-                "strong-global" => FairnessKind::StrongGlobal,
-                _ => return None,
+                "weak-action" => FairnessKind::Weak,
+                "strong-local" | "strong-action" => FairnessKind::Strong,
+                name => FairnessKind::ALL
+                    .into_iter()
+                    .find(|kind| kind.name() == name)?,
             };
             if fairness.kind != FairnessKind::None {
                 return None;
@@ -66,20 +119,26 @@ impl Fairness {
     /// The name that [`Fairness::parse`] reads.
     #[must_use]
     pub fn name(self) -> String {
-        let kind = match self.kind {
-            FairnessKind::None => "none",
-            FairnessKind::WeakProcess => "weak-process",
-            FairnessKind::StrongProcess => "strong-process",
-            FairnessKind::Weak => "weak",
-            FairnessKind::Strong => "strong",
-            FairnessKind::StrongGlobal => "strong-global",
-        };
         let is_alone = self.annotated || self.timers;
         let parts = [
-            Some(kind).filter(|_| self.kind != FairnessKind::None || !is_alone),
+            Some(self.kind.name()).filter(|_| self.kind != FairnessKind::None || !is_alone),
             self.annotated.then_some("annotated"),
             self.timers.then_some("timers"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("+")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_again() {
+        for fairness in Fairness::ALL {
+            assert_eq!(Fairness::parse(&fairness.name()), Some(fairness));
+        }
+        let kinds = FairnessKind::ALL.map(Fairness::of);
+        assert_eq!(kinds[..], Fairness::ALL[..6]);
     }
 }

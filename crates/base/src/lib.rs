@@ -18,6 +18,7 @@ mod diagnostic;
 mod fairness;
 mod index;
 mod progress;
+mod route;
 mod suggest;
 
 pub use budget::{Budget, Review, StopReason, Stopper};
@@ -25,6 +26,7 @@ pub use checkpoint::{Checkpoints, fingerprint, put_list, take_list};
 pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span, cap_errors};
 pub use fairness::{Fairness, FairnessKind};
 pub use progress::{NoProgress, Progress, Snapshot};
+pub use route::Route;
 pub use suggest::closest_name;
 
 define_index! {

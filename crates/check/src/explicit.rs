@@ -1,6 +1,9 @@
 //! The explicit route: every reachable state is visited. Exact in both directions.
 
-use base::{AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, NoProgress, Progress};
+use base::{
+    AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route,
+    StopReason,
+};
 use engine::{CompileError, Differences, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
@@ -84,55 +87,56 @@ pub(crate) fn check(
         Err(Obstacle::NotConcrete) => decide(Differences::default()),
         decided => decided,
     };
-    let (verdict, stats, reduced, branching) = match decided {
+    let mut outcome = match decided {
         Ok((verdict, stats, reduced, branching, more)) => {
             remarks.extend(more);
-            (verdict, stats, reduced, branching)
+            Outcome {
+                stats,
+                reduced,
+                branching,
+                ..Outcome::new(Route::Explicit, fairness, verdict)
+            }
         }
-        Err(obstacle) => (
-            Verdict::Unknown(UnknownReason::Unsupported(obstacle.to_string())),
-            Stats::default(),
-            Reductions::NONE,
-            None,
-        ),
+        Err(obstacle) => {
+            let reason = UnknownReason::Unsupported(obstacle.to_string());
+            Outcome::unknown(Route::Explicit, fairness, reason)
+        }
     };
-    let objection = objection_to_reducing(model, question, plan);
-    Outcome {
-        verdict,
-        route: "explicit",
-        fairness,
-        reduced,
-        branching,
-        warnings: objection
-            .or(stats.refusal.map(|refusal| refusal.to_string()))
-            .map(|why| {
-                let message = format!("nothing is left out for `{}`: {why}", property.name);
-                Diagnostic::warning("not-reduced", property.span, message)
-            })
-            .into_iter()
-            .collect(),
-        remarks,
-        sample: None,
-        stats,
-    }
+    outcome.remarks = remarks;
+
+    let refusal = outcome.stats.refusal.map(|refusal| refusal.to_string());
+    let objection = objection_to_reducing(model, question, plan).or(refusal);
+    outcome.warnings.extend(objection.map(|why| {
+        let message = format!("nothing is left out for `{}`: {why}", property.name);
+        Diagnostic::warning("not-reduced", property.span, message)
+    }));
+    outcome
 }
 
 pub(crate) fn compiled<'m>(model: &'m Model, plan: &Plan) -> Result<System<'m>, CompileError> {
-    match plan.all_code {
-        true => System::with_all_code(model),
-        false => System::new(model),
-    }
+    let system = if plan.all_code {
+        System::with_all_code(model)?
+    } else {
+        System::new(model)?
+    };
+    Ok(if plan.interpreted {
+        system.interpreted()
+    } else {
+        system
+    })
 }
 
 /// Which differences between states may be forgotten for a property, and why not others. Depending
 /// on fairness, a search may be allowed less.
 fn may_forget(property: &Property, plan: &Plan) -> (Differences, Vec<String>) {
-    let wanted = match plan.reduce && plan.bitstate.is_none() {
-        true => Differences {
-            dead_variables: plan.reductions.dead_variables,
-            symmetry: plan.reductions.symmetry,
-        },
-        false => Differences::default(),
+    let chosen = plan.reduction.chosen();
+    let wanted = if plan.bitstate.is_none() {
+        Differences {
+            dead_variables: chosen.dead_variables,
+            symmetry: chosen.symmetry,
+        }
+    } else {
+        Differences::default()
     };
     match property {
         Property::CtlStar(_) | Property::MayMust(_) if wanted != Differences::default() => {
@@ -150,8 +154,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
         model,
         system: compiled(model, plan).ok()?,
         fairness,
-        reduce: plan.reduce
-            && plan.reductions.partial_order
+        reduce: plan.reduction.chosen().partial_order
             && !assumed.iter().any(|a| counts_silence(model, a)),
         forget: may_forget(&Property::DeadlockFree, plan).0,
         remarks: Vec::new(),
@@ -180,7 +183,7 @@ pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<boo
     let exploration = Exploration {
         atoms: &goal.atoms(),
         goal: &goal_prop,
-        reduce: plan.reduce && plan.reductions.partial_order && notices == Some(false),
+        reduce: plan.reduction.chosen().partial_order && notices == Some(false),
         checkpoints: None,
     };
     let forget = may_forget(&Property::Reachable(goal.clone()), plan).0;
@@ -202,7 +205,7 @@ impl<'a, 'm> Check<'a, 'm> {
         plan: &'a Plan,
         progress: &'a mut dyn Progress,
     ) -> Result<Self, Obstacle> {
-        let reduce = plan.reduce && plan.reductions.partial_order;
+        let reduce = plan.reduction.chosen().partial_order;
         Ok(Self {
             model,
             system: compiled(model, plan)?,
@@ -422,6 +425,10 @@ impl Check<'_, '_> {
         Ok(match self.explore(&atoms, &Goal::Nothing)?.found {
             Found::Failure(trace) => self.failure(&atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+            // Only a state from a forged checkpoint can fail without being reachable.
+            Found::Nothing if self.checkpoints.is_some() => {
+                Verdict::Unknown(UnknownReason::Stopped(StopReason::DamagedCheckpoint))
+            }
             Found::Nothing | Found::Goal(_) => {
                 unreachable!("a run-time error was met in a reachable state")
             }
@@ -447,7 +454,7 @@ fn loops_need_states() -> Obstacle {
 /// Why no step may be left out for a property although the plan asks for that, as far as its formula
 /// is concerned: it must not be able to tell how many steps there are that it does not see.
 fn objection_to_reducing(model: &Model, property: &Property, plan: &Plan) -> Option<String> {
-    if !(plan.reduce && plan.reductions.partial_order) {
+    if !plan.reduction.chosen().partial_order {
         return None;
     }
     let formula = match property {
@@ -478,7 +485,14 @@ fn has_family(model: &Model) -> bool {
 
 fn is_step_atom(model: &Model, atom: AtomId) -> bool {
     let meaning = &model.parts().atoms[atom.index()].meaning;
-    matches!(meaning, AtomMeaning::Taken(_))
+    match meaning {
+        AtomMeaning::Taken(_) => true,
+        AtomMeaning::State(_)
+        | AtomMeaning::Enabled(_)
+        | AtomMeaning::Deadlock
+        | AtomMeaning::Certainly(..)
+        | AtomMeaning::TimerSet(_) => false,
+    }
 }
 
 /// Does the assumption depend on positions at which a step proposition is false?

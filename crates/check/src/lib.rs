@@ -7,10 +7,12 @@
 //!
 //! What to read next: `SOUNDNESS.md` says for every route which properties it decides and why.
 
+mod answer;
 mod branching;
 mod explicit;
 mod fairness;
 mod optimum;
+mod outcome;
 mod parameterized;
 pub mod predicate;
 mod reduction;
@@ -22,16 +24,18 @@ mod warnings;
 
 use std::sync::Arc;
 
-use base::{Budget, Checkpoints, Diagnostic, Fairness, Progress};
-use engine::Stats;
-use evidence::{Branching, Invalid, UnknownReason, Verdict, ViolationKind};
+use base::{Budget, Checkpoints, Fairness, Progress};
+use evidence::{Invalid, UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
-use model::{ErrorKind, Model};
+use model::Model;
 
+pub use answer::answer;
+pub use base::Route;
 pub use fairness::effective_fairness;
 pub use optimum::optimum;
+pub use outcome::Outcome;
 pub use parameterized::{Answer, ForAll, Instances, check_for_all, template_fairness};
-pub use reduction::{REDUCE_AFTER, Reductions};
+pub use reduction::{REDUCE_AFTER, Reduction, Reductions};
 pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
 
@@ -40,18 +44,14 @@ pub use warnings::needless_annotations;
 pub struct Plan {
     /// The fairness that the user asks for; without it, what the property or the model says.
     pub fairness: Option<Fairness>,
-    /// May steps be left out, and differences between states be forgotten, where that cannot change
-    /// the verdict? Counts are then those of the reduced system and runs are not always shortest.
-    pub reduce: bool,
-    /// Which reductions that means.
-    pub reductions: Reductions,
-    /// Where nothing is left out from the start: after how many states a search is started again with
-    /// the reductions that make it smaller, if there are any ([`REDUCE_AFTER`] is a good number).
-    /// Without it, never.
-    pub reduce_after: Option<u64>,
+    /// Which steps may be left out, and which differences between states be forgotten.
+    pub reduction: Reduction,
     /// Compile code that is never executed, and store variables that never change? That makes no
     /// difference to any answer.
     pub all_code: bool,
+    /// Interpret the code instead of translating it to machine code? That makes no difference to any
+    /// answer.
+    pub interpreted: bool,
     /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
     /// nothing.
     pub bitstate: Option<u64>,
@@ -67,65 +67,8 @@ pub struct Plan {
     pub route: Option<Route>,
     /// How unbounded data is abstracted.
     pub predicate: predicate::Options,
-}
-
-/// A way of answering.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Route {
-    /// By visiting every reachable state.
-    Explicit,
-    /// By predicate abstraction.
-    Predicate,
-}
-
-/// The answer to a property.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The verdict with its evidence.
-    pub verdict: Verdict,
-    /// Which route gave it.
-    pub route: &'static str,
-    /// The fairness under which it holds.
-    pub fairness: Fairness,
-    /// What was explored.
-    pub stats: Stats,
-    /// The reductions that the search made use of.
-    pub reduced: Reductions,
-    /// Runs that show why a formula of CTL* holds in the first initial state.
-    pub branching: Option<Branching>,
-    /// What else is to be said about the verdict: what it rests on, how far it carries.
-    pub remarks: Vec<String>,
-    /// Reasons to distrust the question, not the answer.
-    pub warnings: Vec<Diagnostic>,
-    /// The sample of the model that the run of a violation or witness belongs to, if data is left
-    /// open in the model itself.
-    pub sample: Option<Box<Model>>,
-}
-
-/// Why a check has no answer where the model provides for too little.
-const EXHAUSTED: &str =
-    "more processes come into being, or processes grow larger, than is provided for";
-
-impl Outcome {
-    /// Does a larger bound on what comes into being while the system runs promise an answer?
-    #[must_use]
-    pub fn is_exhausted(&self) -> bool {
-        let exhausted = UnknownReason::Unsupported(EXHAUSTED.to_owned());
-        self.verdict == Verdict::Unknown(exhausted)
-    }
-
-    /// A run to the end of what was provided for says nothing about the system.
-    fn give_up_where_exhausted(&mut self) {
-        let Verdict::Violated(violation) = &self.verdict else {
-            return;
-        };
-        if let ViolationKind::RunTimeError(error) = &violation.kind
-            && error.kind == ErrorKind::Exhausted
-        {
-            let reason = UnknownReason::Unsupported(EXHAUSTED.to_owned());
-            self.verdict = Verdict::Unknown(reason);
-        }
-    }
+    /// Do not compare what is proved for all numbers of processes with small instances.
+    pub no_cross_check: bool,
 }
 
 /// A violation that the reference semantics does not confirm: the search is wrong.
@@ -161,7 +104,9 @@ pub fn check(
 ) -> Result<Outcome, Bug> {
     let fairness = effective_fairness(model, property, plan.fairness);
     if let Property::MayMust(question) = &property.property {
-        return Ok(branching::check_may_must(model, property, question, plan));
+        let mut outcome = branching::check_may_must(model, property, question, plan);
+        outcome.confirm(model, property)?;
+        return Ok(outcome);
     }
     if model.abstract_timers().next().is_some() {
         return timers::check(model, property, fairness, plan, progress);
@@ -191,9 +136,8 @@ fn judged(
 ) -> Result<Outcome, Bug> {
     // Nothing is claimed then, so nothing needs to be confirmed.
     outcome.give_up_where_exhausted();
-    let shown = outcome.sample.as_deref().unwrap_or(model);
-    confirm(shown, property, &outcome)?;
-    if matches!(outcome.verdict, Verdict::Holds { .. }) && outcome.route == "explicit" {
+    outcome.confirm(model, property)?;
+    if outcome.holds() && outcome.route == Route::Explicit {
         let fairness = outcome.fairness;
         let plan = &reduction::going_on(plan, outcome.reduced);
         let found = warnings::warnings(model, property, fairness, &outcome.stats, plan);
@@ -226,6 +170,12 @@ fn decide(
         (Some(Route::Explicit), None) => {
             return reduction::check(model, property, fairness, plan, progress);
         }
+        (Some(route @ (Route::Ws1s | Route::MayMust)), _) => {
+            let why = "a single model is not checked for all values of a parameter, and is not a \
+                       may/must system";
+            let reason = UnknownReason::Unsupported(why.to_owned());
+            return Outcome::unknown(route, fairness, reason);
+        }
         (None, Some(_)) => return predicate::check(model, property, fairness, plan, progress),
         (None, None) => {}
     }
@@ -238,11 +188,11 @@ fn decide(
     };
     let tried = reduction::check(model, property, fairness, &trial, progress);
     match tried.verdict {
-        Verdict::Unknown(evidence::UnknownReason::Stopped(base::StopReason::StateLimit)) => {
+        Verdict::Unknown(UnknownReason::Stopped(base::StopReason::StateLimit)) => {
             let abstracted = predicate::check(model, property, fairness, plan, progress);
             match abstracted.verdict {
                 // What was seen of the state space says more than that the method does not apply.
-                Verdict::Unknown(evidence::UnknownReason::Unsupported(_)) => {
+                Verdict::Unknown(UnknownReason::Unsupported(_)) => {
                     reduction::check(model, property, fairness, plan, progress)
                 }
                 _ => abstracted,
@@ -250,31 +200,4 @@ fn decide(
         }
         _ => tried,
     }
-}
-
-fn confirm(model: &Model, property: &NamedProperty, outcome: &Outcome) -> Result<(), Bug> {
-    let assumptions = &model.parts().assumptions;
-    let fairness = outcome.fairness;
-    let confirmed = match (&outcome.verdict, &property.property) {
-        (Verdict::Violated(violation), question) => {
-            evidence::validate(model, question, fairness, assumptions, violation)
-        }
-        (
-            Verdict::Holds {
-                witness: Some(witness),
-            },
-            question,
-        ) => evidence::validate_witness(model, question, witness),
-        (Verdict::Holds { witness: None }, Property::CtlStar(formula)) => {
-            let shown = outcome.branching.as_ref();
-            shown.map_or(Ok(()), |shown| {
-                evidence::validate_branching(model, formula, fairness, assumptions, shown)
-            })
-        }
-        (Verdict::Holds { witness: None } | Verdict::Unknown(_), _) => Ok(()),
-    };
-    confirmed.map_err(|invalid| Bug {
-        property: property.name.clone(),
-        invalid,
-    })
 }

@@ -34,7 +34,7 @@ pub fn optimum(
         };
         let Some(number) = number else {
             let why = "the value cannot be computed where the goal is reached".to_owned();
-            best.verdict = Verdict::Unknown(UnknownReason::Unsupported(why));
+            best.give_up(UnknownReason::Unsupported(why));
             return Ok((best, None));
         };
         found = Some(number);

@@ -4,15 +4,16 @@
 //! *Holds* means for every value of the parameter; it comes from the abstraction alone. *Violated*
 //! comes from the explicit route on the smallest instance that has a violation, validated like any
 //! other. The abstraction is tried coarse, then fine. Unless that is forbidden, what is proved is
-//! compared with the explicit route on small instances.
+//! compared with the explicit route on small instances. Numbers in the text make small instances
+//! special, so both go beyond all of them where the instances are small enough.
 
 use abstraction::parameterized::{
     Abstraction, Asked, Level, Obstacle, Selection, abstraction, core_model,
 };
-use base::{AtomId, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Span};
+use base::{AtomId, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
-use model::{Assumption, Model, Scope, Template};
+use model::{Assumption, Expr, Model, RecordType, Scope, Template, Type};
 
 use crate::{Bug, Outcome, Plan, Reductions, reduction};
 
@@ -24,6 +25,18 @@ const MAX_SEARCHED: i64 = 5;
 
 /// Instances up to this number of processes are compared with a proof.
 const MAX_COMPARED: i64 = 4;
+
+/// Instances up to this number of processes are compared with a proof as long as they are cheap.
+const MAX_CHEAPLY_COMPARED: i64 = 6;
+
+/// After an instance with more states than this the next one is not cheap.
+const MAX_CHEAP_STATES: u64 = 5_000;
+
+/// Numbers in the text beyond this are not followed.
+const MAX_FOLLOWED: i64 = 40;
+
+/// Instances beyond those that are always looked at may have so many states together.
+const MAX_STATES_TOGETHER: u64 = 600_000;
 
 /// Instances with more states than this are not searched to the end.
 const MAX_STATES: u64 = 300_000;
@@ -57,8 +70,6 @@ pub struct Answer {
     pub outcome: Outcome,
     /// The value of the parameter for which the property is violated.
     pub instance: Option<i64>,
-    /// What the verdict rests on.
-    pub remarks: Vec<String>,
     /// What the proof needs: rankings, then fairness conditions, in the user's words.
     pub needs: Vec<String>,
 }
@@ -100,12 +111,15 @@ pub fn check_for_all(
         plan,
         fairness,
         remarks: Vec::new(),
+        next_value: 0,
         satisfied: Vec::new(),
         suspects: Vec::new(),
+        reduced: Reductions::NONE,
+        agreeing: Vec::new(),
         stats: engine::Stats::default(),
     };
     // Most violations show on very few processes, long before a proof has failed.
-    if let Some(answer) = proving.violation(MAX_TRIED, progress)? {
+    if let Some(answer) = proving.violation(MAX_TRIED, MAX_TRIED, progress)? {
         return Ok(answer);
     }
     match proving.prove() {
@@ -126,10 +140,16 @@ struct Proving<'a> {
     plan: &'a Plan,
     fairness: Fairness,
     remarks: Vec<String>,
+    /// The least value of the parameter that was not looked at.
+    next_value: i64,
     /// Values of the parameter for which no violation was found.
-    satisfied: Vec<String>,
+    satisfied: Vec<i64>,
     /// Where the last abstraction suspects a run-time error.
     suspects: Vec<Span>,
+    /// Reductions of the searches of abstractions.
+    reduced: Reductions,
+    /// Values of the parameter for which a search agrees with the proof.
+    agreeing: Vec<i64>,
     stats: engine::Stats,
 }
 
@@ -191,6 +211,17 @@ impl Proving<'_> {
         self.stats.n_states = abstraction.graph.states.len() as u64;
         self.stats.n_transitions = abstraction.graph.edges.len() as u64;
         self.suspects.clone_from(&abstraction.suspects);
+        if !abstraction.graph.failing_starts.is_empty() {
+            return Err(vec![
+                "some instance may have no initial state, because an initial value does not exist or does not fit"
+                    .to_owned(),
+            ]);
+        }
+        if abstraction.graph.initial.is_empty() {
+            self.remarks
+                .push("no instance has an initial state, so everything holds of them".to_owned());
+            return Ok(Vec::new());
+        }
         if !abstraction.graph.failures.is_empty() {
             return Err(vec![
                 "the abstraction cannot exclude a run-time error of the model (an index or value out of range)"
@@ -240,6 +271,7 @@ impl Proving<'_> {
         };
         let none = Fairness::default();
         let outcome = reduction::check(&model, &named, none, self.plan, &mut NoProgress);
+        self.reduced = self.reduced.or(outcome.reduced);
         if outcome.stats.n_product_states.is_some() {
             self.stats.n_product_states = outcome.stats.n_product_states;
         }
@@ -333,70 +365,88 @@ impl Proving<'_> {
         lines
     }
 
-    /// Compares a proof with small instances.
+    /// Compares a proof with small instances. Only those that were decided are claimed to agree.
     fn compare(mut self, needs: Vec<String>, progress: &mut dyn Progress) -> Result<Answer, Bug> {
+        let template = self.question.template;
         let mut warnings = Vec::new();
         if self.question.cross_check {
-            let mut compared = Vec::new();
-            for value in 0..=MAX_COMPARED {
+            let beyond = beyond_constants(template, self.question.scope);
+            let last = beyond.max(MAX_CHEAPLY_COMPARED);
+            let mut effort = Effort::default();
+            for value in 0..=last {
+                let needs_cheap = value > beyond.max(MAX_COMPARED);
+                if value > MAX_COMPARED && !effort.allows_more(needs_cheap) {
+                    break;
+                }
                 let Some(outcome) = self.instance(value, progress)? else {
                     continue;
                 };
+                effort.note(&outcome);
                 match outcome.verdict {
                     Verdict::Holds { .. } => {
-                        compared.push(value.to_string());
+                        self.agreeing.push(value);
                         warnings = outcome.warnings;
                     }
                     Verdict::Violated(_) => panic!(
                         "`{}` was proved for all values of {}, but is violated for {value}",
-                        self.question.property.name, self.question.template.name
+                        self.question.property.name, template.name
                     ),
                     Verdict::Unknown(_) => break,
                 }
             }
-            let name = &self.question.template.name;
             self.remarks
-                .push(format!("instances {name} = {} agree", compared.join(", ")));
+                .push(comparison(&template.name, &self.agreeing, beyond));
         }
-        let name = &self.question.template.name;
-        self.remarks.insert(0, format!("for all {name}"));
+
+        self.remarks.insert(0, format!("for all {}", template.name));
         if !needs.is_empty() {
             self.remarks
                 .insert(1, format!("needs: {}", needs.join("; ")));
         }
-        Ok(self.answer(Verdict::Holds { witness: None }, None, needs, warnings))
+        Ok(self.answer(Verdict::Holds { witness: None }, needs, warnings))
     }
 
-    /// The smallest instance with a violation, up to a number of processes.
+    /// The smallest instance with a violation, among those up to a number of processes that were
+    /// not looked at yet; from `affordable` on only as long as they are not too large together.
     fn violation(
         &mut self,
-        max_value: i64,
+        affordable: i64,
+        last: i64,
         progress: &mut dyn Progress,
     ) -> Result<Option<Answer>, Bug> {
         let name = &self.question.template.name;
-        let mut searched = Vec::new();
-        for value in 0..=max_value {
-            let Some(outcome) = self.instance(value, progress)? else {
+        let mut effort = Effort::default();
+        while self.next_value <= last {
+            let value = self.next_value;
+            if value > affordable && !effort.allows_more(false) {
+                break;
+            }
+            self.next_value += 1;
+            let Some(mut outcome) = self.instance(value, progress)? else {
                 continue;
             };
+            effort.note(&outcome);
             match outcome.verdict {
                 Verdict::Violated(_) => {
-                    let remark = match searched.is_empty() {
+                    let remark = match self.satisfied.is_empty() {
                         true => format!("for {name} = {value}"),
                         false => format!("for {name} = {value}; smaller instances satisfy it"),
                     };
+                    outcome.remarks = vec![remark];
                     return Ok(Some(Answer {
                         outcome,
                         instance: Some(value),
-                        remarks: vec![remark],
                         needs: Vec::new(),
                     }));
                 }
-                Verdict::Holds { .. } => searched.push(value.to_string()),
-                Verdict::Unknown(_) => break,
+                Verdict::Holds { .. } => self.satisfied.push(value),
+                Verdict::Unknown(_) => {
+                    // Larger ones would not be decided either.
+                    self.next_value = i64::MAX;
+                    break;
+                }
             }
         }
-        self.satisfied = searched;
         Ok(None)
     }
 
@@ -407,12 +457,14 @@ impl Proving<'_> {
         mut warnings: Vec<Diagnostic>,
         progress: &mut dyn Progress,
     ) -> Result<Answer, Bug> {
-        if let Some(answer) = self.violation(MAX_SEARCHED, progress)? {
+        let beyond = beyond_constants(self.question.template, self.question.scope);
+        let last = beyond.max(MAX_SEARCHED);
+        if let Some(answer) = self.violation(MAX_SEARCHED, last, progress)? {
             return Ok(answer);
         }
         if !self.satisfied.is_empty() {
             let name = &self.question.template.name;
-            let values = self.satisfied.join(", ");
+            let values = listed(&self.satisfied);
             self.remarks
                 .push(format!("no violation for {name} = {values}"));
         }
@@ -422,30 +474,21 @@ impl Proving<'_> {
             let span = self.question.property.span;
             warnings.push(Diagnostic::warning("unsupported", span, message.clone()));
         }
-        Ok(self.answer(Verdict::Unknown(reason), None, Vec::new(), warnings))
+        Ok(self.answer(Verdict::Unknown(reason), Vec::new(), warnings))
     }
 
-    fn answer(
-        self,
-        verdict: Verdict,
-        instance: Option<i64>,
-        needs: Vec<String>,
-        warnings: Vec<Diagnostic>,
-    ) -> Answer {
-        Answer {
-            outcome: Outcome {
-                verdict,
-                route: "ws1s",
-                fairness: self.fairness,
-                stats: self.stats,
-                remarks: Vec::new(),
-                reduced: Reductions::NONE,
-                branching: None,
-                warnings,
-                sample: None,
-            },
-            instance,
+    fn answer(self, verdict: Verdict, needs: Vec<String>, warnings: Vec<Diagnostic>) -> Answer {
+        let outcome = Outcome {
+            stats: self.stats,
+            other_reductions: self.reduced,
+            agreeing: self.agreeing,
             remarks: self.remarks,
+            warnings,
+            ..Outcome::new(Route::Ws1s, self.fairness, verdict)
+        };
+        Answer {
+            outcome,
+            instance: None,
             needs,
         }
     }
@@ -457,9 +500,112 @@ impl Proving<'_> {
         let plan = Plan {
             fairness: Some(self.fairness),
             budget: self.plan.budget.clone().with_max_states(MAX_STATES),
+            // An instance has no free parameter.
+            route: self.plan.route.filter(|route| *route != Route::Ws1s),
             ..self.plan.clone()
         };
         crate::check(&model, &property, &plan, progress).map(Some)
+    }
+}
+
+/// How much work instances have been.
+#[derive(Default)]
+struct Effort {
+    n_last: u64,
+    n_together: u64,
+}
+
+impl Effort {
+    fn note(&mut self, outcome: &Outcome) {
+        self.n_last = outcome.stats.n_states;
+        self.n_together += self.n_last;
+    }
+
+    /// Is one more instance affordable, or even cheap?
+    fn allows_more(&self, cheaply: bool) -> bool {
+        self.n_together <= MAX_STATES_TOGETHER && (!cheaply || self.n_last <= MAX_CHEAP_STATES)
+    }
+}
+
+/// A value of the parameter beyond every number that the template or the question mentions, as far
+/// as such numbers are followed.
+fn beyond_constants(template: &Template, scope: &Scope) -> i64 {
+    let mut greatest = 0;
+    let mut note = |value: i64| {
+        // The end of an open range is a distance from the parameter.
+        let value = model::as_open_end(value).unwrap_or(value);
+        let size = i64::try_from(value.unsigned_abs()).unwrap_or(i64::MAX);
+        if size <= MAX_FOLLOWED {
+            greatest = greatest.max(size);
+        }
+    };
+
+    for process in &template.parts.processes {
+        if let Some(range) = &process.index {
+            note(range.lo);
+            note(range.hi);
+        }
+    }
+    for variable in &template.parts.vars {
+        numbers_of_type(&variable.ty, &template.parts.records, &mut note);
+    }
+
+    let mut in_expr = |expr: &Expr| {
+        expr.walk(&mut |inner| inner.as_literal().into_iter().for_each(&mut note));
+    };
+    template.parts.for_each_operand(&mut in_expr);
+    for distinguished in &scope.distinguished {
+        in_expr(&distinguished.lo);
+        in_expr(&distinguished.hi);
+    }
+    in_expr(&scope.condition);
+    greatest + 2
+}
+
+/// Visits the bounds of the ranges that a type consists of.
+fn numbers_of_type(ty: &Type, records: &[RecordType], note: &mut dyn FnMut(i64)) {
+    match ty {
+        Type::Scalar(scalar) => {
+            let (lo, hi) = scalar.bounds();
+            note(lo);
+            note(hi);
+        }
+        Type::Array(array) => {
+            note(array.lo);
+            numbers_of_type(&array.element, records, note);
+        }
+        Type::Record(id) => {
+            for (_, ty) in &records[id.index()].fields {
+                numbers_of_type(ty, records, note);
+            }
+        }
+    }
+}
+
+/// What was compared, and what not although numbers in the text suggest it.
+fn comparison(name: &str, compared: &[i64], beyond: i64) -> String {
+    match compared.last() {
+        None => "no instance was compared".to_owned(),
+        Some(last) => {
+            let agree = format!("instances {name} = {} agree", listed(compared));
+            if *last >= beyond {
+                return agree;
+            }
+            let greatest = beyond - 2;
+            format!("{agree}; larger ones were not compared although {greatest} is mentioned")
+        }
+    }
+}
+
+/// Values as a list, shortened in the middle.
+fn listed(values: &[i64]) -> String {
+    let text = |values: &[i64]| -> String {
+        let texts: Vec<String> = values.iter().map(i64::to_string).collect();
+        texts.join(", ")
+    };
+    match values {
+        [first, second, .., last] if values.len() > 8 => format!("{first}, {second}, …, {last}"),
+        values => text(values),
     }
 }
 

@@ -39,6 +39,37 @@ const TRIAL_STATES: u64 = 100_000;
 /// least one of this many disappears.
 const MIN_SHARE: u64 = 10;
 
+/// Whether searches leave anything out. Verdicts do not depend on it; where something is left out,
+/// counts are those of the reduced system and runs are not always shortest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reduction {
+    /// Nothing is left out.
+    #[default]
+    None,
+    /// What these reductions leave out, where that is sound.
+    Chosen(Reductions),
+    /// Nothing at first. A search that becomes large is started again with the reductions that make
+    /// it smaller, if there are any.
+    Auto {
+        /// After how many states; [`REDUCE_AFTER`] is a good number.
+        after: u64,
+    },
+}
+
+impl Reduction {
+    /// All reductions from the start.
+    pub const ALL: Self = Self::Chosen(Reductions::ALL);
+
+    /// The reductions that a search begins with.
+    #[must_use]
+    pub fn chosen(self) -> Reductions {
+        match self {
+            Self::Chosen(reductions) => reductions,
+            Self::None | Self::Auto { .. } => Reductions::NONE,
+        }
+    }
+}
+
 /// Ways of making a search smaller without changing its verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reductions {
@@ -59,6 +90,23 @@ impl Reductions {
         dead_variables: false,
     };
 
+    /// All of them.
+    pub const ALL: Self = Self {
+        partial_order: true,
+        symmetry: true,
+        dead_variables: true,
+    };
+
+    /// These and others.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self {
+            partial_order: self.partial_order || others.partial_order,
+            symmetry: self.symmetry || others.symmetry,
+            dead_variables: self.dead_variables || others.dead_variables,
+        }
+    }
+
     /// Their names on the command line and in reports.
     #[must_use]
     pub fn names(self) -> Vec<&'static str> {
@@ -68,16 +116,6 @@ impl Reductions {
             (self.dead_variables, "dead-variables"),
         ];
         all.into_iter().filter(|(on, _)| *on).map(|n| n.1).collect()
-    }
-}
-
-impl Default for Reductions {
-    fn default() -> Self {
-        Self {
-            partial_order: true,
-            symmetry: true,
-            dead_variables: true,
-        }
     }
 }
 
@@ -125,27 +163,25 @@ pub(crate) fn check(
 
 /// The plan for further searches about a question whose search made use of these reductions.
 pub(crate) fn going_on(plan: &Plan, reductions: Reductions) -> Plan {
-    match plan.reduce || reductions == Reductions::NONE {
-        true => plan.clone(),
-        false => Plan {
-            reduce: true,
-            reductions,
-            reduce_after: None,
-            ..plan.clone()
-        },
+    let mut further = plan.clone();
+    if reductions != Reductions::NONE && plan.reduction.chosen() == Reductions::NONE {
+        further.reduction = Reduction::Chosen(reductions);
     }
+    further
 }
 
 /// After how many states to look for reductions, if at all: not where they are used anyway or cannot
 /// be, and not where the state of the search is kept, which belongs to one search.
 fn switches_after(property: &NamedProperty, plan: &Plan) -> Option<u64> {
+    let Reduction::Auto { after } = plan.reduction else {
+        return None;
+    };
     let is_hopeless = matches!(
         property.property,
         Property::CtlStar(_) | Property::MayMust(_)
     );
-    let is_fixed =
-        plan.reduce || plan.bitstate.is_some() || plan.checkpoints.is_some() || is_hopeless;
-    plan.reduce_after.filter(|_| !is_fixed)
+    let is_fixed = plan.bitstate.is_some() || plan.checkpoints.is_some() || is_hopeless;
+    (!is_fixed).then_some(after)
 }
 
 /// Did the search end for lack of room, as one does that is told to?
@@ -214,7 +250,7 @@ impl Trial {
     /// The reductions that make a difference.
     fn run(&self) -> Reductions {
         let plan = Plan {
-            reduce: true,
+            reduction: Reduction::ALL,
             all_code: self.all_code,
             budget: self.budget.clone().with_trial_states(TRIAL_STATES),
             ..Plan::default()
@@ -296,7 +332,7 @@ mod tests {
     fn the_remark_says_what_was_done() {
         let reductions = Reductions {
             dead_variables: false,
-            ..Reductions::default()
+            ..Reductions::ALL
         };
         assert_eq!(
             remark(REDUCE_AFTER, reductions),

@@ -5,7 +5,8 @@
 //! a state in which some timer is above its threshold, where only some of the described states come
 //! down. The answer is three-valued (D. Dams, R. Gerth, O. Grumberg, "Fair model checking of
 //! abstractions", VCL 2000): "holds" and "violated" both transfer to every setting from the thresholds
-//! on. Free paths are restricted to t-fair ones, which all runs of settings are.
+//! on. Free paths are restricted to those that are t-fair or in which time stops; all runs of settings
+//! are.
 
 use base::{AtomId, Fairness, FairnessKind, Progress};
 use engine::{Built, StateGraph, System};
@@ -14,31 +15,36 @@ use logic::{CtlStar, Ltl, MayMustProperty, NamedProperty, Property};
 use model::{CommandId, MayMust, MayMustParts, Model, Proposition, StepPattern};
 
 use crate::branching::check_may_must;
-use crate::timers::with_premise;
+use crate::timers::{StoppedTime, time_stops, undecided, with_premise};
 use crate::{Outcome, Plan};
 
-/// Answers a formula of CTL* about a model with abstract timers. `before` is what the check that time
-/// passes came to.
+/// What is known before the formula is looked at.
+pub(crate) struct Before {
+    /// What the check that time passes came to.
+    pub(crate) time: Outcome,
+    /// A run in which it stops.
+    pub(crate) zero_time: Option<StoppedTime>,
+}
+
+/// Answers a formula of CTL* about a model with abstract timers.
 pub(crate) fn check(
     model: &Model,
     property: &NamedProperty,
     formula: &CtlStar,
-    before: Outcome,
+    Before { time, zero_time }: Before,
     (plan, progress): (&Plan, &mut dyn Progress),
 ) -> Outcome {
-    let unknown = |reason| Outcome {
-        verdict: Verdict::Unknown(reason),
-        warnings: Vec::new(),
-        ..before.clone()
-    };
-    let is_restricted = before.fairness.kind != FairnessKind::None
-        || before.fairness.annotated
+    let unknown = |reason| undecided(time.clone(), reason);
+    let is_restricted = time.fairness.kind != FairnessKind::None
+        || time.fairness.annotated
         || !model.parts().assumptions.is_empty();
     if is_restricted {
         let why = "with abstract timers, path quantifiers range over all t-fair runs only";
         return unknown(UnknownReason::Unsupported(why.to_owned()));
     }
-    let (extended, premise) = with_premise(model, false);
+    let (extended, t_fair) = with_premise(model, false);
+    // Where time always passes this is t-fairness; it is true of every run of every setting.
+    let premise = Ltl::or([time_stops(model), t_fair.clone()]);
     let mut atoms = formula.atoms();
     atoms.extend(premise.atoms());
     atoms.sort_unstable();
@@ -58,7 +64,20 @@ pub(crate) fn check(
         }
     };
     let abstraction = may_must(&extended, &system, &graph, &atoms);
-    answer(&extended, property, (formula, premise), abstraction, plan)
+    let ask = |premise: Ltl| {
+        let abstraction = abstraction.clone();
+        answer(&extended, property, (formula, premise), abstraction, plan)
+    };
+    let mut outcome = ask(premise);
+    let is_coarse = outcome.verdict == Verdict::Unknown(UnknownReason::AbstractionTooCoarse);
+    if let (true, Some(stopped)) = (is_coarse, zero_time)
+        && !matches!(ask(t_fair).verdict, Verdict::Unknown(_))
+    {
+        stopped.leaves_undecided(&mut outcome);
+        let remark = "time stops in this run: without such runs, abstract timers would decide";
+        outcome.remarks.push(remark.to_owned());
+    }
+    outcome
 }
 
 fn answer(

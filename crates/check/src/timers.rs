@@ -3,11 +3,12 @@
 //! An abstract timer has more runs than any setting of it. "Holds" under t-fairness transfers to every
 //! setting from the threshold on (D. Bošnački, N. Ioustinova, N. Sidorova, "Using fairness to make
 //! abstractions work", CWI report SEN-E0313, 2003, theorem 1 and lemma 4), provided that time passes
-//! infinitely often in every run, which is checked first. "Violated" does not transfer: the model is
-//! searched again with concrete settings, and the outcome says what came of it.
+//! infinitely often in every run. That is asked first; where it is not so, runs in which time stops
+//! count beside t-fair ones (see [`Judge::judge_without_time`]). "Violated" does not transfer: the
+//! model is searched again with concrete settings, and the outcome says what came of it.
 
 use base::{Fairness, FairnessKind, Progress, Span};
-use evidence::{Because, UnknownReason, Verdict, Violation, ViolationKind};
+use evidence::{Because, Explanation, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::{Atom, AtomMeaning, BinaryOp, Expr, Model, ModelParts, StepPattern, Timer};
 
@@ -39,37 +40,72 @@ pub(crate) fn check(
     plan: &Plan,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Bug> {
-    let zero_time = check_explicitly(
-        model,
-        &time_passes(model, property),
-        fairness,
-        plan,
-        progress,
-    )?;
-    if !matches!(zero_time.verdict, Verdict::Holds { .. }) {
-        return Ok(without_time(zero_time));
+    let ticking = time_passes(model, property);
+    let time = check_explicitly(model, &ticking, fairness, plan, progress)?;
+    if let Some(why) = unsupported(fairness) {
+        let reason = UnknownReason::Unsupported(why.to_owned());
+        return Ok(undecided(time, reason));
     }
+    let zero_time = match &time.verdict {
+        Verdict::Holds { .. } => None,
+        Verdict::Violated(found) if found.kind == ViolationKind::FairLoop => Some(StoppedTime {
+            run: Violation {
+                kind: ViolationKind::ZeroTime,
+                ..(**found).clone()
+            },
+            explanation: time.explanation.clone().stopping_time(),
+        }),
+        // A run-time error is met again by the search for the property itself.
+        Verdict::Violated(_) => None,
+        Verdict::Unknown(_) => return Ok(without_answer(time)),
+    };
+
     if let Property::CtlStar(formula) = &property.property {
         let how = (plan, progress);
-        return Ok(timer_quantifiers::check(
-            model, property, formula, zero_time, how,
-        ));
+        let before = timer_quantifiers::Before { time, zero_time };
+        let mut outcome = timer_quantifiers::check(model, property, formula, before, how);
+        outcome.confirm(model, property)?;
+        return Ok(outcome);
     }
-    if let Some(why) = unsupported(fairness) {
-        return Ok(Outcome {
-            verdict: Verdict::Unknown(UnknownReason::Unsupported(why.to_owned())),
-            warnings: Vec::new(),
-            ..zero_time
-        });
-    }
-    let outcome = check_abstractly(model, property, fairness, plan, progress)?;
+    let is_ltl = matches!(property.property, Property::Ltl(_));
+    let time_reduced = time.reduced;
     let judge = Judge {
         model,
         property,
         fairness,
         plan,
+        t_fair_runs_suffice: zero_time.is_none() || is_ltl,
     };
-    judge.judge(outcome, progress)
+    let mut outcome = match zero_time {
+        None => {
+            let outcome = check_abstractly(model, property, fairness, plan, progress)?;
+            judge.judge(outcome, progress)?
+        }
+        Some(stopped) => judge.judge_without_time(stopped, progress)?,
+    };
+    outcome.other_reductions = outcome.other_reductions.or(time_reduced);
+    Ok(outcome)
+}
+
+/// A run in which time stops, and its explanation.
+pub(crate) struct StoppedTime {
+    run: Violation,
+    explanation: Explanation,
+}
+
+impl StoppedTime {
+    /// Takes a verdict back because of this run, and shows it.
+    pub(crate) fn leaves_undecided(self, outcome: &mut Outcome) {
+        outcome.give_up(UnknownReason::ZeroTime(Box::new(self.run)));
+        outcome.explain(self.explanation);
+    }
+}
+
+/// No verdict, after the check that time passes came to this outcome.
+pub(crate) fn undecided(mut zero_time: Outcome, reason: UnknownReason) -> Outcome {
+    zero_time.give_up(reason);
+    zero_time.warnings.clear();
+    zero_time
 }
 
 /// Why a verdict about the abstract model would say nothing about the settings.
@@ -96,18 +132,21 @@ fn time_passes(model: &Model, property: &NamedProperty) -> NamedProperty {
     }
 }
 
-/// What is said if time does not pass, or if that is not known.
-fn without_time(mut outcome: Outcome) -> Outcome {
+/// What is said if it is not known whether time passes.
+fn without_answer(mut outcome: Outcome) -> Outcome {
     outcome.warnings.clear();
-    let why = match &mut outcome.verdict {
-        Verdict::Violated(violation) if violation.kind == ViolationKind::FairLoop => {
-            violation.kind = ViolationKind::ZeroTime;
-            "time stops in this run: without `[]<> tick` abstract timers prove nothing"
-        }
-        _ => "this is about `[]<> tick`, which must hold before abstract timers prove anything",
-    };
+    let why = "this is about `[]<> tick`, which is asked before abstract timers decide anything";
     outcome.remarks.push(why.to_owned());
     outcome
+}
+
+/// From some point on, there are no ticks any more.
+pub(crate) fn time_stops(model: &Model) -> Ltl {
+    let clock = model
+        .parts()
+        .clock
+        .expect("a model with timers has a clock");
+    Ltl::eventually(Ltl::always(Ltl::not(Ltl::atom(clock.tick))))
 }
 
 /// The property on the abstract model, with t-fairness as the plan demands.
@@ -196,29 +235,100 @@ struct Judge<'a> {
     property: &'a NamedProperty,
     fairness: Fairness,
     plan: &'a Plan,
+    /// Is every run of a setting t-fair, or known to satisfy the property?
+    t_fair_runs_suffice: bool,
 }
 
 impl Judge<'_> {
+    /// Decides although time stops in a run.
+    ///
+    /// A run of a setting is, seen abstractly, t-fair or a zero-time run: if ticks never end, a timer
+    /// that is not set again comes down. So a property of runs that both kinds of abstract runs
+    /// satisfy is one of every setting; what concerns reachable states only is asked without
+    /// t-fairness, because a state may have no t-fair run where time stops.
+    fn judge_without_time(
+        &self,
+        stopped: StoppedTime,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, Bug> {
+        let Self {
+            model,
+            property,
+            fairness,
+            plan,
+            ..
+        } = *self;
+        let Property::Ltl(formula) = &property.property else {
+            let outcome = check_explicitly(model, property, fairness, plan, progress)?;
+            return self.judge(outcome, progress);
+        };
+
+        // The runs that t-fairness would leave out.
+        let timeless = NamedProperty {
+            property: Property::Ltl(Ltl::implies(time_stops(model), formula.clone())),
+            ..property.clone()
+        };
+        let mut outcome = check_explicitly(model, &timeless, fairness, plan, progress)?;
+        match &outcome.verdict {
+            Verdict::Unknown(_) => return Ok(outcome),
+            Verdict::Holds { .. } => {
+                let outcome = check_abstractly(model, property, fairness, plan, progress)?;
+                let mut outcome = self.judge(outcome, progress)?;
+                if outcome.holds() {
+                    let remark = "time stops in some runs; they satisfy the property, too";
+                    outcome.remarks.push(remark.to_owned());
+                }
+                return Ok(outcome);
+            }
+            Verdict::Violated(_) => {}
+        }
+        outcome.warnings.clear();
+        if let Some(setting) = self.find_setting(Outcome::is_violated, progress)? {
+            let remark = format!("concrete: the property fails with {setting}");
+            outcome.remarks.push(remark);
+            let is_loop = matches!(&outcome.verdict, Verdict::Violated(v) if v.kind == ViolationKind::FairLoop);
+            if is_loop {
+                let remark = "time stops in this run, which is a mistake of the model";
+                outcome.remarks.push(remark.to_owned());
+            }
+            return Ok(outcome);
+        }
+
+        // Do only runs in which time stops stand in the way?
+        let fair = check_abstractly(model, property, fairness, plan, progress)?;
+        let remark = if fair.holds() {
+            stopped.leaves_undecided(&mut outcome);
+            "time stops in this run: abstract timers prove the property of all others".to_owned()
+        } else {
+            outcome.give_up(UnknownReason::AbstractionTooCoarse);
+            self.tried("the violation of the abstract model was not met")
+        };
+        outcome.remarks.push(remark);
+        Ok(outcome)
+    }
+
     fn judge(&self, mut outcome: Outcome, progress: &mut dyn Progress) -> Result<Outcome, Bug> {
         match &outcome.verdict {
-            Verdict::Holds { witness: Some(_) } => match self.find_setting("holds", progress)? {
-                Some(setting) => outcome
-                    .remarks
-                    .push(format!("concrete: so it is with {setting}")),
-                None => {
-                    outcome.verdict = Verdict::Unknown(UnknownReason::AbstractionTooCoarse);
-                    outcome
+            Verdict::Holds { witness: Some(_) } => {
+                match self.find_setting(Outcome::holds, progress)? {
+                    Some(setting) => outcome
                         .remarks
-                        .push(self.tried("no run of this kind was found"));
+                        .push(format!("concrete: so it is with {setting}")),
+                    None => {
+                        outcome.give_up(UnknownReason::AbstractionTooCoarse);
+                        outcome
+                            .remarks
+                            .push(self.tried("no run of this kind was found"));
+                    }
                 }
-            },
+            }
             Verdict::Violated(violation) if violation.kind != ViolationKind::Unreachable => {
-                let remark = match self.find_setting("violated", progress)? {
+                let remark = match self.find_setting(Outcome::is_violated, progress)? {
                     Some(setting) => format!("concrete: the property fails with {setting}"),
                     None => match self.spurious(violation, progress)? {
                         Some(why) => why,
                         None => {
-                            outcome.verdict = Verdict::Unknown(UnknownReason::AbstractionTooCoarse);
+                            outcome.give_up(UnknownReason::AbstractionTooCoarse);
                             self.tried("the violation of the abstract model was not met")
                         }
                     },
@@ -237,11 +347,11 @@ impl Judge<'_> {
         )
     }
 
-    /// The settings with which the concrete model gives this verdict: the same for all timers first, then
+    /// The settings with which the concrete model has the verdict: the same for all timers first, then
     /// any mixture.
     fn find_setting(
         &self,
-        verdict: &str,
+        has_verdict: fn(&Outcome) -> bool,
         progress: &mut dyn Progress,
     ) -> Result<Option<String>, Bug> {
         let uniform = (0..=self.reach()).map(|beyond| (beyond, beyond));
@@ -260,7 +370,7 @@ impl Judge<'_> {
             };
             let outcome =
                 check_explicitly(&concrete, self.property, self.fairness, self.plan, progress)?;
-            if outcome.verdict.name() == verdict {
+            if has_verdict(&outcome) {
                 return Ok(Some(self.settings_text(range)));
             }
         }
@@ -307,13 +417,16 @@ impl Judge<'_> {
         violation: &Violation,
         progress: &mut dyn Progress,
     ) -> Result<Option<String>, Bug> {
+        if !self.t_fair_runs_suffice {
+            return Ok(None);
+        }
         let timers = true;
         let fairness = Fairness {
             timers,
             ..self.fairness
         };
         let fair = check_explicitly(self.model, self.property, fairness, self.plan, progress)?;
-        if !matches!(fair.verdict, Verdict::Holds { .. }) {
+        if !fair.holds() {
             return Ok(None);
         }
         let only_timers = Fairness {

@@ -2,9 +2,8 @@
 //!
 //! All of them are facts about a complete exploration; none is guessed from a partial one.
 
-use base::{Diagnostic, Fairness, NoProgress, Span};
+use base::{Diagnostic, Fairness, NoProgress, Route, Span};
 use engine::Stats;
-use evidence::Verdict;
 use logic::{CtlStar, Ltl, NamedProperty, Op, PathQuantifier, Property};
 use model::{
     Annotation, Atom, AtomMeaning, BinaryOp, CommandId, Expr, Model, ModelParts, ProcessId, Subject,
@@ -183,6 +182,7 @@ fn is_plain(formula: &Ltl) -> bool {
 /// a value only where its left side is true.
 fn premise_of_atom(model: &Model, atom: base::AtomId) -> Option<Premise> {
     let Atom { name, meaning, .. } = &model.parts().atoms[atom.index()];
+    // shape: only implications have a premise.
     let AtomMeaning::State(Expr::Binary(BinaryOp::Implies, premise, _)) = meaning else {
         return None;
     };
@@ -252,10 +252,9 @@ pub fn needless_annotations(
     checked: &[(&NamedProperty, &Outcome)],
     plan: &Plan,
 ) -> Vec<Diagnostic> {
-    let holds = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Holds { .. });
     let complete = |(property, outcome): &&(&NamedProperty, &Outcome)| {
-        holds(outcome)
-            && outcome.route == "explicit"
+        outcome.holds()
+            && outcome.route == Route::Explicit
             && !outcome.stats.reduced
             && !matches!(
                 property.property,
@@ -269,7 +268,7 @@ pub fn needless_annotations(
     let relevant: Vec<&NamedProperty> = checked
         .iter()
         .filter(|(property, outcome)| {
-            holds(outcome) && outcome.fairness.annotated && is_temporal(property)
+            outcome.holds() && outcome.fairness.annotated && is_temporal(property)
         })
         .map(|(property, _)| *property)
         .collect();
@@ -351,6 +350,6 @@ fn holds_without(model: &Model, position: usize, relevant: &[&NamedProperty], pl
     relevant.iter().all(|property| {
         let fairness = crate::effective_fairness(model, property, plan.fairness);
         let outcome = reduction::check(&weaker, property, fairness, plan, &mut NoProgress);
-        matches!(outcome.verdict, Verdict::Holds { .. })
+        outcome.holds()
     })
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use base::{Budget, Fairness, NoProgress, Source};
-use check::{Outcome, Plan, Reductions, check};
+use check::{Outcome, Plan, Reduction, Reductions, check};
 use testkit::Random;
 
 const KINDS: [&str; 6] = [
@@ -96,15 +96,14 @@ fn decide(text: &str, fairness: &str, reductions: Option<Reductions>) -> Outcome
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let diagnostics = &loaded.diagnostics;
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{diagnostics:?}\n{text}"));
     let plan = Plan {
         fairness: Some(Fairness::parse(fairness).expect("the names are right")),
-        reduce: reductions.is_some(),
-        reductions: reductions.unwrap_or_default(),
+        reduction: reductions.map_or(Reduction::None, Reduction::Chosen),
         budget: Budget::unlimited().with_max_states(5_000),
         ..Plan::default()
     };

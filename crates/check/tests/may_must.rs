@@ -21,7 +21,7 @@ fn figure_1_of_the_paper() {
             name: "may_must.fair".into(),
             text: text.clone(),
         };
-        let loaded = lang::load(source, &lang::Options::default());
+        let loaded = lang::load(source, &source::Options::default()).single();
         let model = loaded.model.expect("the example has no errors");
         let plan = Plan {
             naive,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Budget, Fairness, NoProgress, Source, Span};
-use check::{Outcome, Plan, check};
+use check::{Outcome, Plan, Reduction, check};
 use evidence::{Verdict, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::Model;
@@ -69,10 +69,14 @@ fn threads_change_no_verdict() {
         if name.contains("global") && shape == 2 {
             continue;
         }
-        let reduce = random.chance(40);
+        let reduction = if random.chance(40) {
+            Reduction::ALL
+        } else {
+            Reduction::None
+        };
         let plan = |n_threads: usize| Plan {
             fairness: Fairness::parse(name),
-            reduce,
+            reduction,
             budget: Budget::unlimited()
                 .with_max_states(2_000)
                 .with_threads(n_threads),
@@ -88,7 +92,7 @@ fn threads_change_no_verdict() {
             assert!(found != "holds" && expected != "holds", "seed {seed}");
             continue;
         }
-        assert_eq!(found, expected, "seed {seed}, {name}, reduced: {reduce}");
+        assert_eq!(found, expected, "seed {seed}, {name}, {reduction:?}");
         if found == "holds" && !several.stats.reduced {
             assert_eq!(counts(&several), counts(&one), "seed {seed}, {name}");
             assert_eq!(several.stats.atoms_seen, one.stats.atoms_seen);
@@ -110,11 +114,11 @@ fn load(text: &str, n: &str) -> (Model, Vec<NamedProperty>) {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let options = lang::Options {
+    let options = source::Options {
         defines: vec![("N".to_owned(), n.to_owned())].into_iter().collect(),
-        ..lang::Options::default()
+        ..source::Options::default()
     };
-    let loaded = lang::load(source, &options);
+    let loaded = lang::load(source, &options).single();
     let diagnostics = loaded.diagnostics;
     let model = loaded.model.unwrap_or_else(|| panic!("{diagnostics:?}"));
     (model, loaded.properties)

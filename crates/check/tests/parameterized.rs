@@ -10,7 +10,7 @@ use parameterized_support::{answer, read};
 /// The property holds for all numbers of processes; what the proof needs.
 fn needs(text: &str, name: &str) -> Vec<String> {
     let answer = answer(text, name);
-    let remarks = &answer.remarks;
+    let remarks = &answer.outcome.remarks;
     assert!(
         matches!(answer.outcome.verdict, Verdict::Holds { .. }),
         "{name}: {remarks:?}"

@@ -25,7 +25,7 @@ fn is_text_proved(text: &str, property: &str, entries: &[&str]) -> bool {
                 reason.name(),
                 "abstraction-too-coarse",
                 "{:?}",
-                answer.remarks
+                answer.outcome.remarks
             );
             false
         }

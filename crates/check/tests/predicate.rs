@@ -4,10 +4,10 @@ use base::{NoProgress, Source};
 use check::predicate::{Options, TextFormat, abstraction_text};
 use check::{Outcome, Plan, Route};
 
-fn load(text: &str) -> lang::Loaded {
+fn load(text: &str) -> source::Single {
     let name = "test.fair".to_owned();
     let text = text.to_owned();
-    let loaded = lang::load(Source { name, text }, &lang::Options::default());
+    let loaded = lang::load(Source { name, text }, &source::Options::default()).single();
     assert!(loaded.model.is_some(), "{:?}", loaded.diagnostics);
     loaded
 }

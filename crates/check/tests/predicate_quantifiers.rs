@@ -21,13 +21,13 @@ fn ask(text: &str, formula: &str, fairness: &str) -> Outcome {
 
 /// Asks about a model as the command line does with `--ctl`.
 fn ask_by(route: Option<Route>, text: &str, formula: &str, fairness: &str) -> Outcome {
-    let options = lang::Options {
+    let options = source::Options {
         ctl: vec![("asked".to_owned(), formula.to_owned())],
-        ..lang::Options::default()
+        ..source::Options::default()
     };
     let name = "test.fair".to_owned();
     let text = text.to_owned();
-    let loaded = lang::load(Source { name, text }, &options);
+    let loaded = lang::load(Source { name, text }, &options).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
@@ -81,7 +81,7 @@ fn models_with_unbounded_data_take_this_route() {
         let outcome = ask_by(None, &text, formula, "none");
         assert_eq!(
             (outcome.route, outcome.verdict.name()),
-            ("predicate", "holds")
+            (Route::Predicate, "holds")
         );
     }
 }
@@ -159,7 +159,7 @@ fn what_is_claimed_agrees_with_explicit_search() {
                     name,
                     text: text.clone(),
                 };
-                let loaded = lang::load(source, &lang::Options::default());
+                let loaded = lang::load(source, &source::Options::default()).single();
                 (loaded.model.expect("it is valid"), 4, text)
             }
             _ => (

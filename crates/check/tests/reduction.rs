@@ -1,11 +1,11 @@
 //! What reductions leave out, and what they must not.
 
 use base::{Budget, Fairness, NoProgress, Source};
-use check::{Outcome, Plan, Reductions, check};
+use check::{Outcome, Plan, Reduction, Reductions, check};
 use evidence::Verdict;
 
 fn decide(text: &str, defines: &[(&str, &str)], fairness: &str, reduce: bool) -> Outcome {
-    decide_with(text, defines, fairness, reduce.then(Reductions::default))
+    decide_with(text, defines, fairness, reduce.then_some(Reductions::ALL))
 }
 
 fn decide_with(
@@ -19,18 +19,17 @@ fn decide_with(
         text: text.into(),
     };
     let define = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-    let options = lang::Options {
+    let options = source::Options {
         defines: defines.iter().map(define).collect(),
-        ..lang::Options::default()
+        ..source::Options::default()
     };
-    let loaded = lang::load(source, &options);
+    let loaded = lang::load(source, &options).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let plan = Plan {
         fairness: Fairness::parse(fairness),
-        reduce: reductions.is_some(),
-        reductions: reductions.unwrap_or_default(),
+        reduction: reductions.map_or(Reduction::None, Reduction::Chosen),
         budget: Budget::unlimited().with_max_states(20_000),
         ..Plan::default()
     };

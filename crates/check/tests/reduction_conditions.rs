@@ -7,7 +7,7 @@
 //! error that can be met, only from states that a wrong reduction would not keep.
 
 use base::{Fairness, NoProgress, Source};
-use check::{Plan, Reductions, check};
+use check::{Plan, Reduction, Reductions, check};
 use logic::NamedProperty;
 use model::Model;
 
@@ -26,7 +26,7 @@ fn verdict(text: &str, reductions: Reductions) -> &'static str {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics));
@@ -36,8 +36,7 @@ fn verdict(text: &str, reductions: Reductions) -> &'static str {
 fn decided(model: &Model, property: &NamedProperty, reductions: Reductions) -> &'static str {
     let plan = Plan {
         fairness: Fairness::parse("none"),
-        reduce: reductions != Reductions::NONE,
-        reductions,
+        reduction: Reduction::Chosen(reductions),
         all_code: false,
         ..Plan::default()
     };
@@ -192,9 +191,8 @@ fn a_message_that_is_put_in_order_is_read() {
             active proctype R() { c?got; assert(got != 2) }"
             .into(),
     };
-    let loaded = import::promela::load(source, &import::Options::default(), &mut |name| {
-        Err(name.to_owned())
-    });
+    let no_files = source::Memory::default();
+    let loaded = promela::load(source, &no_files, &source::Options::default()).single();
     let model = loaded.model.expect("it is right");
     let mut properties = loaded.properties.iter();
     let property = properties.find(|property| property.name == "assertions");

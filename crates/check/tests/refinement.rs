@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use base::Budget;
-use check::refinement::{Lts, Refinement, includes};
+use check::refinement::{Lts, includes};
+use source::Refinement;
 use testkit::Random;
 
 const NAMES: [&str; 2] = ["a", "b"];

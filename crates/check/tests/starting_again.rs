@@ -1,13 +1,14 @@
 //! Searches that become large and are started again with reductions.
 
 use base::{Budget, Fairness, NoProgress, Progress, Snapshot, Source};
-use check::{Outcome, Plan, Reductions, check};
+use check::{Outcome, Plan, Reduction, Reductions, check};
 use logic::NamedProperty;
 use model::Model;
 
 const PHILOSOPHERS: &str = include_str!("../../../examples/philosophers.fair");
 const RIGHT: &str = include_str!("../../../examples/philosophers_right.fair");
 const MILNER: &str = include_str!("../../../examples/milner_fair.fair");
+const CHANNEL: &str = include_str!("../../../testdata/defects/large_channel_invariant.fair");
 const LE_C: &str = include_str!("../../../examples/population/le_c.fair");
 
 fn load(text: &str, n: u64, ltl: Option<&str>) -> (Model, Vec<NamedProperty>) {
@@ -15,12 +16,16 @@ fn load(text: &str, n: u64, ltl: Option<&str>) -> (Model, Vec<NamedProperty>) {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let options = lang::Options {
-        defines: vec![("N".to_owned(), n.to_string())],
+    let options = source::Options {
+        defines: text
+            .contains("const N ")
+            .then(|| ("N".to_owned(), n.to_string()))
+            .into_iter()
+            .collect(),
         ltl: ltl.into_iter().map(|f| ("f".into(), f.into())).collect(),
-        ..lang::Options::default()
+        ..source::Options::default()
     };
-    let loaded = lang::load(source, &options);
+    let loaded = lang::load(source, &options).single();
     let model = loaded.model;
     let model = model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     (model, loaded.properties)
@@ -42,14 +47,14 @@ fn ask(text: &str, n: u64, property: &str, plan: &Plan) -> Outcome {
 fn after(n_states: u64) -> Plan {
     Plan {
         fairness: Fairness::parse("none"),
-        reduce_after: Some(n_states),
+        reduction: Reduction::Auto { after: n_states },
         ..Plan::default()
     }
 }
 
 fn complete() -> Plan {
     Plan {
-        reduce_after: None,
+        reduction: Reduction::None,
         ..after(0)
     }
 }
@@ -70,8 +75,7 @@ fn a_large_exploration_goes_on_reduced() {
     assert_eq!(some.reduced.names(), ["partial-order"]);
     assert!(some.stats.n_states < all.stats.n_states / 2);
     let asked = Plan {
-        reduce: true,
-        reductions: some.reduced,
+        reduction: Reduction::Chosen(some.reduced),
         ..complete()
     };
     let asked = ask(RIGHT, 6, "deadlockfree", &asked);
@@ -109,6 +113,14 @@ fn a_large_search_for_loops_goes_on_reduced() {
         (outcome.verdict.name(), is_again(&outcome)),
         ("holds", true)
     );
+}
+
+/// The steps that fill a channel were left out once although the invariant asks for them.
+#[test]
+fn a_channel_that_is_asked_about_is_not_forgotten() {
+    let outcome = ask(CHANNEL, 0, "inv", &after(5_000));
+    assert_eq!(outcome.verdict.name(), "violated");
+    assert!(outcome.reduced.partial_order);
 }
 
 #[test]
@@ -232,11 +244,11 @@ fn questions_about_all_states_are_never_started_again() {
             name: "m.fair".into(),
             text: RIGHT.into(),
         };
-        let options = lang::Options {
+        let options = source::Options {
             ctl: vec![("f".into(), formula.into())],
-            ..lang::Options::default()
+            ..source::Options::default()
         };
-        let loaded = lang::load(source, &options);
+        let loaded = lang::load(source, &options).single();
         let property = loaded.properties.last().expect("the formula");
         let model = loaded.model.expect("it is right");
         let outcome = check(&model, property, &after(10), &mut NoProgress);

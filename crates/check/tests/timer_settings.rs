@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use base::{Budget, Fairness, NoProgress, Span};
 use check::{Plan, TimerFairness, check};
-use evidence::{Verdict, ViolationKind};
-use logic::{NamedProperty, Property};
+use evidence::Verdict;
+use logic::{Ltl, NamedProperty, Property};
 use model::Model;
-use testkit::{ModelShape, Random, ReferenceGraph, random_ctl_star, random_formula, random_model};
+use testkit::{
+    ModelShape, Random, ReferenceGraph, cases, random_ctl_star, random_formula, random_model,
+};
 
 fn verdict(model: &Model, property: &Property) -> Verdict {
     let plan = Plan {
@@ -27,14 +29,17 @@ fn verdict(model: &Model, property: &Property) -> Verdict {
     outcome.unwrap_or_else(|bug| panic!("{bug}")).verdict
 }
 
-fn is_zero_time(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Violated(violation) if violation.kind == ViolationKind::ZeroTime)
+/// Does time stop in some run of the abstract model?
+fn stops(model: &Model) -> bool {
+    let clock = model.parts().clock.expect("a model with timers");
+    let ticks = Ltl::always(Ltl::eventually(Ltl::atom(clock.tick)));
+    !matches!(verdict(model, &Property::Ltl(ticks)), Verdict::Holds { .. })
 }
 
 #[test]
 fn abstract_verdicts_hold_of_all_settings() {
-    let mut n_cases: BTreeMap<(bool, &str), usize> = BTreeMap::new();
-    for seed in 0..60_000 {
+    let mut n_cases: BTreeMap<(bool, bool, &str), u32> = BTreeMap::new();
+    for seed in 0..u64::from(cases(10_000)) {
         let mut random = Random::new(seed);
         let model = random_model(&mut random, ModelShape::Tiny);
         if model.abstract_timers().next().is_none() || !model.parts().assumptions.is_empty() {
@@ -43,6 +48,7 @@ fn abstract_verdicts_hold_of_all_settings() {
         if !matches!(ReferenceGraph::explore(&model, 100), Ok(Some(_))) {
             continue;
         }
+        let is_timeless = stops(&model);
         for _ in 0..2 {
             let is_branching = random.chance(60);
             let property = match is_branching {
@@ -56,7 +62,7 @@ fn abstract_verdicts_hold_of_all_settings() {
             // A violation of a linear formula is one of some setting only; it was found there.
             let transfers = match &found {
                 Verdict::Holds { .. } => true,
-                Verdict::Violated(_) => is_branching && !is_zero_time(&found),
+                Verdict::Violated(_) => is_branching,
                 Verdict::Unknown(_) => false,
             };
             if !transfers {
@@ -75,10 +81,38 @@ fn abstract_verdicts_hold_of_all_settings() {
                     "seed {seed}, {beyond} {stretched}, {property:?}"
                 );
             }
-            *n_cases.entry((is_branching, found.name())).or_default() += 1;
+            let case = (is_timeless, is_branching, found.name());
+            *n_cases.entry(case).or_default() += 1;
         }
     }
-    let at_least = |case: (bool, &'static str)| n_cases.get(&case).copied().unwrap_or(0) > 200;
-    let cases = [(true, "holds"), (true, "violated"), (false, "holds")];
-    assert!(cases.into_iter().all(at_least), "{n_cases:?}");
+    let at_least = |case| n_cases.get(&case).copied().unwrap_or(0) >= cases(10);
+    for is_timeless in [false, true] {
+        let cases = [(true, "holds"), (true, "violated"), (false, "holds")];
+        let mut cases = cases.map(|(is_branching, name)| (is_timeless, is_branching, name));
+        assert!(cases.iter_mut().all(|case| at_least(*case)), "{n_cases:?}");
+    }
+}
+
+/// Whatever a formula says, it holds or its negation does; also where time stops.
+#[test]
+fn tautologies_hold_with_and_without_time() {
+    let mut n_cases = [0_u32, 0];
+    for seed in 0..u64::from(cases(5_000)) {
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Tiny);
+        if model.abstract_timers().next().is_none()
+            || !matches!(ReferenceGraph::explore(&model, 100), Ok(Some(_)))
+        {
+            continue;
+        }
+        let size = random.below(4);
+        let formula = random_formula(&mut random, 8, size);
+        let always = Ltl::always(formula.clone());
+        let never = Ltl::eventually(Ltl::not(formula.clone()));
+        let tautology = Ltl::or([always, never]);
+        let found = verdict(&model, &Property::Ltl(tautology.clone()));
+        assert_eq!(found.name(), "holds", "seed {seed}, {tautology:?}");
+        n_cases[usize::from(stops(&model))] += 1;
+    }
+    assert!(n_cases.iter().all(|n| *n >= cases(10)), "{n_cases:?}");
 }

@@ -2,14 +2,14 @@
 
 use base::{Fairness, NoProgress, Source};
 use check::{Outcome, Plan, TimerFairness, check};
-use evidence::{Verdict, ViolationKind};
+use evidence::{UnknownReason, Verdict, ViolationKind};
 
 fn outcomes(text: &str, plan: &Plan) -> Vec<Outcome> {
     let source = Source {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
@@ -93,21 +93,101 @@ fn a_timer_that_is_set_again_and_again_need_not_expire() {
     }
 }
 
+/// Time stops where `P` spins, and every setting has that run.
+const SPINNER: &str = "
+    timer t abstract from 2
+    process P { init a from a { spin  begin { set t := any } -> b } from b { } }
+    property done: eventually expired(t)
+    property either: (always eventually P @ a) || (eventually always P @ b)
+    property stays: always (P @ b -> always P @ b)
+    invariant fine: true
+    invariant never: !P @ b
+    reachable end: P @ b && expired(t)
+    property some: E(F(expired(t)))
+    property all: A(F(expired(t)))
+    property tautology: A((F(P @ b)) || (G(!P @ b)))
+    deadlockfree
+";
+
 #[test]
-fn a_run_without_time_is_reported_in_place_of_a_verdict() {
-    let text = "
-        timer t abstract from 2
-        process P { init a from a { spin  begin { set t := any } -> b } from b { } }
-        property done: eventually expired(t)
-        invariant fine: true
-    ";
-    for outcome in outcomes(text, &Plan::default()) {
+fn a_run_without_time_is_no_violation_of_what_it_satisfies() {
+    let found = outcomes(SPINNER, &Plan::default());
+    let verdicts: Vec<&str> = found.iter().map(|o| o.verdict.name()).collect();
+    let expected = [
+        // The spinning run itself violates it, with every setting.
+        "violated", "holds", "holds", "holds", "violated", "holds",
+        // That the timer expires in some run needs a tick from "2 or more".
+        "unknown", "violated", "holds", "holds",
+    ];
+    assert_eq!(verdicts, expected);
+    let remarks = &found[0].remarks;
+    assert!(
+        remarks.iter().any(|r| r.starts_with("concrete")),
+        "{remarks:?}"
+    );
+    assert!(
+        remarks.iter().any(|r| r.contains("time stops")),
+        "{remarks:?}"
+    );
+    assert!(found[2].remarks.iter().any(|r| r.contains("time stops")));
+}
+
+#[test]
+fn a_tautology_holds_where_time_can_stand_still() {
+    let text = include_str!("../../../testdata/defects/zt.fair");
+    for way in [WAYS.as_slice(), &[TimerFairness::None]].concat() {
+        let outcome = only(text, &with(way));
+        assert_eq!(outcome.verdict.name(), "holds", "{way:?}");
+    }
+}
+
+/// Time stops only with the setting 99, which is not tried, and only there the property fails.
+const FAR: &str = "
+    timer t abstract from 2
+    timer far
+    process P {
+        init a
+        from a { start { set t := any; set far := 99 } -> b }
+        from b { hit when expired(t) && expired(far) { set t := any } -> c
+                 low when expired(t) && !expired(far) -> d
+                 high when expired(far) && !expired(t) -> d }
+        from c { spin }
+        from d { }
+    }
+    property ends: eventually (P @ d || expired(t) && P @ c)
+    property branch: A(F(P @ d || expired(t) && P @ c))
+";
+
+#[test]
+fn a_run_without_time_is_shown_where_it_stands_in_the_way() {
+    for outcome in outcomes(FAR, &Plan::default()) {
         match &outcome.verdict {
-            Verdict::Violated(violation) => assert_eq!(violation.kind, ViolationKind::ZeroTime),
+            Verdict::Unknown(UnknownReason::ZeroTime(run)) => {
+                assert_eq!(run.kind, ViolationKind::ZeroTime);
+                assert!(run.trace.as_ref().is_some_and(|t| t.loop_start.is_some()));
+            }
             other => panic!("{other:?}"),
         }
-        assert!(outcome.remarks[0].contains("[]<> tick"));
+        assert!(outcome.remarks.iter().any(|r| r.contains("time stops")));
     }
+}
+
+#[test]
+fn the_run_without_time_is_confirmed_by_the_judge() {
+    let source = Source {
+        name: "m.fair".into(),
+        text: FAR.into(),
+    };
+    let loaded = lang::load(source, &source::Options::default()).single();
+    let model = loaded.model.expect("it loads");
+    let property = &loaded.properties[0];
+    let outcome = check(&model, property, &Plan::default(), &mut NoProgress).expect("no bug");
+    let Verdict::Unknown(UnknownReason::ZeroTime(run)) = outcome.verdict else {
+        panic!("{:?}", outcome.verdict);
+    };
+    let fairness = Fairness::default();
+    let judged = evidence::validate(&model, &property.property, fairness, &[], &run);
+    assert_eq!(judged, Ok(()));
 }
 
 #[test]

@@ -9,13 +9,12 @@ fn warnings(text: &str) -> Vec<String> {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let plan = Plan {
         fairness: None,
-        reduce: false,
         budget: Budget::unlimited(),
         ..Plan::default()
     };
@@ -145,7 +144,7 @@ fn premises_below_path_quantifiers_are_looked_at() {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     let model = loaded.model.expect("no errors");
     let codes = |name: &str| -> Vec<&str> {
         let property = loaded.properties.iter().find(|p| p.name == name);

@@ -1,21 +1,37 @@
 //! Files that hold what a check needs to go on.
 //!
-//! A line of JSON says which call it was and what the model was; then come the states of the
-//! searches that were not done, as numbers of 64 bits, and a hash of everything before it.
+//! A line says that it is a checkpoint, and of which format. A line of JSON says which program wrote
+//! it, which call it was and what the files of the model were; then come the states of the searches
+//! that were not done, as numbers of 64 bits, and a hash of everything before it.
+//!
+//! The hash is against accidents. What a file says is data: the searches look at every number before
+//! they use it, no file is written because a checkpoint names it, and a verdict says that it rests on
+//! the checkpoint.
 
-use std::fs;
+use std::fs::{self, File};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
-use base::Checkpoints;
+use anyhow::{Context as _, anyhow, bail};
+use fairground::Checkpoints;
 use serde_json::{Value, json};
 
 use crate::output;
 
 /// How often the state of a search is kept.
 const INTERVAL: Duration = Duration::from_secs(120);
+
+/// How every checkpoint begins; the number of the format follows.
+const MAGIC: &str = "fair-checkpoint ";
+
+/// The format that is written and read.
+const FORMAT: &str = "2";
+
+/// Which program writes checkpoints: searches of other versions may number states differently.
+const PROGRAM: &str = concat!("fair ", env!("CARGO_PKG_VERSION"));
 
 const NO_PANIC: &str = "nobody panics while a checkpoint is written";
 
@@ -26,8 +42,8 @@ pub struct Call {
     pub arguments: Vec<String>,
     /// Where it was made.
     pub directory: String,
-    /// The text of the model.
-    pub text: String,
+    /// The files of the model with their texts, the model itself first.
+    pub files: Vec<(String, String)>,
 }
 
 /// The states of searches, by property; the first word of each says which search it was.
@@ -49,6 +65,8 @@ struct Inner {
     sections: Sections,
     /// The states to go on from.
     restored: Sections,
+    /// Does the search for the property go on from the file?
+    has_gone_on: bool,
     has_failed: bool,
 }
 
@@ -63,6 +81,7 @@ impl CheckpointFile {
                 property: String::new(),
                 sections: restored.clone(),
                 restored,
+                has_gone_on: false,
                 has_failed: false,
             }),
         }
@@ -70,7 +89,26 @@ impl CheckpointFile {
 
     /// The next search is for this property.
     pub fn begin(&self, property: &str) {
-        property.clone_into(&mut self.inner().property);
+        let mut inner = self.inner();
+        property.clone_into(&mut inner.property);
+        inner.has_gone_on = false;
+    }
+
+    /// What is to be said about a verdict on the property, if the search went on from the file.
+    pub fn remark(&self) -> Option<String> {
+        let path = Path::new(self.path.file_name().unwrap_or_default()).display();
+        let remark = || {
+            format!(
+                "rests on the checkpoint `{path}`: what it says was done before is not done again"
+            )
+        };
+        self.inner().has_gone_on.then(remark)
+    }
+
+    /// The message for a checkpoint whose numbers contradict each other or the model.
+    pub fn damaged(&self) -> anyhow::Error {
+        let why = "its states cannot be those of this search";
+        not_a_checkpoint(&self.path, why)
     }
 
     /// The property is decided.
@@ -87,23 +125,64 @@ impl CheckpointFile {
     fn write(&self, sections: &[(String, Vec<u64>)]) -> anyhow::Result<()> {
         let listed = |(property, words): &(String, Vec<u64>)| json!({ "property": property, "words": words.len() });
         let header = json!({
-            "checkpoint": 1,
+            "program": PROGRAM,
             "arguments": self.call.arguments,
             "directory": self.call.directory,
-            "text": self.call.text,
+            "files": self.call.files,
             "sections": sections.iter().map(listed).collect::<Vec<_>>(),
         });
-        let mut bytes = format!("{header}\n").into_bytes();
+        let mut bytes = format!("{MAGIC}{FORMAT}\n{header}\n").into_bytes();
         for (_, words) in sections {
             bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         }
         bytes.extend(hash(&bytes).to_le_bytes());
-        // A call that ends while it writes must not destroy what was kept before.
-        let partial = self.path.with_extension("part");
+        check_replaceable(&self.path)?;
         let cannot_write = || format!("`{}` cannot be written", self.path.display());
-        fs::write(&partial, bytes).with_context(cannot_write)?;
-        fs::rename(&partial, &self.path).with_context(cannot_write)
+        replace(&self.path, &bytes).with_context(cannot_write)
     }
+}
+
+/// May a checkpoint be written here?
+///
+/// # Errors
+/// There is a file that is not a checkpoint.
+pub fn check_replaceable(path: &Path) -> anyhow::Result<()> {
+    let mut start = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    match read {
+        Ok(()) if start == *MAGIC.as_bytes() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(()) | Err(_) => bail!(
+            "`{}` exists and is not a checkpoint, so it is not overwritten; remove it, or choose \
+             another name",
+            path.display()
+        ),
+    }
+}
+
+/// Puts a file in place of another at once. A call that ends while it writes must not destroy what
+/// was kept before, and must not write into a file that someone else has put there.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let number = RandomState::new().build_hasher().finish();
+    let partial = path.with_file_name(format!(".{name}.{number:016x}.part"));
+    let written = File::create_new(&partial).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let replaced = written.and_then(|()| fs::rename(&partial, path));
+    if replaced.is_err() {
+        // Nothing can be done about what is left.
+        let _ = fs::remove_file(&partial);
+    }
+    replaced
+}
+
+fn not_a_checkpoint(path: &Path, why: &str) -> anyhow::Error {
+    anyhow!(
+        "`{}` is not a checkpoint: {why}; start the check again with `fair check`",
+        path.display()
+    )
 }
 
 impl Checkpoints for CheckpointFile {
@@ -132,6 +211,7 @@ impl Checkpoints for CheckpointFile {
             .restored
             .iter()
             .position(|(name, words)| *name == property && words.first() == Some(&search));
+        inner.has_gone_on |= position.is_some();
         position.map(|position| inner.restored.swap_remove(position).1.split_off(1))
     }
 }
@@ -142,27 +222,52 @@ impl Checkpoints for CheckpointFile {
 /// It cannot be read, or it is damaged.
 pub fn read(path: &Path) -> anyhow::Result<(Call, Sections)> {
     let bytes = fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
-    let parsed = bytes
-        .split_last_chunk()
-        .filter(|(content, stored)| hash(content) == u64::from_le_bytes(**stored))
-        .and_then(|(content, _)| parse(content));
-    match parsed {
-        Some(parsed) => Ok(parsed),
-        None => bail!("`{}` is no checkpoint, or it is damaged", path.display()),
-    }
+    parse(&bytes).map_err(|why| not_a_checkpoint(path, &why))
 }
 
-fn parse(content: &[u8]) -> Option<(Call, Sections)> {
-    let end = content.iter().position(|byte| *byte == b'\n')?;
-    let header: Value = serde_json::from_slice(&content[..end]).ok()?;
+fn parse(bytes: &[u8]) -> Result<(Call, Sections), String> {
+    let rest = bytes.strip_prefix(MAGIC.as_bytes());
+    let rest = rest.ok_or("it does not begin like one")?;
+    let (format, rest) = line(rest).ok_or("it ends too early")?;
+    if format != FORMAT.as_bytes() {
+        let format = String::from_utf8_lossy(format);
+        return Err(format!(
+            "it has format {format}, and this program reads format {FORMAT}"
+        ));
+    }
+
+    let (content, stored) = bytes.split_last_chunk().ok_or("it ends too early")?;
+    if hash(content) != u64::from_le_bytes(*stored) {
+        return Err("it is damaged".to_owned());
+    }
+    let rest = &rest[..rest.len() - stored.len()];
+    let (header, words) = line(rest).ok_or("it ends too early")?;
+    let header: Value = serde_json::from_slice(header).map_err(|_| "its header is not JSON")?;
+    if header["program"] != PROGRAM {
+        let other = header["program"].as_str().unwrap_or("another program");
+        return Err(format!("{other} has written it, and this is {PROGRAM}"));
+    }
+    read_header(&header, words).ok_or_else(|| "its header does not fit the rest".to_owned())
+}
+
+/// What comes before the first end of a line, and what comes after it.
+fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    Some((&bytes[..end], &bytes[end + 1..]))
+}
+
+fn read_header(header: &Value, words: &[u8]) -> Option<(Call, Sections)> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let arguments = header["arguments"].as_array()?.iter().map(text);
     let call = Call {
         arguments: arguments.collect::<Option<_>>()?,
         directory: text(&header["directory"])?,
-        text: text(&header["text"])?,
+        files: serde_json::from_value(header["files"].clone()).ok()?,
     };
-    let mut rest = &content[end + 1..];
+    if call.files.is_empty() {
+        return None;
+    }
+    let mut rest = words;
     let mut sections = Vec::new();
     for section in header["sections"].as_array()? {
         let n_bytes = usize::try_from(section["words"].as_u64()?)
@@ -177,7 +282,7 @@ fn parse(content: &[u8]) -> Option<(Call, Sections)> {
         sections.push((text(&section["property"])?, words.collect()));
         rest = others;
     }
-    Some((call, sections))
+    rest.is_empty().then_some((call, sections))
 }
 
 /// FNV-1a over words: not against malice, but against accidents.
@@ -200,7 +305,7 @@ mod tests {
         let call = Call {
             arguments: vec!["check".into(), "m.fair".into()],
             directory: "/".into(),
-            text: "process P { a }\n".into(),
+            files: vec![("m.fair".into(), "process P { a }\n".into())],
         };
         let file = CheckpointFile::new(path.clone(), call.clone(), Vec::new());
         file.begin("p");

@@ -1,8 +1,8 @@
 //! Diagnostics on standard error, in the look of rustc.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use base::{Diagnostic, Severity, Source, Span};
-use report::Style;
+use fairground::report::Style;
+use fairground::{Diagnostic, Severity, Source, Span};
 
 use crate::output;
 
@@ -89,8 +89,8 @@ fn range(span: Span, text: &str) -> std::ops::Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use base::SourceId;
     use expect_test::{Expect, expect};
+    use fairground::SourceId;
 
     use super::*;
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
-use crate::output;
+use fairground::{Bug, Error};
+
+use crate::{loading, output};
 
 /// How the program ends. The numbers are part of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +44,7 @@ pub enum Failure {
     /// A limit was reached before there was anything to show.
     Stopped(String),
     /// The tool is wrong.
-    Bug(check::Bug),
+    Bug(Bug),
 }
 
 impl Failure {
@@ -82,9 +84,19 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-impl From<check::Bug> for Failure {
-    fn from(bug: check::Bug) -> Self {
-        Self::Bug(bug)
+/// Diagnostics are shown on the way.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Call(message) => Self::wrong(message),
+            Error::Text(text) => {
+                loading::show(&text.diagnostics, &text.sources, true);
+                Self::Diagnosed
+            }
+            Error::Stopped(message) => Self::Stopped(message),
+            Error::Limit(reason) => Self::Stopped(reason.name().to_owned()),
+            Error::Bug(bug) => Self::Bug(bug),
+        }
     }
 }
 
@@ -94,10 +106,10 @@ mod tests {
 
     #[test]
     fn unconfirmed_evidence_ends_with_101() {
-        let bug = check::Bug {
+        let bug = Bug {
             property: "p".into(),
-            invalid: evidence::Invalid::NotInitial,
+            invalid: fairground::Invalid::NotInitial,
         };
-        assert_eq!(Failure::from(bug).report().code(), 101);
+        assert_eq!(Failure::from(Error::Bug(bug)).report().code(), 101);
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use base::{Budget, Stopper};
+use fairground::{Budget, Stopper};
 
 use crate::failure::Status;
 use crate::output;

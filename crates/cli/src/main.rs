@@ -1,12 +1,10 @@
 //! `fair`: the command line of Fairground.
 //!
-//! Reads a model, decides its properties and explains the answer. This crate, and no crate below
-//! it, touches files, clocks, the environment and terminals; what a verdict means is decided
-//! elsewhere. `docs/reference/cli.md` lists everything that users can rely on.
+//! Options, files, signals, terminals and exit statuses: everything else is done by the library
+//! [`fairground`]. `docs/reference/cli.md` lists everything that users can rely on.
 
 mod checkpoint_file;
 mod command;
-mod csp;
 mod diagnostics;
 mod failure;
 mod guard;
@@ -14,11 +12,9 @@ mod limits;
 mod loading;
 mod options;
 mod output;
+mod planning;
 mod progress;
 mod quantity;
-mod random;
-mod solver;
-mod start;
 mod trace_file;
 
 use std::process::ExitCode;

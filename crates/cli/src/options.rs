@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use base::{Fairness, closest_name};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fairground::{Fairness, Route, closest_name};
 
 use crate::output::Color;
 use crate::progress::ProgressMode;
@@ -66,17 +67,6 @@ pub struct ModelOptions {
     pub abstract_timer: Vec<(String, String)>,
 }
 
-impl ModelOptions {
-    /// What the front end has to know.
-    pub fn for_front_end(&self) -> lang::Options {
-        lang::Options {
-            defines: self.defines.clone(),
-            abstract_timers: self.abstract_timer.clone(),
-            ..lang::Options::default()
-        }
-    }
-}
-
 /// Options of `fair check`.
 #[derive(Args, Debug)]
 pub struct CheckOptions {
@@ -120,7 +110,7 @@ pub struct CheckOptions {
     /// Without this option (`auto`), a search begins complete, and starts again with the reductions
     /// that make a difference if it becomes large.
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_value = "auto", default_missing_value = "all", hide_default_value = true)]
-    pub reduce: Vec<Reduction>,
+    pub reduce: Vec<ReductionName>,
     /// Compile code that is never executed, and store variables that never change.
     #[arg(long)]
     pub all_code: bool,
@@ -150,7 +140,7 @@ pub struct CheckOptions {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
     /// How the properties are decided.
-    #[arg(long, value_name = "ROUTE")]
+    #[arg(long, value_name = "ROUTE", value_parser = route_parser())]
     pub route: Option<Route>,
     /// How unbounded data is treated.
     #[command(flatten)]
@@ -214,6 +204,10 @@ pub struct ResumeOptions {
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+    /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`). The
+    /// file that the first call named is not written.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 /// How results are printed.
@@ -231,20 +225,9 @@ pub enum OutputFormat {
     Sarif,
 }
 
-/// How properties are decided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Route {
-    /// By visiting every reachable state.
-    Explicit,
-    /// By predicate abstraction of data.
-    Predicate,
-    /// For all numbers of processes, by way of WS1S.
-    Ws1s,
-}
-
 /// Ways of making a search smaller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Reduction {
+pub enum ReductionName {
     /// None at first; after ten million states, those that make a difference.
     Auto,
     /// None.
@@ -431,21 +414,23 @@ pub struct ManOptions {
     pub command: Option<String>,
 }
 
-/// All names that [`Fairness::parse`] reads as a notion for the whole system, without synonyms.
-const FAIRNESS_NAMES: [&str; 7] = [
-    "none",
-    "weak-process",
-    "strong-process",
-    "weak",
-    "strong",
-    "strong-global",
-    "annotated",
-];
+/// Reads the routes that can be asked for.
+fn route_parser() -> impl TypedValueParser<Value = Route> {
+    let routes = [
+        (Route::Explicit, "By visiting every reachable state"),
+        (Route::Predicate, "By predicate abstraction of data"),
+        (Route::Ws1s, "For all numbers of processes, by way of WS1S"),
+    ];
+    let values = routes.map(|(route, help)| PossibleValue::new(route.name()).help(help));
+    PossibleValuesParser::new(values)
+        .try_map(|name| Route::parse(&name).ok_or("there is no such route"))
+}
 
 fn parse_fairness(text: &str) -> Result<Fairness, String> {
     Fairness::parse(text).ok_or_else(|| {
-        let allowed = FAIRNESS_NAMES.join(", ");
-        let meant = match closest_name(text, FAIRNESS_NAMES) {
+        let names = Fairness::ALL.map(Fairness::name);
+        let allowed = names.join(", ");
+        let meant = match closest_name(text, names.iter().map(String::as_str)) {
             Some(name) => format!("; did you mean `{name}`?"),
             None => String::new(),
         };
@@ -475,9 +460,8 @@ mod tests {
 
     #[test]
     fn all_listed_fairness_names_are_read() {
-        for name in FAIRNESS_NAMES {
-            let fairness = parse_fairness(name).expect("listed");
-            assert_eq!(fairness.name(), name);
+        for fairness in Fairness::ALL {
+            assert_eq!(parse_fairness(&fairness.name()), Ok(fairness));
         }
         assert!(parse_fairness("weak+strong").is_err());
     }

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use anstream::AutoStream;
 use anyhow::Context as _;
 use clap::ValueEnum;
-use report::Style;
+use fairground::report::Style;
 
 /// When to use colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use base::{Progress, Snapshot};
 use clap::ValueEnum;
+use fairground::{Progress, Snapshot};
 use serde_json::json;
 
 use crate::output;

@@ -4,11 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use base::{Fairness, Source, Span};
-use evidence::{Trace, Verdict};
-use logic::{NamedProperty, Property};
-use model::Model;
-use report::{Cost, Question, StoredTrace};
+use fairground::report::{self, StoredTrace};
 
 use crate::loading;
 
@@ -45,30 +41,4 @@ pub fn check_writable(path: &Path) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// A run that shows nothing in particular, ready to be written.
-pub fn store_run(model: &Model, sources: &[Source], trace: Trace) -> StoredTrace {
-    let property = NamedProperty {
-        name: String::new(),
-        text: String::new(),
-        property: Property::DeadlockFree,
-        fairness: None,
-        span: Span::nowhere(),
-    };
-    let question = Question {
-        model,
-        sources,
-        property: &property,
-        fairness: Fairness::default(),
-        assumptions: &[],
-    };
-    let witness = Some(trace);
-    let result = question.result(&Verdict::Holds { witness }, Cost::default());
-    let mut stored = result.trace.expect("a witness is stored");
-    stored.meta.property = None;
-    stored.meta.formula = None;
-    stored.meta.fairness = None;
-    stored.meta.kind = None;
-    stored
 }

@@ -206,6 +206,11 @@ impl Op {
             | Self::Reject => false,
         }
     }
+
+    /// May it end the code without result? A choice does so if there is nothing to choose from.
+    pub(crate) fn can_reject(&self) -> bool {
+        matches!(self, Self::Reject | Self::Choose { .. })
+    }
 }
 
 /// An array or family that is indexed with a computed index.

@@ -6,9 +6,7 @@
 //! both are worked out in turn until nothing changes. Neither changes the states and steps of a
 //! system, except that what is the same in all of them is not stored.
 
-use model::{
-    BinaryOp, CommandId, Expr, InstanceId, Model, Pattern, Step, Stmt, StmtKind, Sync, VarId,
-};
+use model::{BinaryOp, CommandId, Expr, InstanceId, Model, Step};
 
 use crate::constant::Known;
 
@@ -76,34 +74,7 @@ fn constants(model: &Model, never_executed: &[bool]) -> Vec<Option<i64>> {
 }
 
 fn note_written(step: &Step, written: &mut [bool]) {
-    if let Sync::Receive { patterns, .. } = &step.sync {
-        for pattern in patterns {
-            if let Pattern::Store(place) = pattern {
-                written[place.var.index()] = true;
-            }
-        }
-    }
-    note_all_written(&step.effect, &mut |var| written[var.index()] = true);
-}
-
-fn note_all_written(statements: &[Stmt], note: &mut dyn FnMut(VarId)) {
-    for statement in statements {
-        match &statement.kind {
-            StmtKind::Assign(place, _) | StmtKind::SetTimer(place, _) => note(place.var),
-            StmtKind::If(_, then, otherwise) => {
-                note_all_written(then, note);
-                note_all_written(otherwise, note);
-            }
-            StmtKind::For(_, _, _, body) | StmtKind::While(_, body) => note_all_written(body, note),
-            StmtKind::Choose(..)
-            | StmtKind::Assert(_)
-            | StmtKind::Let(..)
-            | StmtKind::Set(..)
-            | StmtKind::Fail(_)
-            | StmtKind::Tick
-            | StmtKind::Exhausted => {}
-        }
-    }
+    step.for_each_written(&mut |place| written[place.var.index()] = true);
 }
 
 /// Which commands start where their process never is, or have guards that are never true.
@@ -159,9 +130,11 @@ fn reachable_locations(
 
 /// Is the guard false in every state, without ever failing?
 fn is_false(known: &Known<'_>, guard: &Expr) -> bool {
-    match guard {
-        // The right side is not evaluated if the left one is false.
-        Expr::Binary(BinaryOp::And, left, _) if is_false(known, left) => true,
-        other => known.constant(other) == Some(0),
+    // shape: the right side is not evaluated if the left one is false; all others are folded.
+    if let Expr::Binary(BinaryOp::And, left, _) = guard
+        && is_false(known, left)
+    {
+        return true;
     }
+    known.constant(guard) == Some(0)
 }

@@ -172,9 +172,13 @@ pub fn explore(
     let found = match end {
         None => Found::Nothing,
         Some(End::Stopped(reason)) => Found::Stopped(reason),
-        Some(End::Goal(state, last)) => Found::Goal(shared.trace(system, state, last)),
+        Some(End::Goal(state, last)) => shared
+            .trace(system, state, last)
+            .map_or(DAMAGED, Found::Goal),
         Some(End::Failure(None)) => Found::Failure(None),
-        Some(End::Failure(Some(state))) => Found::Failure(Some(shared.trace(system, state, None))),
+        Some(End::Failure(Some(state))) => shared
+            .trace(system, state, None)
+            .map_or(DAMAGED, |trace| Found::Failure(Some(trace))),
     };
     let stats = Stats {
         refusal,
@@ -184,6 +188,9 @@ pub fn explore(
 }
 
 const NO_PANIC: &str = "no thread panics while it holds the result";
+
+/// The checkpoint that the search went on from was wrong.
+const DAMAGED: Found = Found::Stopped(StopReason::DamagedCheckpoint);
 
 const NO_PANIC_INITIAL: &str = "no thread panics while it writes initial states";
 

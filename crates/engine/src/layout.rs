@@ -54,6 +54,13 @@ pub(crate) struct ChannelFields {
     pub(crate) segments: Option<SegmentRange>,
 }
 
+impl ChannelFields {
+    /// How many fields the oldest message has; a rendezvous channel keeps none.
+    pub(crate) fn oldest_len(&self) -> u32 {
+        self.n_components * self.capacity.min(1)
+    }
+}
+
 /// A range of [`Layout::segments`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentRange {
@@ -257,6 +264,14 @@ impl Layout {
                     .collect()
             })
             .collect()
+    }
+
+    /// Are these the packed words of a state: every value in its range, and no other bit set?
+    pub(crate) fn is_packed(&self, model: &Model, words: &[u64]) -> bool {
+        let is_in_range = |field: &Field| field.contains(field.get(words));
+        words.len() == self.n_words
+            && self.fields.iter().all(is_in_range)
+            && self.pack(&self.unpack(model, words)) == words
     }
 
     /// The packed words of a state.

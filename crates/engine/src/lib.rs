@@ -11,6 +11,7 @@
 
 mod bitstate;
 mod chunked;
+mod claims;
 mod code;
 mod compile;
 mod constant;
@@ -45,6 +46,7 @@ mod waiting;
 mod weak;
 
 pub use bitstate::explore_bitstate;
+pub use claims::{Claims, Component, SubjectClaims, UnitClaims};
 pub use compile::CompileError;
 pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};
 pub use label::{Label, LabelId};

@@ -124,6 +124,8 @@ pub(crate) struct Product<'a, 'm, S> {
     /// The weak conditions of abstract timers: their bits, and when they count as enabled.
     waiting: Vec<(usize, Waiting)>,
     n_transitions: u64,
+    /// Does it go on from numbers that may be wrong?
+    pub(crate) is_restored: bool,
     /// States in which some process has control.
     pub(crate) n_transient: u64,
     commands_taken: Vec<bool>,
@@ -242,6 +244,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             n_labels: 0,
             waiting: waiting_timers(system, &conditions[0]),
             n_transitions: 0,
+            is_restored: false,
             n_transient: 0,
             commands_taken: vec![false; system.model().commands().len()],
             labels_seen: Vec::new(),
@@ -588,7 +591,10 @@ impl<S: Space> Graph for Product<'_, '_, S> {
 
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Halt> {
         let state = self.space.pair(node).0;
-        if let Some(n_steps) = self.space.n_steps(state) {
+        // Numbers of steps that were restored only say that the state was expanded.
+        if let Some(n_steps) = self.space.n_steps(state)
+            && !self.is_restored
+        {
             return Ok(n_steps);
         }
         let mut held = self.space.hold();

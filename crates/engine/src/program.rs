@@ -7,7 +7,7 @@ use model::{
 };
 
 use crate::code::{Indexing, Op, Reg};
-use crate::compile::{Code, CompileError, Compiler, Operand};
+use crate::compile::{ChannelAccess, Code, CompileError, Compiler, Operand};
 use crate::footprint::Footprint;
 use crate::sharing::Sharing;
 use crate::system::{CompiledCommand, Member, System, Team};
@@ -23,6 +23,7 @@ impl System<'_> {
         for (position, command) in model.commands().iter().enumerate() {
             let id = CommandId::new(position);
             let step = model.step_of(id);
+            // shape: rendezvous are asked for beside; all other steps are taken alone.
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
             let guard = self.compile_guard(command, step, &sharing)?;
             let effect = self.compile_effect(command, step, alone, None, None)?;
@@ -32,7 +33,8 @@ impl System<'_> {
             };
             let has_choice = chooses(model, &step.effect);
             let mut condition_reads = guard.footprint.reads.clone();
-            if has_choice {
+            // A choice of one value has a condition, too.
+            if effect.can_reject {
                 bits::union_into(&mut condition_reads, &effect.footprint.reads);
             }
             self.effect_footprints
@@ -54,6 +56,7 @@ impl System<'_> {
                 condition_reads,
                 guard_can_fail: guard.can_fail && !is_dead,
                 effect_can_fail: effect.can_fail && !is_dead,
+                effect_can_reject: effect.can_reject,
                 has_choice,
                 unfolded,
                 alone: label,
@@ -119,7 +122,7 @@ impl System<'_> {
         match &step.sync {
             Sync::Send { channel, .. } if !is_rendezvous(model, step) => {
                 let capacity = model.parts().channels[channel.channel.index()].capacity;
-                let (first, index) = compiler.channel(channel);
+                let (first, index) = compiler.channel(channel, ChannelAccess::Length);
                 let dst = compiler.register();
                 compiler.emit(Op::Length { dst, first, index });
                 let room = compiler.label();
@@ -128,7 +131,7 @@ impl System<'_> {
                 compiler.place_label(room);
             }
             Sync::Receive { channel, patterns } if !is_rendezvous(model, step) => {
-                let (first, index) = compiler.channel(channel);
+                let (first, index) = compiler.channel(channel, receipt_condition(patterns));
                 let length = compiler.register();
                 compiler.emit(Op::Length {
                     dst: length,
@@ -140,7 +143,7 @@ impl System<'_> {
                 compiler.emit(Op::Reject);
                 compiler.place_label(message);
                 for (component, pattern) in patterns.iter().enumerate() {
-                    if let Pattern::Match(expected) = pattern {
+                    if let Some(expected) = pattern.matched() {
                         let dst = compiler.register();
                         let component = component as u16;
                         compiler.emit(Op::Head {
@@ -154,7 +157,7 @@ impl System<'_> {
                     }
                 }
             }
-            _ => {}
+            Sync::Internal | Sync::Send { .. } | Sync::Receive { .. } | Sync::Event { .. } => {}
         }
         compiler.emit(Op::Accept);
         compiler.place_label(reject);
@@ -203,11 +206,11 @@ impl System<'_> {
             (Sync::Send { channel, .. }, None) if buffered => {
                 let id = command_id(model, command);
                 let src = compile_message(&mut compiler, model, id);
-                let (first, index) = compiler.channel(channel);
+                let (first, index) = compiler.channel(channel, ChannelAccess::Append);
                 compiler.emit(Op::Append { first, index, src });
             }
             (Sync::Receive { channel, patterns }, None) if buffered => {
-                let (first, index) = compiler.channel(channel);
+                let (first, index) = compiler.channel(channel, ChannelAccess::Take);
                 let message = compiler.registers(patterns.len().max(1));
                 for component in 0..patterns.len() as u16 {
                     let dst = message.wrapping_add(component);
@@ -232,7 +235,7 @@ impl System<'_> {
 
     pub(crate) fn compile_teams(&mut self) -> Result<(), CompileError> {
         let model = self.model;
-        for transition in model.transitions() {
+        for (position, transition) in model.transitions().iter().enumerate() {
             if transition.participants.len() == 1
                 && self.commands[transition.participants[0].alternatives[0].index()]
                     .alone
@@ -247,6 +250,7 @@ impl System<'_> {
             }
             let mut team = Team {
                 action: transition.action,
+                transition: position,
                 members: Vec::new(),
                 agreement: None,
                 can_fail: false,
@@ -294,6 +298,7 @@ impl System<'_> {
         receiver: CommandId,
     ) -> Result<Code, CompileError> {
         let model = self.model;
+        // shape: the caller names a sender and a receiver.
         let (
             Sync::Send {
                 channel: sent_on, ..
@@ -310,15 +315,15 @@ impl System<'_> {
         let mut compiler = self.compiler();
         let start = compiler.begin(Some(sending.instance), &sending.bindings);
         let reject = compiler.label();
-        let (_, from) = compiler.channel(sent_on);
+        let (_, from) = compiler.channel(sent_on, ChannelAccess::Name);
         compiler.enter(Some(receiving.instance), &receiving.bindings);
-        let (_, to) = compiler.channel(channel);
+        let (_, to) = compiler.channel(channel, ChannelAccess::Name);
         compiler.jump_unless_equal(from, Operand::Reg(to), reject);
         compiler.enter(Some(sending.instance), &sending.bindings);
         let message = compile_message(&mut compiler, model, sender);
         compiler.enter(Some(receiving.instance), &receiving.bindings);
         for (component, pattern) in patterns.iter().enumerate() {
-            if let Pattern::Match(expected) = pattern {
+            if let Some(expected) = pattern.matched() {
                 let expected = compiler.value(expected);
                 compiler.jump_unless_equal(
                     message.wrapping_add(component as Reg),
@@ -358,7 +363,10 @@ impl System<'_> {
         let expr = match &model.parts().atoms[atom.index()].meaning {
             AtomMeaning::State(expr) => expr,
             AtomMeaning::Certainly(expr, value) => &model.certainly(expr, *value),
-            _ => return Ok(None),
+            AtomMeaning::Taken(_)
+            | AtomMeaning::Enabled(_)
+            | AtomMeaning::Deadlock
+            | AtomMeaning::TimerSet(_) => return Ok(None),
         };
         let mut compiler = self.compiler();
         let start = compiler.begin(None, &[]);
@@ -377,6 +385,7 @@ impl System<'_> {
 /// Emits the components of a sender's message into registers that follow each other, checked
 /// against the types of the channel.
 fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId) -> Reg {
+    // shape: the caller names a sender.
     let Sync::Send { channel, payload } = &model.step_of(sender).sync else {
         unreachable!("the sender sends");
     };
@@ -405,9 +414,22 @@ fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId
     first
 }
 
+/// What decides whether a message can be received.
+fn receipt_condition(patterns: &[Pattern]) -> ChannelAccess {
+    let looks = |pattern: &Pattern| match pattern {
+        Pattern::Match(_) => true,
+        Pattern::Store(_) | Pattern::Ignore => false,
+    };
+    if patterns.iter().any(looks) {
+        ChannelAccess::Oldest
+    } else {
+        ChannelAccess::Length
+    }
+}
+
 fn store_message(compiler: &mut Compiler<'_>, patterns: &[Pattern], message: Reg) {
     for (component, pattern) in patterns.iter().enumerate() {
-        if let Pattern::Store(place) = pattern {
+        if let Some(place) = pattern.stored() {
             compiler.store(place, Operand::Reg(message.wrapping_add(component as Reg)));
         }
     }

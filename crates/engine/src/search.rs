@@ -143,12 +143,12 @@ fn find_ordinary_run(
         .and_then(|(c, id)| c.take(id))
     {
         let mut words = kept.as_slice();
-        state = product
-            .restore(&mut words)
-            .and_then(|()| SearchState::decode(product.n_mark_words(), &mut words));
-        if state.is_none() {
-            // Kept by another search; this one starts afresh.
-            product = new_product(product.system);
+        let restored = product.restore(&mut words);
+        state = restored.and_then(|()| SearchState::decode(product.n_mark_words(), &mut words));
+        let fits = |state: &SearchState| words.is_empty() && product.fits(state);
+        if !state.as_ref().is_some_and(fits) {
+            let outcome = Outcome::Stopped(StopReason::DamagedCheckpoint);
+            return Ok((outcome, Stats::default()));
         }
     }
     let state = state.unwrap_or_else(|| SearchState::new(product.n_mark_words()));
@@ -208,6 +208,12 @@ fn search(
         }
         return explored.map(|()| Outcome::NoRun);
     };
+    // What was restored may say things about the component that are not so.
+    if product.is_restored {
+        let confirmed = omega::confirm(product, &component, &acceptance, closure)?;
+        let damaged = Halt::Stopped(StopReason::DamagedCheckpoint);
+        return evidence_of(product, query, &confirmed.ok_or(damaged)?);
+    }
     evidence_of(product, query, &component)
 }
 

@@ -4,7 +4,7 @@
 //! each state, not once for each rule. A condition is shared if it occurs, with the same values
 //! for its bound names, in the guards of at least two commands and costs enough to be worth it.
 
-use model::{Access, BoundId, Expr, Model, Owner, Place};
+use model::{BoundId, Expr, Model, Owner};
 use rustc_hash::FxHashMap;
 
 use crate::compile::Operand;
@@ -82,12 +82,24 @@ fn collect(expr: &Expr, bindings: &[(BoundId, Operand)], found: &mut Vec<String>
             collect(a, bindings, found);
             collect(b, bindings, found);
         }
-        _ => {}
+        Expr::Int(_)
+        | Expr::Bool(_)
+        | Expr::Enum(..)
+        | Expr::Read(_)
+        | Expr::Bound(_)
+        | Expr::Neg(_)
+        | Expr::Binary(..)
+        | Expr::Ite(..)
+        | Expr::Quantified { .. }
+        | Expr::At { .. }
+        | Expr::Length(_)
+        | Expr::Wrap { .. } => {}
     }
 }
 
 fn is_candidate(expr: &Expr) -> bool {
     // A negation is looked up as what it negates.
+    // shape: everything else is looked up as it is.
     !matches!(expr, Expr::Not(_)) && cost(expr) >= MIN_COST
 }
 
@@ -108,7 +120,7 @@ fn cost(expr: &Expr) -> u64 {
 /// whose value is known only when the code runs.
 fn key(expr: &Expr, bindings: &[(BoundId, Operand)]) -> Option<String> {
     let mut names = Vec::new();
-    mentioned(expr, &mut names);
+    expr.walk(&mut |inner| names.extend(inner.as_bound()));
     names.sort_unstable();
     names.dedup();
     let mut text = format!("{expr:?}");
@@ -124,48 +136,20 @@ fn key(expr: &Expr, bindings: &[(BoundId, Operand)]) -> Option<String> {
     (!mentions_own(expr)).then_some(text)
 }
 
-fn children(expr: &Expr) -> Vec<&Expr> {
-    match expr {
-        Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) | Expr::Bound(_) => vec![],
-        Expr::Read(Place { owner, path, .. }) => {
-            let indices = path.iter().filter_map(|access| match access {
-                Access::Index(index) => Some(index),
-                Access::Field(_) => None,
-            });
-            indices.chain(owner.iter().filter_map(indexed)).collect()
-        }
-        Expr::At { owner, .. } => indexed(owner).into_iter().collect(),
-        Expr::Length(channel) => channel.index.iter().map(|index| &**index).collect(),
-        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => vec![inner],
-        Expr::Binary(_, a, b) => vec![a, b],
-        Expr::Ite(a, b, c) => vec![a, b, c],
-        Expr::Quantified { lo, hi, body, .. } => vec![lo, hi, body],
-    }
-}
-
-fn indexed(owner: &Owner) -> Option<&Expr> {
-    match owner {
-        Owner::Indexed(index) => Some(index),
-        Owner::Own | Owner::Single => None,
-    }
-}
-
-fn mentioned(expr: &Expr, names: &mut Vec<BoundId>) {
-    if let Expr::Bound(bound) = expr {
-        names.push(*bound);
-    }
-    children(expr)
-        .into_iter()
-        .for_each(|child| mentioned(child, names));
-}
-
 fn mentions_own(expr: &Expr) -> bool {
-    let own = match expr {
-        Expr::Read(Place {
-            owner: Some(owner), ..
-        })
-        | Expr::At { owner, .. } => *owner == Owner::Own,
-        _ => false,
-    };
-    own || children(expr).into_iter().any(mentions_own)
+    expr.any(&mut |inner| match inner {
+        Expr::Read(place) => place.owner == Some(Owner::Own),
+        Expr::At { owner, .. } => *owner == Owner::Own,
+        Expr::Int(_)
+        | Expr::Bool(_)
+        | Expr::Enum(..)
+        | Expr::Bound(_)
+        | Expr::Not(_)
+        | Expr::Neg(_)
+        | Expr::Binary(..)
+        | Expr::Ite(..)
+        | Expr::Quantified { .. }
+        | Expr::Length(_)
+        | Expr::Wrap { .. } => false,
+    })
 }

@@ -75,6 +75,8 @@ pub(crate) struct CompiledCommand {
     pub(crate) condition_reads: Vec<u64>,
     pub(crate) guard_can_fail: bool,
     pub(crate) effect_can_fail: bool,
+    /// May the effect turn out not to be possible, although the guard is true?
+    pub(crate) effect_can_reject: bool,
 }
 
 impl CompiledCommand {
@@ -93,6 +95,8 @@ impl CompiledCommand {
 #[derive(Clone, Debug)]
 pub(crate) struct Team {
     pub(crate) action: ActionId,
+    /// Its position in [`model::Model::transitions`].
+    pub(crate) transition: usize,
     pub(crate) members: Vec<Vec<Member>>,
     /// Whether a sender and a receiver fit together.
     pub(crate) agreement: Option<u32>,
@@ -359,6 +363,11 @@ impl<'m> System<'m> {
     #[must_use]
     pub fn pack(&self, state: &State) -> Vec<u64> {
         self.layout.pack(state)
+    }
+
+    /// Are these the packed words of a state?
+    pub(crate) fn is_packed(&self, words: &[u64]) -> bool {
+        self.layout.is_packed(self.model, words)
     }
 
     /// What a label means.

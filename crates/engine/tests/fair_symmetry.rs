@@ -18,7 +18,7 @@ fn flippers() -> Model {
         name: "m.fair".into(),
         text: FLIPPERS.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     loaded.model.expect("the model is right")
 }
 

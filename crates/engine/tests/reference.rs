@@ -70,7 +70,11 @@ fn exploration<'a>(atoms: &'a [base::AtomId], goal: &'a Goal) -> Exploration<'a>
 fn steps_are_those_of_the_reference_semantics() {
     let (mut n_steps, mut n_errors, mut n_states) = (0, 0, 0);
     for seed in 0..20_000 {
-        let mut model = random_model(&mut Random::new(seed), ModelShape::Rich);
+        let shape = match seed % 4 {
+            1 => ModelShape::Wide,
+            _ => ModelShape::Rich,
+        };
+        let mut model = random_model(&mut Random::new(seed), shape);
         if seed % 3 == 0 {
             // Abstract timers with concrete settings instead.
             let settings = model.with_settings(seed % 2 == 0, |_| (2, 3));
@@ -166,7 +170,8 @@ fn threads_find_the_same() {
         name: "wide.fair".into(),
         text: WIDE.into(),
     };
-    let model = lang::load(source, &lang::Options::default())
+    let model = lang::load(source, &source::Options::default())
+        .single()
         .model
         .expect("the model is right");
     let goal = Goal::Satisfies(omega::Prop::Atom(base::AtomId(0)));
@@ -213,7 +218,8 @@ fn threads_add_the_same_initial_states() {
         name: "many.fair".into(),
         text: MANY.into(),
     };
-    let model = lang::load(source, &lang::Options::default())
+    let model = lang::load(source, &source::Options::default())
+        .single()
         .model
         .expect("the model is right");
     let goal = Goal::Satisfies(omega::Prop::Atom(base::AtomId(0)));
@@ -250,7 +256,8 @@ fn a_state_that_instructions_cannot_address_is_refused() {
                 n_cells - 1
             ),
         };
-        lang::load(source, &lang::Options::default())
+        lang::load(source, &source::Options::default())
+            .single()
             .model
             .expect("the model is right")
     };

@@ -6,18 +6,20 @@
 //! several positions need is there once. That `E ψ` is false somewhere is a statement about all runs,
 //! and no run shows it: such facts are [`Claim`]s that rest on the completeness of the search.
 //!
-//! [`validate_branching`] checks everything that runs can show, from definitions: the steps of the
+//! The judge checks everything that runs can show, from definitions: the steps of the
 //! model, fairness by looking at loops, path formulas by [`logic::holds_on_lasso`] with the values of
 //! quantified formulas at each position, inner ones first.
 
-use base::{AtomId, Fairness};
+use base::AtomId;
 use logic::{CtlStar, Ltl};
-use model::{Assumption, CommandId, Model, State};
+use model::{CommandId, Model, State};
 use rustc_hash::FxHashMap;
 
+use crate::explain::exclusions;
+use crate::explanation::{ExplainedBranch, ExplainedBranching, ExplainedRun, RunKind};
+use crate::loop_judge::check_fair_loop;
 use crate::replay::Replay;
-use crate::validate::check_fair_loop;
-use crate::{Invalid, Trace};
+use crate::{Invalid, Judge, Trace};
 
 /// Why a state formula holds in an initial state.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,39 +59,43 @@ pub struct Claim {
 /// A position as formulas see it: a state and the atoms that hold there.
 type Place<'a> = (usize, &'a State, Vec<bool>);
 
-/// Does the evidence show that the formula holds in an initial state?
-///
-/// # Errors
-/// The first reason why not.
-pub fn validate_branching(
-    model: &Model,
+/// Does the evidence show that the formula, which may be the negation of the property, holds in an
+/// initial state?
+pub(crate) fn judge_branching(
+    judge: &Judge<'_>,
     formula: &CtlStar,
-    fairness: Fairness,
-    assumptions: &[Assumption],
     evidence: &Branching,
-) -> Result<(), Invalid> {
+) -> Result<ExplainedBranching, Invalid> {
+    let model = judge.model;
     let error = |error| Invalid::Error { at: 0, error };
     if !model.is_initial(&evidence.root).map_err(error)? {
         return Err(Invalid::NotInitial);
     }
-    let mut judge = Judge {
+
+    let mut places = Places {
         model,
         formula,
         atoms: formula.atoms(),
         truth: FxHashMap::default(),
     };
-    judge.note_all(evidence)?;
+    places.note_all(evidence)?;
+    let mut branches = Vec::new();
     for branch in &evidence.branches {
-        judge.check_branch(branch, fairness, assumptions)?;
+        branches.push(places.explained_branch(judge, branch)?);
     }
+
     let root = (&evidence.root, &[][..]);
-    match judge.satisfies(formula.root(), &[root], 0)? {
-        true => Ok(()),
-        false => Err(Invalid::PropertyHolds),
+    if !places.satisfies(formula.root(), &[root], 0)? {
+        return Err(Invalid::PropertyHolds);
     }
+    Ok(ExplainedBranching {
+        branches,
+        n_claims: evidence.claims.len(),
+    })
 }
 
-struct Judge<'a> {
+/// What is known about quantified formulas at places.
+struct Places<'a> {
     model: &'a Model,
     formula: &'a CtlStar,
     atoms: Vec<AtomId>,
@@ -100,7 +106,7 @@ struct Judge<'a> {
 /// A state and what the step that led to it executed.
 type Position<'p> = (&'p State, &'p [CommandId]);
 
-impl<'a> Judge<'a> {
+impl<'a> Places<'a> {
     /// Collects what branches and claims say about places; they must not contradict each other.
     fn note_all(&mut self, evidence: &'a Branching) -> Result<(), Invalid> {
         for branch in &evidence.branches {
@@ -144,16 +150,36 @@ impl<'a> Judge<'a> {
         letter.map_err(|error| Invalid::Error { at: 0, error })
     }
 
-    fn check_branch(
+    /// Checks a branch, and explains why it is fair. Of branches on the way only the run is shown.
+    fn explained_branch(
         &self,
+        judge: &Judge<'_>,
         branch: &Branch,
-        fairness: Fairness,
-        assumptions: &[Assumption],
-    ) -> Result<(), Invalid> {
+    ) -> Result<ExplainedBranch, Invalid> {
         let trace = &branch.trace;
-        let start = trace.loop_start.ok_or(Invalid::NoLoop)?;
-        let replay = Replay::anywhere(self.model, trace)?;
-        check_fair_loop(&replay, fairness, assumptions)?;
+        trace.loop_start.ok_or(Invalid::NoLoop)?;
+        let replay = judge.replay_anywhere(trace)?;
+        let conditions = check_fair_loop(judge, &replay)?;
+        self.check_path(branch, &replay)?;
+
+        let mut run = ExplainedRun::new(self.model, trace, RunKind::Branch);
+        if self.model.is_initial(&trace.states[0]) == Ok(true) {
+            run.conditions = conditions;
+            run.excluded_by = exclusions(&replay, judge.fairness);
+        }
+        let (path, _) = self.formula.quantified()[branch.quantified].as_existential();
+        let name = |atom: AtomId| self.model.parts().atoms[atom.index()].name.clone();
+        Ok(ExplainedBranch {
+            shows: self.formula.text_of(&path, &name),
+            run,
+        })
+    }
+
+    /// Does the run of a branch satisfy its path formula?
+    fn check_path(&self, branch: &Branch, replay: &Replay<'_>) -> Result<(), Invalid> {
+        let trace = &branch.trace;
+        let start = trace.loop_range().start;
+
         // The loop is written out twice, because its start may be entered by two different steps.
         let n_states = trace.states.len();
         let commands_before = |at: usize| &replay.successor(replay.step_at(at)).commands[..];

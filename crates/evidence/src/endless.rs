@@ -7,16 +7,15 @@
 //! spells the lasso of one round; on that lasso the property is evaluated.
 
 use base::{Fairness, FairnessKind};
-use logic::Property;
 use model::{Assumption, ErrorKind, Model, State, Successor};
 use rustc_hash::FxHashSet;
 
 use crate::explain::{condition_notes, judge_assumptions};
+use crate::loop_judge::{bad_runs, unbroken};
 use crate::loop_usage::LoopUsage;
 use crate::replay::Replay;
-use crate::validate::bad_runs;
 use crate::word::{Word, assumption_atoms};
-use crate::{Because, Invalid, Justification, Trace};
+use crate::{Because, Invalid, Judge, Justification, Trace};
 
 /// How many rounds are looked at, whatever is shown.
 const N_ROUNDS: usize = 100;
@@ -44,56 +43,32 @@ struct Alike<'a> {
     endless: &'a Endless,
 }
 
-/// Is the run one that violates the property if it goes on as it does?
-pub(crate) fn validate_endless(
-    model: &Model,
-    property: &Property,
-    fairness: Fairness,
-    assumptions: &[Assumption],
-    (trace, endless): (&Trace, &Endless),
-) -> Result<(), Invalid> {
-    let long = extended(model, trace, endless)?;
-    let alike = Alike::new(model, &long, endless)?;
-    let bad = bad_runs(property)?;
+/// Is the run one that violates the property if it goes on as it does? Why its rounds are fair then;
+/// positions are those of the first round.
+pub(crate) fn judge_endless(
+    judge: &Judge<'_>,
+    trace: &Trace,
+    endless: &Endless,
+) -> Result<Vec<Justification>, Invalid> {
+    // What is shown is the beginning of the longer run, so one replay is enough for both.
+    let long = extended(judge.model, trace, endless)?;
+    let alike = Alike::new(judge, &long, endless)?;
+    let bad = bad_runs(judge.property)?;
     let word = alike.word(bad.atoms())?;
     if !bad.contains(&word) {
         return Err(Invalid::PropertyHolds);
     }
-    let judged = alike.judge(fairness, assumptions)?;
-    let broken = judged
-        .into_iter()
-        .find(|entry| entry.because == Because::Broken);
-    match broken {
-        Some(entry) if entry.is_assumption => Err(Invalid::AssumptionFails {
-            assumption: entry.condition,
-        }),
-        Some(entry) => Err(Invalid::Unfair {
-            condition: entry.condition,
-        }),
-        None if fairness.kind == FairnessKind::StrongGlobal => alike.check_no_return(),
-        None => Ok(()),
-    }
-}
 
-/// Why the rounds of a run are fair: [`crate::explain_fairness`] for a run that never returns.
-/// Positions are those of the first round.
-///
-/// # Errors
-/// The rounds do not happen, or are not alike.
-pub fn explain_endless(
-    model: &Model,
-    fairness: Fairness,
-    assumptions: &[Assumption],
-    trace: &Trace,
-    endless: &Endless,
-) -> Result<Vec<Justification>, Invalid> {
-    check_shape(trace, endless)?;
-    Alike::new(model, trace, endless)?.judge(fairness, assumptions)
+    let conditions = unbroken(alike.judge(judge.fairness, judge.assumptions)?)?;
+    if judge.fairness.kind == FairnessKind::StrongGlobal {
+        alike.check_no_return()?;
+    }
+    Ok(conditions)
 }
 
 impl<'a> Alike<'a> {
-    fn new(model: &'a Model, trace: &'a Trace, endless: &'a Endless) -> Result<Self, Invalid> {
-        let replay = Replay::new(model, trace)?;
+    fn new(judge: &Judge<'a>, trace: &'a Trace, endless: &'a Endless) -> Result<Self, Invalid> {
+        let replay = judge.replay(trace)?;
         let label = |at: usize| {
             let step = replay.successor(replay.step_at(at));
             (&step.actions, &step.movers)

@@ -117,7 +117,9 @@ pub(crate) fn judge_assumptions(
 fn conjuncts(assumption: &Assumption) -> Vec<&Assumption> {
     match assumption {
         Assumption::All(parts) => parts.iter().flat_map(conjuncts).collect(),
-        other => vec![other],
+        other @ (Assumption::Infinitely(..) | Assumption::Eventually(..) | Assumption::Any(_)) => {
+            vec![other]
+        }
     }
 }
 
@@ -190,20 +192,24 @@ pub fn stronger_fairness(
     trace: &Trace,
 ) -> Result<Vec<Exclusion>, Invalid> {
     trace.loop_start.ok_or(Invalid::NoLoop)?;
-    let replay = Replay::new(model, trace)?;
+    Ok(exclusions(&Replay::new(model, trace)?, fairness))
+}
+
+/// [`stronger_fairness`] for a trace that has been replayed.
+pub(crate) fn exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusion> {
     // Nothing is stronger than strong global fairness.
     if fairness.kind == FairnessKind::StrongGlobal {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    let mut exclusions = elementary_exclusions(&replay, fairness);
-    if let Some((at, step)) = uncovered_step(&replay) {
+    let mut exclusions = elementary_exclusions(replay, fairness);
+    if let Some((at, step)) = uncovered_step(replay) {
         exclusions.push(Exclusion {
             notion: FairnessKind::StrongGlobal,
-            subject: actions_name(model, &step.actions),
+            subject: actions_name(replay.model, &step.actions),
             at,
         });
     }
-    Ok(exclusions)
+    exclusions
 }
 
 /// For every process and action that the loop treats unfairly, the weakest notion that says so.

@@ -1,9 +1,10 @@
 //! Verdicts, the evidence for them, and the judge of that evidence.
 //!
-//! A search that claims a violation hands over a [`Violation`]; [`validate`] replays it on the
+//! A search that claims a violation hands over a [`Violation`]; a [`Judge`] replays it on the
 //! reference semantics of crate `model` and on the definition of truth of crate `logic`. It shares
 //! nothing with any search, so a wrong engine is found out instead of believed.
-//! [`explain_fairness`] says why a loop is fair, [`stronger_fairness`] what would exclude it, and
+//! The same replay says why a loop is fair and what would exclude it: an [`Explanation`] is plain
+//! data, names and readable values, and whatever prints it needs no model.
 //! [`View`] gives the components of states their names and readable values.
 //!
 //! This crate refuses to know searches, files and formats.
@@ -23,27 +24,41 @@
 //! ```
 
 mod branching;
+mod communication;
 mod diff;
 mod endless;
 mod explain;
+mod explanation;
 mod invalid;
+mod judge;
+mod loop_judge;
 mod loop_usage;
+mod named;
 mod replay;
+mod rests_on;
 mod trace;
 mod validate;
+mod value;
 mod verdict;
 mod view;
 mod word;
 
-pub use branching::{Branch, Branching, Claim, validate_branching};
+pub use branching::{Branch, Branching, Claim};
 pub use diff::{Change, changes};
-pub use endless::{Endless, explain_endless};
+pub use endless::Endless;
 pub use explain::{
     Because, Exclusion, Justification, assumption_name, condition_name, explain_fairness,
     stronger_fairness,
 };
+pub use explanation::{
+    ExplainedBranch, ExplainedBranching, ExplainedError, ExplainedRun, Explanation, RunKind, Shown,
+};
 pub use invalid::Invalid;
+pub use judge::Judge;
+pub use named::{Communication, Misfit, NamedRun, NamedState};
+pub use rests_on::{Confidence, RestsOn, SolverUse};
 pub use trace::{Trace, TraceStep};
-pub use validate::{validate, validate_run, validate_witness};
+pub use validate::{validate, validate_branching, validate_run, validate_witness};
+pub use value::Value;
 pub use verdict::{ComponentSize, UnknownReason, Verdict, Violation, ViolationKind};
-pub use view::{Value, View};
+pub use view::View;

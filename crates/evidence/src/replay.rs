@@ -77,11 +77,16 @@ impl<'a> Replay<'a> {
         let target = &self.trace.states[self.trace.after(at)];
         let same = |other: &Successor| other.actions == step.actions && other.target == *target;
         let candidates = &self.steps[node];
-        let position = candidates.iter().position(same);
-        let position = position.ok_or_else(|| self.why_no_step(at, step))?;
-        if candidates[position].movers != step.movers {
-            return Err(Invalid::WrongMovers { at });
-        }
+        // Several processes may take one action to one state, each by itself.
+        let position = candidates
+            .iter()
+            .position(|other| same(other) && other.movers == step.movers);
+        let Some(position) = position else {
+            return Err(match candidates.iter().any(same) {
+                true => Invalid::WrongMovers { at },
+                false => self.why_no_step(at, step),
+            });
+        };
         let executed = &candidates[position].commands;
         if step.commands.iter().any(|c| !executed.contains(c)) {
             return Err(Invalid::WrongCommands { at });

@@ -42,8 +42,15 @@ pub enum UnknownReason {
     SolverGaveUp,
     /// The route cannot treat this model or property, and why.
     Unsupported(String),
+    /// More comes into being while the system runs than the model provides for. A larger bound may
+    /// help.
+    Exhausted,
     /// Nothing was found by a search that may have overlooked something.
     NotExact,
+    /// Time stops in this run ([`ViolationKind::ZeroTime`]), so abstract timers do not decide.
+    ZeroTime(Box<Violation>),
+    /// Two decision procedures contradict each other: which, and on what question.
+    SolversDisagree(String),
 }
 
 impl UnknownReason {
@@ -54,8 +61,27 @@ impl UnknownReason {
             Self::Stopped(reason) => reason.name(),
             Self::AbstractionTooCoarse => "abstraction-too-coarse",
             Self::SolverGaveUp => "solver-gave-up",
-            Self::Unsupported(_) => "unsupported",
+            Self::Unsupported(_) | Self::Exhausted => "unsupported",
             Self::NotExact => "not-exact",
+            Self::ZeroTime(_) => "zero-time",
+            Self::SolversDisagree(_) => "solvers-disagree",
+        }
+    }
+
+    /// What is to be said beyond the name, if anything.
+    #[must_use]
+    pub fn details(&self) -> Option<&str> {
+        match self {
+            Self::Unsupported(why) => Some(why),
+            Self::Exhausted => Some(
+                "more processes come into being, or processes grow larger, than is provided for",
+            ),
+            Self::Stopped(_)
+            | Self::AbstractionTooCoarse
+            | Self::SolverGaveUp
+            | Self::NotExact
+            | Self::ZeroTime(_)
+            | Self::SolversDisagree(_) => None,
         }
     }
 }
@@ -68,8 +94,8 @@ pub enum ViolationKind {
     /// A fair run, given as a stem and some rounds that are alike but for their numbers, does not
     /// satisfy the property. That it goes on like this for ever is proved with a solver.
     Endless(Box<Endless>),
-    /// In a fair run, given as a lasso, time stops. Then abstract timers say nothing about the
-    /// property.
+    /// In a fair run, given as a lasso, time stops. That is not a violation of the property, but
+    /// a reason for which abstract timers may not decide it ([`UnknownReason::ZeroTime`]).
     ZeroTime,
     /// The last position of a finite run breaks an invariant.
     BadPrefix,

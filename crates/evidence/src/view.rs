@@ -1,40 +1,10 @@
 //! States as people read them: named components with values of their types.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use model::{ChannelId, InstanceId, LocationId, Model, Scalar, State};
 
-/// A readable value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Value {
-    /// A Boolean.
-    Bool(bool),
-    /// An integer.
-    Int(i64),
-    /// A value of an enumeration, or a location.
-    Name(String),
-    /// A message with several components.
-    Tuple(Vec<Value>),
-    /// The content of a channel, oldest message first.
-    List(Vec<Value>),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let joined = |items: &[Self]| {
-            let items: Vec<String> = items.iter().map(ToString::to_string).collect();
-            items.join(", ")
-        };
-        match self {
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::Int(value) => write!(f, "{value}"),
-            Self::Name(name) => write!(f, "{name}"),
-            Self::Tuple(items) => write!(f, "({})", joined(items)),
-            Self::List(items) => write!(f, "[{}]", joined(items)),
-        }
-    }
-}
+use crate::Value;
 
 /// What a component of a state is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

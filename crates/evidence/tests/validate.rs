@@ -93,6 +93,33 @@ fn actions_must_be_possible() {
     assert_eq!(invalid, Invalid::NotEnabled { at: 0, actions });
 }
 
+/// Two processes can take one action to one state: a trace may mean either of them.
+#[test]
+fn several_processes_may_take_one_action_to_one_state() {
+    let mut parts = parts(&[("P", 1, &[(0, "a", 0)]), ("Q", 1, &[(0, "b", 0)])]);
+    for process in &mut parts.processes {
+        process.steps[0].label = Some("both".to_owned());
+    }
+    let never = taken(&mut parts, "c");
+    let model = parts.finish().unwrap();
+    let state = model.initial_states().unwrap().swap_remove(0);
+    let steps = model.successors(&state).unwrap();
+    assert_eq!(steps.len(), 2, "one for each process");
+    for step in steps {
+        let trace = Trace {
+            states: vec![state.clone()],
+            steps: vec![TraceStep {
+                actions: step.actions,
+                movers: step.movers,
+                commands: step.commands,
+            }],
+            loop_start: Some(0),
+        };
+        let judged = judge(&model, FairnessKind::None, never.clone(), trace);
+        assert_eq!(judged, Ok(()));
+    }
+}
+
 #[test]
 fn movers_and_commands_must_be_those_of_the_step() {
     let invalid = corrupted(|trace| trace.steps[3].movers = vec![InstanceId(0)]);

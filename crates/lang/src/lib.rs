@@ -12,10 +12,10 @@
 //!     property top: eventually x == 3
 //! ";
 //! let source = base::Source { name: "count.fair".into(), text: text.into() };
-//! let loaded = lang::load(source, &lang::Options::default());
+//! let loaded = lang::load(source, &source::Options::default());
 //! assert!(loaded.diagnostics.is_empty());
-//! assert_eq!(loaded.properties[0].name, "top");
-//! assert_eq!(loaded.model.unwrap().actions()[0].name, "P.step");
+//! assert_eq!(loaded.questions[0].property.name, "top");
+//! assert_eq!(loaded.systems()[0].model.actions()[0].name, "P.step");
 //! ```
 
 mod ast;
@@ -23,112 +23,138 @@ mod lexer;
 mod lower;
 mod parser;
 
-use base::{Diagnostic, Severity, Source, SourceId, Span, cap_errors};
+use std::sync::Arc;
 
-/// What the caller says about a model besides its text.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Values for constants and parameters, by name (`-D NAME=VALUE`).
-    pub defines: Vec<(String, String)>,
-    /// Further properties: name and formula (`--ltl`).
-    pub ltl: Vec<(String, String)>,
-    /// Further properties with path quantifiers: name and formula (`--ctl`).
-    pub ctl: Vec<(String, String)>,
-    /// Timers that are abstract, with the values from which on theirs are not told apart: the name, or
-    /// process and name (`--abstract-timer NAME=K`).
-    pub abstract_timers: Vec<(String, String)>,
-    /// Further assumptions about runs (`--assume`).
-    pub assume: Vec<String>,
+use base::{Diagnostic, Severity, Source, SourceId, Span};
+use logic::NamedProperty;
+use model::Scope;
+use source::{
+    Content, Family, Files, FrontEnd, Loaded, MAX_BYTES, Members, Options, Question, System,
+};
+
+/// The native language as a front end.
+#[derive(Clone, Copy, Debug)]
+pub struct Native;
+
+impl FrontEnd for Native {
+    fn name(&self) -> &'static str {
+        "the native language"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["fair"]
+    }
+
+    /// Everything has a bound.
+    fn larger_pools(&self) -> &'static [usize] {
+        &[]
+    }
+
+    fn accept(&self, _options: &Options) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Texts of this language include nothing.
+    fn load(&self, source: Source, _files: &dyn Files, options: &Options) -> Loaded {
+        load(source, options)
+    }
 }
 
-/// What became of a text.
-#[derive(Debug)]
-pub struct Loaded {
-    /// The model. Invariant: it is there iff no diagnostic is an error.
-    pub model: Option<model::Model>,
-    /// The properties of the text, then those of the options. Their atoms are those of `model`.
-    pub properties: Vec<logic::NamedProperty>,
-    /// What the author says about the abstraction for each property, in the same order.
-    pub hints: Vec<model::Hints>,
-    /// All texts; the position of a text is its `SourceId`. The model is the first.
-    pub sources: Vec<Source>,
-    /// What is to be said about them.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-/// Texts above this size are refused.
-const MAX_BYTES: usize = 64 << 20;
-
-/// Reads a model with its properties.
+/// Reads a model with its properties, or a family of models if a parameter is without value.
 #[must_use]
 pub fn load(source: Source, options: &Options) -> Loaded {
     let mut reading = Reading::new(source, options);
-    let (model, properties) = match reading.parse() {
-        Some((file, formulas)) => {
-            let texts = lower::Texts {
-                file: &file,
-                formulas: &formulas,
-                options,
-                sources: &reading.sources,
-            };
-            lower::lower(&texts, &mut reading.said)
+    let Some((file, formulas)) = reading.parse() else {
+        return Loaded::new(None, reading.sources, reading.said);
+    };
+    let parsed = Parsed {
+        file,
+        formulas,
+        sources: reading.sources,
+        said: reading.said,
+        options: options.clone(),
+    };
+    if !options.closed && parsed.has_free_parameter() {
+        parsed.family()
+    } else {
+        parsed.system(options)
+    }
+}
+
+/// Texts that have been parsed, to be translated for one or more values of a parameter.
+struct Parsed {
+    file: ast::File,
+    formulas: Vec<ast::Expr>,
+    sources: Vec<Source>,
+    /// What the parser says.
+    said: Vec<Diagnostic>,
+    options: Options,
+}
+
+impl Parsed {
+    fn has_free_parameter(&self) -> bool {
+        let defines = &self.options.defines;
+        let is_given = |name: &str| defines.iter().any(|define| define.0 == name);
+        self.file.decls.iter().any(|decl| match decl {
+            ast::Decl::Param { name } => !is_given(&name.text),
+            _ => false,
+        })
+    }
+
+    fn texts<'a>(&'a self, options: &'a Options) -> lower::Texts<'a> {
+        lower::Texts {
+            file: &self.file,
+            formulas: &self.formulas,
+            options,
+            sources: &self.sources,
         }
-        None => (None, Vec::new()),
-    };
-    let failed = reading.close();
-    let questions = if failed { Vec::new() } else { properties };
-    let (properties, scopes): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
-    Loaded {
-        model: model.filter(|_| !failed),
-        properties,
-        hints: scopes.into_iter().map(|scope| scope.hints).collect(),
-        sources: reading.sources,
-        diagnostics: reading.said,
+    }
+
+    fn system(&self, options: &Options) -> Loaded {
+        let mut said = self.said.clone();
+        let (model, properties) = lower::lower(&self.texts(options), &mut said);
+        let found = model.map(|model| {
+            let system = System::new(self.sources[0].name.clone(), model);
+            (Content::Systems(vec![system]), questions(properties))
+        });
+        Loaded::new(found, self.sources.clone(), said)
+    }
+
+    fn family(self) -> Loaded {
+        let mut said = self.said.clone();
+        let (template, properties) = lower::lower_template(&self.texts(&self.options), &mut said);
+        let sources = self.sources.clone();
+        let found = template.map(|template| {
+            let parameter = template.name.clone();
+            let members = Arc::new(Instances {
+                parsed: self,
+                parameter,
+            });
+            let family = Family { template, members };
+            (Content::Family(family), questions(properties))
+        });
+        Loaded::new(found, sources, said)
     }
 }
 
-/// What became of a text whose parameter is without value.
-#[derive(Debug)]
-pub struct LoadedTemplate {
-    /// The template. Invariant: it is there iff no diagnostic is an error.
-    pub template: Option<model::Template>,
-    /// The properties of the text, then those of the options, each with the processes that it is
-    /// about. Their atoms are those of the template.
-    pub properties: Vec<(logic::NamedProperty, model::Scope)>,
-    /// All texts; the position of a text is its `SourceId`. The model is the first.
-    pub sources: Vec<Source>,
-    /// What is to be said about them.
-    pub diagnostics: Vec<Diagnostic>,
+fn questions(properties: Vec<(NamedProperty, Scope)>) -> Vec<Question> {
+    let about = |(property, scope)| Question::about(property, scope);
+    properties.into_iter().map(about).collect()
 }
 
-/// Reads a model with a parameter that has no value. Nothing if the text cannot be parsed or
-/// every parameter has a value: then [`load`] is for it.
-#[must_use]
-pub fn load_template(source: Source, options: &Options) -> Option<LoadedTemplate> {
-    let mut reading = Reading::new(source, options);
-    let (file, formulas) = reading.parse()?;
-    let is_given = |name: &str| options.defines.iter().any(|define| define.0 == name);
-    let is_free = |decl: &ast::Decl| match decl {
-        ast::Decl::Param { name } => !is_given(&name.text),
-        _ => false,
-    };
-    if !file.decls.iter().any(is_free) {
-        return None;
+/// The instances of a text with a free parameter.
+struct Instances {
+    parsed: Parsed,
+    parameter: String,
+}
+
+impl Members for Instances {
+    fn with_value(&self, value: i64) -> Loaded {
+        let mut options = self.parsed.options.clone();
+        let define = (self.parameter.clone(), value.to_string());
+        options.defines.push(define);
+        self.parsed.system(&options)
     }
-    let texts = lower::Texts {
-        file: &file,
-        formulas: &formulas,
-        options,
-        sources: &reading.sources,
-    };
-    let (template, properties) = lower::lower_template(&texts, &mut reading.said);
-    let failed = reading.close();
-    Some(LoadedTemplate {
-        template: template.filter(|_| !failed),
-        properties: if failed { Vec::new() } else { properties },
-        sources: reading.sources,
-        diagnostics: reading.said,
-    })
 }
 
 /// Texts and what is to be said about them.
@@ -170,11 +196,5 @@ impl Reading {
         let formulas = formulas.into_iter().collect::<Option<Vec<_>>>()?;
         let failed = self.said.iter().any(|d| d.severity == Severity::Error);
         (!failed).then_some((file, formulas))
-    }
-
-    /// Drops what is too much; says whether there are errors.
-    fn close(&mut self) -> bool {
-        cap_errors(&mut self.said);
-        self.said.iter().any(|d| d.severity == Severity::Error)
     }
 }

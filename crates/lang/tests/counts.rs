@@ -84,13 +84,13 @@ fn peterson() {
 }
 
 /// Gives a number of processes that is left open a value.
-fn with_processes(text: &str) -> lang::Options {
+fn with_processes(text: &str) -> source::Options {
     let free = |line: &str| Some(line.strip_prefix("param ")?.trim().to_owned());
     let is_name = |name: &String| name.chars().all(char::is_alphanumeric);
     let names = text.lines().filter_map(free).filter(is_name);
-    lang::Options {
+    source::Options {
         defines: names.map(|name| (name, "3".to_owned())).collect(),
-        ..lang::Options::default()
+        ..source::Options::default()
     }
 }
 
@@ -121,7 +121,7 @@ fn all_examples_load() {
 
 /// Judges invariants, reachability and deadlocks of an example on the reference semantics.
 fn judge(path: &str) -> Vec<(String, bool)> {
-    let loaded = support::load(&text_of(path), &lang::Options::default());
+    let loaded = support::load(&text_of(path), &source::Options::default());
     let model = loaded.model.expect("the example is right");
     let mut positions = Vec::new();
     let mut seen = std::collections::HashSet::new();

@@ -3,7 +3,7 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use lang::Options;
+use source::Options;
 use support::{load, show};
 
 fn check(text: &str, expect: &Expect) {

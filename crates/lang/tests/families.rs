@@ -1,7 +1,7 @@
 //! Texts whose parameter has no value: what `abstract` blocks say about which question.
 
 use base::Source;
-use lang::{LoadedTemplate, Options, load_template};
+use source::{Loaded, Options, Question};
 
 const MODEL: &str = "param N
 var turn : 0..N-1 = any
@@ -11,35 +11,36 @@ property live: forall p in 0..N-1: always eventually P[p] @ b
 deadlockfree
 ";
 
-fn load(block: &str) -> LoadedTemplate {
+fn load(block: &str) -> Loaded {
     let source = Source {
         name: "model.fair".to_owned(),
         text: format!("{MODEL}{block}"),
     };
-    load_template(source, &Options::default()).unwrap()
+    lang::load(source, &Options::default())
 }
 
 /// For each question the names of its predicates, rankings and invariants.
 fn hints(block: &str) -> Vec<String> {
     let loaded = load(block);
     assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
-    let of_question = |(property, scope): &(logic::NamedProperty, model::Scope)| {
-        let hints = &scope.hints;
+    assert!(loaded.family().is_some());
+    let of_question = |question: &Question| {
+        let hints = &question.scope.hints;
         let predicates = hints.predicates.iter().chain(&hints.invariants);
         let rankings = hints.rankings.iter().map(|(_, hint)| hint);
         let names: Vec<&str> = predicates
             .chain(rankings)
             .map(|hint| hint.name.as_str())
             .collect();
-        format!("{}: {}", property.name, names.join(" "))
+        format!("{}: {}", question.property.name, names.join(" "))
     };
-    loaded.properties.iter().map(of_question).collect()
+    loaded.questions.iter().map(of_question).collect()
 }
 
 /// The codes and messages for a block, with their help.
 fn complaints(block: &str) -> Vec<String> {
     let loaded = load(block);
-    assert!(loaded.template.is_none());
+    assert!(loaded.content.is_none());
     let text = |diagnostic: &base::Diagnostic| {
         let help = diagnostic.help.join("; ");
         format!("{}: {} ({help})", diagnostic.code, diagnostic.message)

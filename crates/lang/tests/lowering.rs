@@ -3,9 +3,9 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use lang::Options;
 use logic::Property;
 use model::{Assumption, Model};
+use source::Options;
 use support::{count, load, model, show};
 
 const DECLARATIONS: &str = "
@@ -508,4 +508,23 @@ fn formulas_of_the_command_line_with_quantifiers() {
             help: write `A(…)` for all fair runs or `E(…)` for some fair run around it
     "#]]
     .assert_eq(&show(&wrong));
+}
+
+/// Inside of parentheses a component of a message may be compared with any expression.
+#[test]
+fn a_condition_can_be_what_a_message_must_equal() {
+    let text = "
+        var x : 0..1 = 0
+        var b : bool = true
+        chan one[1] of bool
+        chan two[1] of (bool, 0..1)
+        process S { put one ! x == 0 }
+        process R {
+            get  one ? (x == 1 || b) { x := 1 }
+            both two ? (x == 1 || b, x)
+        }
+        reachable got: x == 1
+    ";
+    // The message is sent, and received once: it is `true`, and so is the condition.
+    assert_eq!(count(&model(text, &[])).0, 4);
 }

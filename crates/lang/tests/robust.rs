@@ -2,7 +2,7 @@
 
 mod support;
 
-use lang::Options;
+use source::Options;
 use support::{load, show};
 
 /// A linear congruential generator: reproducible and without dependencies.

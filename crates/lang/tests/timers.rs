@@ -3,8 +3,8 @@
 mod support;
 
 use expect_test::{Expect, expect};
-use lang::Options;
 use model::{AtomMeaning, Model, Scalar};
+use source::Options;
 use support::{load, show};
 
 fn check(text: &str, expect: &Expect) {
@@ -130,6 +130,7 @@ fn propositions_over_abstract_timers_are_contracted() {
     let model = loaded.model.expect("the text is right");
     let atoms = model.parts().atoms.iter();
     let certain: Vec<String> = atoms
+        // shape: the test is about these.
         .filter(|atom| matches!(atom.meaning, AtomMeaning::Certainly(..)))
         .map(|atom| atom.name.clone())
         .collect();

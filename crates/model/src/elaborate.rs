@@ -62,7 +62,7 @@ impl Model {
         }
         for variable in &self.parts.vars {
             if let Initial::Values(values) = &variable.initial
-                && values.iter().any(mentions_state)
+                && values.iter().any(Expr::mentions_state)
             {
                 return Err(ModelError {
                     message: format!(
@@ -114,11 +114,11 @@ impl Model {
             return fail("channels and events cannot be used in a synchronous composition");
         }
         let ranges = step.parameters.iter().flat_map(|p| [&p.lo, &p.hi]);
-        if ranges.chain([&step.condition]).any(mentions_state) {
+        if ranges.chain([&step.condition]).any(Expr::mentions_state) {
             return fail("the range of an action parameter must not depend on the state");
         }
         match &step.sync {
-            Sync::Event { arguments, .. } if arguments.iter().any(mentions_state) => {
+            Sync::Event { arguments, .. } if arguments.iter().any(Expr::mentions_state) => {
                 fail("the arguments of an event must not depend on the state")
             }
             _ => Ok(()),
@@ -344,18 +344,5 @@ impl Model {
             action,
             participants,
         });
-    }
-}
-
-fn mentions_state(expr: &Expr) -> bool {
-    match expr {
-        Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) | Expr::Bound(_) => false,
-        Expr::Read(_) | Expr::At { .. } | Expr::Length(_) => true,
-        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => mentions_state(inner),
-        Expr::Binary(_, left, right) => mentions_state(left) || mentions_state(right),
-        Expr::Ite(a, b, c) => [a, b, c].into_iter().any(|part| mentions_state(part)),
-        Expr::Quantified { lo, hi, body, .. } => {
-            [lo, hi, body].into_iter().any(|part| mentions_state(part))
-        }
     }
 }

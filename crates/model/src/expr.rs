@@ -97,6 +97,64 @@ pub enum BinaryOp {
     Ge,
 }
 
+impl BinaryOp {
+    /// Is the result a Boolean?
+    #[must_use]
+    pub const fn is_boolean(self) -> bool {
+        match self {
+            Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Mod
+            | Self::Quot
+            | Self::Rem
+            | Self::BitAnd
+            | Self::BitOr
+            | Self::BitXor
+            | Self::Shl
+            | Self::Shr => false,
+            Self::And
+            | Self::Or
+            | Self::Implies
+            | Self::Eq
+            | Self::Ne
+            | Self::Lt
+            | Self::Le
+            | Self::Gt
+            | Self::Ge => true,
+        }
+    }
+
+    /// The operator that means the same of a comparison with its sides exchanged; others stay.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        match self {
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Mod
+            | Self::Quot
+            | Self::Rem
+            | Self::BitAnd
+            | Self::BitOr
+            | Self::BitXor
+            | Self::Shl
+            | Self::Shr
+            | Self::And
+            | Self::Or
+            | Self::Implies
+            | Self::Eq
+            | Self::Ne => self,
+        }
+    }
+}
+
 /// What a quantified expression makes of its instances.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Quantifier {

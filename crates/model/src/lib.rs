@@ -55,6 +55,7 @@ mod state;
 mod steps;
 mod template;
 mod timer;
+mod tree;
 mod types;
 mod unbounded;
 

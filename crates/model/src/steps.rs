@@ -144,6 +144,23 @@ impl Model {
         ))
     }
 
+    /// The possible steps of one transition, whatever others there are: priorities and control are
+    /// not looked at.
+    ///
+    /// # Errors
+    /// A run-time error in a guard or effect.
+    pub fn steps_of(
+        &self,
+        transition: &Transition,
+        state: &State,
+    ) -> Result<Vec<Successor>, RunTimeError> {
+        let mut found = Vec::new();
+        for &level in self.levels() {
+            found.extend(self.take(transition, level, state)?);
+        }
+        Ok(found)
+    }
+
     /// The possible steps of exactly one priority: all of them, or only those in which `mover` moves.
     pub(crate) fn steps_of_level(
         &self,

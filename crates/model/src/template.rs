@@ -22,13 +22,13 @@ const REACH: i64 = 1 << 32;
 /// Invariant: such values occur in templates only.
 #[must_use]
 pub const fn open_end(offset: i64) -> i64 {
-    PARAMETER + offset
+    PARAMETER.saturating_add(offset)
 }
 
 /// The offset to the parameter, if the value was made by [`open_end`].
 #[must_use]
 pub const fn as_open_end(value: i64) -> Option<i64> {
-    let offset = value - PARAMETER;
+    let offset = value.saturating_sub(PARAMETER);
     if offset > -REACH && offset < REACH {
         Some(offset)
     } else {
@@ -47,7 +47,7 @@ pub const fn open_index(bound: BoundId) -> i64 {
 /// The bound name, if the value was made by [`open_index`].
 #[must_use]
 pub const fn as_open_index(value: i64) -> Option<BoundId> {
-    let number = value - FIRST_BOUND;
+    let number = value.saturating_sub(FIRST_BOUND);
     if number >= 0 && number < REACH {
         Some(BoundId(number as u32))
     } else {

@@ -273,19 +273,20 @@ pub(crate) fn tick(model: &Model, branch: Branch) -> Vec<Branch> {
 /// Does the expression depend on a value of an abstract timer that is not known?
 #[must_use]
 pub fn is_inexact(timers: &[Timer], expr: &Expr) -> bool {
+    let inside = |operands: Vec<&Expr>| operands.into_iter().any(|e| is_inexact(timers, e));
     if let Expr::Binary(op, left, right) = expr
-        && let Some((threshold, op, value)) = comparison(timers, *op, left, right)
+        && let Some((place, op, value)) = comparison(*op, left, right)
+        && let Some(threshold) = threshold_of(timers, place)
     {
-        return always(op, threshold, value).is_none();
+        // Which timer is compared may depend on a value that is not known, too.
+        return always(op, threshold, value).is_none() || inside(place.operands());
     }
     if let Expr::Read(place) = expr
         && threshold_of(timers, place).is_some()
     {
         return true;
     }
-    operands(expr)
-        .into_iter()
-        .any(|operand| is_inexact(timers, operand))
+    inside(expr.operands())
 }
 
 fn threshold_of(timers: &[Timer], place: &Place) -> Option<i64> {
@@ -293,26 +294,15 @@ fn threshold_of(timers: &[Timer], place: &Place) -> Option<i64> {
     timer.threshold
 }
 
-/// A comparison of an abstract timer with a number: threshold, operator with the timer on its left,
-/// number.
-fn comparison(
-    timers: &[Timer],
+/// A comparison of a place with a number: place, operator with the place on its left, number.
+fn comparison<'e>(
     op: BinaryOp,
-    left: &Expr,
-    right: &Expr,
-) -> Option<(i64, BinaryOp, i64)> {
+    left: &'e Expr,
+    right: &'e Expr,
+) -> Option<(&'e Place, BinaryOp, i64)> {
     match (left, right) {
-        (Expr::Read(place), Expr::Int(value)) => Some((threshold_of(timers, place)?, op, *value)),
-        (Expr::Int(value), Expr::Read(place)) => {
-            let turned = match op {
-                BinaryOp::Lt => BinaryOp::Gt,
-                BinaryOp::Le => BinaryOp::Ge,
-                BinaryOp::Gt => BinaryOp::Lt,
-                BinaryOp::Ge => BinaryOp::Le,
-                other => other,
-            };
-            Some((threshold_of(timers, place)?, turned, *value))
-        }
+        (Expr::Read(place), Expr::Int(value)) => Some((place, op, *value)),
+        (Expr::Int(value), Expr::Read(place)) => Some((place, op.mirrored(), *value)),
         _ => None,
     }
 }
@@ -368,60 +358,20 @@ fn certainly(timers: &[Timer], expr: &Expr, value: bool) -> Expr {
             body: Box::new(again(body, value)),
         },
         // Names bound inside cannot be asked about from outside.
-        _ if binds(expr) => Expr::Bool(false),
+        _ if expr.any(&mut |inner| inner.binder().is_some()) => Expr::Bool(false),
         _ => {
-            let known = reads(expr).into_iter().filter_map(|place| {
-                let threshold = Expr::Int(threshold_of(timers, place)?);
-                let read = Expr::Read(place.clone());
-                Some(Expr::binary(BinaryOp::Ne, read, threshold))
+            let mut known = Vec::new();
+            expr.for_each_read(&mut |place| {
+                if let Some(threshold) = threshold_of(timers, place) {
+                    let read = Expr::Read(place.clone());
+                    known.push(Expr::binary(BinaryOp::Ne, read, Expr::Int(threshold)));
+                }
             });
             let plain = match value {
                 true => expr.clone(),
                 false => Expr::not(expr.clone()),
             };
-            Expr::all(known.collect::<Vec<_>>().into_iter().chain([plain]))
+            Expr::all(known.into_iter().chain([plain]))
         }
-    }
-}
-
-fn binds(expr: &Expr) -> bool {
-    matches!(expr, Expr::Quantified { .. }) || operands(expr).into_iter().any(binds)
-}
-
-fn reads(expr: &Expr) -> Vec<&Place> {
-    let mut found: Vec<&Place> = match expr {
-        Expr::Read(place) => vec![place],
-        _ => Vec::new(),
-    };
-    found.extend(operands(expr).into_iter().flat_map(reads));
-    found
-}
-
-/// The expressions directly inside.
-fn operands(expr: &Expr) -> Vec<&Expr> {
-    match expr {
-        Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) | Expr::Bound(_) => vec![],
-        Expr::Read(Place {
-            owner: of, path, ..
-        }) => {
-            let mut inside: Vec<&Expr> = Vec::new();
-            if let Some(Owner::Indexed(index)) = of {
-                inside.push(index);
-            }
-            inside.extend(path.iter().filter_map(|access| match access {
-                Access::Index(index) => Some(index),
-                Access::Field(_) => None,
-            }));
-            inside
-        }
-        Expr::At { owner: of, .. } => match of {
-            Owner::Indexed(index) => vec![index],
-            Owner::Own | Owner::Single => vec![],
-        },
-        Expr::Length(channel) => channel.index.iter().map(|index| &**index).collect(),
-        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => vec![inner],
-        Expr::Binary(_, a, b) => vec![a, b],
-        Expr::Ite(a, b, c) => vec![a, b, c],
-        Expr::Quantified { lo, hi, body, .. } => vec![lo, hi, body],
     }
 }

@@ -10,8 +10,8 @@
 use base::Span;
 
 use crate::{
-    Access, ArrayType, BinaryOp, BoundId, Expr, Initial, Model, ModelParts, Pattern, Place, Scalar,
-    Setting, Stmt, StmtKind, Sync, Type,
+    Access, ArrayType, BinaryOp, Expr, Initial, Model, ModelParts, Place, Scalar, Stmt, StmtKind,
+    Type,
 };
 
 /// How many values an uninterpreted type is said to have.
@@ -109,23 +109,14 @@ impl ModelParts {
         }
         parts.init = parts.init.iter().map(|e| sampling.expr(e)).collect();
         for atom in &mut parts.atoms {
-            if let crate::AtomMeaning::State(expr) = &mut atom.meaning {
-                *expr = sampling.expr(expr);
-            }
+            let meaning = &mut atom.meaning;
+            meaning.for_each_operand_mut(&mut |expr| *expr = sampling.expr(expr));
         }
         for step in parts.processes.iter_mut().flat_map(|p| &mut p.steps) {
             step.guard = sampling.expr(&step.guard);
             step.effect = sampling.statements(&step.effect);
-            if let Sync::Send { payload, .. } = &mut step.sync {
-                payload.iter_mut().for_each(|e| *e = sampling.expr(e));
-            }
-            if let Sync::Receive { patterns, .. } = &mut step.sync {
-                for pattern in patterns {
-                    if let Pattern::Match(expr) = pattern {
-                        *expr = sampling.expr(expr);
-                    }
-                }
-            }
+            let sync = &mut step.sync;
+            sync.for_each_operand_mut(&mut |expr| *expr = sampling.expr(expr));
         }
         parts
     }
@@ -184,39 +175,14 @@ impl Sampling {
     }
 
     fn statement(&self, statement: &Stmt) -> Stmt {
-        let kind = match &statement.kind {
-            StmtKind::Assign(place, value) => StmtKind::Assign(place.clone(), self.expr(value)),
-            StmtKind::If(condition, then, otherwise) => StmtKind::If(
-                self.expr(condition),
-                self.statements(then),
-                self.statements(otherwise),
-            ),
-            StmtKind::For(bound, lo, hi, body) => {
-                StmtKind::For(*bound, self.expr(lo), self.expr(hi), self.statements(body))
-            }
-            StmtKind::Choose(bound, lo, hi, condition) => {
-                let hi = match hi {
-                    Expr::Int(last) if *last == i64::from(OPEN_VALUES) - 1 => {
-                        Expr::Int(i64::from(self.sample.n_values) - 1)
-                    }
-                    other => self.expr(other),
-                };
-                StmtKind::Choose(*bound, self.expr(lo), hi, self.expr(condition))
-            }
-            StmtKind::Assert(condition) => StmtKind::Assert(self.expr(condition)),
-            StmtKind::Let(bound, value) => StmtKind::Let(*bound, self.expr(value)),
-            StmtKind::Set(bound, value) => StmtKind::Set(*bound, self.expr(value)),
-            StmtKind::While(condition, body) => {
-                StmtKind::While(self.expr(condition), self.statements(body))
-            }
-            StmtKind::SetTimer(place, Setting::To(value)) => {
-                StmtKind::SetTimer(place.clone(), Setting::To(self.expr(value)))
-            }
-            StmtKind::SetTimer(_, Setting::Any)
-            | StmtKind::Tick
-            | StmtKind::Fail(_)
-            | StmtKind::Exhausted => statement.kind.clone(),
-        };
+        let mut kind = statement.kind.clone();
+        kind.for_each_operand_mut(&mut |expr| *expr = self.expr(expr));
+        kind.for_each_body_mut(&mut |body| *body = self.statements(body));
+        if let StmtKind::Choose(_, _, Expr::Int(last), _) = &mut kind
+            && *last == i64::from(OPEN_VALUES) - 1
+        {
+            *last = i64::from(self.sample.n_values) - 1;
+        }
         Stmt::new(kind, statement.span)
     }
 
@@ -236,7 +202,7 @@ impl Sampling {
                 _ => Expr::not(equal),
             };
         }
-        map_operands(expr, &|operand| self.expr(operand))
+        expr.map_operands(&mut |operand| self.expr(operand))
     }
 }
 
@@ -265,7 +231,7 @@ fn first_needed(statements: &[Stmt]) -> usize {
         if let StmtKind::Assign(place, value) = &statement.kind
             && place_mentions_all(place)
         {
-            collect_bounds(value, &mut used);
+            value.walk(&mut |inner| used.extend(inner.as_bound()));
         }
     }
     let is_needed = |statement: &Stmt| match &statement.kind {
@@ -275,27 +241,13 @@ fn first_needed(statements: &[Stmt]) -> usize {
     statements.iter().position(is_needed).unwrap_or(0)
 }
 
-fn collect_bounds(expr: &Expr, out: &mut Vec<BoundId>) {
-    if let Expr::Bound(bound) = expr {
-        out.push(*bound);
-    }
-    visit_operands(expr, &mut |operand| collect_bounds(operand, out));
-}
-
 fn place_mentions_all(place: &Place) -> bool {
     let every = |access: &Access| matches!(access, Access::Index(Expr::Int(EVERY_INDEX)));
     place.path.iter().any(every)
 }
 
 fn mentions_all(expr: &Expr) -> bool {
-    if let Expr::Read(place) = expr
-        && place_mentions_all(place)
-    {
-        return true;
-    }
-    let mut found = false;
-    visit_operands(expr, &mut |operand| found |= mentions_all(operand));
-    found
+    expr.any(&mut |inner| inner.as_read().is_some_and(place_mentions_all))
 }
 
 fn at_index(statement: &Stmt, index: i64) -> Stmt {
@@ -327,59 +279,6 @@ fn place_at(place: &Place, index: i64) -> Place {
 fn expr_at(expr: &Expr, index: i64) -> Expr {
     match expr {
         Expr::Read(place) if place_mentions_all(place) => Expr::Read(place_at(place, index)),
-        other => map_operands(other, &|operand| expr_at(operand, index)),
-    }
-}
-
-/// The expression with every direct operand replaced. Indices of processes and channels stay.
-fn map_operands(expr: &Expr, replace: &dyn Fn(&Expr) -> Expr) -> Expr {
-    let boxed = |operand: &Expr| Box::new(replace(operand));
-    match expr {
-        Expr::Read(place) => {
-            let mut place = place.clone();
-            for access in &mut place.path {
-                if let Access::Index(index) = access {
-                    *index = replace(index);
-                }
-            }
-            Expr::Read(place)
-        }
-        Expr::Not(inner) => Expr::Not(boxed(inner)),
-        Expr::Neg(inner) => Expr::Neg(boxed(inner)),
-        Expr::Binary(op, a, b) => Expr::Binary(*op, boxed(a), boxed(b)),
-        Expr::Ite(a, b, c) => Expr::Ite(boxed(a), boxed(b), boxed(c)),
-        Expr::Quantified {
-            quantifier,
-            bound,
-            lo,
-            hi,
-            body,
-        } => Expr::Quantified {
-            quantifier: *quantifier,
-            bound: *bound,
-            lo: boxed(lo),
-            hi: boxed(hi),
-            body: boxed(body),
-        },
-        other => other.clone(),
-    }
-}
-
-fn visit_operands(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
-    match expr {
-        Expr::Read(place) => {
-            for access in &place.path {
-                if let Access::Index(index) = access {
-                    visit(index);
-                }
-            }
-        }
-        Expr::Not(inner) | Expr::Neg(inner) => visit(inner),
-        Expr::Binary(_, a, b) => [a, b].into_iter().for_each(|e| visit(e)),
-        Expr::Ite(a, b, c) => [a, b, c].into_iter().for_each(|e| visit(e)),
-        Expr::Quantified { lo, hi, body, .. } => {
-            [lo, hi, body].into_iter().for_each(|e| visit(e));
-        }
-        _ => {}
+        other => other.map_operands(&mut |operand| expr_at(operand, index)),
     }
 }

@@ -8,7 +8,7 @@ fn load(text: &str) -> Model {
         name: "m.fair".into(),
         text: text.into(),
     };
-    let loaded = lang::load(source, &lang::Options::default());
+    let loaded = lang::load(source, &source::Options::default()).single();
     loaded
         .model
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))

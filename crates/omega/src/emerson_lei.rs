@@ -122,11 +122,32 @@ impl SearchState {
         let (nodes, marks) = (take(words)?, take(words)?);
         let node = |node: &u64| u32::try_from(*node).ok().map(NodeId);
         let nodes: Vec<NodeId> = nodes.iter().map(node).collect::<Option<_>>()?;
+        let has_marks = marks.len() == n_mark_words || nodes.is_empty() && marks.is_empty();
         let unfinished = (!nodes.is_empty()).then(|| Component {
             nodes,
             marks: marks.to_vec(),
         });
-        Some(Self { search, unfinished })
+        has_marks.then_some(Self { search, unfinished })
+    }
+
+    /// Can this be the state of a search in a graph of which `n_nodes` nodes are known?
+    #[must_use]
+    pub fn is_consistent(&self, n_nodes: usize) -> bool {
+        let nodes = self.unfinished.iter().flat_map(|c| &c.nodes);
+        let is_closed = |node: &NodeId| node.index() < n_nodes && self.search.is_closed(*node);
+        self.search.is_consistent(n_nodes) && nodes.clone().all(is_closed)
+    }
+
+    /// Has the search expanded this node?
+    #[must_use]
+    pub fn was_entered(&self, node: NodeId) -> bool {
+        self.search.was_entered(node)
+    }
+
+    /// Is nothing left to do but to begin at further initial nodes?
+    #[must_use]
+    pub fn is_between_starts(&self) -> bool {
+        self.search.depth() == 0 && self.unfinished.is_none()
     }
 }
 

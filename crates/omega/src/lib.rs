@@ -32,6 +32,7 @@
 mod acceptance;
 mod automaton;
 mod closure;
+mod confirm;
 mod dot;
 mod emerson_lei;
 mod explicit;
@@ -49,6 +50,7 @@ mod threaded;
 pub use acceptance::{Acceptance, MarkId};
 pub use automaton::{Automaton, Cube, Edge, LetterMark, Prop, StateId};
 pub use closure::Closure;
+pub use confirm::confirm;
 pub use dot::to_dot;
 pub use emerson_lei::{
     Component, FairCycleSearch, SearchState, find_fair_cycle, resume_fair_cycle,

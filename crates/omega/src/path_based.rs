@@ -343,7 +343,54 @@ impl PathSearch {
             let marks = marks.get(edge * n_mark_words..(edge + 1) * n_mark_words)?;
             search.edges.push(NodeId(half(target)?), half(step)?, marks);
         }
-        Some(search)
+        let is_whole = targets.len() == steps.len() && marks.len() == steps.len() * n_mark_words;
+        is_whole.then_some(search)
+    }
+
+    /// Does everything fit together, in a graph of which `n_nodes` nodes are known? What the numbers
+    /// say about edges that are gone cannot be known.
+    pub fn is_consistent(&self, n_nodes: usize) -> bool {
+        let is_known = |node: NodeId| node.index() < n_nodes;
+        let mut places = self.path.iter().zip(1..);
+        let is_numbered =
+            places.all(|(node, number)| is_known(*node) && self.number(*node) == number);
+        let is_open = |number: &&u32| **number != UNSEEN && **number != CLOSED;
+        let n_open = self.number.iter().filter(is_open).count();
+
+        let starts: Vec<u32> = self.frames.iter().map(|frame| frame.position).collect();
+        let roots = &self.roots.positions;
+        let ascends = |list: &[u32]| list.windows(2).all(|pair| pair[0] < pair[1]);
+        let fits = |list: &[u32]| match list {
+            [] => self.path.is_empty(),
+            [first, .., last] => *first == 0 && (*last as usize) < self.path.len() && ascends(list),
+            [only] => *only == 0 && !self.path.is_empty(),
+        };
+        let n_waiting: u64 = self
+            .frames
+            .iter()
+            .map(|frame| u64::from(frame.n_left))
+            .sum();
+
+        let n_root_words = roots.len() * 2 * self.roots.n_mark_words;
+        self.number.len() <= n_nodes
+            && is_numbered
+            && n_open == self.path.len()
+            && fits(&starts)
+            && fits(roots)
+            && roots.iter().all(|root| starts.binary_search(root).is_ok())
+            && self.roots.marks.len() == n_root_words
+            && n_waiting == self.edges.len() as u64
+            && (0..self.edges.len()).all(|edge| is_known(self.edges.target(edge)))
+    }
+
+    /// Is the node in a complete component, or on the path?
+    pub fn was_entered(&self, node: NodeId) -> bool {
+        self.number(node) != UNSEEN
+    }
+
+    /// Is the node in a complete component?
+    pub fn is_closed(&self, node: NodeId) -> bool {
+        self.number(node) == CLOSED
     }
 
     fn renumber(&mut self, nodes: &[NodeId], number: u32) {

@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::{StoredState, StoredTrace};
+use evidence::NamedState;
+
+use crate::StoredTrace;
 
 /// The trace as a message sequence chart of the processes that move in it.
 #[must_use]
@@ -25,16 +27,16 @@ pub fn chart(trace: &StoredTrace) -> String {
             + 3,
         columns,
         in_flight: BTreeMap::new(),
-        digits: trace.n_steps().saturating_sub(1).to_string().len(),
+        digits: trace.run.n_steps().saturating_sub(1).to_string().len(),
     };
     let mut out = chart.header();
-    for step in 0..trace.n_steps() {
-        if trace.loop_start == Some(step) {
+    for step in 0..trace.run.n_steps() {
+        if trace.run.loop_start == Some(step) {
             out += &chart.separator("loop");
         }
-        out += &chart.row(step, &trace.states[step]);
+        out += &chart.row(step, &trace.run.states[step]);
     }
-    if trace.loop_start.is_some() {
+    if trace.run.loop_start.is_some() {
         out += &chart.separator("back to loop");
     }
     out
@@ -42,7 +44,7 @@ pub fn chart(trace: &StoredTrace) -> String {
 
 /// The processes that move, in the order of the model (then of their first moves).
 fn columns(trace: &StoredTrace) -> Vec<String> {
-    let states = &trace.states[..trace.n_steps()];
+    let states = &trace.run.states[..trace.run.n_steps()];
     let moves = |name: &&String| states.iter().any(|state| state.movers.contains(name));
     let mut columns: Vec<String> = trace.meta.processes.iter().filter(moves).cloned().collect();
     for mover in states.iter().flat_map(|state| &state.movers) {
@@ -98,7 +100,7 @@ impl Chart {
         line.finish()
     }
 
-    fn row(&mut self, step: usize, state: &StoredState) -> String {
+    fn row(&mut self, step: usize, state: &NamedState) -> String {
         let mut line = self.lifelines();
         line.put(0, &format!("{step:>width$}", width = self.digits));
         let label = match (&state.actions, self.arrow(state)) {
@@ -119,7 +121,7 @@ impl Chart {
     }
 
     /// The columns at both ends of a message, and what is to be said about it.
-    fn arrow(&mut self, state: &StoredState) -> Option<(usize, usize, String)> {
+    fn arrow(&mut self, state: &NamedState) -> Option<(usize, usize, String)> {
         let message = state.communication.as_ref()?;
         let (channel, content) = (&message.channel, &message.message);
         let from = message.from.as_deref();

@@ -3,15 +3,15 @@
 //! See ADR 015 of Apalache. Ours has additional keys inside `#meta`, which other tools skip.
 //! Locations are variables named after their process; channels are sequences.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
-use evidence::{Trace, TraceStep, View};
-use model::{ActionId, InstanceId, Model, State};
+use evidence::{Communication, NamedRun, NamedState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use crate::{Communication, ItfValue, StoredState, StoredTrace};
+use crate::StoredTrace;
+use crate::itf_value::{from_json, value_to_json};
 
 /// What is wrong with an ITF file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,7 +39,52 @@ struct StateMeta {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     movers: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    communication: Option<Communication>,
+    communication: Option<Message>,
+}
+
+/// A communication as the `#meta` of a state holds it.
+#[derive(Serialize, Deserialize)]
+struct Message {
+    channel: String,
+    message: String,
+    #[serde(default)]
+    from: Option<String>,
+    #[serde(default)]
+    to: Option<String>,
+}
+
+impl From<Communication> for Message {
+    fn from(communication: Communication) -> Self {
+        let Communication {
+            channel,
+            message,
+            from,
+            to,
+        } = communication;
+        Self {
+            channel,
+            message,
+            from,
+            to,
+        }
+    }
+}
+
+impl From<Message> for Communication {
+    fn from(read: Message) -> Self {
+        let Message {
+            channel,
+            message,
+            from,
+            to,
+        } = read;
+        Self {
+            channel,
+            message,
+            from,
+            to,
+        }
+    }
 }
 
 /// The trace as the text of an ITF file.
@@ -58,32 +103,33 @@ pub(crate) fn to_json(trace: &StoredTrace) -> Json {
     if let Json::Object(own) = own {
         meta.extend(own);
     }
-    let states = trace.states.iter().enumerate();
+    let run = &trace.run;
+    let states = run.states.iter().enumerate();
     let states: Vec<Json> = states
-        .map(|(index, state)| state_to_json(&trace.vars, index, state))
+        .map(|(index, state)| state_to_json(&run.vars, index, state))
         .collect();
     let mut object = Map::new();
     object.insert("#meta".to_owned(), Json::Object(meta));
-    object.insert("vars".to_owned(), json!(trace.vars));
+    object.insert("vars".to_owned(), json!(run.vars));
     object.insert("states".to_owned(), Json::Array(states));
-    if let Some(start) = trace.loop_start {
+    if let Some(start) = run.loop_start {
         object.insert("loop".to_owned(), json!(start));
     }
     Json::Object(object)
 }
 
-fn state_to_json(vars: &[String], index: usize, state: &StoredState) -> Json {
+fn state_to_json(vars: &[String], index: usize, state: &NamedState) -> Json {
     let meta = StateMeta {
         index: Some(index),
         actions: state.actions.clone(),
         movers: state.movers.clone(),
-        communication: state.communication.clone(),
+        communication: state.communication.clone().map(Into::into),
     };
     let meta = serde_json::to_value(meta).expect("all keys are strings");
     let mut object = Map::new();
     object.insert("#meta".to_owned(), meta);
     let values = vars.iter().zip(&state.values);
-    object.extend(values.map(|(name, value)| (name.clone(), value.to_json())));
+    object.extend(values.map(|(name, value)| (name.clone(), value_to_json(value))));
     Json::Object(object)
 }
 
@@ -118,12 +164,12 @@ pub fn read_itf(text: &str) -> Result<StoredTrace, ItfError> {
             .map_err(|reason| ItfError(format!("`#meta` is wrong: {reason}")))?,
     };
     let loop_start = read_loop(&object, states.len())?;
-    Ok(StoredTrace {
-        meta,
+    let run = NamedRun {
         vars,
         states,
         loop_start,
-    })
+    };
+    Ok(StoredTrace { meta, run })
 }
 
 fn read_vars(object: &Map<String, Json>) -> Result<Vec<String>, ItfError> {
@@ -157,7 +203,7 @@ fn read_loop(object: &Map<String, Json>, n_states: usize) -> Result<Option<usize
     }
 }
 
-fn read_state(vars: &[String], index: usize, json: &Json) -> Result<StoredState, ItfError> {
+fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, ItfError> {
     let Json::Object(object) = json else {
         return error(format!("state {index} is not an object"));
     };
@@ -171,7 +217,7 @@ fn read_state(vars: &[String], index: usize, json: &Json) -> Result<StoredState,
         let Some(value) = object.get(name) else {
             return error(format!("state {index} has no `{name}`"));
         };
-        let value = ItfValue::from_json(value)
+        let value = from_json(value)
             .map_err(|reason| ItfError(format!("`{name}` in state {index}: {reason}")))?;
         values.push(value);
     }
@@ -183,137 +229,10 @@ fn read_state(vars: &[String], index: usize, json: &Json) -> Result<StoredState,
             "state {index} has `{other}`, which is not in `vars`"
         ));
     }
-    Ok(StoredState {
+    Ok(NamedState {
         values,
         actions: meta.actions,
         movers: meta.movers,
-        communication: meta.communication,
+        communication: meta.communication.map(Into::into),
     })
-}
-
-impl StoredTrace {
-    /// The trace as a trace of the model, to be judged by crate `evidence`. Steps without actions
-    /// become any step of the model that leads to the next state.
-    ///
-    /// # Errors
-    /// What the model does not have.
-    pub fn to_trace(&self, model: &Model) -> Result<Trace, ItfError> {
-        let view = View::new(model);
-        let order = self.order_of_variables(&view)?;
-        let mut states = Vec::new();
-        for (index, stored) in self.states.iter().enumerate() {
-            let state = state_of(&view, &order, stored);
-            states.push(state.map_err(|reason| ItfError(format!("state {index}: {reason}")))?);
-        }
-        let names = Names::new(model);
-        let mut steps = Vec::new();
-        for index in 0..self.n_steps() {
-            let target = &states[self.after(index)];
-            let step = self.step(&names, index, &states[index], target)?;
-            steps.push(step);
-        }
-        Ok(Trace {
-            states,
-            steps,
-            loop_start: self.loop_start,
-        })
-    }
-
-    /// Where the variables of the model stand in this trace.
-    fn order_of_variables(&self, view: &View<'_>) -> Result<Vec<usize>, ItfError> {
-        if let Some(other) = self.vars.iter().find(|name| !view.names().contains(name)) {
-            return error(format!("the model has no variable `{other}`"));
-        }
-        let position = |name: &String| {
-            let found = self.vars.iter().position(|other| other == name);
-            found.ok_or_else(|| ItfError(format!("the trace has no variable `{name}`")))
-        };
-        view.names().iter().map(position).collect()
-    }
-
-    fn step(
-        &self,
-        names: &Names<'_>,
-        index: usize,
-        state: &State,
-        target: &State,
-    ) -> Result<TraceStep, ItfError> {
-        // An error of the model leaves the step without commands; the judge will say so.
-        let steps = names.model.steps_or_idle(state).unwrap_or_default();
-        let mut leading = steps.iter().filter(|step| step.target == *target);
-        let stored = &self.states[index];
-        let Some(actions) = &stored.actions else {
-            return match leading.next() {
-                Some(step) => Ok(TraceStep::from(step)),
-                None => error(format!(
-                    "no step leads from state {index} to the next state"
-                )),
-            };
-        };
-        let in_state = |reason: String| ItfError(format!("state {index}: {reason}"));
-        let actions = names.actions(actions).map_err(in_state)?;
-        let movers = names.movers(&stored.movers).map_err(in_state)?;
-        let same = leading.find(|step| step.actions == actions && step.movers == movers);
-        Ok(TraceStep {
-            commands: same.map(|step| step.commands.clone()).unwrap_or_default(),
-            actions,
-            movers,
-        })
-    }
-}
-
-/// The actions and processes of a model by their names.
-struct Names<'a> {
-    model: &'a Model,
-    actions: BTreeMap<&'a str, ActionId>,
-    instances: BTreeMap<&'a str, InstanceId>,
-}
-
-impl<'a> Names<'a> {
-    fn new(model: &'a Model) -> Self {
-        let actions = model.actions().iter().enumerate();
-        let instances = model.instances().iter().enumerate();
-        Self {
-            model,
-            actions: actions
-                .map(|(index, action)| (action.name.as_str(), ActionId::new(index)))
-                .collect(),
-            instances: instances
-                .map(|(index, instance)| (instance.name.as_str(), InstanceId::new(index)))
-                .collect(),
-        }
-    }
-
-    fn actions(&self, names: &[String]) -> Result<Vec<ActionId>, String> {
-        find_all(&self.actions, "action", names)
-    }
-
-    fn movers(&self, names: &[String]) -> Result<Vec<InstanceId>, String> {
-        find_all(&self.instances, "process", names)
-    }
-}
-
-/// The things with these names, in ascending order.
-fn find_all<T: Copy + Ord>(
-    by_name: &BTreeMap<&str, T>,
-    what: &str,
-    names: &[String],
-) -> Result<Vec<T>, String> {
-    let find = |name: &String| {
-        let found = by_name.get(name.as_str()).copied();
-        found.ok_or_else(|| format!("the model has no {what} `{name}`"))
-    };
-    let mut found: Vec<T> = names.iter().map(find).collect::<Result<_, _>>()?;
-    found.sort_unstable();
-    Ok(found)
-}
-
-fn state_of(view: &View<'_>, order: &[usize], stored: &StoredState) -> Result<State, String> {
-    let mut values = Vec::new();
-    for (name, position) in view.names().iter().zip(order) {
-        let value = &stored.values[*position];
-        let readable = value.to_value();
-        values.push(readable.ok_or_else(|| format!("`{name}` cannot be {value}"))?);
-    }
-    view.state(&values)
 }

@@ -1,7 +1,7 @@
 //! Reports: what was asked, what came out, and the evidence, in every format that users read.
 //!
-//! A [`Question`] turns a verdict and its evidence into a [`PropertyResult`] of plain strings and
-//! numbers; from there on nothing needs the model. [`text`], [`json`], [`json_lines`], [`junit`]
+//! A [`Question`] turns a verdict and the explanation of its evidence, which is plain data, into a
+//! [`PropertyResult`]. This crate sees neither models nor formulas. [`text`], [`json`], [`json_lines`], [`junit`]
 //! and [`sarif`] print a whole [`Report`]. A counterexample is a [`StoredTrace`]: it is written to
 //! and read from ITF files, printed by [`trace_text`], and drawn by [`chart`]. A file alone is
 //! enough for the last two.
@@ -17,7 +17,6 @@
 //! ```
 
 mod chart;
-mod communication;
 mod itf;
 mod itf_value;
 mod json;
@@ -32,15 +31,13 @@ mod trace_text;
 
 pub use chart::chart;
 pub use itf::{ItfError, read_itf, write_itf};
-pub use itf_value::ItfValue;
 pub use json::{json, json_lines};
 pub use junit::junit;
 pub use question::{Cost, Question, warning};
 pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Warning};
 pub use sarif::sarif;
 pub use stored::{
-    Communication, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote,
-    StoredState, StoredTrace, TraceMeta,
+    ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, TraceMeta,
 };
 pub use style::Style;
 pub use text::text;

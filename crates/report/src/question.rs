@@ -1,40 +1,37 @@
-//! From a verdict and its evidence to a result that needs no model any more.
+//! From a verdict and its explanation to a result.
 
-use base::{Diagnostic, Fairness, FairnessKind, Source, Span};
+use base::{Diagnostic, Fairness, Route, Source, Span};
 use evidence::{
-    Because, Branching, Endless, Justification, Trace, UnknownReason, Verdict, View, Violation,
+    Because, ExplainedBranching, ExplainedError, ExplainedRun, Explanation, Justification, RestsOn,
+    Shown, UnknownReason, Verdict,
 };
-use evidence::{ViolationKind, explain_endless, explain_fairness, stronger_fairness};
-use logic::{NamedProperty, Property};
-use model::{Assumption, Model, RunTimeError};
 
-use crate::communication;
 use crate::trace_text::n_of;
 use crate::{
     BranchNote, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, Outcome,
-    Position, PropertyResult, StoredState, StoredTrace, TraceMeta, Warning,
+    Position, PropertyResult, StoredTrace, TraceMeta, Warning,
 };
 
 /// What was asked.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// Of which model.
-    pub model: &'a Model,
-    /// The texts it was read from.
+    /// The texts that the model was read from.
     pub sources: &'a [Source],
-    /// Which property.
-    pub property: &'a NamedProperty,
+    /// The name of the property.
+    pub property: &'a str,
+    /// Its text.
+    pub formula: &'a str,
+    /// Where it is written.
+    pub span: Span,
     /// Under which fairness.
     pub fairness: Fairness,
-    /// Under which assumptions.
-    pub assumptions: &'a [Assumption],
 }
 
 /// How the answer was found and what it cost.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Cost {
-    /// `explicit`, `predicate`, `ws1s`.
-    pub route: String,
+    /// Which route gave it.
+    pub route: Route,
     /// States of the system.
     pub states: Option<u64>,
     /// Steps of the system.
@@ -47,16 +44,23 @@ pub struct Cost {
     pub peak_memory_bytes: Option<u64>,
     /// The reductions that the search made use of; nothing if there are none.
     pub reduced: Option<Vec<String>>,
+    /// What the verdict rests on.
+    pub rests_on: RestsOn,
 }
 
 impl Question<'_> {
-    /// The result to be reported. Warnings of the search can be added to it.
+    /// The result to be reported. Remarks and warnings of the search can be added to it.
     #[must_use]
-    pub fn result(&self, verdict: &Verdict, cost: Cost) -> PropertyResult {
+    pub fn result(
+        &self,
+        verdict: &Verdict,
+        explanation: &Explanation,
+        cost: Cost,
+    ) -> PropertyResult {
         let mut result = PropertyResult {
-            property: self.property.name.clone(),
-            formula: self.property.text.clone(),
-            position: position(self.sources, self.property.span),
+            property: self.property.to_owned(),
+            formula: self.formula.to_owned(),
+            position: position(self.sources, self.span),
             route: cost.route,
             fairness: self.fairness.name(),
             verdict: Outcome::Unknown,
@@ -67,175 +71,103 @@ impl Question<'_> {
             seconds: cost.seconds,
             peak_memory_bytes: cost.peak_memory_bytes,
             reduced: cost.reduced,
+            rests_on: cost.rests_on,
             warnings: Vec::new(),
-            remark: None,
             trace: None,
             branches: Vec::new(),
             remarks: Vec::new(),
         };
+
         match verdict {
-            Verdict::Holds { witness } => {
-                result.verdict = Outcome::Holds;
-                result.trace = witness.as_ref().map(|trace| self.store(trace, "witness"));
-            }
-            Verdict::Violated(violation) => {
-                result.verdict = Outcome::Violated;
-                result.trace = self.store_violation(violation);
-                if violation.kind == ViolationKind::Unreachable {
-                    result.remark =
-                        Some("no reachable state is as the property demands".to_owned());
-                }
-                result.warnings.extend(self.error_without_trace(violation));
-                match &violation.kind {
-                    ViolationKind::Branching(shown) => self.show_branching(shown, &mut result),
-                    ViolationKind::NegationHolds => result.remarks.push(
-                        "the negation holds in an initial state, so in every system that is described"
-                            .to_owned(),
-                    ),
-                    _ => {}
-                }
-            }
+            Verdict::Holds { .. } => result.verdict = Outcome::Holds,
+            Verdict::Violated(_) => result.verdict = Outcome::Violated,
             Verdict::Unknown(reason) => {
                 result.reason = Some(reason.name().to_owned());
-                result.warnings.extend(self.unsupported(reason));
+                result.warnings.extend(self.details(reason));
+                if let UnknownReason::SolversDisagree(which) = reason {
+                    result.remarks.push(which.clone());
+                }
             }
         }
+        self.show(explanation.shown(), &mut result);
         result
     }
 
-    /// The evidence of a violation, ready to be written; nothing if there is no trace.
+    /// An explained run, ready to be written.
     #[must_use]
-    pub fn store_violation(&self, violation: &Violation) -> Option<StoredTrace> {
-        let trace = violation.trace.as_ref()?;
-        let kind = match &violation.kind {
-            ViolationKind::FairLoop => "fair-loop",
-            ViolationKind::Endless(_) => "endless-loop",
-            ViolationKind::ZeroTime => "zero-time",
-            ViolationKind::BadPrefix => "bad-prefix",
-            ViolationKind::Deadlock => "deadlock",
-            ViolationKind::RunTimeError(_) => "run-time-error",
-            ViolationKind::Unreachable
-            | ViolationKind::Branching(_)
-            | ViolationKind::NegationHolds => return None,
+    pub fn store(&self, explained: &ExplainedRun) -> StoredTrace {
+        let mut meta = TraceMeta {
+            source: self.sources.first().map(|source| source.name.clone()),
+            property: Some(self.property.to_owned()),
+            formula: Some(self.formula.to_owned()),
+            fairness: Some(self.fairness.name()),
+            kind: Some(explained.kind.name().to_owned()),
+            error: explained.error.as_ref().map(|error| self.error_note(error)),
+            processes: explained.processes.clone(),
+            ..TraceMeta::default()
         };
-        let mut stored = self.store(trace, kind);
-        if let ViolationKind::RunTimeError(error) = &violation.kind {
-            stored.meta.error = Some(self.error_note(error));
-        }
-        if let ViolationKind::Endless(endless) = &violation.kind {
-            self.justify_endless(trace, endless, &mut stored.meta);
-        }
-        stored.meta.component = violation.component.map(|size| ComponentNote {
+        meta.component = explained.component.map(|size| ComponentNote {
             states: size.n_states,
             steps: size.n_steps,
         });
-        if trace.loop_start.is_some() {
-            self.justify(violation, trace, &mut stored.meta);
-        }
-        Some(stored)
-    }
-
-    /// Why the loop is fair. Positions in a covering loop, which is not shown, mean nothing to the
-    /// reader, so they are left out.
-    fn justify(&self, violation: &Violation, trace: &Trace, meta: &mut TraceMeta) {
-        let covering = violation.covering.as_ref();
-        let covering = covering.filter(|_| self.fairness.kind == FairnessKind::StrongGlobal);
-        let judged = covering.unwrap_or(trace);
-        let reasons = explain_fairness(self.model, self.fairness, self.assumptions, judged);
-        // Evidence that does not replay was refused long before it is reported.
-        for reason in reasons.unwrap_or_default() {
-            let mut note = condition_note(&reason);
-            note.at = note.at.filter(|_| covering.is_none());
-            match reason.is_assumption {
-                true => meta.assumptions.push(note),
-                false => meta.conditions.push(note),
-            }
-        }
-        let exclusions = stronger_fairness(self.model, self.fairness, trace);
-        for exclusion in exclusions.unwrap_or_default() {
-            let notion = Fairness {
-                kind: exclusion.notion,
-                annotated: false,
-                timers: false,
-            };
-            meta.excluded_by.push(ExclusionNote {
-                fairness: notion.name(),
-                subject: exclusion.subject,
-                at: exclusion.at,
-            });
-        }
-    }
-
-    fn justify_endless(&self, trace: &Trace, endless: &Endless, meta: &mut TraceMeta) {
-        meta.endless = Some(EndlessNote {
+        meta.endless = explained.endless.as_ref().map(|endless| EndlessNote {
             start: endless.start,
             length: endless.length,
             recurrent: endless.recurrent.clone(),
             changes: endless.changes.clone(),
         });
-        let Self {
-            model,
-            fairness,
-            assumptions,
-            ..
-        } = *self;
-        let reasons = explain_endless(model, fairness, assumptions, trace, endless);
-        for reason in reasons.unwrap_or_default() {
-            match reason.is_assumption {
-                true => meta.assumptions.push(condition_note(&reason)),
-                false => meta.conditions.push(condition_note(&reason)),
+
+        for reason in &explained.conditions {
+            let note = condition_note(reason, explained.is_covered);
+            if reason.is_assumption {
+                meta.assumptions.push(note);
+            } else {
+                meta.conditions.push(note);
             }
+        }
+        for exclusion in &explained.excluded_by {
+            meta.excluded_by.push(ExclusionNote {
+                fairness: exclusion.notion.name().to_owned(),
+                subject: exclusion.subject.clone(),
+                at: exclusion.at,
+            });
+        }
+        StoredTrace {
+            meta,
+            run: explained.run.clone(),
         }
     }
 
-    fn store(&self, trace: &Trace, kind: &str) -> StoredTrace {
-        let view = View::new(self.model);
-        let instances = self.model.instances().iter();
-        let state = |(index, state): (usize, &model::State)| {
-            let step = trace.steps.get(index);
-            let action = |id: &model::ActionId| self.model.action_name(*id).to_owned();
-            let mover = |id: &model::InstanceId| self.model.instance_name(*id).to_owned();
-            StoredState {
-                values: view.values(state).into_iter().map(Into::into).collect(),
-                actions: step.map(|step| step.actions.iter().map(action).collect()),
-                movers: step.map_or(Vec::new(), |step| step.movers.iter().map(mover).collect()),
-                communication: step
-                    .and_then(|_| communication::of_step(self.model, &view, trace, index)),
+    /// Adds what is shown for the verdict.
+    fn show(&self, shown: &Shown, result: &mut PropertyResult) {
+        let remark = match shown {
+            Shown::Nothing => return,
+            Shown::Run(run) => {
+                result.trace = Some(self.store(run));
+                return;
+            }
+            Shown::Branching(branching) => return self.show_branching(branching, result),
+            // An error in an initial value happens before there is a state that could be shown.
+            Shown::InitialError(error) => {
+                result.warnings.push(Warning {
+                    code: "run-time-error".to_owned(),
+                    message: format!("no initial state: {}", error.message),
+                    position: position(self.sources, error.span),
+                });
+                return;
+            }
+            Shown::Unreachable => "no reachable state is as the property demands",
+            Shown::NegationHolds => {
+                "the negation holds in an initial state, so in every system that is described"
             }
         };
-        StoredTrace {
-            meta: TraceMeta {
-                source: self.sources.first().map(|source| source.name.clone()),
-                property: Some(self.property.name.clone()),
-                formula: Some(self.property.text.clone()),
-                fairness: Some(self.fairness.name()),
-                kind: Some(kind.to_owned()),
-                processes: instances.map(|instance| instance.name.clone()).collect(),
-                ..TraceMeta::default()
-            },
-            vars: view.names().to_vec(),
-            states: trace.states.iter().enumerate().map(state).collect(),
-            loop_start: trace.loop_start,
-        }
+        result.remarks.push(remark.to_owned());
     }
 
     /// Adds the runs that show why a formula of CTL* has its value. The first becomes the trace.
-    pub fn show_branching(&self, shown: &Branching, result: &mut PropertyResult) {
-        let Property::CtlStar(formula) = &self.property.property else {
-            return;
-        };
-        let name = |atom: base::AtomId| self.model.parts().atoms[atom.index()].name.clone();
+    fn show_branching(&self, shown: &ExplainedBranching, result: &mut PropertyResult) {
         for branch in &shown.branches {
-            let (path, _) = formula.quantified()[branch.quantified].as_existential();
-            let mut trace = self.store(&branch.trace, "branch");
-            let as_violation = Violation {
-                kind: ViolationKind::FairLoop,
-                trace: None,
-                covering: None,
-                component: None,
-            };
-            self.justify(&as_violation, &branch.trace, &mut trace.meta);
-            let shows = formula.text_of(&path, &name);
+            let (shows, trace) = (branch.shows.clone(), self.store(&branch.run));
             if result.trace.is_none() {
                 let remark = format!("this fair run satisfies {shows}");
                 result.remarks.push(remark);
@@ -244,53 +176,42 @@ impl Question<'_> {
                 result.branches.push(BranchNote { shows, trace });
             }
         }
+
         if shown.branches.is_empty() {
             let no_run = "no fair run from the initial state is as the formula demands";
             result.remarks.push(no_run.to_owned());
-        } else if !shown.claims.is_empty() {
-            let n_claims = n_of(shown.claims.len(), "fact");
+        } else if shown.n_claims > 0 {
+            let n_claims = n_of(shown.n_claims, "fact");
             let remark =
                 format!("{n_claims} about its states, not shown, from the complete search");
             result.remarks.push(remark);
         }
     }
 
-    fn error_note(&self, error: &RunTimeError) -> ErrorNote {
+    fn error_note(&self, error: &ExplainedError) -> ErrorNote {
         let place = position(self.sources, error.span);
         ErrorNote {
-            message: error.kind.to_string(),
+            message: error.message.clone(),
             line: place.as_ref().map(|place| place.line),
             column: place.as_ref().map(|place| place.column),
             file: place.map(|place| place.file),
-            action: error.action.map(|id| self.model.action_name(id).to_owned()),
+            action: error.action.clone(),
         }
     }
 
-    /// An error in an initial value happens before there is a state that could be shown.
-    fn error_without_trace(&self, violation: &Violation) -> Option<Warning> {
-        match (&violation.kind, &violation.trace) {
-            (ViolationKind::RunTimeError(error), None) => Some(Warning {
-                code: "run-time-error".to_owned(),
-                message: format!("no initial state: {}", error.kind),
-                position: position(self.sources, error.span),
-            }),
-            _ => None,
-        }
-    }
-
-    fn unsupported(&self, reason: &UnknownReason) -> Option<Warning> {
-        match reason {
-            UnknownReason::Unsupported(message) => Some(Warning {
-                code: reason.name().to_owned(),
-                message: message.clone(),
-                position: position(self.sources, self.property.span),
-            }),
-            _ => None,
-        }
+    /// Why the verdict is unknown, where the name of the reason does not tell.
+    fn details(&self, reason: &UnknownReason) -> Option<Warning> {
+        Some(Warning {
+            code: reason.name().to_owned(),
+            message: reason.details()?.to_owned(),
+            position: position(self.sources, self.span),
+        })
     }
 }
 
-fn condition_note(reason: &Justification) -> ConditionNote {
+/// Positions in a covering loop, which is not shown, mean nothing to the reader, so they are left
+/// out.
+fn condition_note(reason: &Justification, is_covered: bool) -> ConditionNote {
     let (fair_because, at) = match reason.because {
         Because::Taken(at) => ("taken", Some(at)),
         Because::Disabled(at) => ("disabled", Some(at)),
@@ -302,7 +223,7 @@ fn condition_note(reason: &Justification) -> ConditionNote {
     ConditionNote {
         condition: reason.condition.clone(),
         fair_because: fair_because.to_owned(),
-        at,
+        at: at.filter(|_| !is_covered),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What came out of a call of the tool.
 
+use base::Route;
+use evidence::{Confidence, RestsOn, SolverUse};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -64,8 +66,8 @@ pub struct PropertyResult {
     pub formula: String,
     /// Where it is written.
     pub position: Option<Position>,
-    /// How it was checked: `explicit`, `predicate`, `ws1s`.
-    pub route: String,
+    /// How it was checked.
+    pub route: Route,
     /// Under which fairness.
     pub fairness: String,
     /// The verdict.
@@ -84,15 +86,16 @@ pub struct PropertyResult {
     pub peak_memory_bytes: Option<u64>,
     /// The reductions that the search made use of, if any: counts are those of what is left.
     pub reduced: Option<Vec<String>>,
+    /// What the verdict rests on.
+    pub rests_on: RestsOn,
     /// What the user should know about this result.
     pub warnings: Vec<Warning>,
-    /// What is said in place of a counterexample where there can be none.
-    pub remark: Option<String>,
     /// The counterexample, or the witness of a property that asks for one.
     pub trace: Option<StoredTrace>,
     /// For a formula with path quantifiers: further runs that show its parts.
     pub branches: Vec<BranchNote>,
-    /// What else supports the verdict.
+    /// What else is to be said about the verdict: in place of a counterexample where there can be none,
+    /// and what supports it.
     pub remarks: Vec<String>,
 }
 
@@ -119,10 +122,10 @@ impl Serialize for BranchNote {
 impl Serialize for PropertyResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let n_more = usize::from(!self.branches.is_empty()) + usize::from(!self.remarks.is_empty());
-        let mut object = serializer.serialize_struct("result", 14 + n_more)?;
+        let mut object = serializer.serialize_struct("result", 15 + n_more)?;
         object.serialize_field("property", &self.property)?;
         object.serialize_field("formula", &self.formula)?;
-        object.serialize_field("route", &self.route)?;
+        object.serialize_field("route", self.route.name())?;
         object.serialize_field("fairness", &self.fairness)?;
         object.serialize_field("verdict", &self.verdict)?;
         object.serialize_field("reason", &self.reason)?;
@@ -132,6 +135,7 @@ impl Serialize for PropertyResult {
         object.serialize_field("seconds", &self.seconds)?;
         object.serialize_field("peak_memory_bytes", &self.peak_memory_bytes)?;
         object.serialize_field("reduced", &self.reduced)?;
+        object.serialize_field("rests_on", &RestsOnKeys::from(&self.rests_on))?;
         object.serialize_field("warnings", &self.warnings)?;
         object.serialize_field("trace", &self.trace.as_ref().map(itf::to_json))?;
         if !self.branches.is_empty() {
@@ -141,6 +145,41 @@ impl Serialize for PropertyResult {
             object.serialize_field("remarks", &self.remarks)?;
         }
         object.end()
+    }
+}
+
+/// The schema of what a verdict rests on.
+#[derive(Serialize)]
+struct RestsOnKeys<'a> {
+    confidence: Option<&'static str>,
+    reductions: &'a [String],
+    solvers: Vec<SolverKeys<'a>>,
+    instances: &'a [i64],
+}
+
+/// The schema of a solver that a verdict rests on.
+#[derive(Serialize)]
+struct SolverKeys<'a> {
+    name: &'a str,
+    answers: u64,
+    confirmed: u64,
+    confirmed_by: Option<&'a str>,
+}
+
+impl<'a> From<&'a RestsOn> for RestsOnKeys<'a> {
+    fn from(rests_on: &'a RestsOn) -> Self {
+        let solver = |solver: &'a SolverUse| SolverKeys {
+            name: &solver.name,
+            answers: solver.answers,
+            confirmed: solver.confirmed,
+            confirmed_by: solver.confirmed_by.as_deref(),
+        };
+        Self {
+            confidence: rests_on.confidence.map(Confidence::name),
+            reductions: &rests_on.reductions,
+            solvers: rests_on.solvers.iter().map(solver).collect(),
+            instances: &rests_on.instances,
+        }
     }
 }
 

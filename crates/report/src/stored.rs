@@ -1,51 +1,15 @@
 //! A trace with everything that is ever printed about it, so that no model is needed to print it.
 
+use evidence::NamedRun;
 use serde::{Deserialize, Serialize};
 
-use crate::ItfValue;
-
 /// A trace as ITF files store it.
-///
-/// Invariant: every state has one value per variable; `loop_start` is a position of `states`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StoredTrace {
     /// What the trace shows, and why.
     pub meta: TraceMeta,
-    /// The names of the variables.
-    pub vars: Vec<String>,
-    /// The states.
-    pub states: Vec<StoredState>,
-    /// Where the last step leads back to; nothing for a finite run.
-    pub loop_start: Option<usize>,
-}
-
-/// A state and the step that leaves it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct StoredState {
-    /// The values of the variables.
-    pub values: Vec<ItfValue>,
-    /// The actions of the step that leaves the state; empty for an idle step, nothing if the run
-    /// ends here or the file does not say.
-    pub actions: Option<Vec<String>>,
-    /// The processes that take part in the step.
-    pub movers: Vec<String>,
-    /// What the step sends or receives.
-    pub communication: Option<Communication>,
-}
-
-/// A message on its way. Both ends are known in a rendezvous only.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Communication {
-    /// The channel.
-    pub channel: String,
-    /// The message, readable.
-    pub message: String,
-    /// Who sends, if this step sends.
-    #[serde(default)]
-    pub from: Option<String>,
-    /// Who receives, if this step receives.
-    #[serde(default)]
-    pub to: Option<String>,
+    /// The run.
+    pub run: NamedRun,
 }
 
 /// What a trace shows, and why.
@@ -139,24 +103,4 @@ pub struct ComponentNote {
     pub states: usize,
     /// How many steps.
     pub steps: usize,
-}
-
-impl StoredTrace {
-    /// How many steps the trace has.
-    #[must_use]
-    pub fn n_steps(&self) -> usize {
-        match self.loop_start {
-            Some(_) => self.states.len(),
-            None => self.states.len().saturating_sub(1),
-        }
-    }
-
-    /// The position that a step leads to.
-    #[must_use]
-    pub fn after(&self, step: usize) -> usize {
-        match self.loop_start {
-            Some(start) if step + 1 == self.states.len() => start,
-            _ => step + 1,
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use evidence::{Confidence, RestsOn, SolverUse};
+
 use crate::style::{Role, Style};
 use crate::trace_text::{n_of, trace_text_indented};
 use crate::{Outcome, PropertyResult, Report, StoredTrace, Warning};
@@ -26,7 +28,10 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
     for warning in &result.warnings {
         out += &warning_line(warning, style, "  ");
     }
-    for remark in result.remark.iter().chain(&result.remarks) {
+    if let Some(basis) = basis(&result.rests_on) {
+        let _ = writeln!(out, "  rests on: {basis}");
+    }
+    for remark in &result.remarks {
         let _ = writeln!(out, "  {remark}");
     }
     if let Some(trace) = &result.trace {
@@ -41,6 +46,46 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
         out += &trace_text_indented(&branch.trace, style, "    ");
     }
     out
+}
+
+/// What a verdict rests on, unless that is a replayed run, a plain search, or what remarks say anyway.
+fn basis(rests_on: &RestsOn) -> Option<String> {
+    let mut parts = Vec::new();
+    match rests_on.confidence? {
+        Confidence::Replayed | Confidence::Searched | Confidence::Ws1s => return None,
+        Confidence::SearchedWithReduction => {}
+        Confidence::ConfirmedSolver | Confidence::UnconfirmedSolver => {
+            let needed = rests_on.solvers.iter().filter(|solver| solver.answers > 0);
+            parts.extend(needed.map(solver_text));
+            if rests_on.solvers.is_empty() {
+                parts.push("answers of a solver that were not confirmed".to_owned());
+            }
+        }
+    }
+    let reductions = rests_on.reductions.iter().map(|name| reduction_text(name));
+    parts.splice(0..0, reductions);
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn reduction_text(name: &str) -> String {
+    match name {
+        "dead-variables" => "reduction by dead variables".to_owned(),
+        name => format!("{name} reduction"),
+    }
+}
+
+fn solver_text(solver: &SolverUse) -> String {
+    let answers = n_of(solver.answers, "answer");
+    let confirmed = match solver.confirmed {
+        0 => "none confirmed".to_owned(),
+        all if all == solver.answers => "all confirmed".to_owned(),
+        some => format!("{some} confirmed"),
+    };
+    let by = match &solver.confirmed_by {
+        Some(by) => format!(" by {by}"),
+        None => String::new(),
+    };
+    format!("{} solver, {answers}, {confirmed}{by}", solver.name)
 }
 
 fn verdict_line(result: &PropertyResult, style: Style) -> String {

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use evidence::{NamedState, Value};
+
 use crate::style::{Role, Style};
-use crate::{ConditionNote, ErrorNote, ExclusionNote, ItfValue, StoredState, StoredTrace};
+use crate::{ConditionNote, ErrorNote, ExclusionNote, StoredTrace};
 
 /// Longer lists of conditions with the same kind of reason are summarised.
 const MAX_LISTED: usize = 12;
@@ -51,11 +53,11 @@ pub(crate) fn shape(trace: &StoredTrace) -> String {
             }
         };
     }
-    match trace.loop_start {
-        None => n_of(trace.n_steps(), "step"),
-        Some(0) => format!("a loop of {}", n_of(trace.n_steps(), "step")),
+    match trace.run.loop_start {
+        None => n_of(trace.run.n_steps(), "step"),
+        Some(0) => format!("a loop of {}", n_of(trace.run.n_steps(), "step")),
         Some(start) => {
-            let in_loop = n_of(trace.n_steps() - start, "step");
+            let in_loop = n_of(trace.run.n_steps() - start, "step");
             format!("{}, then a loop of {in_loop}", n_of(start, "step"))
         }
     }
@@ -87,7 +89,7 @@ impl Writer<'_> {
         self.states();
         self.ending();
         self.endless();
-        if self.trace.loop_start.is_some() || meta.endless.is_some() {
+        if self.trace.run.loop_start.is_some() || meta.endless.is_some() {
             self.fairness();
             self.exclusions();
         }
@@ -123,28 +125,28 @@ impl Writer<'_> {
 
     fn states(&mut self) {
         let trace = self.trace;
-        let names = trace.states.iter().map(step_name);
+        let names = trace.run.states.iter().map(step_name);
         let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
-        let digits = trace.n_steps().saturating_sub(1).to_string().len();
-        if let Some(first) = trace.states.first() {
-            let all: Vec<_> = trace.vars.iter().zip(&first.values).collect();
+        let digits = trace.run.n_steps().saturating_sub(1).to_string().len();
+        if let Some(first) = trace.run.states.first() {
+            let all: Vec<_> = trace.run.vars.iter().zip(&first.values).collect();
             self.line(&format!("start: {}", assignments(&all, "nothing to see")));
         }
-        for step in 0..trace.n_steps() {
-            if trace.loop_start == Some(step) {
+        for step in 0..trace.run.n_steps() {
+            if trace.run.loop_start == Some(step) {
                 self.heading("loop:");
             }
             if let Some(round) = round_at(trace, step) {
                 self.heading(&format!("round {round}:"));
             }
-            let state = &trace.states[step];
+            let state = &trace.run.states[step];
             let name = step_name(state);
             let padding = " ".repeat(width - name.chars().count());
             let name = self.style.paint(Role::Action, &name);
             let changes = changes(trace, step);
             self.line(&format!("  {step:>digits$}  {name}{padding}  {changes}"));
         }
-        if trace.loop_start.is_some() {
+        if trace.run.loop_start.is_some() {
             let back = self
                 .style
                 .paint(Role::Faint, "and back to the start of the loop");
@@ -263,7 +265,7 @@ fn round_at(trace: &StoredTrace, step: usize) -> Option<usize> {
 }
 
 /// The step that leaves a state: its actions, and its movers where the action does not name them.
-fn step_name(state: &StoredState) -> String {
+fn step_name(state: &NamedState) -> String {
     let Some(actions) = &state.actions else {
         return String::new();
     };
@@ -284,7 +286,7 @@ fn step_name(state: &StoredState) -> String {
     }
 }
 
-fn assignments(pairs: &[(&String, &ItfValue)], nothing: &str) -> String {
+fn assignments(pairs: &[(&String, &Value)], nothing: &str) -> String {
     let text: Vec<String> = pairs
         .iter()
         .map(|(name, v)| format!("{name} = {v}"))
@@ -296,11 +298,12 @@ fn assignments(pairs: &[(&String, &ItfValue)], nothing: &str) -> String {
 }
 
 fn changes(trace: &StoredTrace, step: usize) -> String {
-    let (before, after) = (&trace.states[step], &trace.states[trace.after(step)]);
-    let values = trace
-        .vars
-        .iter()
-        .zip(before.values.iter().zip(&after.values));
+    let (before, after) = (
+        &trace.run.states[step],
+        &trace.run.states[trace.run.after(step)],
+    );
+    let pairs = before.values.iter().zip(&after.values);
+    let values = trace.run.vars.iter().zip(pairs);
     let changed = values.filter(|(_, (old, new))| old != new);
     let changed: Vec<_> = changed.map(|(name, (_, new))| (name, new)).collect();
     assignments(&changed, "(no change)")

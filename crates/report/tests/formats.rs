@@ -34,10 +34,17 @@ fn json_has_the_promised_keys() {
         "seconds",
         "peak_memory_bytes",
         "reduced",
+        "rests_on",
         "warnings",
         "trace",
     ];
     let results = document["results"].as_array().unwrap();
+    let basis_keys = ["confidence", "reductions", "solvers", "instances"];
+    assert!(
+        results
+            .iter()
+            .all(|result| keys(&result["rests_on"]) == basis_keys)
+    );
     assert!(results.iter().all(|result| keys(result) == result_keys));
     assert_eq!(document["results"][1]["trace"], serde_json::Value::Null);
     let trace = &document["results"][0]["trace"];
@@ -77,6 +84,12 @@ fn json_document() {
               "seconds": 0.031,
               "peak_memory_bytes": 1048576,
               "reduced": null,
+              "rests_on": {
+                "confidence": null,
+                "reductions": [],
+                "solvers": [],
+                "instances": []
+              },
               "warnings": [
                 {
                   "code": "unsupported",

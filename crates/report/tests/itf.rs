@@ -3,41 +3,44 @@
 mod system;
 
 use base::FairnessKind;
-use evidence::{Trace, TraceStep, Violation, ViolationKind, validate_run};
+use evidence::{
+    Communication, Judge, NamedRun, NamedState, Trace, TraceStep, Value, ViolationKind,
+    validate_run,
+};
 use expect_test::expect;
 use model::Model;
 use proptest::prelude::*;
 use report::{
-    Communication, ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, ItfValue,
-    Question, StoredState, StoredTrace, Style, TraceMeta, chart, read_itf, trace_text, write_itf,
+    ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, Style,
+    TraceMeta, chart, read_itf, trace_text, write_itf,
 };
-use system::{lasso, question, served, sources, system, walk};
+use system::results::violation;
+use system::{fairness, lasso, question, served, sources, system, walk};
 
-fn store(question: &Question<'_>, trace: Trace) -> StoredTrace {
-    let kind = match trace.loop_start {
-        Some(_) => ViolationKind::FairLoop,
-        None => ViolationKind::BadPrefix,
+/// A trace as it is stored when the property `[]<> work` is checked under weak fairness.
+fn store(model: &Model, trace: &Trace) -> StoredTrace {
+    let (sources, property) = (sources(), served());
+    let weak = fairness(FairnessKind::Weak);
+    let judge = Judge::new(model, &property.property, weak, &[]);
+    let explanation = match trace.loop_start {
+        Some(_) => {
+            let found = violation(ViolationKind::FairLoop, Some(trace.clone()));
+            judge.violation(&found)
+        }
+        None => judge.prefix(trace),
     };
-    let violation = Violation {
-        kind,
-        trace: Some(trace),
-        covering: None,
-        component: None,
-    };
-    question.store_violation(&violation).unwrap()
+    let explanation = explanation.expect("the trace is right");
+    let run = explanation.run().expect("it is explained");
+    question(&sources, &property, weak.kind).store(run)
 }
 
 fn stored_lasso(model: &Model) -> StoredTrace {
-    let (sources, property) = (sources(), served());
-    let question = question(model, &sources, &property, FairnessKind::Weak);
-    store(&question, lasso(model))
+    store(model, &lasso(model))
 }
 
 #[test]
 fn a_file_as_it_is_written() {
     let model = system();
-    let (sources, property) = (sources(), served());
-    let question = question(&model, &sources, &property, FairnessKind::Weak);
     let trace = walk(&model, &["Sender.put", "Sender.ring/Receiver.hear"], None);
     expect![[r##"
         {
@@ -139,7 +142,7 @@ fn a_file_as_it_is_written() {
           ]
         }
     "##]]
-    .assert_eq(&write_itf(&store(&question, trace)));
+    .assert_eq(&write_itf(&store(&model, &trace)));
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn a_file_alone_is_enough_to_explain_it() {
 fn a_file_becomes_the_trace_again() {
     let model = system();
     let read = read_itf(&write_itf(&stored_lasso(&model))).unwrap();
-    let trace = read.to_trace(&model).unwrap();
+    let trace = read.run.to_trace(&model).unwrap();
     assert_eq!(trace, lasso(&model));
     assert_eq!(validate_run(&model, &trace), Ok(()));
 }
@@ -168,13 +171,13 @@ fn a_file_becomes_the_trace_again() {
 fn files_without_actions_are_replayed_by_their_states() {
     let model = system();
     let mut stored = stored_lasso(&model);
-    for state in &mut stored.states {
+    for state in &mut stored.run.states {
         state.actions = None;
         state.movers.clear();
     }
-    assert_eq!(stored.to_trace(&model), Ok(lasso(&model)));
-    stored.states.swap(1, 2);
-    let error = stored.to_trace(&model).unwrap_err().to_string();
+    assert_eq!(stored.run.to_trace(&model), Ok(lasso(&model)));
+    stored.run.states.swap(1, 2);
+    let error = stored.run.to_trace(&model).unwrap_err().to_string();
     assert_eq!(error, "no step leads from state 0 to the next state");
 }
 
@@ -182,8 +185,8 @@ fn files_without_actions_are_replayed_by_their_states() {
 fn a_changed_file_is_read_and_then_refused_by_the_judge() {
     let model = system();
     let mut stored = stored_lasso(&model);
-    stored.states.swap(1, 2);
-    let trace = stored.to_trace(&model).unwrap();
+    stored.run.states.swap(1, 2);
+    let trace = stored.run.to_trace(&model).unwrap();
     assert!(validate_run(&model, &trace).is_err());
 }
 
@@ -193,31 +196,31 @@ fn traces_of_other_models_are_refused() {
     let message = |change: fn(&mut StoredTrace)| {
         let mut stored = stored_lasso(&model);
         change(&mut stored);
-        stored.to_trace(&model).unwrap_err().to_string()
+        stored.run.to_trace(&model).unwrap_err().to_string()
     };
     assert_eq!(
-        message(|t| t.vars[0] = "y".to_owned()),
+        message(|t| t.run.vars[0] = "y".to_owned()),
         "the model has no variable `y`"
     );
     let lost = message(|t| {
-        t.vars.pop();
-        t.states.iter_mut().for_each(|s| drop(s.values.pop()));
+        t.run.vars.pop();
+        t.run.states.iter_mut().for_each(|s| drop(s.values.pop()));
     });
     assert_eq!(lost, "the trace has no variable `box`");
     assert_eq!(
-        message(|t| t.states[3].values[0] = ItfValue::Str("nowhere".to_owned())),
+        message(|t| t.run.states[3].values[0] = Value::Name("nowhere".to_owned())),
         "state 3: `Sender` cannot be nowhere"
     );
     assert_eq!(
-        message(|t| t.states[3].values[0] = ItfValue::Set(Vec::new())),
+        message(|t| t.run.states[3].values[0] = Value::Set(Vec::new())),
         "state 3: `Sender` cannot be {}"
     );
     assert_eq!(
-        message(|t| t.states[2].actions = Some(vec!["jump".to_owned()])),
+        message(|t| t.run.states[2].actions = Some(vec!["jump".to_owned()])),
         "state 2: the model has no action `jump`"
     );
     assert_eq!(
-        message(|t| t.states[2].movers = vec!["Nobody".to_owned()]),
+        message(|t| t.run.states[2].movers = vec!["Nobody".to_owned()]),
         "state 2: the model has no process `Nobody`"
     );
 }
@@ -300,24 +303,24 @@ fn values_of_other_tools_are_shown() {
     assert_eq!(read_itf(&write_itf(&trace)).unwrap(), trace);
 }
 
-fn value() -> impl Strategy<Value = ItfValue> {
+fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
-        any::<bool>().prop_map(ItfValue::Bool),
-        any::<i64>().prop_map(ItfValue::Int),
-        (-3_i64..=3).prop_map(|offset| ItfValue::Int((1 << 53) + offset)),
-        "-?[1-9][0-9]{19,30}".prop_map(ItfValue::BigInt),
-        ".{0,5}".prop_map(ItfValue::Str),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::Int),
+        (-3_i64..=3).prop_map(|offset| Value::Int((1 << 53) + offset)),
+        "-?[1-9][0-9]{19,30}".prop_map(Value::BigInt),
+        ".{0,5}".prop_map(Value::Name),
     ];
     leaf.prop_recursive(3, 16, 4, |inner| {
         let list = || prop::collection::vec(inner.clone(), 0..3);
         let pairs = prop::collection::vec((inner.clone(), inner.clone()), 0..3);
         let fields = prop::collection::btree_map("[a-z]{1,3}", inner.clone(), 0..3);
         prop_oneof![
-            list().prop_map(ItfValue::List),
-            list().prop_map(ItfValue::Tuple),
-            list().prop_map(ItfValue::Set),
-            pairs.prop_map(ItfValue::Map),
-            fields.prop_map(|fields| ItfValue::Record(fields.into_iter().collect())),
+            list().prop_map(Value::List),
+            list().prop_map(Value::Tuple),
+            list().prop_map(Value::Set),
+            pairs.prop_map(Value::Map),
+            fields.prop_map(|fields| Value::Record(fields.into_iter().collect())),
         ]
     })
 }
@@ -396,7 +399,7 @@ fn stored_trace() -> impl Strategy<Value = StoredTrace> {
             names(),
             prop::option::of(communication),
         )
-            .prop_map(|(values, actions, movers, communication)| StoredState {
+            .prop_map(|(values, actions, movers, communication)| NamedState {
                 values,
                 actions,
                 movers,
@@ -405,9 +408,11 @@ fn stored_trace() -> impl Strategy<Value = StoredTrace> {
         let states = prop::collection::vec(state, n_states);
         (states, prop::option::of(0..n_states)).prop_map(move |(states, loop_start)| StoredTrace {
             meta: meta.clone(),
-            vars: vars.clone(),
-            states,
-            loop_start,
+            run: NamedRun {
+                vars: vars.clone(),
+                states,
+                loop_start,
+            },
         })
     })
 }
@@ -422,7 +427,7 @@ proptest! {
     fn whatever_is_read_can_be_printed(trace in stored_trace()) {
         prop_assert!(!trace_text(&trace, Style::Ansi).is_empty());
         prop_assert!(!chart(&trace).is_empty());
-        prop_assert!(trace.to_trace(&system()).is_err());
+        prop_assert!(trace.run.to_trace(&system()).is_err());
     }
 
     #[test]
@@ -442,9 +447,7 @@ proptest! {
             state = step.target.clone();
             trace.states.push(state.clone());
         }
-        let (sources, property) = (sources(), served());
-        let question = question(&model, &sources, &property, FairnessKind::None);
-        let read = read_itf(&write_itf(&store(&question, trace.clone()))).unwrap();
-        prop_assert_eq!(read.to_trace(&model), Ok(trace));
+        let read = read_itf(&write_itf(&store(&model, &trace))).unwrap();
+        prop_assert_eq!(read.run.to_trace(&model), Ok(trace));
     }
 }

@@ -3,17 +3,15 @@
 mod system;
 
 use base::{AtomId, FairnessKind, SourceId, Span, StopReason};
-use evidence::{ComponentSize, UnknownReason, Verdict, Violation, ViolationKind, validate};
+use evidence::{
+    ComponentSize, Confidence, RestsOn, SolverUse, UnknownReason, Verdict, Violation, ViolationKind,
+};
 use expect_test::{Expect, expect};
 use logic::{Ltl, Property};
 use model::{Assumption, BinaryOp, Expr, Initial, Stmt, StmtKind};
-use report::{
-    ConditionNote, Position, PropertyResult, Question, Style, Warning, chart, text, trace_text,
-};
-use system::results::{fair_loop, judged, report, result, violated, violation};
-use system::{
-    ROUND, cost, fairness, lasso, named, parts, question, recurs, served, sources, system, walk,
-};
+use report::{ConditionNote, Position, PropertyResult, Style, Warning, chart, text, trace_text};
+use system::results::{explained, fair_loop, judged, report, result, violated, violation};
+use system::{ROUND, fairness, lasso, named, parts, recurs, served, system, walk};
 
 /// The lines about fairness, without their indentation.
 fn about_fairness(text: &str) -> String {
@@ -104,18 +102,12 @@ fn a_closed_component() {
         }),
         ..violation(ViolationKind::FairLoop, Some(lasso(&model)))
     };
-    let (sources, alarm) = (sources(), named("[]<> alarm", recurs(1)));
+    let alarm = named("[]<> alarm", recurs(1));
     let assumptions = [Assumption::Infinitely(AtomId(0), true)];
-    let question = Question {
-        assumptions: &assumptions,
-        ..question(&model, &sources, &alarm, FairnessKind::StrongGlobal)
-    };
     let global = fairness(FairnessKind::StrongGlobal);
-    let judged = validate(&model, &alarm.property, global, &assumptions, &found);
-    assert_eq!(judged, Ok(()));
     let verdict = Verdict::Violated(Box::new(found));
     check(
-        vec![question.result(&verdict, cost())],
+        vec![explained(&model, &alarm, global, &assumptions, &verdict)],
         expect![[r#"
             served  violated  (fairness strong-global, 2048 states, 0.03 s)
               formula: []<> alarm
@@ -141,20 +133,14 @@ fn a_closed_component() {
 
 #[test]
 fn assumptions() {
-    let (model, sources, alarm) = (system(), sources(), named("[]<> alarm", recurs(1)));
+    let (model, alarm) = (system(), named("[]<> alarm", recurs(1)));
     let assumptions = [
         Assumption::Infinitely(AtomId(0), false),
         Assumption::Eventually(AtomId(1), false),
     ];
-    let question = Question {
-        assumptions: &assumptions,
-        ..question(&model, &sources, &alarm, FairnessKind::None)
-    };
-    let found = violation(ViolationKind::FairLoop, Some(lasso(&model)));
     let none = fairness(FairnessKind::None);
-    let judged = validate(&model, &alarm.property, none, &assumptions, &found);
-    assert_eq!(judged, Ok(()));
-    let stored = question.store_violation(&found).unwrap();
+    let result = explained(&model, &alarm, none, &assumptions, &fair_loop());
+    let stored = result.trace.unwrap();
     let text = trace_text(&stored, Style::Plain);
     expect![[r#"
         why this loop is fair:
@@ -350,12 +336,7 @@ fn colours_are_escape_sequences() {
 
 #[test]
 fn charts() {
-    let (model, sources, property) = (system(), sources(), served());
-    let question = question(&model, &sources, &property, FairnessKind::None);
-    let Verdict::Violated(violation) = fair_loop() else {
-        unreachable!("it is a violation");
-    };
-    let stored = question.store_violation(&violation).unwrap();
+    let stored = result(FairnessKind::None, &fair_loop()).trace.unwrap();
     expect![[r#"
             Sender    Receiver
                |          |
@@ -373,8 +354,83 @@ fn charts() {
     .assert_eq(&chart(&stored));
     let mut nobody = stored.clone();
     nobody
+        .run
         .states
         .iter_mut()
         .for_each(|state| state.movers.clear());
     assert_eq!(chart(&nobody), "no process moves in this trace\n");
+}
+
+/// The line that says what a verdict rests on.
+fn basis(rests_on: RestsOn) -> Option<String> {
+    let mut held = result(FairnessKind::None, &Verdict::Holds { witness: None });
+    held.rests_on = rests_on;
+    let text = text(&report(vec![held]), Style::Plain);
+    let line = text.lines().nth(1)?;
+    Some(line.trim_start().to_owned())
+}
+
+#[test]
+fn what_a_verdict_rests_on() {
+    let solver = |answers: u64, confirmed: u64, by: Option<&str>| SolverUse {
+        name: "embedded".to_owned(),
+        answers,
+        confirmed,
+        confirmed_by: by.map(str::to_owned),
+    };
+    let rests = |confidence: Confidence, reductions: &[&str], solvers: Vec<SolverUse>| {
+        basis(RestsOn {
+            confidence: Some(confidence),
+            reductions: reductions.iter().map(|&name| name.to_owned()).collect(),
+            solvers,
+            instances: Vec::new(),
+        })
+    };
+
+    // The plain cases need no words, and neither does a run, however it was found.
+    assert_eq!(basis(RestsOn::default()), None);
+    assert_eq!(rests(Confidence::Searched, &[], vec![]), None);
+    assert_eq!(
+        rests(
+            Confidence::Replayed,
+            &["symmetry"],
+            vec![solver(3, 0, None)]
+        ),
+        None
+    );
+    assert_eq!(
+        rests(Confidence::ConfirmedSolver, &[], vec![solver(0, 0, None)]),
+        None
+    );
+
+    let all = ["partial-order", "symmetry", "dead-variables"];
+    let lines: Vec<String> = [
+        rests(Confidence::SearchedWithReduction, &all, vec![]),
+        rests(
+            Confidence::UnconfirmedSolver,
+            &[],
+            vec![solver(312, 0, None)],
+        ),
+        rests(
+            Confidence::UnconfirmedSolver,
+            &[],
+            vec![solver(312, 17, Some("z3"))],
+        ),
+        rests(
+            Confidence::ConfirmedSolver,
+            &all[1..2],
+            vec![solver(1, 1, Some("z3"))],
+        ),
+        rests(Confidence::UnconfirmedSolver, &[], vec![]),
+    ]
+    .into_iter()
+    .map(|line| line.expect("there is something to say"))
+    .collect();
+    expect![[r#"
+        rests on: partial-order reduction; symmetry reduction; reduction by dead variables
+        rests on: embedded solver, 312 answers, none confirmed
+        rests on: embedded solver, 312 answers, 17 confirmed by z3
+        rests on: symmetry reduction; embedded solver, 1 answer, all confirmed by z3
+        rests on: answers of a solver that were not confirmed"#]]
+    .assert_eq(&lines.join("\n"));
 }

@@ -1,6 +1,8 @@
-//! How often a solver was asked.
+//! How often a solver was asked, and when it is not asked any more.
 
-use crate::solver::{Answer, Solver};
+use base::Budget;
+
+use crate::solver::{Answer, STOPPED, Solver, Trust};
 use crate::term::Term;
 
 /// How often a solver was asked, and what it said.
@@ -10,13 +12,16 @@ pub struct Tally {
     pub n_calls: u64,
     /// Questions without an answer.
     pub n_unknown: u64,
+    /// Answers "unsatisfiable".
+    pub n_unsat: u64,
 }
 
-/// A solver that counts.
+/// A solver that counts, and is not asked after its budget is spent.
 pub struct Counted<S> {
     inner: S,
     tally: Tally,
     last_reason: Option<String>,
+    budget: Budget,
 }
 
 impl<S: Solver> Counted<S> {
@@ -27,6 +32,7 @@ impl<S: Solver> Counted<S> {
             inner,
             tally: Tally::default(),
             last_reason: None,
+            budget: Budget::unlimited(),
         }
     }
 
@@ -62,12 +68,28 @@ impl<S: Solver> Solver for Counted<S> {
 
     fn check(&mut self, assumptions: &[Term]) -> Answer {
         self.tally.n_calls += 1;
-        let answer = self.inner.check(assumptions);
-        if let Answer::Unknown(why) = &answer {
-            self.tally.n_unknown += 1;
-            self.last_reason = Some(why.clone());
+        let answer = match self.budget.check(0, 0) {
+            Ok(()) => self.inner.check(assumptions),
+            Err(_) => Answer::Unknown(STOPPED.to_owned()),
+        };
+        match &answer {
+            Answer::Sat(_) => {}
+            Answer::Unsat => self.tally.n_unsat += 1,
+            Answer::Unknown(why) => {
+                self.tally.n_unknown += 1;
+                self.last_reason = Some(why.clone());
+            }
         }
         answer
+    }
+
+    fn obey(&mut self, budget: &Budget) {
+        self.budget = budget.clone();
+        self.inner.obey(budget);
+    }
+
+    fn trust(&self) -> Trust {
+        self.inner.trust()
     }
 
     fn core(&mut self) -> Option<Vec<usize>> {

@@ -8,14 +8,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::Budget;
 use rz3::ast::{Expr, ModelValue, Type};
 use rz3::{Rz3Solver, SolverResult};
 
 use crate::arrays::ArrayReduction;
 use crate::linear::Linear;
-use crate::solver::{Answer, Levels, Solver, checked};
+use crate::solver::{Answer, Levels, STOPPED, Solver, checked};
 use crate::term::{Sort, Term};
 use crate::value::{Model, Value};
+
+/// The budget is polled after so much thinking. The solver goes on where it was.
+const SLICE: Duration = Duration::from_millis(250);
+
+/// What the crate says when the time of a slice is over.
+const TIME_LIMIT: &str = "time limit";
 
 /// The embedded solver.
 pub struct Embedded {
@@ -24,9 +31,13 @@ pub struct Embedded {
     arrays: ArrayReduction,
     patience: Duration,
     declared: BTreeSet<(Arc<str>, Sort)>,
+    budget: Budget,
 }
 
 impl Embedded {
+    /// Its name in reports.
+    pub const NAME: &'static str = "embedded";
+
     /// A solver that thinks about each question for at most `patience`.
     #[must_use]
     pub fn new(patience: Duration) -> Self {
@@ -36,6 +47,7 @@ impl Embedded {
             arrays: ArrayReduction::default(),
             patience,
             declared: BTreeSet::new(),
+            budget: Budget::unlimited(),
         }
     }
 
@@ -64,17 +76,29 @@ impl Embedded {
     }
 
     fn decide(&mut self, assumptions: &[Term]) -> Answer {
-        self.solver.set_time_limit(self.patience);
-        match self.solver.check() {
-            SolverResult::Unsat => Answer::Unsat,
-            SolverResult::Unknown => {
-                let why = self.solver.stats().unknown_reason;
-                Answer::Unknown(format!("rz3: {}", why.unwrap_or("no answer")))
+        let mut left = self.patience;
+        loop {
+            let slice = left.min(SLICE);
+            left -= slice;
+            self.solver.set_time_limit(slice);
+            let why = match self.solver.check() {
+                SolverResult::Unsat => return Answer::Unsat,
+                SolverResult::Sat => return self.checked_model(assumptions),
+                SolverResult::Unknown => self.solver.stats().unknown_reason,
+            };
+            if why != Some(TIME_LIMIT) || left.is_zero() {
+                return Answer::Unknown(format!("rz3: {}", why.unwrap_or("no answer")));
             }
-            SolverResult::Sat => match self.model() {
-                Some(model) => checked(model, &self.levels, assumptions),
-                None => Answer::Unknown("rz3 gives no model that can be read".to_owned()),
-            },
+            if self.budget.check(0, 0).is_err() {
+                return Answer::Unknown(STOPPED.to_owned());
+            }
+        }
+    }
+
+    fn checked_model(&self, assumptions: &[Term]) -> Answer {
+        match self.model() {
+            Some(model) => checked(model, &self.levels, assumptions),
+            None => Answer::Unknown("rz3 gives no model that can be read".to_owned()),
         }
     }
 
@@ -95,7 +119,7 @@ impl Embedded {
 
 impl Solver for Embedded {
     fn name(&self) -> String {
-        "embedded".to_owned()
+        Self::NAME.to_owned()
     }
 
     fn assert(&mut self, term: &Term) {
@@ -113,7 +137,14 @@ impl Solver for Embedded {
         self.close_level();
     }
 
+    fn obey(&mut self, budget: &Budget) {
+        self.budget = budget.clone();
+    }
+
     fn check(&mut self, assumptions: &[Term]) -> Answer {
+        if self.budget.check(0, 0).is_err() {
+            return Answer::Unknown(STOPPED.to_owned());
+        }
         // A panic of the solver must not be worse than no answer.
         let answer = catch_unwind(AssertUnwindSafe(|| {
             if assumptions.is_empty() {

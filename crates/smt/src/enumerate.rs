@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn all_combinations_are_found() {
-        let mut solver = Embedded::new(Duration::from_secs(10));
+        let mut solver = Embedded::new(Duration::from_secs(600));
         let small = Term::lt(x(), Term::Int(3));
         let positive = Term::lt(Term::Int(0), x());
         let bits = |t: &Term| (t.clone(), vec![0, 1]);

@@ -9,10 +9,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::Budget;
+
 use crate::launch::{Connection, Launch};
 use crate::print::{sort_name, symbol, to_smtlib};
 use crate::sexpr::{self, Sexpr};
-use crate::solver::{Answer, Levels, Solver, checked};
+use crate::solver::{Answer, Levels, STOPPED, Solver, checked};
 use crate::term::{Sort, Term};
 use crate::value::Model;
 
@@ -21,6 +23,9 @@ const MAX_FAILURES: usize = 3;
 
 /// What a process is given beyond its own time limit before it is ended.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// The budget is polled after waiting for so long.
+const SLICE: Duration = Duration::from_millis(100);
 
 /// A solver that can be started.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,6 +75,7 @@ pub struct External {
     declared: BTreeSet<(Arc<str>, Sort)>,
     n_failures: usize,
     core: Option<Vec<usize>>,
+    budget: Budget,
 }
 
 impl External {
@@ -85,6 +91,7 @@ impl External {
             declared: BTreeSet::new(),
             n_failures: 0,
             core: None,
+            budget: Budget::unlimited(),
         }
     }
 
@@ -169,10 +176,20 @@ impl External {
     }
 
     fn hear(&mut self) -> io::Result<String> {
-        let patience = self.patience + GRACE;
-        match &mut self.connection {
-            Some(connection) => connection.receive(patience),
-            None => Err(io::ErrorKind::NotConnected.into()),
+        let Some(connection) = &mut self.connection else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        let mut left = self.patience + GRACE;
+        loop {
+            if self.budget.check(0, 0).is_err() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let slice = left.min(SLICE);
+            left -= slice;
+            match connection.receive(slice) {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && !left.is_zero() => {}
+                heard => return heard,
+            }
         }
     }
 
@@ -277,6 +294,7 @@ impl External {
             io::ErrorKind::TimedOut => "the time is over".to_owned(),
             io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => "it crashed".to_owned(),
             io::ErrorKind::NotFound => "it is not installed".to_owned(),
+            io::ErrorKind::Interrupted => STOPPED.to_owned(),
             _ => error.to_string(),
         };
         Answer::Unknown(format!("{}: {why}", self.program.name))
@@ -329,7 +347,14 @@ impl Solver for External {
         self.tell("(pop 1)");
     }
 
+    fn obey(&mut self, budget: &Budget) {
+        self.budget = budget.clone();
+    }
+
     fn check(&mut self, assumptions: &[Term]) -> Answer {
+        if self.budget.check(0, 0).is_err() {
+            return Answer::Unknown(STOPPED.to_owned());
+        }
         match self.ask(assumptions) {
             Ok(answer) => answer,
             Err(error) => self.fail(&error),

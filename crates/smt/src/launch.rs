@@ -1,8 +1,8 @@
 //! Starting solver processes, behind a trait.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl Launch for SystemProcesses {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
-        let stdin = child.stdin.take().expect("it is piped");
+        let mut stdin = child.stdin.take().expect("it is piped");
         let stdout = child.stdout.take().expect("it is piped");
         let (sender, lines) = channel();
         thread::spawn(move || {
@@ -53,26 +53,32 @@ impl Launch for SystemProcesses {
                 }
             }
         });
-        Ok(Box::new(Pipe {
-            child,
-            stdin,
-            lines,
-        }))
+        // A process that does not read must not make its caller wait: the next answer is late
+        // then, and the process is ended.
+        let (said, to_say) = channel::<String>();
+        thread::spawn(move || {
+            for line in to_say {
+                let written = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
+                if written.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Box::new(Pipe { child, said, lines }))
     }
 }
 
 /// A process and its pipes. It ends with this value.
 struct Pipe {
     child: Child,
-    stdin: ChildStdin,
+    said: Sender<String>,
     lines: Receiver<String>,
 }
 
 impl Connection for Pipe {
     fn send(&mut self, line: &str) -> io::Result<()> {
-        self.stdin.write_all(line.as_bytes())?;
-        self.stdin.write_all(b"\n")?;
-        self.stdin.flush()
+        let sent = self.said.send(line.to_owned());
+        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 
     fn receive(&mut self, patience: Duration) -> io::Result<String> {

@@ -8,7 +8,8 @@
 //!
 //! No solver is trusted more than necessary: "satisfiable" is believed only if the model that
 //! comes with it satisfies what was asserted ([`Model::eval`]), silence, crashes and nonsense are
-//! [`Answer::Unknown`], and [`Confirmed`] repeats every "unsatisfiable" with a second solver.
+//! [`Answer::Unknown`], [`Confirmed`] repeats every "unsatisfiable" with other solvers, of which
+//! [`CaseSplit`] is small enough to be read, and counts what they confirm ([`Trust`]).
 //!
 //! This crate refuses to know models of systems. It starts processes only through a [`Launch`]
 //! that the caller hands over.
@@ -23,11 +24,13 @@
 //! ```
 
 mod arrays;
+mod case_split;
 mod confirmed;
 mod counted;
 mod embedded;
 mod enumerate;
 mod external;
+mod fourier_motzkin;
 mod launch;
 mod linear;
 mod print;
@@ -36,6 +39,7 @@ mod solver;
 mod term;
 mod value;
 
+pub use case_split::CaseSplit;
 pub use confirmed::Confirmed;
 pub use counted::{Counted, Tally};
 pub use embedded::Embedded;
@@ -44,6 +48,6 @@ pub use external::{External, Program};
 pub use launch::{Connection, Launch, SystemProcesses};
 pub use linear::Linear;
 pub use print::to_smtlib;
-pub use solver::{Answer, Solver};
+pub use solver::{Answer, Solver, Trust};
 pub use term::{Interval, Intervals, Sort, Term};
 pub use value::{ArrayValue, Model, Value};

@@ -1,5 +1,7 @@
 //! What every backend can do.
 
+use base::Budget;
+
 use crate::term::Term;
 use crate::value::Model;
 
@@ -20,6 +22,22 @@ impl Answer {
     pub fn may_be_sat(&self) -> bool {
         !matches!(self, Self::Unsat)
     }
+}
+
+/// What others say about the answers "unsatisfiable" of a solver. (A model is evaluated, so
+/// "satisfiable" needs no second opinion.)
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Trust {
+    /// The solver whose answers are meant, if it is not the one that is asked.
+    pub name: Option<String>,
+    /// Is an answer believed only if it is confirmed?
+    pub is_required: bool,
+    /// How many answers were confirmed.
+    pub n_confirmed: u64,
+    /// By whom, in alphabetical order.
+    pub confirmed_by: Vec<String>,
+    /// Who contradicted it, and on what question.
+    pub contradiction: Option<String>,
 }
 
 /// A decision procedure with a stack of assertions.
@@ -43,6 +61,14 @@ pub trait Solver {
     /// where the backend does not say.
     fn core(&mut self) -> Option<Vec<usize>> {
         None
+    }
+
+    /// From now on, gives up when the budget is spent.
+    fn obey(&mut self, _budget: &Budget) {}
+
+    /// What others say about its answers.
+    fn trust(&self) -> Trust {
+        Trust::default()
     }
 }
 
@@ -70,7 +96,18 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
     fn core(&mut self) -> Option<Vec<usize>> {
         (**self).core()
     }
+
+    fn obey(&mut self, budget: &Budget) {
+        (**self).obey(budget);
+    }
+
+    fn trust(&self) -> Trust {
+        (**self).trust()
+    }
 }
+
+/// Why there is no answer after the budget is spent.
+pub(crate) const STOPPED: &str = "the check was stopped";
 
 /// Assertions by level. The last level is open for ever; there is always one.
 #[derive(Clone, Debug)]

@@ -5,14 +5,24 @@
 //! the search with the tool.
 
 mod branching;
+mod cases;
+pub mod census;
 mod formula;
 mod models;
 mod oracle;
+mod peer;
 pub mod programs;
+mod properties;
 mod random;
+pub mod text;
+mod twins;
 
 pub use branching::{BranchingOracle, random_ctl_star};
+pub use cases::cases;
 pub use formula::random_formula;
-pub use models::{ModelShape, random_model};
+pub use models::{ModelShape, communicating_text, random_model};
 pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};
+pub use peer::has_peer;
+pub use properties::{judge, random_claim, random_property};
 pub use random::Random;
+pub use twins::{Twin, random_twin};

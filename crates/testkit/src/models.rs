@@ -1,15 +1,21 @@
-use base::{AtomId, Span};
+use base::{Fairness, Span};
 use model::{
-    Access, Annotation, ArrayType, Assumption, Atom, AtomMeaning, BinaryOp, BoundId, Channel,
-    ChannelId, ChannelRef, Composition, ConditionKind, Event, EventId, Expr, IndexRange, Initial,
-    LocationId, Model, ModelParts, Owner, Parameter, Pattern, Place, Process, ProcessId,
-    Quantifier, Scalar, Step, StepPattern, Stmt, StmtKind, Sync, Target, Type, VarId, Variable,
+    Access, ArrayType, BinaryOp, BoundId, Channel, ChannelId, ChannelRef, Composition, Event,
+    EventId, Expr, IndexRange, Initial, LocationId, Model, ModelParts, Owner, Parameter, Pattern,
+    Place, Process, ProcessId, Scalar, Step, Stmt, StmtKind, Sync, Type, VarId, Variable,
 };
 
 use crate::Random;
 
 mod alike;
+mod atoms;
+mod communication;
+mod expr;
+mod extras;
 mod time;
+
+pub use communication::communicating_text;
+use extras::Extras;
 
 /// What random models may contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +24,9 @@ pub enum ModelShape {
     Tiny,
     /// Every construct of the model, and run-time errors: for comparing step relations.
     Rich,
+    /// Rich, and numbers without bounds: other routes than explicit search answer questions about
+    /// such models.
+    Wide,
     /// Several processes that do not have much to do with each other: for reductions.
     Loose,
     /// Processes of a family that can often be exchanged, and values that are often not read again:
@@ -26,7 +35,7 @@ pub enum ModelShape {
 }
 
 /// A random model. Its atoms are four state propositions, two step propositions, one `enabled`
-/// proposition and deadlock, in this order.
+/// proposition and deadlock, in this order; models with timers have more.
 pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
     if shape == ModelShape::Alike {
         let parts = alike::parts(random);
@@ -39,6 +48,8 @@ pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
         process: ProcessId(0),
         bounds: Vec::new(),
         data: 0,
+        plans: Vec::new(),
+        extras: Extras::default(),
     };
     generator.fill();
     generator
@@ -50,15 +61,6 @@ pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
 const X: VarId = VarId(0);
 const ARRAY: VarId = VarId(1);
 const LOCAL: VarId = VarId(2);
-const BITWISE: [BinaryOp; 7] = [
-    BinaryOp::BitAnd,
-    BinaryOp::BitOr,
-    BinaryOp::BitXor,
-    BinaryOp::Shl,
-    BinaryOp::Shr,
-    BinaryOp::Quot,
-    BinaryOp::Rem,
-];
 
 struct Generator<'r> {
     random: &'r mut Random,
@@ -68,12 +70,23 @@ struct Generator<'r> {
     bounds: Vec<BoundId>,
     /// How often, in percent, a step of a loose model reads or writes variables.
     data: usize,
+    /// What is fixed about each process before the first of them is made.
+    plans: Vec<Plan>,
+    /// The variables that not every model has.
+    extras: Extras,
+}
+
+/// What is fixed about a process from the start, so that others can speak of it.
+#[derive(Clone, Copy)]
+struct Plan {
+    n_locations: usize,
+    index: Option<IndexRange>,
 }
 
 impl Generator<'_> {
     fn n_processes(&self) -> usize {
         match self.shape {
-            ModelShape::Tiny | ModelShape::Rich | ModelShape::Alike => 2,
+            ModelShape::Tiny | ModelShape::Rich | ModelShape::Wide | ModelShape::Alike => 2,
             ModelShape::Loose => 4,
         }
     }
@@ -83,14 +96,16 @@ impl Generator<'_> {
     }
 
     fn is_rich(&self) -> bool {
-        self.shape == ModelShape::Rich
+        matches!(self.shape, ModelShape::Rich | ModelShape::Wide)
     }
 
     fn fill(&mut self) {
         if self.is_loose() {
             self.data = *self.random.pick(&[5, 20, 50]);
         }
+        self.add_plans();
         self.add_variables();
+        self.add_extras();
         if self.is_rich() && self.random.chance(25) {
             self.parts.composition = Composition::Synchronous;
         } else if self.random.chance(40) {
@@ -115,6 +130,28 @@ impl Generator<'_> {
             self.bounds.clear();
             let constraint = self.condition(2, false);
             self.parts.init.push(constraint);
+        }
+        if self.random.chance(10) {
+            let names = ["none", "weak", "strong-process+annotated", "annotated"];
+            let name = names[self.random.below(names.len())];
+            self.parts.fairness = Fairness::parse(name);
+        }
+    }
+
+    /// How many locations the processes have, and which of them are families.
+    fn add_plans(&mut self) {
+        let has_two_families = self.random.chance(25);
+        for position in 0..self.n_processes() {
+            let n_locations = 1 + self.random.below(if self.is_loose() { 4 } else { 3 });
+            // The first process is a family, so that indices and local variables are exercised.
+            let is_family = position == 0 || (position == 1 && has_two_families);
+            let index = is_family.then(|| {
+                let lo = position as i64;
+                let hi = lo + i64::from(self.random.chance(40));
+                let bound = self.bound("id");
+                IndexRange { bound, lo, hi }
+            });
+            self.plans.push(Plan { n_locations, index });
         }
     }
 
@@ -174,17 +211,12 @@ impl Generator<'_> {
     }
 
     fn process(&mut self, position: usize) -> Process {
-        let n_locations = 1 + self.random.below(if self.is_loose() { 4 } else { 3 });
+        let Plan { n_locations, index } = self.plans[position];
         let locations = (0..n_locations).map(|i| format!("l{i}")).collect();
         let mut process = Process::new(&format!("P{position}"), locations, vec![], Span::nowhere());
         self.bounds.clear();
-        // The first process is a family, so that indices and local variables are exercised.
-        if position == 0 {
-            let bound = self.bound("id");
-            self.bounds.push(bound);
-            let hi = if self.random.chance(40) { 1 } else { 0 };
-            process.index = Some(IndexRange { bound, lo: 0, hi });
-        }
+        process.index = index;
+        self.bounds.extend(index.map(|range| range.bound));
         if self.random.chance(15) {
             process.initial = (0..n_locations).map(LocationId::new).collect();
         }
@@ -225,14 +257,8 @@ impl Generator<'_> {
         let name = *self.random.pick(&["a", "b", "c"]);
         let [source, target] = [0, 1].map(|_| LocationId::new(self.random.below(n_locations)));
         let mut step = Step::new(name, source, target, Span::nowhere());
-        if self.random.chance(15) {
-            let bound = self.bound("k");
-            self.bounds.push(bound);
-            step.parameters.push(Parameter {
-                bound,
-                lo: Expr::Int(0),
-                hi: Expr::Int(1),
-            });
+        if self.random.chance(18) {
+            self.add_parameters(&mut step);
         }
         step.guard = match self.random.below(3) {
             0 => Expr::Bool(true),
@@ -242,9 +268,49 @@ impl Generator<'_> {
         if self.parts.composition == Composition::Interleaving {
             step.sync = self.sync();
         }
+        if matches!(step.sync, Sync::Internal) && self.random.chance(5) {
+            step.label = Some("shared".into());
+        }
         step.effect = self.effect(2);
         self.bounds.truncate(outer);
         step
+    }
+
+    /// One action for each value of a parameter, or for each pair of values that fit together.
+    fn add_parameters(&mut self, step: &mut Step) {
+        let first = self.bound("k");
+        let (lo, hi) = (Expr::Int(0), Expr::Int(1));
+        step.parameters.push(Parameter {
+            bound: first,
+            lo,
+            hi,
+        });
+        self.bounds.push(first);
+
+        if self.random.chance(30) {
+            let second = self.bound("j");
+            let lo = match self.random.chance(50) {
+                true => Expr::Bound(first),
+                false => Expr::Int(0),
+            };
+            let hi = Expr::Int(1);
+            step.parameters.push(Parameter {
+                bound: second,
+                lo,
+                hi,
+            });
+            self.bounds.push(second);
+        }
+
+        if self.random.chance(40) {
+            let bound = *self.random.pick(&self.bounds);
+            let ops = [BinaryOp::Ne, BinaryOp::Le, BinaryOp::Gt];
+            let op = *self.random.pick(&ops);
+            step.condition = Expr::binary(op, Expr::Bound(bound), Expr::Bound(first));
+            if bound == first {
+                step.condition = Expr::binary(op, Expr::Bound(first), Expr::Int(0));
+            }
+        }
     }
 
     fn sync(&mut self) -> Sync {
@@ -277,10 +343,14 @@ impl Generator<'_> {
                 channel: reference,
                 patterns: (0..n_components).map(|i| self.pattern(i)).collect(),
             },
-            4 => Sync::Event {
-                event: EventId(0),
-                arguments: vec![Expr::Int(self.random.below(2) as i64)],
-            },
+            4 => {
+                let argument = match self.bounds.last() {
+                    Some(bound) if self.random.chance(40) => Expr::Bound(*bound),
+                    _ => Expr::Int(self.random.below(2) as i64),
+                };
+                let (event, arguments) = (EventId(0), vec![argument]);
+                Sync::Event { event, arguments }
+            }
             _ => Sync::Internal,
         }
     }
@@ -296,6 +366,7 @@ impl Generator<'_> {
         match (self.random.below(3), component) {
             (0, 0) => Pattern::Match(Expr::Int(self.random.below(2) as i64)),
             (1, 0) => Pattern::Store(place(X, None, vec![])),
+            (0, _) if self.random.chance(30) => Pattern::Match(self.condition(0, true)),
             (1, _) => Pattern::Store(self.element()),
             _ => Pattern::Ignore,
         }
@@ -320,6 +391,11 @@ impl Generator<'_> {
     fn statement(&mut self, depth: usize) -> Stmt {
         if depth > 0 && self.is_rich() && self.random.chance(12) {
             return self.counted_loop(depth);
+        }
+        if self.random.chance(25)
+            && let Some(kind) = self.extra_assignment()
+        {
+            return Stmt::new(kind, Span::nowhere());
         }
         let kind = match self.random.below(if depth == 0 { 5 } else { 10 }) {
             0..=2 => StmtKind::Assign(place(X, None, vec![]), self.small_value()),
@@ -352,12 +428,13 @@ impl Generator<'_> {
             8 if self.is_rich() && self.random.chance(10) => {
                 StmtKind::Assert(self.condition(2, true))
             }
-            9 if self.is_rich() && self.random.chance(10) => match self.random.chance(50) {
+            9 if self.is_rich() && self.random.chance(20) => match self.random.chance(50) {
                 true => StmtKind::Fail("wrong".into()),
                 false => StmtKind::Exhausted,
             },
             _ => StmtKind::Assign(place(X, None, vec![]), Expr::Int(0)),
         };
+        // shape: the generator makes no other statement that binds a name for those after it.
         let scoped = matches!(kind, StmtKind::Choose(..));
         if scoped {
             // A name chosen here is not known behind an enclosing block; forgetting it at once is
@@ -381,7 +458,14 @@ impl Generator<'_> {
         let below = Expr::binary(BinaryOp::Lt, bound(), self.expr(1, true));
         let small = Expr::binary(BinaryOp::Le, bound(), Expr::Int(2));
         let condition = Expr::all([small, below]);
-        let last = StmtKind::Assign(place(X, None, vec![]), self.small_value());
+        let value = match self.random.chance(50) {
+            true => {
+                let n_values = if self.is_rich() { 4 } else { 2 };
+                Expr::binary(BinaryOp::Mod, bound(), Expr::Int(n_values))
+            }
+            false => self.small_value(),
+        };
+        let last = StmtKind::Assign(place(X, None, vec![]), value);
         self.bounds.pop();
         let sequence = vec![
             plain(StmtKind::Let(counter, start)),
@@ -389,171 +473,6 @@ impl Generator<'_> {
             plain(last),
         ];
         plain(StmtKind::If(Expr::Bool(true), sequence, vec![]))
-    }
-
-    /// A value that fits `x`, or in rich models now and then one that does not.
-    fn small_value(&mut self) -> Expr {
-        let value = self.expr(2, true);
-        let n_values = if self.is_rich() { 4 } else { 2 };
-        if self.is_rich() && self.random.chance(10) {
-            return value;
-        }
-        Expr::binary(BinaryOp::Mod, value, Expr::Int(n_values))
-    }
-
-    fn expr(&mut self, depth: usize, in_process: bool) -> Expr {
-        if depth == 0 || self.random.chance(30) {
-            return match self.random.below(5) {
-                0 => Expr::Read(place(X, None, vec![])),
-                1 if in_process && self.process == ProcessId(0) => {
-                    Expr::Read(place(LOCAL, Some(Owner::Own), vec![]))
-                }
-                2 if !self.bounds.is_empty() => Expr::Bound(*self.random.pick(&self.bounds)),
-                _ => Expr::Int(self.random.below(3) as i64),
-            };
-        }
-        let (a, b) = (
-            self.expr(depth - 1, in_process),
-            self.expr(depth - 1, in_process),
-        );
-        let op = match self.random.below(if self.is_rich() { 9 } else { 3 }) {
-            0 | 1 => BinaryOp::Add,
-            2 => BinaryOp::Mul,
-            3 => BinaryOp::Sub,
-            4 => BinaryOp::Div,
-            5 => *self.random.pick(&BITWISE),
-            6 => {
-                return Expr::Wrap {
-                    bits: 1 + self.random.below(4) as u8,
-                    signed: self.random.chance(50),
-                    inner: Box::new(a),
-                };
-            }
-            _ => {
-                let condition = self.condition(depth - 1, in_process);
-                return Expr::Ite(Box::new(condition), Box::new(a), Box::new(b));
-            }
-        };
-        Expr::binary(op, a, b)
-    }
-
-    fn condition(&mut self, depth: usize, in_process: bool) -> Expr {
-        if depth == 0 {
-            let element = Expr::Read(place(
-                ARRAY,
-                None,
-                vec![Access::Index(Expr::Int(1 + self.random.below(2) as i64))],
-            ));
-            return match self.random.chance(50) {
-                true => element,
-                false => Expr::not(element),
-            };
-        }
-        match self.random.below(8) {
-            0..=2 => {
-                let ops = [BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Ge];
-                let op = *self.random.pick(&ops);
-                Expr::binary(op, self.expr(1, in_process), self.expr(1, in_process))
-            }
-            3 => {
-                let ops = [BinaryOp::And, BinaryOp::Or, BinaryOp::Implies];
-                let op = *self.random.pick(&ops);
-                let left = self.condition(depth - 1, in_process);
-                Expr::binary(op, left, self.condition(depth - 1, in_process))
-            }
-            4 => Expr::not(self.condition(depth - 1, in_process)),
-            5 => {
-                let bound = self.bound("q");
-                self.bounds.push(bound);
-                let body = self.condition(depth - 1, in_process);
-                self.bounds.pop();
-                let kinds = [Quantifier::Forall, Quantifier::Exists];
-                Expr::Quantified {
-                    quantifier: *self.random.pick(&kinds),
-                    bound,
-                    lo: Box::new(Expr::Int(0)),
-                    hi: Box::new(self.expr(1, in_process)),
-                    body: Box::new(body),
-                }
-            }
-            6 => Expr::At {
-                process: ProcessId(0),
-                owner: Owner::Indexed(Box::new(Expr::Int(0))),
-                locations: vec![LocationId(0)],
-            },
-            _ => self.condition(0, in_process),
-        }
-    }
-
-    fn add_atoms(&mut self) {
-        self.bounds.clear();
-        let mut meanings = Vec::new();
-        for _ in 0..4 {
-            let safe = match self.is_rich() {
-                true => self.condition(2, false),
-                false => self.condition(0, false),
-            };
-            meanings.push(AtomMeaning::State(safe));
-        }
-        meanings[0] = AtomMeaning::State(Expr::binary(
-            BinaryOp::Eq,
-            Expr::Read(place(X, None, vec![])),
-            Expr::Int(0),
-        ));
-        for name in ["a", "b"] {
-            meanings.push(AtomMeaning::Taken(StepPattern {
-                action: Some(name.into()),
-                ..StepPattern::default()
-            }));
-        }
-        meanings.push(AtomMeaning::Enabled(StepPattern {
-            process: Some(ProcessId(1)),
-            ..StepPattern::default()
-        }));
-        meanings.push(AtomMeaning::Deadlock);
-        let atom = |(position, meaning)| Atom {
-            name: format!("p{position}"),
-            meaning,
-            span: Span::nowhere(),
-        };
-        self.parts.atoms = meanings.into_iter().enumerate().map(atom).collect();
-    }
-
-    fn add_fairness(&mut self) {
-        for _ in 0..self.random.below(3) {
-            let kinds = [
-                ConditionKind::Weak,
-                ConditionKind::Strong,
-                ConditionKind::Strong,
-                ConditionKind::Unconditional,
-            ];
-            let kind = *self.random.pick(&kinds);
-            let process = ProcessId::new(self.random.below(self.n_processes()));
-            let target = match self.random.below(4) {
-                0 => Target::Process(process),
-                1 => Target::Action(process, "a".into()),
-                2 => Target::Event(EventId(0)),
-                _ => Target::Choice(process, 0),
-            };
-            self.parts.annotations.push(Annotation {
-                kind,
-                target,
-                span: Span::nowhere(),
-            });
-        }
-        if self.random.chance(20) {
-            let atom = AtomId::new(self.random.below(8));
-            let other = AtomId::new(self.random.below(8));
-            let assumption = match self.random.below(3) {
-                0 => Assumption::Infinitely(atom, self.random.chance(50)),
-                1 => Assumption::Eventually(atom, self.random.chance(50)),
-                _ => Assumption::Any(vec![
-                    Assumption::Eventually(atom, false),
-                    Assumption::Infinitely(other, true),
-                ]),
-            };
-            self.parts.assumptions.push(assumption);
-        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The dependency table of `ARCHITECTURE.md` against the `Cargo.toml` files.
+//! The dependency table of `ARCHITECTURE.md` against the `Cargo.toml` files, and its walk through
+//! the code against the files that exist.
 //!
 //! Cargo refuses cycles, but not a dependency in a direction that the architecture forbids.
 
@@ -25,7 +26,8 @@ pub fn check(root: &Path) -> Result<()> {
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
     let allowed = table(&text);
     let actual = manifests(root)?;
-    let problems = differences(&allowed, &actual);
+    let mut problems = differences(&allowed, &actual);
+    problems.extend(wrong_stations(&text, &|path| root.join(path).is_file()));
     if problems.is_empty() {
         println!(
             "{} crates depend on each other as ARCHITECTURE.md says",
@@ -61,6 +63,36 @@ fn table(text: &str) -> Table {
     cells
         .map(|(name, list)| (name.trim_matches('`').to_owned(), names(&list)))
         .collect()
+}
+
+/// The walk through the code has at most this many stations.
+const MAX_STATIONS: usize = 25;
+
+/// What is wrong with the numbered stations below the heading "The walk": each begins with a file.
+fn wrong_stations(text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let lines = text
+        .lines()
+        .skip_while(|line| !line.starts_with("## The walk"))
+        .skip(1);
+    let lines = lines.take_while(|line| !line.starts_with("## "));
+    let numbered = lines.filter_map(|line| line.split_once(". "));
+    let is_number = |(number, _): &(&str, &str)| number.parse::<usize>().is_ok();
+    let stations: Vec<(&str, &str)> = numbered.filter(is_number).collect();
+
+    let mut problems = Vec::new();
+    if stations.is_empty() || stations.len() > MAX_STATIONS {
+        let n_stations = stations.len();
+        problems.push(format!(
+            "the walk in ARCHITECTURE.md has {n_stations} stations, not 1 to {MAX_STATIONS}"
+        ));
+    }
+    for (number, station) in stations {
+        let file = station.split('`').nth(1).unwrap_or_default();
+        if !exists(file) {
+            problems.push(format!("station {number} of the walk: no file `{file}`"));
+        }
+    }
+    problems
 }
 
 fn manifests(root: &Path) -> Result<Table> {
@@ -119,6 +151,21 @@ mod tests {
     #[test]
     fn crates_depend_on_each_other_as_the_map_says() {
         check(&root()).unwrap();
+    }
+
+    #[test]
+    fn walks_are_short_and_lead_along_files() {
+        let walk = |n: usize| {
+            let station = |number| format!("{number}. `a.rs` does it.\n");
+            let stations: String = (1..=n).map(station).collect();
+            format!("## The walk of something\n\n{stations}## Dependencies\n1. `b.rs`\n")
+        };
+        let wrong = |n: usize| wrong_stations(&walk(n), &|path| path == "a.rs");
+        assert_eq!(wrong(25), [""; 0]);
+        assert_eq!(wrong(26).len(), 1);
+        assert_eq!(wrong(0).len(), 1);
+        let problems = wrong_stations(&walk(1), &|_| false);
+        assert_eq!(problems, ["station 1 of the walk: no file `a.rs`"]);
     }
 
     #[test]

@@ -1,32 +1,40 @@
 //! Chores of the workspace.
 //!
 //! `cargo xtask architecture` compares the crates' dependencies with the table in
-//! `ARCHITECTURE.md`; `cargo xtask mutants` asks whether tests notice known errors
-//! (`testdata/mutants.toml`); `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
+//! `ARCHITECTURE.md`; `cargo xtask lint` finds catch-all arms over the model's tree types;
+//! `cargo xtask mutants` asks whether tests notice known errors (`testdata/mutants.toml`);
+//! `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
 //! the checker
-//! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S.
+//! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S;
+//! `cargo xtask fuzz` compares all routes of the checker with each other.
 
 mod architecture;
 #[cfg(unix)]
 mod bench;
+mod fuzz;
+mod lint;
 mod mutants;
 
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask architecture
+       cargo xtask lint
        cargo xtask mutants [--only NAME] [--explore]
        cargo xtask bench engine|growth|timers|predicate|ws1s [--quick] [--runs N] [--only MODEL]
-                         [--record NAME] [--suite FILE] [--fair PROGRAM]";
+                         [--record NAME] [--suite FILE] [--fair PROGRAM]
+       cargo xtask fuzz [--minutes M] [--seed S] [--cases N]";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["architecture"] => architecture::check(&architecture::root()),
+        ["fuzz", options @ ..] => fuzz::run(options),
         ["mutants", options @ ..] => {
             let options = mutants::Options::parse(options)?;
             mutants::run(&architecture::root(), &options)
         }
+        ["lint"] => lint::check(&architecture::root()),
         ["bench", what, options @ ..] => benchmark(what, options),
         _ => bail!("{USAGE}"),
     }

@@ -15,6 +15,9 @@ use super::relation::{Graph, Label, Predicate, Ranking, Request, explore};
 use super::steps::Family;
 use super::system::{Outside, outside};
 
+/// Indices that differ by more than this are not compared.
+const MAX_REACH: u64 = 100;
+
 /// What is asked of a template.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
@@ -102,6 +105,7 @@ pub fn abstraction(
 ) -> Result<Abstraction, Obstacle> {
     let mut family = Family::new(asked.template)?;
     let question = Question::new(&mut family, asked.scope, asked.span)?;
+    check_reach(&mut family, &question, asked.span)?;
     let mut given = question.invariants.clone();
     if asked.search_invariants {
         given.extend(super::candidates::candidates(&mut family));
@@ -124,7 +128,15 @@ pub fn abstraction(
     };
     let mut atoms = Vec::new();
     for atom in asked.atoms {
-        atoms.push((*atom, atom_meaning(&mut family, &question, asked, *atom)?));
+        let meaning = atom_meaning(&mut family, &question, asked, *atom)?;
+        if meaning
+            .state()
+            .is_some_and(|logic| logic.reach() > MAX_REACH)
+        {
+            let span = asked.template.parts.atoms[atom.index()].span;
+            return Err(too_far(span).into());
+        }
+        atoms.push((*atom, meaning));
     }
     let mut observations: Vec<Logic> = lifting.lifted.iter().map(|c| c.enabled.clone()).collect();
     observations.extend(unions.iter().map(|union| union.condition.enabled.clone()));
@@ -155,7 +167,9 @@ pub fn abstraction(
         .map(|l| label_name(&family, &question, l))
         .collect();
     let failures: BTreeSet<usize> = graph.failures.values().copied().collect();
-    let mut suspects: Vec<Span> = failures.iter().map(|f| family.failures[*f].1).collect();
+    let starts = graph.failing_starts.iter();
+    let mut suspects: Vec<Span> = starts.map(|f| family.failing_starts[*f].1).collect();
+    suspects.extend(failures.iter().map(|f| family.failures[*f].1));
     suspects.dedup();
     let (conditions, refused) = decided_conditions(&graph, lifting, unions);
     let atoms = atom_truths(&graph, atoms, n_conditions, asked)?;
@@ -170,6 +184,42 @@ pub fn abstraction(
         label_names,
         suspects,
     })
+}
+
+/// Refuses numbers that are too large for the decision procedure, which counts them out. All other
+/// formulas are made of these.
+fn check_reach(family: &mut Family<'_>, question: &Question, span: Span) -> Result<(), Outside> {
+    let parts = family.system.parts();
+    let well_formed = family.well_formed();
+    if well_formed.reach().max(family.initial.reach()) > MAX_REACH {
+        return Err(too_far(family.system.template.span));
+    }
+    for transition in &family.transitions {
+        if transition.relation.reach().max(transition.enabled.reach()) > MAX_REACH {
+            let process = transition.process.map(|id| &parts.processes[id.index()]);
+            let step = process.map(|process| process.steps[transition.step].span);
+            return Err(too_far(step.unwrap_or(family.system.template.span)));
+        }
+    }
+    for (failure, span) in family.failures.iter().chain(&family.failing_starts) {
+        if failure.reach() > MAX_REACH {
+            return Err(too_far(*span));
+        }
+    }
+
+    let hints = question.predicates.iter().chain(&question.invariants);
+    let hints = hints.map(|hint| &hint.logic);
+    let rankings = question.rankings.iter().map(|ranking| &ranking.logic);
+    let mut asked = hints.chain(rankings).chain([&question.condition]);
+    if asked.any(|logic| logic.reach() > MAX_REACH) {
+        return Err(too_far(span));
+    }
+    Ok(())
+}
+
+fn too_far(span: Span) -> Outside {
+    let what = format!("an index that is compared with a number beyond {MAX_REACH}");
+    outside(&what, span)
 }
 
 fn add_observations(

@@ -288,6 +288,7 @@ fn for_all(
         .names
         .push((bound, vec![(Logic::Const(true), Term::var(var))]));
     let written = columns_written(bound, body)?;
+
     for statement in body {
         all_at_once(
             translator,
@@ -314,7 +315,17 @@ fn columns_written(bound: BoundId, body: &[Stmt]) -> Result<Vec<Source>, Outside
                 written.extend(columns_written(bound, then)?);
                 written.extend(columns_written(bound, otherwise)?);
             }
-            _ => return Err(loop_outside(statement.span)),
+            StmtKind::Assign(..)
+            | StmtKind::For(..)
+            | StmtKind::Choose(..)
+            | StmtKind::Assert(_)
+            | StmtKind::Let(..)
+            | StmtKind::Set(..)
+            | StmtKind::While(..)
+            | StmtKind::Fail(_)
+            | StmtKind::SetTimer(..)
+            | StmtKind::Tick
+            | StmtKind::Exhausted => return Err(loop_outside(statement.span)),
         }
     }
     Ok(written)
@@ -328,8 +339,11 @@ fn loop_outside(span: Span) -> Outside {
 }
 
 fn indexed_by(place: &Place, bound: BoundId) -> bool {
-    place.owner.is_none()
-        && matches!(place.path.as_slice(), [model::Access::Index(Expr::Bound(index))] if *index == bound)
+    let index = match place.path.as_slice() {
+        [access] => access.index(),
+        _ => None,
+    };
+    place.owner.is_none() && index.and_then(Expr::as_bound) == Some(bound)
 }
 
 fn all_at_once(
@@ -350,6 +364,8 @@ fn all_at_once(
             let value = in_iteration(translator, branch, var, inside, |t| {
                 let value = t.cases(value)?;
                 check_fits(t, place, &value);
+                let missing = Logic::not(t.system.is_process(Term::var(var)));
+                t.errors.push(missing);
                 Ok(value)
             })?;
             branch.store.writes.push(Write {
@@ -373,7 +389,16 @@ fn all_at_once(
             }
             Ok(())
         }
-        _ => Err(loop_outside(statement.span)),
+        StmtKind::For(..)
+        | StmtKind::Choose(..)
+        | StmtKind::Assert(_)
+        | StmtKind::Let(..)
+        | StmtKind::Set(..)
+        | StmtKind::While(..)
+        | StmtKind::Fail(_)
+        | StmtKind::SetTimer(..)
+        | StmtKind::Tick
+        | StmtKind::Exhausted => Err(loop_outside(statement.span)),
     }
 }
 
@@ -397,30 +422,24 @@ fn in_iteration<T>(
     })
 }
 
-/// Refuses expressions that read what other iterations write.
+/// Refuses expressions that read what other iterations write, at any depth: which element is read
+/// may itself be read from an array that the loop writes.
 fn check_independent(
     expr: &Expr,
     bound: BoundId,
     written: &[Source],
     span: Span,
 ) -> Result<(), Outside> {
-    let mut stack = vec![expr];
-    while let Some(expr) = stack.pop() {
-        match expr {
-            Expr::Read(place)
-                if written.contains(&Source::Variable(place.var)) && !indexed_by(place, bound) =>
-            {
-                return Err(outside(
-                    "a loop over processes whose iterations read each other",
-                    span,
-                ));
-            }
-            Expr::Not(inner) | Expr::Neg(inner) => stack.push(inner),
-            Expr::Binary(_, a, b) => stack.extend([&**a, &**b]),
-            Expr::Ite(a, b, c) => stack.extend([&**a, &**b, &**c]),
-            Expr::Quantified { lo, hi, body, .. } => stack.extend([&**lo, &**hi, &**body]),
-            _ => {}
-        }
+    let mut is_independent = true;
+    expr.for_each_read(&mut |place| {
+        let is_written = written.contains(&Source::Variable(place.var));
+        is_independent &= !is_written || indexed_by(place, bound);
+    });
+    if is_independent {
+        return Ok(());
     }
-    Ok(())
+    Err(outside(
+        "a loop over processes whose iterations read each other",
+        span,
+    ))
 }

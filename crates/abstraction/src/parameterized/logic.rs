@@ -83,7 +83,16 @@ impl Term {
     pub const fn plus(self, n: i64) -> Self {
         Self {
             base: self.base,
-            offset: self.offset + n,
+            offset: self.offset.saturating_add(n),
+        }
+    }
+
+    /// The same with a term in place of a variable.
+    #[must_use]
+    pub fn substitute(self, var: IndexVar, term: Self) -> Self {
+        match self.base {
+            Base::Var(found) if found == var => term.plus(self.offset),
+            Base::Zero | Base::Last | Base::Var(_) | Base::Pointer(..) => self,
         }
     }
 
@@ -247,10 +256,7 @@ impl Logic {
     /// inside.
     #[must_use]
     pub fn substitute(&self, var: IndexVar, term: Term) -> Self {
-        let replace = |old: Term| match old.base {
-            Base::Var(found) if found == var => term.plus(old.offset),
-            _ => old,
-        };
+        let replace = |old: Term| old.substitute(var, term);
         let all = |parts: &[Self]| -> Vec<Self> {
             parts.iter().map(|p| p.substitute(var, term)).collect()
         };
@@ -264,6 +270,19 @@ impl Logic {
             Self::Has(column, value, at, time) => Self::Has(*column, *value, replace(*at), *time),
             Self::SameAt(column, at) => Self::SameAt(*column, replace(*at)),
             Self::Exists(bound, inner) => Self::exists(*bound, inner.substitute(var, term)),
+        }
+    }
+
+    /// The greatest distance from a base that it speaks of.
+    #[must_use]
+    pub fn reach(&self) -> u64 {
+        let between = |left: &Term, right: &Term| left.offset.abs_diff(right.offset);
+        match self {
+            Self::Const(_) | Self::Is(..) | Self::SameColumn(_) | Self::SameCell(_) => 0,
+            Self::Not(inner) | Self::Exists(_, inner) => inner.reach(),
+            Self::And(parts) | Self::Or(parts) => parts.iter().map(Self::reach).max().unwrap_or(0),
+            Self::Less(left, right) | Self::Equal(left, right) => between(left, right),
+            Self::Has(_, _, at, _) | Self::SameAt(_, at) => at.offset.unsigned_abs(),
         }
     }
 

@@ -83,17 +83,25 @@ pub fn native(
 
 fn atom_text(parts: &ModelParts, atom: AtomId) -> String {
     match &parts.atoms[atom.index()].meaning {
-        AtomMeaning::State(Expr::At { locations, .. }) if locations.is_empty() => {
-            "false".to_owned()
-        }
-        AtomMeaning::State(Expr::At { locations, .. }) => {
+        AtomMeaning::State(expr) => {
+            // shape: an abstract model has no other propositions about states.
+            let Expr::At { locations, .. } = expr else {
+                unreachable!("abstract states are locations");
+            };
+            if locations.is_empty() {
+                return "false".to_owned();
+            }
             let names: Vec<String> = locations
                 .iter()
                 .map(|l| format!("s{}", l.index()))
                 .collect();
             format!("({PROCESS} @ {{{}}})", names.join(", "))
         }
-        _ => format!("{PROCESS}.{}", parts.atoms[atom.index()].name),
+        AtomMeaning::Taken(_)
+        | AtomMeaning::Enabled(_)
+        | AtomMeaning::Deadlock
+        | AtomMeaning::Certainly(..)
+        | AtomMeaning::TimerSet(_) => format!("{PROCESS}.{}", parts.atoms[atom.index()].name),
     }
 }
 

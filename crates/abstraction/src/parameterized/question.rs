@@ -52,7 +52,10 @@ impl Question {
                 for (bound, term) in names {
                     translator.bind(*bound, *term);
                 }
-                translator.range_condition((&distinguished.lo, &distinguished.hi), var)
+                let range = (&distinguished.lo, &distinguished.hi);
+                let inside = translator.range_condition(range, var)?;
+                check_valued(&translator.errors, span)?;
+                Ok::<Logic, Outside>(inside)
             };
             conditions.push(in_range(family, &question.names)?);
             question
@@ -60,7 +63,10 @@ impl Question {
                 .push((var, distinguished.name.clone()));
             question.names.push((distinguished.bound, Term::var(var)));
         }
-        conditions.push(question.condition_of(family, &scope.condition, span)?);
+        // Processes for which this has no value must not count as left out.
+        let (demanded, errors) = condition_of(family, &question.names, &scope.condition, span)?;
+        check_valued(&errors, span)?;
+        conditions.push(demanded);
         question.condition = Logic::all(conditions);
         for hint in &scope.hints.predicates {
             let logic = question.condition_of(family, &hint.expr, hint.span)?;
@@ -102,4 +108,13 @@ impl Question {
     ) -> Result<Logic, Outside> {
         Ok(condition_of(family, &self.names, expr, span)?.0)
     }
+}
+
+/// Refuses ranges and conditions of a question that may have no value, or values below 0.
+fn check_valued(errors: &[Logic], span: Span) -> Result<(), Outside> {
+    if errors.iter().all(|error| *error == Logic::Const(false)) {
+        return Ok(());
+    }
+    let what = "a range that may start below 0, or a condition that may have no value,";
+    Err(super::system::outside(what, span))
 }

@@ -97,6 +97,8 @@ pub struct Graph {
     pub deadlocks: BTreeSet<usize>,
     /// States that describe a concrete state in which a guard or effect fails, and which.
     pub failures: BTreeMap<usize, usize>,
+    /// Which failing starts some instance has; see [`Family::failing_starts`].
+    pub failing_starts: Vec<usize>,
 }
 
 /// What is to be abstracted, and how.
@@ -168,6 +170,15 @@ pub fn explore(
         }
     }
     add_idle_steps(&mut graph, request);
+
+    // Neither facts about reachable states nor the question's demands count here: an instance that
+    // fails to start has no reachable states.
+    for (number, (failure, _)) in family.failing_starts.iter().enumerate() {
+        let failing = Logic::all([well_formed.clone(), failure.clone()]);
+        if pass.encoder.automaton(&failing)?.shortest(TRUE).is_some() {
+            graph.failing_starts.push(number);
+        }
+    }
     Ok(graph)
 }
 

@@ -42,6 +42,10 @@ pub struct Family<'t> {
     pub is_synchronous: bool,
     /// The initial states.
     pub initial: Logic,
+    /// When an instance has no initial states because a value does not exist or does not fit, and
+    /// where. These are about the size of an instance, not about states that can be reached: such an
+    /// instance has none.
+    pub failing_starts: Vec<(Logic, Span)>,
     /// States in which a guard or an effect has no value, and where.
     pub failures: Vec<(Logic, Span)>,
     /// For variables of further formulas.
@@ -63,6 +67,7 @@ impl<'t> Family<'t> {
             transitions: Vec::new(),
             is_synchronous: template.parts.composition == Composition::Synchronous,
             initial: Logic::Const(true),
+            failing_starts: Vec::new(),
             failures: Vec::new(),
             fresh,
         };
@@ -74,6 +79,9 @@ impl<'t> Family<'t> {
         }
         family
             .failures
+            .retain(|(failure, _)| *failure != Logic::Const(false));
+        family
+            .failing_starts
             .retain(|(failure, _)| *failure != Logic::Const(false));
         Ok(family)
     }
@@ -160,11 +168,14 @@ impl<'t> Family<'t> {
             let variable = &system.parts().vars[pointer.var.index()];
             let id = super::logic::PointerId::new(position);
             let value = Term::of(Base::Pointer(id, Time::Now));
-            let Initial::Values(values) = &variable.initial else {
-                continue;
+            let values = match &variable.initial {
+                Initial::Values(values) => values,
+                Initial::Any => continue,
             };
             let mut translator = Translator::new(&system, &mut self.fresh, variable.span);
             let cases = translator.cases(&values[0])?;
+            let errors = translator.errors.into_iter();
+            failures.extend(errors.map(|error| (error, variable.span)));
             for (condition, term) in &cases {
                 let misfit = Logic::not(system.pointer_fits(id, *term));
                 failures.push((Logic::all([condition.clone(), misfit]), variable.span));
@@ -174,13 +185,16 @@ impl<'t> Family<'t> {
             };
             parts.push(Logic::any(cases.into_iter().map(equal).collect::<Vec<_>>()));
         }
+        // Conditions are evaluated where the values are those of the declarations.
+        let declared = Logic::all(parts.clone());
         for expr in &system.parts().init {
             let mut translator = Translator::new(&system, &mut self.fresh, system.template.span);
             parts.push(translator.condition(expr)?);
             let errors = translator.errors.into_iter();
-            failures.extend(errors.map(|error| (error, system.template.span)));
+            let failing = |error| Logic::all([declared.clone(), error]);
+            failures.extend(errors.map(|error| (failing(error), system.template.span)));
         }
-        self.failures.extend(failures);
+        self.failing_starts.extend(failures);
         Ok(Logic::all(parts))
     }
 
@@ -201,8 +215,9 @@ impl<'t> Family<'t> {
             Source::Variable(var) => var,
         };
         let variable = &system.parts().vars[var.index()];
-        let Initial::Values(values) = &variable.initial else {
-            return Ok((0..finite.values.len()).map(always).collect());
+        let values = match &variable.initial {
+            Initial::Values(values) => values,
+            Initial::Any => return Ok((0..finite.values.len()).map(always).collect()),
         };
         let mut translator = Translator::new(system, &mut self.fresh, variable.span);
         if let (Some(process), Some(index)) = (finite.family, index) {
@@ -211,6 +226,8 @@ impl<'t> Family<'t> {
             translator.bind(range.expect("a family has an index").bound, index);
         }
         let cases = translator.cases(&values[0])?;
+        let errors = translator.errors.into_iter();
+        failures.extend(errors.map(|error| (error, variable.span)));
         let mut allowed = Vec::new();
         let mut misfit = vec![Logic::Const(true)];
         for (number, value) in finite.values.iter().enumerate() {
@@ -273,11 +290,12 @@ impl<'t> Family<'t> {
         step: &Step,
         own: Option<Term>,
     ) -> Result<Ways, Outside> {
-        if !matches!(step.sync, Sync::Internal) {
-            return Err(outside(
-                &format!("the communication of `{}`", step.name),
-                step.span,
-            ));
+        match step.sync {
+            Sync::Internal => {}
+            Sync::Send { .. } | Sync::Receive { .. } | Sync::Event { .. } => {
+                let what = format!("the communication of `{}`", step.name);
+                return Err(outside(&what, step.span));
+            }
         }
         let system = self.system.clone();
         let source = Source::Location(process);
@@ -396,10 +414,7 @@ impl<'t> Family<'t> {
             let mut values = Vec::new();
             for (condition, term) in &write.value {
                 let condition = condition.substitute(write.var, index);
-                let term = match term.base {
-                    Base::Var(var) if var == write.var => index.plus(term.offset),
-                    _ => *term,
-                };
+                let term = term.substitute(write.var, index);
                 for (number, value) in column.values.iter().enumerate() {
                     let equal = Logic::equal(term, Term::number(*value));
                     let has = Logic::Has(id, number, index, Time::Next);

@@ -248,7 +248,8 @@ impl<'t> System<'t> {
     }
 
     fn is_per_process(&self, lo: i64, len: usize) -> bool {
-        let offset = as_open_end(len as i64).map(|offset| offset + lo - 1);
+        let length = i64::try_from(len).ok().and_then(as_open_end);
+        let offset = length.and_then(|offset| offset.checked_add(lo)?.checked_sub(1));
         lo == self.first && offset == Some(self.last_offset)
     }
 

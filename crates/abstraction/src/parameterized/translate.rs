@@ -8,7 +8,7 @@
 use base::Span;
 use model::{BinaryOp, BoundId, Expr, ProcessId, Quantifier, Scalar, Type};
 
-use super::cases::{Cases, compare, is_value, mirrored};
+use super::cases::{Cases, compare, is_value};
 use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term};
 use super::system::{Fresh, Outside, System, outside};
 
@@ -140,18 +140,21 @@ impl<'s, 't> Translator<'s, 't> {
         right: &Expr,
     ) -> Result<Logic, Outside> {
         match op {
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Implies => {
+            BinaryOp::And => {
                 let left = self.condition(left)?;
-                let needed = match op {
-                    BinaryOp::Or => Logic::not(left.clone()),
-                    _ => left.clone(),
-                };
+                let right = self.guarded(&left, |this| this.condition(right))?;
+                Ok(Logic::all([left, right]))
+            }
+            BinaryOp::Or => {
+                let left = self.condition(left)?;
+                let needed = Logic::not(left.clone());
                 let right = self.guarded(&needed, |this| this.condition(right))?;
-                Ok(match op {
-                    BinaryOp::And => Logic::all([left, right]),
-                    BinaryOp::Or => Logic::any([left, right]),
-                    _ => Logic::implies(left, right),
-                })
+                Ok(Logic::any([left, right]))
+            }
+            BinaryOp::Implies => {
+                let left = self.condition(left)?;
+                let right = self.guarded(&left, |this| this.condition(right))?;
+                Ok(Logic::implies(left, right))
             }
             BinaryOp::Eq | BinaryOp::Ne if self.is_boolean(left) => {
                 let both = Logic::iff(self.condition(left)?, self.condition(right)?);
@@ -161,7 +164,12 @@ impl<'s, 't> Translator<'s, 't> {
                     Logic::not(both)
                 })
             }
-            _ => {
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => {
                 if let Some(counted) = self.counted(op, left, right)? {
                     return Ok(counted);
                 }
@@ -174,16 +182,25 @@ impl<'s, 't> Translator<'s, 't> {
                 }
                 Ok(Logic::any(parts))
             }
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Mod
+            | BinaryOp::Quot
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr => unreachable!("front ends have checked the types"),
         }
     }
 
     fn is_boolean(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Bool(_) | Expr::Not(_) | Expr::At { .. } => true,
-            Expr::Binary(op, ..) => !matches!(
-                op,
-                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Mod
-            ),
+            Expr::Binary(op, ..) => op.is_boolean(),
             Expr::Quantified { quantifier, .. } => *quantifier != Quantifier::Sum,
             Expr::Ite(_, then, _) => self.is_boolean(then),
             Expr::Read(place) => {
@@ -210,11 +227,15 @@ impl<'s, 't> Translator<'s, 't> {
         left: &Expr,
         right: &Expr,
     ) -> Result<Option<Logic>, Outside> {
+        // shape: every other expression is not a count, and translated as what it is.
         let is_sum = |expr: &Expr| matches!(expr, Expr::Quantified { quantifier: Quantifier::Sum, body, .. } if self.is_boolean(body));
-        let (op, sum, constant) = match (left, right) {
-            (sum, Expr::Int(constant)) if is_sum(sum) => (op, sum, *constant),
-            (Expr::Int(constant), sum) if is_sum(sum) => (mirrored(op), sum, *constant),
-            _ => return Ok(None),
+        let (op, sum, constant) = if let (true, Some(constant)) = (is_sum(left), right.as_literal())
+        {
+            (op, left, constant)
+        } else if let (Some(constant), true) = (left.as_literal(), is_sum(right)) {
+            (op.mirrored(), right, constant)
+        } else {
+            return Ok(None);
         };
         if !(0..=MAX_COUNTED).contains(&constant) {
             return self.outside(&format!("counting beyond {MAX_COUNTED}"));
@@ -227,12 +248,27 @@ impl<'s, 't> Translator<'s, 't> {
             BinaryOp::Le => Logic::not(at_least(constant + 1)?),
             BinaryOp::Gt => at_least(constant + 1)?,
             BinaryOp::Ge => at_least(constant)?,
-            _ => return Ok(None),
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Mod
+            | BinaryOp::Quot
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Implies => return Ok(None),
         }))
     }
 
     /// Do at least `n` values of the bound name satisfy the body of the sum?
     fn at_least(&mut self, sum: &Expr, n: i64) -> Result<Logic, Outside> {
+        // shape: the caller asks about sums only.
         let Expr::Quantified {
             bound,
             lo,
@@ -293,6 +329,13 @@ impl<'s, 't> Translator<'s, 't> {
             for (b, last) in &hi {
                 let inside = self.system.in_range(Term::var(var), *first, *last);
                 parts.push(Logic::all([a.clone(), b.clone(), inside]));
+                // Variables are natural numbers: a value below 0 would be passed over in silence.
+                if !is_natural(*first) {
+                    let below = Logic::less(*first, Term::number(0));
+                    let some = Logic::at_most(*first, *last);
+                    let missed = Logic::all([a.clone(), b.clone(), below, some]);
+                    self.errors.push(missed);
+                }
             }
         }
         Ok(Logic::any(parts))
@@ -356,7 +399,12 @@ impl<'s, 't> Translator<'s, 't> {
         };
         let range = constant(&lo).zip(constant(&hi));
         Ok(range
-            .filter(|(lo, hi)| hi - lo < MAX_UNROLLED)
+            .filter(|(lo, hi)| hi.saturating_sub(*lo) < MAX_UNROLLED)
             .map(|(lo, hi)| lo..=hi))
     }
+}
+
+/// Is the term never negative? No base is.
+pub(super) fn is_natural(term: Term) -> bool {
+    term.offset >= 0
 }

@@ -5,7 +5,7 @@
 
 use model::{Access, BinaryOp, Expr, Owner, Place, ProcessId, Quantifier};
 
-use super::cases::{Cases, combine, under, without};
+use super::cases::{Cases, MAX_NUMBER, combine, under, without};
 use super::logic::{Base, CellId, ColumnId, Logic, Term, Time};
 use super::system::{Outside, Source};
 use super::translate::Translator;
@@ -15,6 +15,9 @@ impl Translator<'_, '_> {
     pub(super) fn cases(&mut self, expr: &Expr) -> Result<Cases, Outside> {
         let single = |term| Ok(vec![(Logic::Const(true), term)]);
         match expr {
+            Expr::Int(value) if value.unsigned_abs() > MAX_NUMBER.unsigned_abs() => {
+                self.outside(&format!("the number {value}"))
+            }
             Expr::Int(value) => single(Term::number(*value)),
             Expr::Enum(_, variant) => single(Term::number(i64::from(*variant))),
             Expr::Bool(value) => single(Term::number(i64::from(*value))),
@@ -47,8 +50,36 @@ impl Translator<'_, '_> {
                 quantifier: Quantifier::Sum,
                 ..
             } => self.outside("a sum over processes that is not compared with a constant"),
-            boolean => {
-                let condition = self.condition(boolean)?;
+            Expr::Wrap { .. } => self.outside("a value cut to some bits"),
+            Expr::Binary(
+                BinaryOp::Quot
+                | BinaryOp::Rem
+                | BinaryOp::BitAnd
+                | BinaryOp::BitOr
+                | BinaryOp::BitXor
+                | BinaryOp::Shl
+                | BinaryOp::Shr,
+                ..,
+            ) => self.outside("an operator that only imported languages have"),
+            Expr::Not(_)
+            | Expr::At { .. }
+            | Expr::Quantified {
+                quantifier: Quantifier::Forall | Quantifier::Exists,
+                ..
+            }
+            | Expr::Binary(
+                BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Implies
+                | BinaryOp::Eq
+                | BinaryOp::Ne
+                | BinaryOp::Lt
+                | BinaryOp::Le
+                | BinaryOp::Gt
+                | BinaryOp::Ge,
+                ..,
+            ) => {
+                let condition = self.condition(expr)?;
                 let negation = Logic::not(condition.clone());
                 Ok(vec![
                     (condition, Term::number(1)),
@@ -142,7 +173,10 @@ impl Translator<'_, '_> {
                             base: Base::Zero,
                             offset: y,
                         },
-                    ) => cases.push((condition, Term::number(x.rem_euclid(*y)))),
+                    ) => match x.checked_rem_euclid(*y) {
+                        Some(rest) => cases.push((condition, Term::number(rest))),
+                        None => return self.outside("so large a number"),
+                    },
                     _ => return self.outside("the remainder of a process index"),
                 }
             }
@@ -255,7 +289,8 @@ impl Translator<'_, '_> {
             let mut next = under(&kept, cases);
             for (condition, value) in &write.value {
                 let condition = condition.substitute(write.var, index);
-                next.push((Logic::all([written.clone(), condition]), *value));
+                let value = value.substitute(write.var, index);
+                next.push((Logic::all([written.clone(), condition]), value));
             }
             next.retain(|(condition, _)| *condition != Logic::Const(false));
             cases = next;

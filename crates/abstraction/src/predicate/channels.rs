@@ -40,7 +40,7 @@ impl Builder<'_> {
                 let length = translator.find(&Content::Length(single));
                 let mut parts = vec![Term::lt(Term::Int(0), scene.values[length].clone())];
                 for (component, pattern) in patterns.iter().enumerate() {
-                    if let Pattern::Match(expected) = pattern {
+                    if let Some(expected) = pattern.matched() {
                         let slot = translator.find(&Content::Slot(single, 0, component));
                         let expected = translator.certain(expected, scene)?;
                         parts.push(same(scene.values[slot].clone(), expected));
@@ -58,6 +58,7 @@ impl Builder<'_> {
         let step = self.model.step_of(id);
         let translator = self.translator(step.span);
         let mut scene = Scene::new(self.vars, Some(command.instance), &command.bindings);
+        // shape: the caller names a sender.
         let Sync::Send { channel, payload } = &step.sync else {
             unreachable!("the sender sends");
         };
@@ -146,7 +147,7 @@ impl Builder<'_> {
         span: Span,
     ) -> Result<(), Refusal> {
         for (pattern, value) in patterns.iter().zip(message) {
-            if let Pattern::Store(place) = pattern {
+            if let Some(place) = pattern.stored() {
                 self.store(place, value.clone(), path, span)?;
             }
         }

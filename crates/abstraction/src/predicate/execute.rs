@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::Span;
-use model::{CommandId, Composition, InstanceId, Model, Pattern, Stmt, StmtKind, Sync};
+use model::{CommandId, Composition, InstanceId, Model, Stmt, StmtKind, Sync};
 use smt::{Interval, Sort, Term};
 
 use super::program::{Content, Failure, Local, Program, Refusal, Transition, variables, within};
@@ -192,7 +192,7 @@ impl Builder<'_> {
                 let single = translator.single_channel(channel, &mut path.scene)?;
                 let mut parts = vec![enabled, Term::Bool(single == *sent_on)];
                 for (pattern, value) in patterns.iter().zip(message) {
-                    if let Pattern::Match(expected) = pattern {
+                    if let Some(expected) = pattern.matched() {
                         let expected = translator.certain(expected, &mut path.scene)?;
                         parts.push(same(value.clone(), expected));
                     }

@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use smt::{Answer, Counted, Rows, Solver, Tally, Term};
+use base::{Budget, StopReason};
+use smt::{Answer, Counted, Rows, Solver, Tally, Term, Trust};
 
 /// A question: what is assumed, and the terms whose values are wanted, with their candidates.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -24,18 +25,34 @@ pub struct Questions {
     /// How many questions were answered from memory.
     n_remembered: u64,
     gave_up: bool,
+    budget: Budget,
 }
 
 impl Questions {
-    /// A solver that has not been asked yet.
+    /// A solver that has not been asked yet, and is not asked any more once the budget is spent.
     #[must_use]
-    pub fn new(solver: Box<dyn Solver>) -> Self {
+    pub fn new(solver: Box<dyn Solver>, budget: &Budget) -> Self {
+        let mut solver = Counted::new(solver);
+        solver.obey(budget);
         Self {
-            solver: Counted::new(solver),
+            solver,
             answers: BTreeMap::new(),
             n_remembered: 0,
             gave_up: false,
+            budget: budget.clone(),
         }
+    }
+
+    /// Why nothing is asked any more, if that is so.
+    #[must_use]
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.budget.check(0, 0).err()
+    }
+
+    /// What others say about the answers of the solver.
+    #[must_use]
+    pub fn trust(&self) -> Trust {
+        self.solver.trust()
     }
 
     /// How often the solver was asked.
@@ -74,6 +91,10 @@ impl Questions {
         if let Some(known) = self.answers.get(&question) {
             self.n_remembered += 1;
             return Some(known.rows.clone());
+        }
+        if self.stopped().is_some() {
+            self.gave_up = true;
+            return None;
         }
         let mut assumptions = question.assumptions.clone();
         let limit = coarser.and_then(|(old, columns)| Some((self.answers.get(old)?, columns)));

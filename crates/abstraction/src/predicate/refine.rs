@@ -17,10 +17,16 @@ use smt::Term;
 
 use super::domain::Origin;
 use super::explore::{AbstractPath, Abstraction};
-use super::replay::numbered;
+use super::replay::{named, numbered};
 
 /// So many variables that are compared with one parameter are compared with each other.
 const MAX_COMPARED: usize = 4;
+
+/// Weakest preconditions with more parts than this are followed atom by atom.
+const MAX_CONDITION: usize = 2_000;
+
+/// More atoms than this are not followed further back.
+const MAX_ATOMS: usize = 300;
 
 /// What became of an attempt to refine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -213,20 +219,28 @@ impl Abstraction<'_> {
     /// Is the rest of the path impossible from the states that its abstract state at `start`
     /// describes, or all of it from the initial states?
     fn is_cut(&mut self, demand: &Demand<'_>, start: Option<usize>) -> bool {
-        let rest = self.precondition(demand, start.unwrap_or(0));
+        let rest = self.rest(demand, start.unwrap_or(0));
+        let is_needed = |part: &Part| match part {
+            Part::Guard(position) => demand.guards[*position],
+            Part::Observed(..) => true,
+        };
+        let needed = rest.parts.into_iter();
+        let needed = needed.filter(|(part, _)| is_needed(part));
+        let mut demanded: Vec<Term> = needed.map(|(_, term)| term).collect();
+        demanded.push(rest.end);
+        demanded.extend(rest.equations);
+
         let mut question = match start {
-            Some(start) => {
-                self.facts_about(&demand.path.states[start], std::slice::from_ref(&rest))
-            }
+            Some(start) => self.facts_about(&demand.path.states[start], &demanded),
             None => {
                 let init = self.program.init.clone();
-                let bounds = self
-                    .domain
-                    .bounds(self.program, &[init.clone(), rest.clone()]);
-                vec![init, bounds, demand.observed_at(0)]
+                let mut mentioned = demanded.clone();
+                mentioned.push(init.clone());
+                vec![init, self.domain.bounds(self.program, &mentioned)]
             }
         };
-        question.push(rest);
+        question.extend(demanded);
+        question.retain(|term| *term != Term::Bool(true));
         self.questions.is_impossible(&question)
     }
 
@@ -261,10 +275,15 @@ impl Abstraction<'_> {
 
     /// Leaves out what a core does not name, if the solver has one and the contradiction stays.
     fn leave_out_by_core(&mut self, demand: &mut Demand<'_>, start: Option<usize>) {
-        let (parts, end) = self.parts(demand, start.unwrap_or(0));
+        let Rest {
+            parts,
+            end,
+            equations,
+        } = self.rest(demand, start.unwrap_or(0));
         let terms: Vec<Term> = parts.iter().map(|(_, term)| term.clone()).collect();
         let mut mentioned = terms.clone();
         mentioned.push(end.clone());
+        mentioned.extend(equations.iter().cloned());
         let mut assumed = match start {
             Some(start) => self.facts_about(&demand.path.states[start], &mentioned),
             None => {
@@ -274,6 +293,7 @@ impl Abstraction<'_> {
             }
         };
         assumed.push(end);
+        assumed.extend(equations);
         let Some(core) = self.questions.core(&assumed, &terms) else {
             return;
         };
@@ -296,10 +316,11 @@ impl Abstraction<'_> {
     }
 
     /// The guards and observations from a step on, and the end, each as a condition on the state
-    /// before that step.
-    fn parts(&self, demand: &Demand<'_>, first: usize) -> (Vec<(Part, Term)>, Term) {
+    /// before that step and on values with names.
+    fn rest(&self, demand: &Demand<'_>, first: usize) -> Rest {
         let mut now: Vec<Term> = self.program.vars.iter().map(|var| var.term()).collect();
         let mut parts = Vec::new();
+        let mut equations = Vec::new();
         for position in first..=demand.guards.len() {
             let state = |name: &str| Some(now[self.program.var_named(name)?].clone());
             for (number, fact) in demand
@@ -327,23 +348,21 @@ impl Abstraction<'_> {
             parts.push((Part::Guard(position), present(&transition.guard)));
             let mut next = now.clone();
             for (var, value) in &transition.updates {
-                next[*var] = present(value);
+                let name = &self.program.vars[*var].name;
+                let (value, equation) = named(name, present(value), position);
+                next[*var] = value;
+                equations.extend(equation);
             }
             now = next;
         }
         let end = demand
             .end
             .substitute(&|name| Some(now[self.program.var_named(name)?].clone()));
-        (parts, self.domain.simplify(&end, &[]))
-    }
-
-    /// What must hold before step `from` so that the rest happens and ends as demanded.
-    fn precondition(&self, demand: &Demand<'_>, from: usize) -> Term {
-        let mut condition = self.at_end(demand);
-        for position in (from..demand.guards.len()).rev() {
-            condition = self.before(demand, position, &condition);
+        Rest {
+            parts,
+            end: self.domain.simplify(&end, &[]),
+            equations,
         }
-        condition
     }
 
     /// What is demanded of the last state.
@@ -375,15 +394,41 @@ impl Abstraction<'_> {
         self.domain.simplify(&Term::and(parts), &[])
     }
 
+    /// Adds the atoms of the weakest preconditions from the end back to a step. Where one becomes
+    /// large, its atoms are followed one by one: no atom of it is lost, and there are few of them
+    /// although the formula would double with each step.
     fn add_preconditions(&mut self, demand: &Demand<'_>, start: usize, round: usize) -> usize {
         let origin = Origin::Refinement(round);
         let mut conditions = vec![self.at_end(demand)];
+        let mut n_added = 0;
         for position in (start..demand.guards.len()).rev() {
-            let after = conditions.last().expect("it starts with the end");
-            let before = self.before(demand, position, after);
-            conditions.push(before);
+            n_added += self.add_all_atoms(&conditions, &origin);
+            if self.questions.stopped().is_some() || conditions.len() > MAX_ATOMS {
+                return n_added;
+            }
+            if conditions.iter().map(Term::size).sum::<usize>() > MAX_CONDITION {
+                let mut atoms = BTreeSet::new();
+                conditions.iter().for_each(|c| c.collect_atoms(&mut atoms));
+                conditions = atoms.into_iter().collect();
+            }
+            let after = std::mem::take(&mut conditions);
+            let before = after.iter().map(|term| self.before(demand, position, term));
+            let before: BTreeSet<Term> = before.collect();
+            conditions = before.into_iter().collect();
         }
-        let terms = conditions.iter();
-        terms.map(|term| self.domain.add_atoms(term, &origin)).sum()
+        n_added + self.add_all_atoms(&conditions, &origin)
     }
+
+    fn add_all_atoms(&mut self, conditions: &[Term], origin: &Origin) -> usize {
+        let terms = conditions.iter();
+        terms.map(|term| self.domain.add_atoms(term, origin)).sum()
+    }
+}
+
+/// The rest of a path as conditions on the state before it.
+struct Rest {
+    parts: Vec<(Part, Term)>,
+    end: Term,
+    /// What the values with names are.
+    equations: Vec<Term>,
 }

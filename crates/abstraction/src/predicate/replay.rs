@@ -3,6 +3,12 @@
 //! A sequence of transitions is executed on terms: after each step, every variable is a term over
 //! the initial state and the choices made. The guards, so rewritten, say whether the sequence is
 //! possible at all; a model of them is a concrete run.
+//!
+//! A value that is not small gets a name of its own, and an equation that says what it is. Without
+//! names the terms of a step contain those of the step before several times, and a sequence of n
+//! steps needs text that is exponential in n; with them, it is linear (static single assignment:
+//! C. Flanagan, J. B. Saxe, *Avoiding exponential explosion: generating compact verification
+//! conditions*, POPL 2001, doi:10.1145/360204.360220).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -58,10 +64,12 @@ impl Execution {
             domain.simplify(&replaced, &[])
         };
         let mut next = now.clone();
-        for (var, value) in &description.updates {
-            next[*var] = present(value);
-        }
         let mut conditions = vec![present(&description.guard)];
+        for (var, value) in &description.updates {
+            let (value, equation) = named(&program.vars[*var].name, present(value), at);
+            next[*var] = value;
+            conditions.extend(equation);
+        }
         for local in &description.locals {
             let term = numbered(&local.name, local.sort, at);
             conditions.push(within(&term, local.sort, local.interval));
@@ -89,6 +97,34 @@ impl Execution {
         let conditions: Vec<Term> = self.conditions.iter().chain(further).cloned().collect();
         questions.check(&conditions)
     }
+}
+
+/// Terms with more parts than this get a name.
+const MAX_UNNAMED: usize = 12;
+
+/// Updated arrays with more parts than this get a name. The others are read without one, because
+/// equations between arrays are harder to decide.
+const MAX_UNNAMED_ARRAY: usize = 64;
+
+/// A value after a step, with the equation that defines it if it is given a name.
+pub(crate) fn named(variable: &str, value: Term, at: usize) -> (Term, Option<Term>) {
+    let is_small = match value.sort() {
+        Sort::Array => value.size() <= MAX_UNNAMED_ARRAY,
+        Sort::Bool | Sort::Int => value.size() <= MAX_UNNAMED && !has_choice(&value),
+    };
+    if is_small {
+        return (value, None);
+    }
+    let name = Term::var(&format!("{variable} after step {at}"), value.sort());
+    let equation = Term::eq(name.clone(), value);
+    (name, Some(equation))
+}
+
+/// Is there an if-then-else in it? Comparisons double where they meet one.
+fn has_choice(term: &Term) -> bool {
+    let mut found = matches!(term, Term::Ite(..));
+    term.for_each_operand(&mut |operand| found = found || has_choice(operand));
+    found
 }
 
 /// A chosen value at a step.

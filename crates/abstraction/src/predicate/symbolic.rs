@@ -450,9 +450,10 @@ impl Translator<'_> {
         index: &Expr,
         scene: &mut Scene,
     ) -> Translated<Resolved> {
-        let index = match index {
-            Expr::Int(EVERY_INDEX) => None,
-            other => Some(self.number(other, scene)?),
+        let index = if *index == Expr::Int(EVERY_INDEX) {
+            None
+        } else {
+            Some(self.number(index, scene)?)
         };
         let element = |(condition, cell): (Term, usize)| {
             let is_it = |var: &StateVar| matches!(var.content, Content::Array(_, c) if c == cell);

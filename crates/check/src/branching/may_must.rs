@@ -25,7 +25,7 @@
 
 use std::rc::Rc;
 
-use base::{AtomId, Budget, Diagnostic, Fairness};
+use base::{AtomId, Budget, Diagnostic, Fairness, Route};
 use engine::Stats;
 use evidence::{UnknownReason, Verdict, ViolationKind};
 use logic::{CtlStar, Ltl, MayMustProperty, NamedProperty, Op};
@@ -38,7 +38,7 @@ use super::lost::Lost;
 use super::node_set::NodeSet;
 use super::quantifier::{FrameLasso, Obstacle, Quantification, set_of};
 use crate::explicit::violated;
-use crate::{Outcome, Plan, Reductions};
+use crate::{Outcome, Plan};
 
 /// Answers a question about a may/must system.
 pub(crate) fn check(
@@ -48,22 +48,14 @@ pub(crate) fn check(
     plan: &Plan,
 ) -> Outcome {
     let system = &model.parts().systems[question.system];
-    let mut outcome = Outcome {
-        verdict: Verdict::Unknown(UnknownReason::AbstractionTooCoarse),
-        route: "may-must",
-        fairness: Fairness::default(),
-        stats: Stats {
-            n_states: system.states().len() as u64,
-            n_transitions: system.free().iter().map(|steps| steps.len() as u64).sum(),
-            commands_taken: vec![true; model.commands().len()],
-            atoms_seen: vec![true; model.parts().atoms.len()],
-            ..Stats::default()
-        },
-        reduced: Reductions::NONE,
-        branching: None,
-        remarks: Vec::new(),
-        warnings: Vec::new(),
-        sample: None,
+    let too_coarse = UnknownReason::AbstractionTooCoarse;
+    let mut outcome = Outcome::unknown(Route::MayMust, Fairness::NONE, too_coarse);
+    outcome.stats = Stats {
+        n_states: system.states().len() as u64,
+        n_transitions: system.free().iter().map(|steps| steps.len() as u64).sum(),
+        commands_taken: vec![true; model.commands().len()],
+        atoms_seen: vec![true; model.parts().atoms.len()],
+        ..Stats::default()
     };
     if plan.naive {
         let message = "the naive reading of fairness is unsound on abstractions: what holds here may \

@@ -1,10 +1,11 @@
 //! From abstract counterexamples to runs of the model.
 
 use abstraction::predicate::{Abstraction, Execution, Program, concretize, execute};
-use evidence::{Trace, TraceStep, Verdict, Violation, ViolationKind};
+use evidence::{Judge, Trace, TraceStep, Verdict, Violation, ViolationKind};
 use model::Model;
 use smt::{Answer, Term};
 
+use super::safety::Found;
 use super::setup::Check;
 
 /// What became of a replay.
@@ -109,29 +110,33 @@ impl Check<'_> {
         }
     }
 
+    /// The judge of runs of a sample.
+    pub(super) fn judge_of<'s>(&'s self, sample: &'s Model) -> Judge<'s> {
+        let assumptions = &sample.parts().assumptions;
+        Judge::new(sample, self.property, self.fairness, assumptions)
+    }
+
     /// The violation, if the judge of evidence confirms it.
     pub(super) fn confirmed(
         &self,
         kind: ViolationKind,
         trace: Trace,
-        sample: &Model,
-    ) -> Option<Verdict> {
+        sample: Model,
+    ) -> Option<(Verdict, Found)> {
         let violation = Violation {
             kind,
             trace: Some(trace),
             covering: None,
             component: None,
         };
-        let assumptions = &sample.parts().assumptions;
-        let judged = evidence::validate(
-            sample,
-            self.property,
-            self.fairness,
-            assumptions,
-            &violation,
-        );
-        match judged {
-            Ok(()) => Some(Verdict::Violated(Box::new(violation))),
+        match self.judge_of(&sample).violation(&violation) {
+            Ok(explanation) => {
+                let found = Found {
+                    sample: Box::new(sample),
+                    explanation,
+                };
+                Some((Verdict::Violated(Box::new(violation)), found))
+            }
             Err(invalid) => {
                 *self.unconfirmed.borrow_mut() = Some(invalid.to_string());
                 None

@@ -108,9 +108,8 @@ impl Search<'_> {
             recurrent: recurrence.set.iter().map(|fact| self.fact(fact)).collect(),
             changes: self.described_changes(&recurrence),
         }));
-        let sample = concrete.model;
-        match self.check.confirmed(kind, trace, &sample) {
-            Some(verdict) => Ok(Round::Decided(verdict, Some(Box::new(sample)))),
+        match self.check.confirmed(kind, trace, concrete.model) {
+            Some((verdict, found)) => Ok(Round::Decided(verdict, Some(found))),
             None => Err("its rounds do not confirm it".to_owned()),
         }
     }

@@ -15,7 +15,6 @@ use omega::Automaton;
 use smt::Term;
 
 use super::concrete::Replayed;
-use super::outcome;
 use super::product::{AbstractLasso, Product, Ranked};
 use super::safety::{PATIENT_ROUNDS, Round};
 use super::setup::{Check, Letters};
@@ -43,10 +42,10 @@ impl Check<'_> {
             not_endless: None,
         };
         let mut round = 0;
-        let (verdict, sample) = loop {
+        let (verdict, found) = loop {
             round += 1;
             match search.round(round) {
-                Round::Decided(verdict, sample) => break (verdict, sample),
+                Round::Decided(verdict, found) => break (verdict, found),
                 Round::Refined if round > self.plan.predicate.max_refinements => {
                     let reason = UnknownReason::AbstractionTooCoarse;
                     break (Verdict::Unknown(reason), None);
@@ -54,8 +53,7 @@ impl Check<'_> {
                 Round::Refined => {}
             }
         };
-        let mut outcome = outcome(self.fairness, verdict);
-        outcome.sample = sample;
+        let mut outcome = self.outcome(verdict, found);
         self.describe(
             &mut outcome,
             &search.abstraction,
@@ -238,8 +236,8 @@ impl Search<'_> {
         if let Replayed::Real(found) = replayed {
             let (trace, sample) = *found;
             let kind = ViolationKind::FairLoop;
-            if let Some(verdict) = check.confirmed(kind, trace, &sample) {
-                return Err(Round::Decided(verdict, Some(Box::new(sample))));
+            if let Some((verdict, found)) = check.confirmed(kind, trace, sample) {
+                return Err(Round::Decided(verdict, Some(found)));
             }
         }
         let replayed = check.replay(&mut self.abstraction, &path.transitions, observed, &end);

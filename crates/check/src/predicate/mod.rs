@@ -21,21 +21,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abstraction::predicate::Refusal;
-use base::{Diagnostic, Fairness, Progress};
-use engine::Stats;
+use base::{Diagnostic, Fairness, Progress, Route};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Hints, Model, Scalar, Unbounded};
-use smt::{Embedded, Solver};
+use smt::{CaseSplit, Confirmed, Embedded, Solver};
 
 pub use listing::{TextFormat, abstraction_text};
 pub use setup::Setup;
 
 use crate::fairness::is_machine_closed;
-use crate::{Outcome, Plan, Reductions};
+use crate::{Outcome, Plan};
 
 /// How long the embedded solver may think about one question.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the embedded solver may think about an answer of another one.
+const PATIENCE_TO_CONFIRM: Duration = Duration::from_secs(1);
 
 /// Makes solvers; each check has its own.
 pub type MakeSolver = Arc<dyn Fn() -> Box<dyn Solver> + Send + Sync>;
@@ -73,6 +75,21 @@ impl std::fmt::Debug for Options {
     }
 }
 
+/// The solver of a check. Answers "unsatisfiable" are confirmed as far as possible, whatever solver
+/// it is: by a small procedure for cases and inequalities, and by the embedded solver if it is
+/// another one.
+pub(crate) fn confirmed_solver(options: &Options) -> Box<dyn Solver> {
+    let solver = (options.solver)();
+    if solver.trust().is_required {
+        return solver;
+    }
+    let mut others: Vec<Box<dyn Solver>> = vec![Box::new(CaseSplit::default())];
+    if solver.name() != Embedded::NAME {
+        others.push(Box::new(Embedded::new(PATIENCE_TO_CONFIRM)));
+    }
+    Box::new(Confirmed::offered(solver, others))
+}
+
 /// Does some variable range over all integers, or all from some point on?
 pub(crate) fn has_unbounded_integers(model: &Model) -> bool {
     let is_wide = |ty: Scalar| {
@@ -88,8 +105,8 @@ pub(crate) fn not_explicit(fairness: Fairness, reason: &Unbounded) -> Outcome {
         "{}, so its states cannot be visited one by one",
         reason.what
     );
-    let mut outcome = outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)));
-    outcome.route = "explicit";
+    let reason_unknown = UnknownReason::Unsupported(why);
+    let mut outcome = Outcome::unknown(Route::Explicit, fairness, reason_unknown);
     outcome.warnings.push(
         Diagnostic::warning("unbounded", reason.span, reason.what.clone())
             .help("give it a value with `-D`, or use `--route predicate`"),
@@ -97,23 +114,17 @@ pub(crate) fn not_explicit(fairness: Fairness, reason: &Unbounded) -> Outcome {
     outcome
 }
 
-pub(crate) fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
-    Outcome {
-        verdict,
-        route: "predicate",
-        fairness,
-        stats: Stats::default(),
-        reduced: Reductions::NONE,
-        branching: None,
-        warnings: Vec::new(),
-        remarks: Vec::new(),
-        sample: None,
-    }
+fn outcome(fairness: Fairness, verdict: Verdict) -> Outcome {
+    Outcome::new(Route::Predicate, fairness, verdict)
+}
+
+fn unsupported(fairness: Fairness, why: &str) -> Outcome {
+    let reason = UnknownReason::Unsupported(why.to_owned());
+    Outcome::unknown(Route::Predicate, fairness, reason)
 }
 
 fn refused(fairness: Fairness, refusal: &Refusal) -> Outcome {
-    let reason = UnknownReason::Unsupported(refusal.message.clone());
-    let mut outcome = outcome(fairness, Verdict::Unknown(reason));
+    let mut outcome = unsupported(fairness, &refusal.message);
     let message = format!(
         "predicate abstraction cannot treat this: {}",
         refusal.message
@@ -146,10 +157,20 @@ pub(crate) fn check(
         last_domain: std::cell::RefCell::default(),
         unconfirmed: std::cell::RefCell::default(),
     };
-    if let Property::CtlStar(formula) = &property.property {
-        return quantifiers::check(&check, property, formula);
+    let mut outcome = match &property.property {
+        Property::CtlStar(formula) => quantifiers::check(&check, property, formula),
+        _ => decide(&check),
+    };
+    // After the budget is spent no question is answered, whatever that makes of the search.
+    let is_open = match &outcome.verdict {
+        Verdict::Unknown(UnknownReason::Unsupported(_)) => false,
+        Verdict::Unknown(_) => true,
+        Verdict::Holds { .. } | Verdict::Violated(_) => false,
+    };
+    if let (true, Err(reason)) = (is_open, plan.budget.check(0, 0)) {
+        outcome.give_up(UnknownReason::Stopped(reason));
     }
-    decide(&check)
+    outcome
 }
 
 fn decide(check: &setup::Check<'_>) -> Outcome {
@@ -164,12 +185,11 @@ fn decide(check: &setup::Check<'_>) -> Outcome {
         Property::DeadlockFree => check.deadlock_free(),
         Property::Ltl(formula) => check.ltl(formula),
         Property::Never(_) => {
-            let why = "claims are not decided by predicate abstraction".to_owned();
-            outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)))
+            unsupported(fairness, "claims are not decided by predicate abstraction")
         }
         Property::CtlStar(_) | Property::MayMust(_) => {
-            let why = "path quantifiers are not decided by predicate abstraction".to_owned();
-            outcome(fairness, Verdict::Unknown(UnknownReason::Unsupported(why)))
+            let why = "path quantifiers are not decided by predicate abstraction";
+            unsupported(fairness, why)
         }
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use abstraction::predicate::{
     AbstractGraph, Abstraction, AtomTerm, Content, Goal, Halt, Origin, show,
 };
-use base::{AtomId, FairnessKind, Span};
+use base::{AtomId, FairnessKind, Route, Span};
 use evidence::{UnknownReason, Verdict};
 use logic::{CtlStar, Ltl, MayMustProperty, NamedProperty, Property};
 use model::{Assumption, Condition, ConditionKind, MayMust, MayMustParts, Proposition, Subject};
@@ -124,7 +124,7 @@ fn answer(
             .finish()
             .expect("a system can stand beside a model");
         let mut outcome = check_may_must(&model, &asked, question, check.plan);
-        outcome.route = "predicate";
+        outcome.route = Route::Predicate;
         outcome.fairness = check.fairness;
         outcome
     };

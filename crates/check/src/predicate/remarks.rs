@@ -1,8 +1,8 @@
 //! What an answer rests on, in words.
 
-use abstraction::predicate::{AbstractGraph, Abstraction, Origin, show};
+use abstraction::predicate::{AbstractGraph, Abstraction, Origin, Questions, show};
 use engine::Stats;
-use evidence::{UnknownReason, Verdict};
+use evidence::{SolverUse, UnknownReason, Verdict, ViolationKind};
 use smt::Term;
 
 use super::setup::Check;
@@ -58,6 +58,8 @@ impl Check<'_> {
             tally.n_unknown,
             questions.n_remembered()
         ));
+        outcome.solvers.push(used(questions));
+        remarks.extend(outcome.solvers.iter().filter_map(confirmation));
         let stages = abstraction.stages();
         if stages.len() > 1 {
             let stage =
@@ -78,6 +80,69 @@ impl Check<'_> {
         {
             remarks.push(format!("a run was found that is not confirmed: {why}"));
         }
+        if let Some(which) = questions.trust().contradiction
+            && rests_on_solver(&outcome.verdict)
+        {
+            let reason = UnknownReason::SolversDisagree(which);
+            outcome.give_up(reason);
+        }
         outcome.remarks.extend(remarks);
     }
+}
+
+/// Runs that the judge of evidence has replayed stand by themselves.
+fn rests_on_solver(verdict: &Verdict) -> bool {
+    let Verdict::Violated(violation) = verdict else {
+        return !matches!(verdict, Verdict::Holds { witness: Some(_) });
+    };
+    match violation.kind {
+        ViolationKind::FairLoop
+        | ViolationKind::ZeroTime
+        | ViolationKind::BadPrefix
+        | ViolationKind::Deadlock
+        | ViolationKind::RunTimeError(_) => false,
+        ViolationKind::Endless(_)
+        | ViolationKind::Unreachable
+        | ViolationKind::Branching(_)
+        | ViolationKind::NegationHolds => true,
+    }
+}
+
+/// The solver, as far as a verdict rests on it.
+fn used(questions: &Questions) -> SolverUse {
+    let trust = questions.trust();
+    let confirmed_by = trust.confirmed_by.join(", ");
+    SolverUse {
+        name: trust.name.unwrap_or_else(|| questions.solver_name()),
+        answers: questions.tally().n_unsat,
+        confirmed: trust.n_confirmed,
+        confirmed_by: (!confirmed_by.is_empty()).then_some(confirmed_by),
+    }
+}
+
+/// Whether the answers of a solver were confirmed, if there were any that need it.
+fn confirmation(solver: &SolverUse) -> Option<String> {
+    let SolverUse {
+        name,
+        answers,
+        confirmed,
+        confirmed_by,
+    } = solver;
+    if *answers == 0 {
+        return None;
+    }
+    let by = confirmed_by.as_deref().unwrap_or("nothing");
+    if confirmed >= answers {
+        return Some(format!(
+            "  all {answers} answers \"impossible\" were confirmed by {by}"
+        ));
+    }
+    let n_open = answers - confirmed;
+    let other = match name.as_str() {
+        "z3" => "cvc5",
+        _ => "z3",
+    };
+    Some(format!(
+        "  nothing confirmed {n_open} of the {answers} answers \"impossible\" of the solver {name}; `--confirm-with {other}` would"
+    ))
 }

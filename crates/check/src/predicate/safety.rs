@@ -1,23 +1,32 @@
 //! Questions about reachable states: invariants, reachability, deadlocks, run-time errors.
 
-use abstraction::predicate::{AbstractGraph, AbstractPath, Abstraction, Goal, Halt, Refined};
-use evidence::{UnknownReason, Verdict, ViolationKind};
+use abstraction::predicate::{AbstractPath, Abstraction, Goal, Halt, Refined};
+use evidence::{Explanation, Trace, UnknownReason, Verdict, ViolationKind};
 use logic::Ltl;
+use model::Model;
 use omega::Prop;
 use smt::Term;
 
 use super::concrete::Replayed;
-use super::outcome;
 use super::setup::{Check, Letters, proposition};
+use super::{outcome, unsupported};
 use crate::Outcome;
 
 /// After so many rounds, weakest preconditions are not enough.
 pub(super) const PATIENT_ROUNDS: usize = 2;
 
+/// A confirmed run of a sample of the model.
+pub(super) struct Found {
+    /// The sample.
+    pub(super) sample: Box<Model>,
+    /// What the judge of evidence says about the run.
+    pub(super) explanation: Explanation,
+}
+
 /// How a round ended.
 pub(super) enum Round {
-    /// With an answer.
-    Decided(Verdict, Option<Box<model::Model>>),
+    /// With an answer, and the run that shows it.
+    Decided(Verdict, Option<Found>),
     /// Predicates were added.
     Refined,
 }
@@ -42,11 +51,8 @@ impl Check<'_> {
             None => Prop::Const(false),
         };
         let mut abstraction = self.abstraction();
-        let mut graph = AbstractGraph::default();
-        let mut verdict = None;
-        let mut sample = None;
         let mut round = 0;
-        while verdict.is_none() {
+        let (verdict, found, graph) = loop {
             let Some(letters) = Letters::new(self, &abstraction.domain) else {
                 return self.unsupported("a proposition is not expressible");
             };
@@ -58,32 +64,35 @@ impl Check<'_> {
                 deadlock: matches!(sought, Sought::Deadlock),
                 complete: false,
             };
-            let (explored, halt) = abstraction.explore(&goal, &self.plan.budget);
-            graph = explored;
+            let (graph, halt) = abstraction.explore(&goal, &self.plan.budget);
             round += 1;
             let ended = self.judge(&sought, &prop, halt, &mut abstraction, round);
             match ended {
-                Round::Decided(decided, found_in) => {
-                    verdict = Some(decided);
-                    sample = found_in;
-                }
+                Round::Decided(verdict, found) => break (verdict, found, graph),
                 Round::Refined if round > self.plan.predicate.max_refinements => {
                     let reason = UnknownReason::AbstractionTooCoarse;
-                    verdict = Some(Verdict::Unknown(reason));
+                    break (Verdict::Unknown(reason), None, graph);
                 }
                 Round::Refined => {}
             }
-        }
-        let verdict = verdict.expect("the loop ends with one");
-        let mut outcome = outcome(self.fairness, verdict);
-        outcome.sample = sample;
+        };
+        let mut outcome = self.outcome(verdict, found);
         self.describe(&mut outcome, &abstraction, &graph, round - 1, &[]);
         outcome
     }
 
     pub(super) fn unsupported(&self, why: &str) -> Outcome {
-        let reason = UnknownReason::Unsupported(why.to_owned());
-        outcome(self.fairness, Verdict::Unknown(reason))
+        unsupported(self.fairness, why)
+    }
+
+    /// The outcome with this verdict, which the run shows.
+    pub(super) fn outcome(&self, verdict: Verdict, found: Option<Found>) -> Outcome {
+        let mut outcome = outcome(self.fairness, verdict);
+        if let Some(found) = found {
+            outcome.sample = Some(found.sample);
+            outcome.explain(found.explanation);
+        }
+        outcome
     }
 
     fn judge(
@@ -138,8 +147,8 @@ impl Check<'_> {
         match self.replay(abstraction, &path.transitions, &[], end) {
             Replayed::Real(found) => {
                 let (trace, sample) = *found;
-                match self.claimed(claim, trace, &sample) {
-                    Some(verdict) => Round::Decided(verdict, Some(Box::new(sample))),
+                match self.claimed(claim, trace, sample) {
+                    Some((verdict, found)) => Round::Decided(verdict, Some(found)),
                     None => {
                         let reason = UnknownReason::AbstractionTooCoarse;
                         Round::Decided(Verdict::Unknown(reason), None)
@@ -201,21 +210,20 @@ impl Check<'_> {
         }
     }
 
-    fn claimed(
-        &self,
-        claim: &Claim,
-        trace: evidence::Trace,
-        sample: &model::Model,
-    ) -> Option<Verdict> {
+    fn claimed(&self, claim: &Claim, trace: Trace, sample: Model) -> Option<(Verdict, Found)> {
         match claim {
             Claim::Violation(kind) => self.confirmed(kind.clone(), trace, sample),
-            Claim::Witness => evidence::validate_witness(sample, self.property, &trace)
-                .is_ok()
-                .then_some(Verdict::Holds {
-                    witness: Some(trace),
-                }),
+            Claim::Witness => {
+                let explanation = self.judge_of(&sample).witness(&trace).ok()?;
+                let found = Found {
+                    sample: Box::new(sample),
+                    explanation,
+                };
+                let witness = Some(trace);
+                Some((Verdict::Holds { witness }, found))
+            }
             Claim::Error => {
-                let error = self.error_at_end(sample, &trace)?;
+                let error = self.error_at_end(&sample, &trace)?;
                 self.confirmed(ViolationKind::RunTimeError(error), trace, sample)
             }
         }

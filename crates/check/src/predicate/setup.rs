@@ -11,7 +11,7 @@ use omega::Prop;
 use rustc_hash::FxHashMap;
 use smt::Term;
 
-use super::Options;
+use super::{Options, confirmed_solver};
 use crate::Plan;
 use crate::explicit::with_assumed_atoms;
 
@@ -95,7 +95,8 @@ impl Check<'_> {
     /// The abstraction with the first predicates.
     pub(super) fn abstraction(&self) -> Abstraction<'_> {
         let setup = self.setup;
-        let questions = Questions::new((self.plan.predicate.solver)());
+        let solver = confirmed_solver(&self.plan.predicate);
+        let questions = Questions::new(solver, &self.plan.budget);
         let mut abstraction = Abstraction::new(
             &setup.program,
             setup.domain.clone(),

@@ -7,40 +7,20 @@
 mod antichain;
 mod lts;
 
-use base::{Budget, Fairness, FairnessKind, Progress};
+use base::{Budget, Fairness, Progress, Route};
 use engine::{Built, Stats, System, state_graph};
-use evidence::{Trace, UnknownReason, Verdict, Violation, ViolationKind};
+use evidence::{Judge, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::Model;
+use source::Refinement;
 
 pub use antichain::{Difference, includes};
 pub use lts::Lts;
 
-use crate::{Bug, Outcome, Plan, Reductions};
+use crate::{Bug, Outcome, Plan};
 
-/// In which model of processes a refinement is meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refinement {
-    /// Every trace of the implementation is one of the specification.
-    Traces,
-    /// Besides, what the implementation can refuse in a stable state the specification can refuse
-    /// after the same trace.
-    Failures,
-    /// The same where the specification does not diverge, and the implementation diverges only
-    /// where the specification does.
-    FailuresDivergences,
-}
-
-/// The answer to such a question.
-#[derive(Clone, Debug)]
-pub struct Compared {
-    /// The verdict; a violation shows a run of the implementation.
-    pub outcome: Outcome,
-    /// What the run shows.
-    pub remark: Option<String>,
-}
-
-/// Does the first system refine the second? Steps called `silent` are invisible.
+/// Does the first system refine the second? Steps called `silent` are invisible. A violation shows a
+/// run of the first, and a remark says what it shows.
 ///
 /// # Errors
 /// The evidence found is wrong. This is a bug in the tool.
@@ -51,7 +31,7 @@ pub fn refines(
     property: &NamedProperty,
     plan: &Plan,
     progress: &mut dyn Progress,
-) -> Result<Compared, Bug> {
+) -> Result<Outcome, Bug> {
     let (implementation, specification) = systems;
     let spec = match explored(specification, silent, property, plan, progress)? {
         Ok(explored) => explored,
@@ -59,14 +39,14 @@ pub fn refines(
             // An error in the specification is no run of the implementation.
             if let Verdict::Violated(_) = outcome.verdict {
                 let why = "the specification has a run-time error".to_owned();
-                outcome.verdict = Verdict::Unknown(UnknownReason::Unsupported(why));
+                outcome.give_up(UnknownReason::Unsupported(why));
             }
-            return Ok(without_remark(outcome));
+            return Ok(outcome);
         }
     };
     let own = match explored(implementation, silent, property, plan, progress)? {
         Ok(explored) => explored,
-        Err(outcome) => return Ok(without_remark(outcome)),
+        Err(outcome) => return Ok(outcome),
     };
     let found = includes(&own.lts, &spec.lts, refinement, &plan.budget);
     let verdict = match &found {
@@ -91,10 +71,10 @@ pub fn deterministic(
     property: &NamedProperty,
     plan: &Plan,
     progress: &mut dyn Progress,
-) -> Result<Compared, Bug> {
+) -> Result<Outcome, Bug> {
     let explored = match explored(model, silent, property, plan, progress)? {
         Ok(explored) => explored,
-        Err(outcome) => return Ok(without_remark(outcome)),
+        Err(outcome) => return Ok(outcome),
     };
     let (verdict, remark) = match explored.lts.ambiguous() {
         None => (Verdict::Holds { witness: None }, None),
@@ -107,47 +87,29 @@ pub fn deterministic(
     finish(model, property, explored.stats, verdict, remark)
 }
 
-fn without_remark(outcome: Outcome) -> Compared {
-    Compared {
-        outcome,
-        remark: None,
-    }
-}
-
 fn finish(
     model: &Model,
     property: &NamedProperty,
     stats: Stats,
     verdict: Verdict,
     remark: Option<String>,
-) -> Result<Compared, Bug> {
-    if let Verdict::Violated(violation) = &verdict
+) -> Result<Outcome, Bug> {
+    let mut outcome = Outcome::new(Route::Explicit, Fairness::NONE, verdict);
+    outcome.stats = stats;
+    outcome.remarks.extend(remark);
+    // That the run is one of the model is judged; what it shows takes the graphs of both systems.
+    if let Verdict::Violated(violation) = &outcome.verdict
         && let Some(trace) = &violation.trace
     {
-        evidence::validate_run(model, trace).map_err(|invalid| Bug {
+        let judge = Judge::new(model, &property.property, Fairness::NONE, &[]);
+        let judged = judge.prefix(trace).map_err(|invalid| Bug {
             property: property.name.clone(),
             invalid,
         })?;
+        outcome.explain(judged);
     }
-    let outcome = Outcome {
-        verdict,
-        route: "explicit",
-        fairness: NO_FAIRNESS,
-        stats,
-        reduced: Reductions::NONE,
-        branching: None,
-        remarks: Vec::new(),
-        sample: None,
-        warnings: Vec::new(),
-    };
-    Ok(Compared { outcome, remark })
+    Ok(outcome)
 }
-
-const NO_FAIRNESS: Fairness = Fairness {
-    kind: FairnessKind::None,
-    annotated: false,
-    timers: false,
-};
 
 /// A system with its whole graph.
 struct Explored<'m> {
@@ -191,15 +153,8 @@ fn explored<'m>(
     progress: &mut dyn Progress,
 ) -> Result<Result<Explored<'m>, Outcome>, Bug> {
     let unknown = |reason: UnknownReason, stats: Stats| Outcome {
-        verdict: Verdict::Unknown(reason),
-        route: "explicit",
-        fairness: NO_FAIRNESS,
         stats,
-        reduced: Reductions::NONE,
-        branching: None,
-        remarks: Vec::new(),
-        sample: None,
-        warnings: Vec::new(),
+        ..Outcome::unknown(Route::Explicit, Fairness::NONE, reason)
     };
     let too_large = || UnknownReason::Unsupported("the model is too large".to_owned());
     let Ok(mut system) = System::new(model) else {
@@ -226,7 +181,7 @@ fn explored<'m>(
                 ..property.clone()
             };
             let plan = Plan {
-                fairness: Some(NO_FAIRNESS),
+                fairness: Some(Fairness::NONE),
                 budget: plan.budget.clone(),
                 ..Plan::default()
             };

@@ -4,9 +4,11 @@
 mod composition;
 mod exports;
 mod growth;
+mod liars;
 mod liveness;
 mod random;
 mod refusals;
+mod stopping;
 
 use std::collections::BTreeSet;
 
@@ -15,17 +17,17 @@ use check::predicate::{TextFormat, abstraction_text};
 use check::{Outcome, Plan, Route};
 
 /// What the front end makes of a text that is right.
-fn load(text: &str) -> lang::Loaded {
+fn load(text: &str) -> source::Single {
     let loaded = attempt(text);
     assert!(loaded.model.is_some(), "{:?}\n{text}", loaded.diagnostics);
     loaded
 }
 
 /// What the front end makes of a text.
-fn attempt(text: &str) -> lang::Loaded {
+fn attempt(text: &str) -> source::Single {
     let name = "test.fair".to_owned();
     let text = text.to_owned();
-    lang::load(Source { name, text }, &lang::Options::default())
+    lang::load(Source { name, text }, &source::Options::default()).single()
 }
 
 /// The text of a file of `examples/predicate`.

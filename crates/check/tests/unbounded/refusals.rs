@@ -106,7 +106,7 @@ fn check_asking(launch: fn() -> Arc<dyn Launch>, text: &str, property: &str) -> 
             executable: "no-such-solver".to_owned(),
             ..Program::z3()
         };
-        Box::new(External::new(program, launch(), Duration::from_secs(1)))
+        Box::new(External::new(program, launch(), Duration::from_secs(600)))
     });
     check_with(text, property, plan)
 }

@@ -1,141 +1,29 @@
 //! `fair abstract`: prints the abstract model on which a property is decided.
 
-use abstraction::parameterized::{self as family, Asked, Level, Obstacle};
-use base::{Budget, Diagnostic};
-use check::Plan;
-use check::predicate::{TextFormat, abstraction_text};
-use lang::LoadedTemplate;
-use logic::{NamedProperty, Property};
-use model::{Scope, Template};
+use fairground::{Budget, Plan};
 
-use super::family::load_template;
 use crate::failure::{Failure, Status};
-use crate::options::{AbstractFormat, AbstractOptions};
-use crate::{diagnostics, limits, loading, output, solver};
+use crate::options::AbstractOptions;
+use crate::{limits, loading, output};
 
 /// Prints an abstraction.
 ///
 /// # Errors
 /// The call or the model is wrong, or there is no abstraction to be printed.
 pub fn run(options: &AbstractOptions) -> Result<Status, Failure> {
-    let front_end = options.model.for_front_end();
-    if let Some(mut loaded) = load_template(&options.model.file, &front_end, true)? {
-        let template = loaded.template.take().ok_or(Failure::Diagnosed)?;
-        return print_family(options, &loaded, &template);
-    }
-    let loaded = loading::load(&options.model.file, &front_end, true)?;
-    let file = options.model.file.display();
-    let format = match options.to {
-        AbstractFormat::Ws1s => {
-            return Err(Failure::wrong(format!(
-                "`{file}` has no free parameter, so it is no family of processes"
-            )));
-        }
-        AbstractFormat::Native => TextFormat::Native,
-        AbstractFormat::Smv => TextFormat::Smv,
-        AbstractFormat::Promela => TextFormat::Promela,
-    };
-    let wanted = |name: &str| options.property.as_ref().is_none_or(|own| own == name);
-    let mut entries = loaded.properties.iter().zip(&loaded.hints);
-    let Some((property, hints)) = entries.find(|(property, _)| wanted(&property.name)) else {
-        return Err(Failure::wrong(format!("`{file}` has no such property")));
-    };
+    let project = loading::open(&options.model.file, &options.model.for_front_end())?;
     let budget = Budget::unlimited();
     limits::enforce(&budget, options.timeout)?;
     let plan = Plan {
         budget,
-        predicate: check::predicate::Options {
-            solver: solver::maker(&options.data),
-            max_refinements: options.data.max_refinements,
-            hints: hints.clone(),
-            ..check::predicate::Options::default()
-        },
+        predicate: options.data.for_plan(),
         ..Plan::default()
     };
-    let (text, remarks) = abstraction_text(&loaded.model, property, &plan, format)
-        .map_err(|why| Failure::Stopped(format!("no abstraction is printed: {why}")))?;
-    for remark in remarks {
-        output::note(&remark);
+
+    let printed = project.abstraction(options.property.as_deref(), options.to.into(), &plan)?;
+    for remark in &printed.remarks {
+        output::note(remark);
     }
-    output::print(&text)?;
+    output::print(&printed.text)?;
     Ok(Status::Success)
-}
-
-fn print_family(
-    options: &AbstractOptions,
-    loaded: &LoadedTemplate,
-    template: &Template,
-) -> Result<Status, Failure> {
-    let budget = Budget::unlimited();
-    limits::enforce(&budget, options.timeout)?;
-    let text = match options.to {
-        AbstractFormat::Ws1s => {
-            let system = family::Family::new(template)
-                .map_err(|outside| refuse(&Obstacle::Outside(outside), loaded))?;
-            family::mona(&system)
-        }
-        AbstractFormat::Native => {
-            let (property, scope) = chosen(options, loaded)?;
-            native(template, property, scope, &budget).map_err(|o| refuse(&o, loaded))?
-        }
-        AbstractFormat::Smv | AbstractFormat::Promela => {
-            return Err(Failure::wrong(
-                "the abstraction of a family is printed in the native language or for MONA only",
-            ));
-        }
-    };
-    output::print(&text)?;
-    Ok(Status::Success)
-}
-
-fn chosen<'l>(
-    options: &AbstractOptions,
-    loaded: &'l LoadedTemplate,
-) -> Result<&'l (NamedProperty, Scope), Failure> {
-    let mut properties = loaded.properties.iter();
-    let found = match &options.property {
-        Some(name) => properties.find(|(property, _)| property.name == *name),
-        None => properties.next(),
-    };
-    found.ok_or_else(|| match &options.property {
-        Some(name) => Failure::wrong(format!("there is no property `{name}`")),
-        None => Failure::wrong("the model has no property that an abstraction could be for"),
-    })
-}
-
-fn native(
-    template: &Template,
-    property: &NamedProperty,
-    scope: &Scope,
-    budget: &Budget,
-) -> Result<String, Obstacle> {
-    let atoms = match &property.property {
-        Property::Ltl(formula) | Property::Invariant(formula) => formula.atoms(),
-        _ => Vec::new(),
-    };
-    let asked = Asked {
-        template,
-        scope,
-        atoms: &atoms,
-        fairness: check::template_fairness(template, property, None),
-        span: property.span,
-        search_invariants: false,
-    };
-    let abstraction = family::abstraction(&asked, Level::Coarse, budget)?;
-    // Assumptions of the template are about its own atoms and are left to `fair check`.
-    Ok(family::native(&abstraction, property, &[]))
-}
-
-/// Says why there is no abstraction.
-fn refuse(obstacle: &Obstacle, loaded: &LoadedTemplate) -> Failure {
-    match obstacle {
-        Obstacle::Outside(outside) => {
-            let diagnostic =
-                Diagnostic::error("outside-class", outside.span, outside.message.clone());
-            diagnostics::show(&diagnostic, &loaded.sources);
-            Failure::Diagnosed
-        }
-        Obstacle::Unknown(unknown) => Failure::Stopped(unknown.name().to_owned()),
-        Obstacle::Undecided(why) => Failure::wrong(why),
-    }
 }

@@ -1,5 +1,7 @@
 //! `fair explain`: a stored trace, printed again.
 
+use fairground::report;
+
 use crate::failure::{Failure, Status};
 use crate::options::ExplainOptions;
 use crate::{output, trace_file};

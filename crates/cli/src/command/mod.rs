@@ -3,7 +3,6 @@
 mod abstract_;
 mod check;
 mod explain;
-mod family;
 mod graph;
 mod ltl;
 mod replay;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
-use base::{Budget, Source};
-use ws1s::{Options, Report, Verdict};
+use fairground::ws1s::{self, Options, Report, Verdict};
+use fairground::{Budget, Source};
 
 use crate::failure::{Failure, Status};
 use crate::options::{AutomatonFormat, Ws1sOptions};

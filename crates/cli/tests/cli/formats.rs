@@ -29,6 +29,12 @@ fn json() {
               "seconds": T,
               "peak_memory_bytes": M,
               "reduced": null,
+              "rests_on": {
+                "confidence": "replayed",
+                "reductions": [],
+                "solvers": [],
+                "instances": []
+              },
               "warnings": [],
               "trace": {
                 "#meta": {
@@ -122,8 +128,8 @@ fn json_lines() {
         "minus",
     ];
     scene.check(&arguments, expect![[r#"
-        {"file":"m.fair","property":"top","formula":"eventually x == LIMIT","route":"explicit","fairness":"none","verdict":"holds","reason":null,"states":4,"transitions":4,"product_states":4,"seconds":T,"peak_memory_bytes":M,"reduced":null,"warnings":[],"trace":null}
-        {"file":"m.fair","property":"minus","formula":"x == 3 && x == 2","route":"explicit","fairness":"none","verdict":"violated","reason":null,"states":4,"transitions":4,"product_states":null,"seconds":T,"peak_memory_bytes":M,"reduced":null,"warnings":[],"trace":null}
+        {"file":"m.fair","property":"top","formula":"eventually x == LIMIT","route":"explicit","fairness":"none","verdict":"holds","reason":null,"states":4,"transitions":4,"product_states":4,"seconds":T,"peak_memory_bytes":M,"reduced":null,"rests_on":{"confidence":"searched","reductions":[],"solvers":[],"instances":[]},"warnings":[],"trace":null}
+        {"file":"m.fair","property":"minus","formula":"x == 3 && x == 2","route":"explicit","fairness":"none","verdict":"violated","reason":null,"states":4,"transitions":4,"product_states":null,"seconds":T,"peak_memory_bytes":M,"reduced":null,"rests_on":{"confidence":"searched","reductions":[],"solvers":[],"instances":[]},"warnings":[],"trace":null,"remarks":["no reachable state is as the property demands"]}
         --- exit status 1
     "#]]);
 }
@@ -332,8 +338,8 @@ fn warnings_without_room_in_the_format_go_to_standard_error() {
     let scene = Scene::with("json_warnings", "m.fair", SUSPICIOUS);
     let arguments = ["check", "m.fair", "--output-format", "json-lines"];
     scene.check(&arguments, expect![[r#"
-        {"file":"m.fair","property":"flips","formula":"always (x == 0 -> eventually x == 1)","route":"explicit","fairness":"annotated","verdict":"holds","reason":null,"states":2,"transitions":2,"product_states":3,"seconds":T,"peak_memory_bytes":M,"reduced":null,"warnings":[],"trace":null}
-        {"file":"m.fair","property":"vacuous","formula":"always (x > 5 -> eventually x == 0)","route":"explicit","fairness":"annotated","verdict":"holds","reason":null,"states":2,"transitions":2,"product_states":2,"seconds":T,"peak_memory_bytes":M,"reduced":null,"warnings":[{"code":"premise-never-true","message":"the left side of the implication, `x > 5`, is never true","file":"m.fair","line":7,"column":10}],"trace":null}
+        {"file":"m.fair","property":"flips","formula":"always (x == 0 -> eventually x == 1)","route":"explicit","fairness":"annotated","verdict":"holds","reason":null,"states":2,"transitions":2,"product_states":3,"seconds":T,"peak_memory_bytes":M,"reduced":null,"rests_on":{"confidence":"searched","reductions":[],"solvers":[],"instances":[]},"warnings":[],"trace":null}
+        {"file":"m.fair","property":"vacuous","formula":"always (x > 5 -> eventually x == 0)","route":"explicit","fairness":"annotated","verdict":"holds","reason":null,"states":2,"transitions":2,"product_states":2,"seconds":T,"peak_memory_bytes":M,"reduced":null,"rests_on":{"confidence":"searched","reductions":[],"solvers":[],"instances":[]},"warnings":[{"code":"premise-never-true","message":"the left side of the implication, `x > 5`, is never true","file":"m.fair","line":7,"column":10}],"trace":null}
         --- stderr
         warning[never-taken]: `P.never` is never taken
          --> m.fair:4:5

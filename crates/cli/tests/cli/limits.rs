@@ -1,8 +1,8 @@
 //! Limits, interruptions and progress.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
 
 use expect_test::expect;
 
@@ -101,21 +101,31 @@ fn a_violation_counts_more_than_a_doubt() {
 fn an_interrupt_ends_the_search_with_what_is_known() {
     let scene = Scene::with("interrupt", "m.fair", LARGE);
     let arguments = ["-D", "SIZE=60", "--fairness", "weak", "--progress", "json"];
-    let child = scene
+    let mut child = scene
         .command(&[&SMALL[..], &arguments].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");
-    thread::sleep(Duration::from_millis(400));
+    // The first report of progress shows that the search has begun.
+    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut reports = String::new();
+    stderr.read_line(&mut reports).expect("it is text");
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(killed.expect("there is a `kill`").success());
+    // Both streams are read until they are closed, so that the program never waits for a reader.
+    let rest = thread::spawn(move || {
+        let mut rest = String::new();
+        stderr.read_to_string(&mut rest).map(|_| rest)
+    });
     let called = Called::from(child.wait_with_output().expect("it ends"));
+    let rest = rest.join().expect("the reader does not panic");
+    reports.push_str(&rest.expect("it is text"));
     assert_eq!(called.status, 3, "{}", called.stdout);
     assert_eq!(reasons(&called), ["\"interrupted\",", "\"interrupted\","]);
-    assert!(called.stderr.contains("\"phase\":"), "{}", called.stderr);
+    assert!(reports.contains("\"phase\":"), "{reports}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The binary, from outside: what it prints and how it ends.
 
 mod csp;
+mod defects;
 #[cfg(unix)]
 mod documents;
 mod formats;

@@ -46,6 +46,7 @@ fn the_report_says_which_reductions_were_used() {
         &["check", "-v", "m.fair", "--reduce"],
         expect![[r#"
             deadlockfree  holds  (fairness none, 4 states, T s)
+              rests on: partial-order reduction
               formula: deadlockfree
               cost: route explicit, 4 states, 4 transitions, reduced by partial-order, M KiB, T s
             --- exit status 0

@@ -107,7 +107,16 @@ impl Compiler<'_> {
                 let target = self.location(*process, owner);
                 self.jump_if_at(&target, locations, sense, to);
             }
-            _ => {
+            Expr::Int(_)
+            | Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Bound(_)
+            | Expr::Neg(_)
+            | Expr::Binary(..)
+            | Expr::Ite(..)
+            | Expr::Quantified { .. }
+            | Expr::Length(_)
+            | Expr::Wrap { .. } => {
                 let src = self.value(expr);
                 let src = self.in_register(src);
                 self.jump_op(Op::JumpIf { src, sense, to: 0 }, to);
@@ -145,6 +154,7 @@ impl Compiler<'_> {
         if matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
             let sense = sense == (op == BinaryOp::Eq);
             for (read, constant) in [(left, right), (right, left)] {
+                // shape: a faster form of one comparison; all others are compiled below.
                 if let (Expr::Read(place), Some(value)) = (read, self.fold(constant))
                     && self.jump_if_equal(place, value, sense, to)
                 {

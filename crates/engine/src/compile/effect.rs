@@ -107,12 +107,22 @@ impl Compiler<'_> {
             let names_a_value = match &statement.kind {
                 StmtKind::Let(..) => true,
                 StmtKind::Choose(_, lo, hi, _) => lo == hi,
-                _ => false,
+                StmtKind::Assign(..)
+                | StmtKind::If(..)
+                | StmtKind::For(..)
+                | StmtKind::Assert(_)
+                | StmtKind::Set(..)
+                | StmtKind::While(..)
+                | StmtKind::Fail(_)
+                | StmtKind::SetTimer(..)
+                | StmtKind::Tick
+                | StmtKind::Exhausted => false,
             };
             if names_a_value {
                 // Later choices may depend on a name whose value is not known.
                 return None;
             }
+            // shape: statements that choose deeper inside are found by `chooses`.
             let StmtKind::Choose(bound, lo, hi, _) = &statement.kind else {
                 if chooses(self.model, std::slice::from_ref(statement)) {
                     return None;

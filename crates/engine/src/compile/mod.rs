@@ -12,6 +12,8 @@ mod value;
 
 use model::{BinaryOp, BoundId, InstanceId, Model};
 
+pub(crate) use self::place::ChannelAccess;
+
 use crate::code::{Arith, Op, Reg, Tables};
 use crate::footprint::Footprint;
 use crate::layout::Layout;
@@ -50,6 +52,8 @@ pub(crate) struct Code {
     pub(crate) footprint: Footprint,
     /// May running it be a run-time error?
     pub(crate) can_fail: bool,
+    /// May it turn out not to be possible?
+    pub(crate) can_reject: bool,
 }
 
 /// Compiles the code of one command, proposition or constraint after another into shared tables.
@@ -143,6 +147,7 @@ impl<'a> Compiler<'a> {
         Ok(Code {
             start,
             can_fail: ops.iter().any(crate::code::Op::can_fail),
+            can_reject: ops.iter().any(crate::code::Op::can_reject),
             footprint: self.footprint,
         })
     }

@@ -17,6 +17,22 @@ pub(super) enum Target {
     },
 }
 
+/// What a piece of code does with a channel. Whether a message can be sent or received is a question
+/// to the channel, so there is no access that only writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ChannelAccess {
+    /// Says which channel is meant, and does not look at it: a rendezvous.
+    Name,
+    /// Asks how many messages there are.
+    Length,
+    /// Asks for the oldest message, if there is one.
+    Oldest,
+    /// Adds a message.
+    Append,
+    /// Removes the oldest message.
+    Take,
+}
+
 impl Compiler<'_> {
     pub(super) fn known_field(&mut self, place: &Place) -> Option<u32> {
         let indices = place.path.iter().filter_map(|access| match access {
@@ -204,8 +220,9 @@ impl Compiler<'_> {
         }) as u32
     }
 
-    /// The first single channel and the distance to the one that is meant.
-    pub(crate) fn channel(&mut self, reference: &ChannelRef) -> (u32, Reg) {
+    /// The first single channel and the distance to the one that is meant; notes what is done with
+    /// it. Where the index is computed, all channels of the array count.
+    pub(crate) fn channel(&mut self, reference: &ChannelRef, access: ChannelAccess) -> (u32, Reg) {
         let first = self.model.first_single_channel(reference.channel) as u32;
         let description = &self.model.parts().channels[reference.channel.index()];
         let mut address = Address::default();
@@ -213,14 +230,32 @@ impl Compiler<'_> {
             let len = description.n_single() as u64;
             self.add_index(&mut address, index, Indexing { lo, len, stride: 1 });
         }
-        // Which of an array of channels is not always known, so all of them count; and whether they
-        // are read or changed makes no difference to others: a length is always looked at.
-        let all = first as usize..first as usize + description.n_single();
-        for channel in &self.tables.channels[all] {
-            let last = channel.first_slot + channel.capacity * channel.n_components;
-            self.footprint
-                .write_fields(&self.tables.fields, channel.length..last);
+
+        let nearest = first as usize + address.known as usize;
+        for channel in &self.tables.channels[nearest..=nearest + address.reach as usize] {
+            let length = channel.length..channel.length + 1;
+            let oldest = channel.first_slot..channel.first_slot + channel.oldest_len();
+            let all = channel.length..channel.first_slot + channel.capacity * channel.n_components;
+            let fields = &self.tables.fields;
+            match access {
+                ChannelAccess::Name => {}
+                ChannelAccess::Length => self.footprint.read_fields(fields, length),
+                ChannelAccess::Oldest => {
+                    self.footprint.read_fields(fields, length);
+                    self.footprint.read_fields(fields, oldest);
+                }
+                ChannelAccess::Append => {
+                    self.footprint.read_fields(fields, length);
+                    self.footprint.write_fields(fields, all);
+                }
+                // The messages behind the oldest one move up.
+                ChannelAccess::Take => {
+                    self.footprint.read_fields(fields, all.clone());
+                    self.footprint.write_fields(fields, all);
+                }
+            }
         }
+
         let computed = match address.computed {
             Some(register) => register,
             None => self.in_register(Operand::Const(address.known)),

@@ -2,7 +2,7 @@
 
 use model::{BinaryOp, BoundId, Expr, Quantifier};
 
-use super::{Compiler, MAX_UNFOLDING, Operand, arithmetic};
+use super::{ChannelAccess, Compiler, MAX_UNFOLDING, Operand, arithmetic};
 use crate::code::{Arith, Op, arith, wrap};
 
 impl Compiler<'_> {
@@ -112,12 +112,20 @@ impl Compiler<'_> {
                 body,
             } => self.sum(*bound, lo, hi, body),
             Expr::Length(channel) => {
-                let (first, index) = self.channel(channel);
+                let (first, index) = self.channel(channel, ChannelAccess::Length);
                 let dst = self.register();
                 self.emit(Op::Length { dst, first, index });
                 Operand::Reg(dst)
             }
-            _ => self.truth_value(expr),
+            Expr::Int(_)
+            | Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Not(_)
+            | Expr::Quantified {
+                quantifier: Quantifier::Forall | Quantifier::Exists,
+                ..
+            }
+            | Expr::At { .. } => self.truth_value(expr),
         }
     }
 

@@ -8,6 +8,7 @@
 use std::sync::atomic::Ordering;
 
 use base::{Checkpoints, Progress, StopReason, put_list, take_list};
+use rustc_hash::FxHashSet;
 
 use crate::initial::{Interrupted, initial_states};
 use crate::store::{NOBODY, StateIndex, StateStore};
@@ -18,6 +19,12 @@ use super::{End, Kind, NO_PANIC, NO_PANIC_INITIAL, Position, Shared, Worker};
 /// What tells these numbers from those of other searches.
 const KIND: u64 = 1;
 
+/// No search takes more steps.
+const MOST_TRANSITIONS: u64 = 1 << 60;
+
+/// What was kept cannot have been kept by this search.
+const DAMAGED: End = End::Stopped(StopReason::DamagedCheckpoint);
+
 impl Shared<'_> {
     /// Where to begin: where an earlier search was, or at the initial states.
     pub(super) fn first_position(
@@ -27,19 +34,18 @@ impl Shared<'_> {
         checkpoints: Option<&dyn Checkpoints>,
         progress: &mut dyn Progress,
     ) -> Result<Position, End> {
-        let kept = checkpoints.and_then(|checkpoints| checkpoints.take(self.search_id));
-        let kept = kept.as_deref().and_then(Kept::read);
-        let kept = kept.filter(|kept| kept.n_words == self.n_words(first));
-        if let Some(kept) = kept {
-            let position = self.restore(first, &kept)?;
-            first.end_level(self);
-            return Ok(position);
-        }
         let initial = initial_states(&mut first.system, self.budget);
         let initial = initial.map_err(|interrupted| match interrupted {
             Interrupted::Stopped(reason) => End::Stopped(reason),
             Interrupted::Failed => End::Failure(None),
         })?;
+        if let Some(words) = checkpoints.and_then(|checkpoints| checkpoints.take(self.search_id)) {
+            let kept = Kept::read(&words).filter(|kept| self.fits(first, kept, &initial));
+            let kept = kept.ok_or(DAMAGED)?;
+            let position = self.restore(first, &kept)?;
+            first.end_level(self);
+            return Ok(position);
+        }
         let n_initial = StateIndex::try_from(initial.len() / first.system.n_words());
         let n_initial = n_initial.map_err(|_| End::Stopped(StopReason::StateLimit))?;
         *self.initial.write().expect(NO_PANIC_INITIAL) = initial;
@@ -108,13 +114,39 @@ impl Shared<'_> {
         checkpoints.keep(self.search_id, &out);
     }
 
+    /// Can this have been kept by a search from these initial states? Every number is looked at, but
+    /// not whether the states before the level have been expanded: that would be the search itself.
+    fn fits(&self, worker: &Worker<'_>, kept: &Kept<'_>, initial: &[u64]) -> bool {
+        let n_words = self.n_words(worker);
+        let has_sizes = kept.n_words == n_words
+            && kept.states.len() == kept.parents.len() * n_words
+            && kept.commands_taken.len() == self.commands_taken.len()
+            && kept.seen.len() == self.atoms_seen.len()
+            && kept.n_transitions <= MOST_TRANSITIONS;
+        if !has_sizes || !kept.has_levels() {
+            return false;
+        }
+
+        let states = || kept.states.chunks_exact(n_words);
+        let begun = states()
+            .zip(kept.parents)
+            .filter(|(_, parent)| **parent == 0);
+        let begun: FxHashSet<&[u64]> = begun.map(|(words, _)| words).collect();
+        let initial: FxHashSet<&[u64]> = initial.chunks_exact(n_words).collect();
+        begun == initial && states().all(|words| worker.system.is_packed(words))
+    }
+
     fn restore(&self, worker: &mut Worker<'_>, kept: &Kept<'_>) -> Result<Position, End> {
         let mut guard = Some(self.store.table());
         let mut n_restored = 0;
         for (words, parent) in kept.states.chunks_exact(kept.n_words).zip(kept.parents) {
             let hash = StateStore::hash(words);
-            let (name, _) = worker.insert(self, &mut guard, words, (hash, NOBODY))?;
-            assert_eq!(name as usize, n_restored, "names are given in order");
+            let inserted = worker.insert(self, &mut guard, words, (hash, NOBODY))?;
+            let (name, is_new) = inserted;
+            // Names are given in order, unless a state occurs twice.
+            if !is_new || name as usize != n_restored {
+                return Err(DAMAGED);
+            }
             let parent = u32::try_from(*parent).ok().and_then(|p| p.checked_sub(1));
             self.parents.set(name, parent);
             worker.n_uncounted += 1;
@@ -159,7 +191,7 @@ impl<'a> Kept<'a> {
             return None;
         };
         let level = (u32::try_from(first).ok()?, u32::try_from(end).ok()?);
-        Some(Self {
+        let kept = Self {
             n_words: usize::try_from(n_words).ok()?,
             position: Position { level, depth },
             n_transitions,
@@ -167,6 +199,30 @@ impl<'a> Kept<'a> {
             parents: take_list(words)?,
             commands_taken: take_list(words)?,
             seen: take_list(words)?,
-        })
+        };
+        words.is_empty().then_some(kept)
+    }
+
+    /// Do the parents make levels, one after the other, of which the one to be expanded is the last
+    /// but for the states reached from it?
+    fn has_levels(&self) -> bool {
+        let mut depths: Vec<u64> = Vec::with_capacity(self.parents.len());
+        for parent in self.parents {
+            let depth = match usize::try_from(*parent) {
+                Ok(0) => 0,
+                Ok(parent) if parent <= depths.len() => depths[parent - 1] + 1,
+                _ => return false,
+            };
+            if depths.last().is_some_and(|last| depth < *last) {
+                return false;
+            }
+            depths.push(depth);
+        }
+
+        let Position { level, depth } = self.position;
+        let begin = depths.partition_point(|other| *other < depth);
+        let end = depths.partition_point(|other| *other <= depth);
+        let is_last = depths[end..].iter().all(|other| *other == depth + 1);
+        begin < end && (begin as u64, end as u64) == (level.0.into(), level.1.into()) && is_last
     }
 }

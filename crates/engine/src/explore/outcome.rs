@@ -13,13 +13,14 @@ use crate::system::{Steps, System};
 use super::{Shared, Stats, Worker, count_actions, trace_step};
 
 impl Shared<'_> {
-    /// The shortest run to a state. `last` names the step that must end it.
+    /// The shortest run to a state. `last` names the step that must end it. Nothing if the search went
+    /// on from a checkpoint in which some state does not follow its parent.
     pub(super) fn trace(
         &self,
         system: &mut System<'_>,
         state: StateIndex,
         last: Option<(StateIndex, Label)>,
-    ) -> Trace {
+    ) -> Option<Trace> {
         let mut path = vec![state];
         let mut parent = match &last {
             Some((source, _)) => Some(*source),
@@ -34,16 +35,16 @@ impl Shared<'_> {
         for pair in path.windows(2) {
             let is_last = steps.len() + 2 == path.len();
             let label = last.as_ref().filter(|_| is_last).map(|(_, label)| label);
-            steps.push(self.step_between(system, pair[0], pair[1], label));
+            steps.push(self.step_between(system, pair[0], pair[1], label)?);
         }
         let states = path
             .iter()
             .map(|&index| system.unpack(&self.store.get(index)));
-        Trace {
+        Some(Trace {
             states: states.collect(),
             steps,
             loop_start: None,
-        }
+        })
     }
 
     /// The state from which this one was reached first; nothing for an initial state.
@@ -67,17 +68,16 @@ impl Shared<'_> {
         source: StateIndex,
         target: StateIndex,
         label: Option<&Label>,
-    ) -> TraceStep {
+    ) -> Option<TraceStep> {
         if let Some(label) = label {
-            return trace_step(label);
+            return Some(trace_step(label));
         }
         let mut steps = Steps::default();
-        let expanded = system.steps(&self.store.get(source), &mut steps);
-        expanded.expect("the state was expanded before");
+        system.steps(&self.store.get(source), &mut steps).ok()?;
         let target = self.store.get(target);
         let fits = |&position: &usize| steps.target(position, target.len()) == target;
-        let position = (0..steps.len()).find(fits).expect("the parent leads here");
-        trace_step(system.label(steps.labels[position]))
+        let position = (0..steps.len()).find(fits)?;
+        Some(trace_step(system.label(steps.labels[position])))
     }
 
     /// The atoms that were true somewhere.

@@ -13,8 +13,8 @@
 
 use base::{AtomId, bits};
 use model::{
-    Access, AtomMeaning, CommandId, Expr, InstanceId, Model, Owner, Pattern, Place, Setting, Step,
-    Stmt, StmtKind, Sync,
+    AtomMeaning, CommandId, Expr, InstanceId, Model, Owner, Pattern, Place, Step, Stmt, StmtKind,
+    Sync,
 };
 
 use crate::constant::Known;
@@ -177,15 +177,11 @@ impl Flow {
                     .for_each(|expr| reads(known, expr, &mut flow.read));
             }
             Sync::Receive { channel, patterns } => {
-                for pattern in patterns.iter().rev() {
-                    if let Pattern::Store(place) = pattern {
-                        flow.precede_write(known, place);
-                    }
+                for place in patterns.iter().rev().filter_map(Pattern::stored) {
+                    flow.precede_write(known, place);
                 }
-                for pattern in patterns {
-                    if let Pattern::Match(expr) = pattern {
-                        reads(known, expr, &mut flow.read);
-                    }
+                for expr in patterns.iter().filter_map(Pattern::matched) {
+                    reads(known, expr, &mut flow.read);
                 }
                 if let Some(index) = &channel.index {
                     reads(known, index, &mut flow.read);
@@ -247,9 +243,7 @@ impl Flow {
             StmtKind::SetTimer(place, setting) => {
                 // Timers are never dead, so that they are written need not be noted.
                 reads_of_path(known, place, &mut self.read);
-                if let Setting::To(expr) = setting {
-                    reads(known, expr, &mut self.read);
-                }
+                setting.for_each_operand(&mut |expr| reads(known, expr, &mut self.read));
             }
             StmtKind::Tick | StmtKind::Fail(_) | StmtKind::Exhausted => {}
         }
@@ -324,20 +318,11 @@ fn reads(known: &mut Known<'_>, expr: &Expr, cells: &mut [u64]) {
 
 /// Adds the cells that decide which cell a place names.
 fn reads_of_path(known: &mut Known<'_>, place: &Place, cells: &mut [u64]) {
-    if let Some(owner) = &place.owner {
-        reads_of_owner(known, owner, cells);
-    }
-    for access in &place.path {
-        if let Access::Index(index) = access {
-            reads(known, index, cells);
-        }
-    }
+    place.for_each_operand(&mut |expr| reads(known, expr, cells));
 }
 
 fn reads_of_owner(known: &mut Known<'_>, owner: &Owner, cells: &mut [u64]) {
-    if let Owner::Indexed(index) = owner {
-        reads(known, index, cells);
-    }
+    owner.for_each_operand(&mut |expr| reads(known, expr, cells));
 }
 
 fn intersection(sets: &[Vec<u64>], n_words: usize) -> Vec<u64> {

@@ -87,8 +87,8 @@ impl System<'_> {
             })
     }
 
-    /// Replaces a state by its representative.
-    pub(crate) fn represent(&mut self, words: &mut [u64]) {
+    /// Replaces a state by its representative, if differences are forgotten.
+    pub fn represent(&mut self, words: &mut [u64]) {
         if let Some(form) = self.normal_form.take() {
             form.apply(&self.layout, words, &mut self.form_scratch, None);
             self.normal_form = Some(form);
@@ -137,7 +137,11 @@ fn tells_ways_apart(model: &Model, atoms: &[AtomId], conditions: &[Condition]) -
         .iter()
         .filter_map(|atom| match &model.parts().atoms[atom.index()].meaning {
             AtomMeaning::Taken(pattern) => Some(model.step_set(pattern)),
-            _ => None,
+            AtomMeaning::State(_)
+            | AtomMeaning::Enabled(_)
+            | AtomMeaning::Deadlock
+            | AtomMeaning::Certainly(..)
+            | AtomMeaning::TimerSet(_) => None,
         });
     let taken: Vec<StepSet> = taken.collect();
     let is_choice = |id: CommandId| {

@@ -1,15 +1,19 @@
 //! The explored part of a product as numbers, and back.
 
 use base::{bits, put_list, take_list};
+use omega::{NodeId, SearchState};
 
 use crate::store::StateStore;
 
 use super::Product;
 use super::selection::Selection;
-use super::space::{Nodes, OwnSpace, Space};
+use super::space::{Nodes, OwnSpace, Space, UNEXPANDED};
 
 /// What tells these numbers from those of other searches.
 const KIND: u64 = 2;
+
+/// No search takes more steps.
+const MOST_TRANSITIONS: u64 = 1 << 60;
 
 impl Product<'_, '_, OwnSpace> {
     /// Everything that is needed to go on.
@@ -54,25 +58,85 @@ impl Product<'_, '_, OwnSpace> {
         if kind != KIND || width != n_words as u64 {
             return None;
         }
-        for state in take_list(words)?.chunks_exact(n_words) {
-            self.intern(&mut (), state, StateStore::hash(state)).ok()?;
-        }
-        for pair in take_list(words)? {
-            self.node(&mut (), *pair as u32, (pair >> 32) as u32).ok()?;
-        }
+        self.restore_states(take_list(words)?)?;
+        self.restore_pairs(take_list(words)?)?;
+
         let n_steps = take_list(words)?;
         for (own, kept) in self.space.n_steps.iter_mut().zip(n_steps) {
             *own = u32::try_from(*kept).ok()?;
         }
         let selections = take_list(words)?.iter().map(|&s| Selection::from_number(s));
         self.space.selections = selections.collect::<Option<_>>()?;
-        for (own, kept) in self.commands_taken.iter_mut().zip(take_list(words)?) {
+
+        let (taken, seen) = (take_list(words)?, take_list(words)?);
+        let has_sizes = self.space.n_steps.len() == n_steps.len()
+            && self.space.n_nodes() as u64 == n_nodes
+            && self.space.selections.len() <= n_steps.len()
+            && self.commands_taken.len() == taken.len()
+            && self.seen.len() == seen.len()
+            && n_transitions <= MOST_TRANSITIONS;
+        if !has_sizes {
+            return None;
+        }
+        for (own, kept) in self.commands_taken.iter_mut().zip(taken) {
             *own = *kept != 0;
         }
-        bits::union_into(&mut self.seen, take_list(words)?);
+        bits::union_into(&mut self.seen, seen);
         self.n_transitions = n_transitions;
-        let fits =
-            self.space.n_steps.len() == n_steps.len() && self.space.n_nodes() as u64 == n_nodes;
-        fits.then_some(())
+        self.is_restored = true;
+        Some(())
+    }
+
+    /// States that are all different.
+    fn restore_states(&mut self, words: &[u64]) -> Option<()> {
+        let n_words = self.system.n_words();
+        let states = words.chunks_exact(n_words);
+        if !states.remainder().is_empty() {
+            return None;
+        }
+        for (index, state) in states.enumerate() {
+            if !self.system.is_packed(state) {
+                return None;
+            }
+            let name = self.intern(&mut (), state, StateStore::hash(state)).ok()?;
+            if name as usize != index {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// Nodes that are all different.
+    fn restore_pairs(&mut self, pairs: &[u64]) -> Option<()> {
+        if matches!(self.space.nodes, Nodes::Identity) {
+            return pairs.is_empty().then_some(());
+        }
+        for (index, pair) in pairs.iter().enumerate() {
+            let (state, automaton_state) = (*pair as u32, (pair >> 32) as u32);
+            let is_known = (state as usize) < self.space.n_states()
+                && (automaton_state as usize) < self.edges.len();
+            let node = is_known.then(|| self.node(&mut (), state, automaton_state));
+            if node?.ok()?.index() != index {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// Can a search have come to this state in this product? Nodes that were entered have been
+    /// expanded, and something is left to do.
+    pub(crate) fn fits(&self, state: &SearchState) -> bool {
+        let n_nodes = self.space.n_nodes();
+        if !state.is_consistent(n_nodes) {
+            return false;
+        }
+        let nodes = || (0..n_nodes).map(NodeId::new);
+        let is_expanded = |node: NodeId| self.space.n_steps(self.space.pair(node).0).is_some();
+        let mut entered = nodes().filter(|node| state.was_entered(*node));
+        let is_over = n_nodes > 0
+            && state.is_between_starts()
+            && nodes().all(|node| state.was_entered(node))
+            && self.space.n_steps.iter().all(|n| *n != UNEXPANDED);
+        entered.all(is_expanded) && !is_over
     }
 }

@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 
 use base::bits;
-use model::{CommandId, Condition, Expr, Subject, Sync};
+use model::{CommandId, Condition, Subject, Sync};
 
 use crate::system::System;
 
@@ -38,11 +38,9 @@ impl Concern {
         let visible = visible(system, units, demands);
         let mut classes = vec![visible.clone()];
         let mut seen = visible.clone();
-        for condition in demands.conditions {
-            let subject = SubjectUnits::new(system, units, condition);
-            let relevant = subject.relevant(units);
+        for (relevant, is_steady) in subjects(system, units, demands.conditions) {
             bits::union_into(&mut seen, &relevant);
-            if !subject.is_steady(units) {
+            if !is_steady {
                 classes.push(relevant);
             }
         }
@@ -68,7 +66,33 @@ impl Concern {
     }
 }
 
-fn visible(system: &System<'_>, units: &Units, demands: &Demands<'_>) -> Vec<u64> {
+/// For each condition: the units that are relevant to it, and whether its subject is steady.
+pub(super) fn subjects(
+    system: &System<'_>,
+    units: &Units,
+    conditions: &[Condition],
+) -> Vec<(Vec<u64>, bool)> {
+    let claims = |condition: &Condition| {
+        let subject = SubjectUnits::new(system, units, condition);
+        (subject.relevant(units), subject.is_steady(units))
+    };
+    conditions.iter().map(claims).collect()
+}
+
+/// What decides whether a unit is possible where its participants are in place.
+pub(super) fn condition_reads(system: &System<'_>, unit: usize) -> Vec<u64> {
+    let mut reads = match unit.checked_sub(system.commands.len()) {
+        None => vec![0; system.layout.n_words],
+        Some(team) => system.teams[team].footprint.reads.clone(),
+    };
+    for command in system.unit_commands(unit) {
+        let compiled = &system.commands[command as usize];
+        bits::union_into(&mut reads, &compiled.condition_reads);
+    }
+    reads
+}
+
+pub(super) fn visible(system: &System<'_>, units: &Units, demands: &Demands<'_>) -> Vec<u64> {
     let letters = demands.letters;
     let has_command = |set: &model::StepSet, unit: usize| {
         let commands = system.unit_commands(unit);
@@ -95,17 +119,22 @@ fn visible(system: &System<'_>, units: &Units, demands: &Demands<'_>) -> Vec<u64
 }
 
 /// The ways in which a process at some location is ready for the subject of a condition: in which
-/// role of which team (or alone), under which guard. Equal sets mean: as far as this process is
-/// concerned, the subject is enabled in the same states.
+/// role of which team (or alone), by a command that the condition names or by another one, under
+/// which guard. Equal sets mean: as far as this process is concerned, the subject is enabled in the
+/// same states.
 type Readiness = Vec<Way>;
 
-/// One way of being ready: the team (or the number of commands, if alone), the role, the guard.
-type Way = (usize, usize, String);
+/// One way of being ready: the team (or the number of commands, if alone), the role, whether the
+/// subject is the choice of this very command, the guard.
+type Way = (usize, usize, bool, String);
 
 /// The subject of a condition.
 struct SubjectUnits {
     /// The units that may take it.
     units: Vec<u64>,
+    /// The command, if the subject is the choice of one: the other commands that take part in its
+    /// units say nothing about it.
+    choice: Option<CommandId>,
     /// Is every step of these units a step of the subject?
     always: bool,
     /// What their guards read, beyond the locations of those who take part.
@@ -120,11 +149,17 @@ impl SubjectUnits {
             Subject::Process(instance) => units.moves(unit, instance.0),
             Subject::Action(action) => system.unit_action(unit) == Some(action),
             Subject::Choice(command) => system.unit_commands(unit).contains(&command.0),
-            Subject::Timer(_) => unreachable!("time has the lowest priority"),
+            // Every step may set a timer. Time has the lowest priority, so this is met only in
+            // models in which nothing but time passes.
+            Subject::Timer(_) => true,
         };
         let mut taking = units.set_of(takes);
-        let mut always = true;
-        if matches!(condition.subject, Subject::Choice(_)) && system.may_repeat {
+        let choice = match condition.subject {
+            Subject::Choice(command) => Some(command),
+            Subject::Process(_) | Subject::Action(_) | Subject::Timer(_) => None,
+        };
+        let mut always = !matches!(condition.subject, Subject::Timer(_));
+        if choice.is_some() && system.may_repeat {
             // A step may happen in several ways at once, and not every step of a team with
             // alternatives executes this one.
             always = false;
@@ -133,6 +168,7 @@ impl SubjectUnits {
         }
         let mut subject = Self {
             units: taking,
+            choice,
             always,
             reads: vec![0; system.layout.n_words],
             readiness: BTreeMap::new(),
@@ -147,12 +183,12 @@ impl SubjectUnits {
     }
 
     fn add(&mut self, system: &System<'_>, unit: usize) {
+        bits::union_into(&mut self.reads, &condition_reads(system, unit));
         let n_commands = system.commands.len();
         let Some(team) = unit.checked_sub(n_commands) else {
             return self.add_command(system, unit as u32, (n_commands, 0));
         };
         let team = &system.teams[team];
-        bits::union_into(&mut self.reads, &team.footprint.reads);
         for (role, alternatives) in team.members.iter().enumerate() {
             for member in alternatives {
                 self.add_command(system, member.command, (unit, role));
@@ -163,27 +199,27 @@ impl SubjectUnits {
     fn add_command(&mut self, system: &System<'_>, command: u32, (unit, role): (usize, usize)) {
         let id = CommandId(command);
         let compiled = &system.commands[command as usize];
-        bits::union_into(&mut self.reads, &compiled.condition_reads);
         let step = system.model.step_of(id);
-        let is_plain =
-            !compiled.has_choice && matches!(step.sync, Sync::Internal | Sync::Event { .. });
-        let guard = match (&step.guard, is_plain) {
-            (Expr::Bool(true), true) => String::new(),
-            (guard, true) => {
-                format!(
-                    "{guard:?} {:?}",
-                    system.model.commands()[id.index()].bindings
-                )
-            }
+        let is_plain = !compiled.effect_can_reject
+            && match step.sync {
+                Sync::Internal | Sync::Event { .. } => true,
+                Sync::Send { .. } | Sync::Receive { .. } => false,
+            };
+        let guard = if !is_plain {
             // Whether the step is possible depends on more than its guard.
-            (_, false) => format!("command {command}"),
+            format!("command {command}")
+        } else if step.guard.is_bool(true) {
+            String::new()
+        } else {
+            let bindings = &system.model.commands()[id.index()].bindings;
+            format!("{:?} {bindings:?}", step.guard)
         };
         let instance = system.model.commands()[id.index()].instance;
         let place = (instance.0, step.source.index());
         self.readiness
             .entry(place)
             .or_default()
-            .push((unit, role, guard));
+            .push((unit, role, self.choice == Some(id), guard));
     }
 
     /// How a unit changes the readiness of those whom it moves: before and after.

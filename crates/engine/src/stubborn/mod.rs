@@ -96,6 +96,36 @@ pub(crate) struct Demands<'a> {
     pub(crate) infinite_runs: bool,
 }
 
+/// What is claimed about units, for [`crate::Claims`].
+pub(crate) struct StepClaims {
+    pub(crate) units: Units,
+    pub(crate) interfering: Vec<Vec<u64>>,
+    pub(crate) enablers: Vec<Vec<u64>>,
+    pub(crate) visible: Vec<u64>,
+    /// For each condition: the units relevant to it, and whether its subject is steady.
+    pub(crate) subjects: Vec<(Vec<u64>, bool)>,
+    pub(crate) vital: Vec<bool>,
+}
+
+impl StepClaims {
+    pub(crate) fn new(system: &System<'_>, demands: &Demands<'_>) -> Self {
+        let units = Units::new(system);
+        Self {
+            interfering: units.related(|a, b| units.interfere(a, b)),
+            enablers: units.related(|a, b| units.may_enable(b, a)),
+            visible: concern::visible(system, &units, demands),
+            subjects: concern::subjects(system, &units, demands.conditions),
+            vital: frozen::stops_without(system, &units),
+            units,
+        }
+    }
+
+    /// What decides whether a unit is possible where its participants are in place.
+    pub(crate) fn condition_reads(&self, system: &System<'_>, unit: usize) -> Vec<u64> {
+        concern::condition_reads(system, unit)
+    }
+}
+
 /// Chooses which steps of a state to take.
 #[derive(Clone, Debug)]
 pub(crate) struct Stubborn {

@@ -20,17 +20,17 @@ pub(super) struct Participation {
 /// evaluated wherever the process is in place, whoever else is. Then it is a unit that is never
 /// enabled and stands for its failure.
 #[derive(Debug)]
-pub(super) struct Units {
+pub(crate) struct Units {
     pub(super) n_units: usize,
     pub(super) n_words: usize,
-    pub(super) footprints: Vec<Footprint>,
+    pub(crate) footprints: Vec<Footprint>,
     pub(super) participations: Vec<Vec<Participation>>,
     /// For every unit, how its commands move whom: instance, source and target.
     pub(super) ways: Vec<Vec<(u32, usize, usize)>>,
     /// For every instance and location, the units that can move it from there.
-    pub(super) moving: Vec<Vec<u64>>,
+    pub(crate) moving: Vec<Vec<u64>>,
     pub(super) exists: Vec<bool>,
-    pub(super) can_fail: Vec<bool>,
+    pub(crate) can_fail: Vec<bool>,
 }
 
 impl Units {

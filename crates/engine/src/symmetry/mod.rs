@@ -128,6 +128,20 @@ impl Symmetry {
         })
     }
 
+    /// Exchanges of two indices that generate all permutations.
+    pub(crate) fn exchanges(&self) -> Vec<Permutation> {
+        let mut exchanges = Vec::new();
+        for Class { sort, members, .. } in &self.classes {
+            for &other in &members[1..] {
+                let mut exchange = self.identity();
+                exchange.set(*sort, members[0], other);
+                exchange.set(*sort, other, members[0]);
+                exchanges.push(exchange);
+            }
+        }
+        exchanges
+    }
+
     /// The permutation that changes nothing.
     pub(crate) fn identity(&self) -> Permutation {
         Permutation::identity(&self.ranges)

@@ -11,8 +11,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Access, AtomMeaning, BinaryOp, BoundId, ChannelId, ChannelRef, EventId, Expr, Initial, Model,
-    Owner, Pattern, Place, ProcessId, Step, Stmt, StmtKind, Sync, VarId,
+    Access, BinaryOp, BoundId, ChannelId, ChannelRef, EventId, Expr, Initial, Model, Owner,
+    Pattern, Place, ProcessId, Step, Stmt, StmtKind, Sync, VarId,
 };
 
 /// The sort of a family of indices: a position in [`Sorts::n_sorts`].
@@ -52,8 +52,11 @@ impl Sorts {
         let mut sorts = Self::default();
         let parts = model.parts();
         for (position, variable) in parts.vars.iter().enumerate() {
-            if let Initial::Values(values) = &variable.initial {
-                sorts.visit_initial_values(model, VarId::new(position), values);
+            match &variable.initial {
+                Initial::Values(values) => {
+                    sorts.visit_initial_values(model, VarId::new(position), values);
+                }
+                Initial::Any => {}
             }
         }
         for process in &parts.processes {
@@ -65,7 +68,7 @@ impl Sorts {
             sorts.visit(model, expr);
         }
         for atom in &parts.atoms {
-            if let AtomMeaning::State(expr) | AtomMeaning::Certainly(expr, _) = &atom.meaning {
+            for expr in atom.meaning.operands() {
                 sorts.visit(model, expr);
             }
         }
@@ -103,7 +106,16 @@ impl Sorts {
             Expr::Read(place) => self.of(&value_slot(place)),
             Expr::Bound(bound) => self.of(&Slot::Bound(*bound)),
             Expr::Ite(_, then, otherwise) => self.of_expr(then).or_else(|| self.of_expr(otherwise)),
-            _ => None,
+            Expr::Int(_)
+            | Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Not(_)
+            | Expr::Neg(_)
+            | Expr::Binary(..)
+            | Expr::Quantified { .. }
+            | Expr::At { .. }
+            | Expr::Length(_)
+            | Expr::Wrap { .. } => None,
         }
     }
 
@@ -282,7 +294,7 @@ impl Sorts {
     }
 
     fn visit_owner(&mut self, model: &Model, process: ProcessId, owner: &Owner) {
-        if let Owner::Indexed(index) = owner {
+        if let Some(index) = owner.index() {
             let sort = self.visit(model, index);
             if let Some(range) = model.parts().processes[process.index()].index {
                 self.unify_slot(Slot::Bound(range.bound), sort);

@@ -150,8 +150,20 @@ impl<'a> Terms<'a> {
                 return Err(Obstacle::Arithmetic);
             }
             Expr::Read(_) | Expr::Bound(_) | Expr::Ite(..) => {}
-            _ if sort.is_some() => return Err(Obstacle::Arithmetic),
-            _ => {}
+            Expr::Int(_)
+            | Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Not(_)
+            | Expr::Neg(_)
+            | Expr::Binary(..)
+            | Expr::Quantified { .. }
+            | Expr::At { .. }
+            | Expr::Length(_)
+            | Expr::Wrap { .. } => {
+                if sort.is_some() {
+                    return Err(Obstacle::Arithmetic);
+                }
+            }
         }
         match expr {
             Expr::Read(place) => self.place(place),

@@ -121,7 +121,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("not-an-array", base.span, message));
             return None;
         };
-        if let Expr::Int(value) = index_expr
+        if let Some(value) = self.fixed_index(&index_expr, index)
             && !model::is_unbounded_array(&array)
         {
             let last = array.lo + array.len as i64 - 1;
@@ -244,7 +244,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("index-of-single", index.span, message));
             return None;
         };
-        if let Expr::Int(value) = value
+        if let Some(value) = self.fixed_index(&value, index)
             && !(range.lo..=range.hi).contains(&value)
         {
             let message = format!("there is no process `{name}[{value}]`");
@@ -254,6 +254,15 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         Some(Owner::Indexed(Box::new(value)))
+    }
+
+    /// The index, if it is the same wherever the text is used. An index that depends on a name which
+    /// a quantifier of the formula gives one value after the other may be guarded, as in
+    /// `p != N-1 && P[p+1] @ b`; whether it exists is asked where it is evaluated.
+    fn fixed_index(&self, value: &Expr, text: &ast::Expr) -> Option<i64> {
+        let is_written = matches!(text.kind, ExprKind::Int(_));
+        let is_unrolled = self.scope.iter().any(Binding::is_constant);
+        value.as_literal().filter(|_| is_written || !is_unrolled)
     }
 
     fn foreign_variable(

@@ -1,11 +1,11 @@
 //! Constants, parameters and their values on the command line; evaluation of constant expressions.
 
 use base::{Diagnostic, Span};
-use model::{Access, BinaryOp, BoundId, EnumId, EnumType, Expr, Owner, Place, Quantifier};
+use model::{BinaryOp, BoundId, EnumId, EnumType, Expr, Quantifier};
+use source::Options;
 
 use super::names::{Global, Ty};
 use super::{Lowerer, MAX_EXPANSION};
-use crate::Options;
 use crate::ast::{self, Decl, File, Ident};
 
 impl<'a> Lowerer<'a> {
@@ -314,18 +314,24 @@ fn apply(op: BinaryOp, a: i64, b: i64) -> Result<i64, Problem> {
 
 /// The literal that an expression over literals equals, else the expression itself.
 pub(super) fn simplify(expr: Expr, ty: Ty) -> Expr {
-    let is_literal = |e: &Expr| matches!(e, Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..));
+    let is_literal = |e: &Expr| e.as_literal().is_some();
     let foldable = match &expr {
         Expr::Not(inner) | Expr::Neg(inner) => is_literal(inner),
         Expr::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, left, right) => {
-            match (&**left, &**right) {
-                (Expr::Bool(_), right) if is_literal(right) => true,
-                (Expr::Bool(false), _) => true,
-                _ => false,
-            }
+            // The right side is not evaluated if the left one is false.
+            left.is_bool(false) || (is_literal(left) && is_literal(right))
         }
         Expr::Binary(_, left, right) => is_literal(left) && is_literal(right),
-        _ => false,
+        Expr::Int(_)
+        | Expr::Bool(_)
+        | Expr::Enum(..)
+        | Expr::Read(_)
+        | Expr::Bound(_)
+        | Expr::Ite(..)
+        | Expr::Quantified { .. }
+        | Expr::At { .. }
+        | Expr::Length(_)
+        | Expr::Wrap { .. } => false,
     };
     if !foldable {
         return expr;
@@ -342,40 +348,5 @@ pub(super) fn literal(value: i64, ty: Ty) -> Expr {
         Ty::Bool => Expr::Bool(value != 0),
         Ty::Int => Expr::Int(value),
         Ty::Enum(id) => Expr::Enum(id, value as u32),
-    }
-}
-
-/// Calls `visit` with every expression directly inside.
-pub(super) fn for_each_operand<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
-    match expr {
-        Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) | Expr::Bound(_) => {}
-        Expr::Read(place) => for_each_in_place(place, visit),
-        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => visit(inner),
-        Expr::Binary(_, left, right) => [left, right].into_iter().for_each(|e| visit(e)),
-        Expr::Ite(a, b, c) => [a, b, c].into_iter().for_each(|e| visit(e)),
-        Expr::Quantified { lo, hi, body, .. } => {
-            [lo, hi, body].into_iter().for_each(|e| visit(e));
-        }
-        Expr::At { owner, .. } => {
-            if let Owner::Indexed(index) = owner {
-                visit(index);
-            }
-        }
-        Expr::Length(channel) => {
-            if let Some(index) = &channel.index {
-                visit(index);
-            }
-        }
-    }
-}
-
-fn for_each_in_place<'e>(place: &'e Place, visit: &mut dyn FnMut(&'e Expr)) {
-    if let Some(Owner::Indexed(index)) = &place.owner {
-        visit(index);
-    }
-    for access in &place.path {
-        if let Access::Index(index) = access {
-            visit(index);
-        }
     }
 }

@@ -109,7 +109,7 @@ impl<'a> Lowerer<'a> {
         let mut values = Vec::new();
         self.cell_values(expr, closed_part(ty), &mut values)?;
         for value in &values {
-            if mentions_state(value) {
+            if value.mentions_state() {
                 let message = "an initial value must not depend on the state";
                 self.report(
                     Diagnostic::error("not-constant", expr.span, message)
@@ -231,10 +231,9 @@ impl<'a> Lowerer<'a> {
     /// A value for a cell of type `scalar`; a constant outside the type is reported.
     pub(super) fn value_for(&mut self, expr: &'a ast::Expr, scalar: Scalar) -> Option<Expr> {
         let value = self.scalar_of(expr, ty_of(scalar))?;
-        let constant = match value {
-            Expr::Int(value) => Some(value),
-            _ => None,
-        };
+        let constant = value
+            .as_literal()
+            .filter(|_| ty_of(scalar) == super::names::Ty::Int);
         if let Some(value) = constant.filter(|value| !scalar.contains(*value)) {
             let (lo, hi) = scalar.bounds();
             let message = format!("the value {value} is outside the range {lo}..{hi}");
@@ -306,11 +305,4 @@ impl<'a> Lowerer<'a> {
         };
         self.declare_global(name, global);
     }
-}
-
-/// Does the value depend on variables, locations or channels?
-pub(super) fn mentions_state(expr: &Expr) -> bool {
-    let mut found = matches!(expr, Expr::Read(_) | Expr::At { .. } | Expr::Length(_));
-    super::constants::for_each_operand(expr, &mut |e| found = found || mentions_state(e));
-    found
 }

@@ -117,7 +117,7 @@ impl<'a> Lowerer<'a> {
                     self.cell_values(expr, &ty, &mut values)?;
                     let cells = cells_of(&place, &ty, &self.parts.records);
                     for ((cell, scalar), value) in cells.into_iter().zip(values) {
-                        let is_simple = !super::data::mentions_state(&value);
+                        let is_simple = !value.mentions_state();
                         stores.push((cell, value, scalar, is_simple));
                     }
                 }
@@ -281,6 +281,7 @@ impl<'a> Lowerer<'a> {
         if !self.is_variable(expr) {
             let message = "only variables can be assigned to";
             let mut diagnostic = Diagnostic::error("not-assignable", expr.span, message);
+            // shape: for a hint in a message only.
             if let Value::Scalar(Expr::Read(Place { owner: Some(_), .. }), _) = value {
                 diagnostic = diagnostic.help("only the process itself writes its local variables");
             }
@@ -314,6 +315,7 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn scalar_at(&self, place: &Place) -> Option<Scalar> {
+        // shape: an assertion about one shape.
         debug_assert!(!matches!(place.owner, Some(Owner::Indexed(_))));
         let mut ty = &self.parts.vars[place.var.index()].ty;
         for access in &place.path {

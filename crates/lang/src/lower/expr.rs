@@ -67,6 +67,7 @@ impl<'a> Lowerer<'a> {
         let (wanted_name, found_name) = (self.ty_name(wanted), self.ty_name(found));
         let message = format!("expected {wanted_name}, found {found_name}");
         let mut diagnostic = Diagnostic::error("type-mismatch", expr.span, message);
+        // shape: for a hint in a message only.
         if let ExprKind::Quantified {
             quantifier: Quantifier::Sum,
             ..
@@ -335,6 +336,7 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn check_range_size(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Option<()> {
+        // shape: a range whose size is not written down is counted when it is evaluated.
         let (Expr::Int(lo), Expr::Int(hi)) = (lo, hi) else {
             return Some(());
         };

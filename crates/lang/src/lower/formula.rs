@@ -34,6 +34,7 @@ impl<'a> Lowerer<'a> {
             return Some(inner.negate());
         }
         let lowered = self.bool_expr(expr)?;
+        // shape: every other proposition is an atom.
         if let Expr::Bool(value) = lowered {
             return Some(Ltl::constant(value));
         }

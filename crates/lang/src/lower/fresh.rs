@@ -1,13 +1,11 @@
 //! Copies of expressions: their size, new binders for them, and whether two mean the same.
 
-use model::{Access, AtomMeaning, BoundId, Expr, Owner, Place};
-
-use super::constants::for_each_operand;
+use model::{AtomMeaning, BoundId, Expr};
 
 /// How deep and how large an expression is.
 pub(super) fn measure(expr: &Expr) -> (usize, usize) {
     let (mut depth, mut size) = (0, 0);
-    for_each_operand(expr, &mut |operand| {
+    expr.for_each_operand(&mut |operand| {
         let (d, s) = measure(operand);
         depth = depth.max(d);
         size += s;
@@ -17,9 +15,7 @@ pub(super) fn measure(expr: &Expr) -> (usize, usize) {
 
 /// Does the expression bind names? Copies of it then need names of their own.
 pub(super) fn has_binder(expr: &Expr) -> bool {
-    let mut found = matches!(expr, Expr::Quantified { .. });
-    for_each_operand(expr, &mut |operand| found = found || has_binder(operand));
-    found
+    expr.any(&mut |inner| inner.binder().is_some())
 }
 
 /// Replaces every name bound inside by what `fresh` returns for it.
@@ -33,31 +29,18 @@ fn rename_in(
     fresh: &mut dyn FnMut(BoundId) -> BoundId,
 ) {
     match expr {
-        Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) => {}
         Expr::Bound(bound) => {
             if let Some((_, to)) = renamed.iter().rev().find(|(from, _)| from == bound) {
                 *bound = *to;
             }
         }
-        Expr::Read(place) => rename_in_place(place, renamed, fresh),
-        Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => {
-            rename_in(inner, renamed, fresh);
-        }
-        Expr::Binary(_, left, right) => {
-            rename_in(left, renamed, fresh);
-            rename_in(right, renamed, fresh);
-        }
-        Expr::Ite(a, b, c) => {
-            rename_in(a, renamed, fresh);
-            rename_in(b, renamed, fresh);
-            rename_in(c, renamed, fresh);
-        }
+        // The name is known in the body only.
         Expr::Quantified {
+            quantifier: _,
             bound,
             lo,
             hi,
             body,
-            ..
         } => {
             rename_in(lo, renamed, fresh);
             rename_in(hi, renamed, fresh);
@@ -67,30 +50,18 @@ fn rename_in(
             rename_in(body, renamed, fresh);
             renamed.pop();
         }
-        Expr::At { owner, .. } => {
-            if let Owner::Indexed(index) = owner {
-                rename_in(index, renamed, fresh);
-            }
-        }
-        Expr::Length(channel) => {
-            if let Some(index) = &mut channel.index {
-                rename_in(index, renamed, fresh);
-            }
-        }
-    }
-}
-
-fn rename_in_place(
-    place: &mut Place,
-    renamed: &mut Vec<(BoundId, BoundId)>,
-    fresh: &mut dyn FnMut(BoundId) -> BoundId,
-) {
-    if let Some(Owner::Indexed(index)) = &mut place.owner {
-        rename_in(index, renamed, fresh);
-    }
-    for access in &mut place.path {
-        if let Access::Index(index) = access {
-            rename_in(index, renamed, fresh);
+        Expr::Int(_)
+        | Expr::Bool(_)
+        | Expr::Enum(..)
+        | Expr::Read(_)
+        | Expr::Not(_)
+        | Expr::Neg(_)
+        | Expr::Binary(..)
+        | Expr::Ite(..)
+        | Expr::At { .. }
+        | Expr::Length(_)
+        | Expr::Wrap { .. } => {
+            expr.for_each_operand_mut(&mut |operand| rename_in(operand, renamed, fresh));
         }
     }
 }
@@ -98,12 +69,12 @@ fn rename_in_place(
 /// A text that two meanings share iff they differ in the names of bound variables at most.
 pub(super) fn canonical_text(meaning: &AtomMeaning) -> String {
     let mut meaning = meaning.clone();
-    if let AtomMeaning::State(expr) = &mut meaning {
-        let mut next = 0;
+    let mut next = 0;
+    meaning.for_each_operand_mut(&mut |expr| {
         rename(expr, &mut |_| {
             next += 1;
             BoundId(next - 1)
         });
-    }
+    });
     format!("{meaning:?}")
 }

@@ -52,10 +52,12 @@ impl<'a> Lowerer<'a> {
             }
         };
         let condition = simplify(Expr::binary(op, a, other), Ty::Bool);
-        let result = match condition {
-            Expr::Bool(true) => again,
-            Expr::Bool(false) => simplify(other_again, Ty::Int),
-            condition => Expr::Ite(Box::new(condition), Box::new(again), Box::new(other_again)),
+        let result = if condition.is_bool(true) {
+            again
+        } else if condition.is_bool(false) {
+            simplify(other_again, Ty::Int)
+        } else {
+            Expr::Ite(Box::new(condition), Box::new(again), Box::new(other_again))
         };
         Some(Value::Scalar(result, Ty::Int))
     }

@@ -29,8 +29,8 @@ use model::{
     AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId, Scope, Template,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Options;
 
-use crate::Options;
 use crate::ast::{Decl, Def, Expr, File, Ident, PropertyDecl, Question};
 use names::{Binding, Global, ProcessInfo};
 

@@ -121,6 +121,14 @@ impl Binding {
             size: (1, 1),
         }
     }
+
+    /// Does the name stand for one value?
+    pub(super) fn is_constant(&self) -> bool {
+        match &self.value {
+            Value::Scalar(expr, _) => expr.as_literal().is_some(),
+            Value::Composite(..) => false,
+        }
+    }
 }
 
 /// The names of all constants, variables, definitions, channels, events and processes.

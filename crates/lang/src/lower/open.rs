@@ -12,7 +12,6 @@ use model::{
 };
 
 use super::Lowerer;
-use super::data::mentions_state;
 use super::names::{Binding, Global, Ty};
 use crate::ast::{self, AbstractDecl, Binder, Decl, ExprKind, File, Ident};
 
@@ -140,7 +139,7 @@ impl<'a> Lowerer<'a> {
         let n_diagnostics = self.diagnostics.len();
         let lowered = self.int_expr(expr);
         self.diagnostics.truncate(n_diagnostics);
-        lowered.is_some_and(|lowered| depends_on(&lowered, parameter))
+        lowered.is_some_and(|lowered| lowered.mentions(parameter))
     }
 
     /// The array type, if its length depends on the parameter.
@@ -157,7 +156,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("open-array", span, message));
             return Some(None);
         };
-        let len = model::open_end(offset - lo + 1) as usize;
+        let len = model::open_end(offset.saturating_sub(lo).saturating_add(1)) as usize;
         let element = element.clone();
         Some(Some(Type::Array(Box::new(model::ArrayType {
             lo,
@@ -268,7 +267,7 @@ impl<'a> Lowerer<'a> {
             return Some(None);
         }
         let lowered = self.bool_expr(condition)?;
-        if mentions_state(&lowered) {
+        if lowered.mentions_state() {
             return Some(None);
         }
         let scope = &mut self.open.scope;
@@ -283,6 +282,7 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         let binding = self.binding(name)?;
+        // shape: distinguished processes are bound names.
         let super::names::Value::Scalar(Expr::Bound(bound), _) = binding.value else {
             return None;
         };
@@ -500,12 +500,17 @@ fn linear(expr: &Expr, parameter: BoundId) -> Option<(i64, i64)> {
                 _ => Some((a.0 - b.0, a.1.checked_sub(b.1)?)),
             }
         }
-        _ => None,
+        Expr::Bool(_)
+        | Expr::Enum(..)
+        | Expr::Read(_)
+        | Expr::Bound(_)
+        | Expr::Not(_)
+        | Expr::Neg(_)
+        | Expr::Binary(..)
+        | Expr::Ite(..)
+        | Expr::Quantified { .. }
+        | Expr::At { .. }
+        | Expr::Length(_)
+        | Expr::Wrap { .. } => None,
     }
-}
-
-fn depends_on(expr: &Expr, bound: BoundId) -> bool {
-    let mut found = *expr == Expr::Bound(bound);
-    super::constants::for_each_operand(expr, &mut |part| found = found || depends_on(part, bound));
-    found
 }

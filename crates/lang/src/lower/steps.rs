@@ -4,7 +4,6 @@ use base::Diagnostic;
 use model::{Annotation, Expr, LocationId, Parameter, Pattern, ProcessId, Step, Sync, Target};
 
 use super::Lowerer;
-use super::data::mentions_state;
 use super::expr::names_of;
 use super::names::{Binding, Global, Ty};
 use crate::ast::{self, Communication, Ident, PatternExpr, ProcessDecl, Sources, StepDecl};
@@ -154,7 +153,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn check_stateless(&mut self, lowered: &Expr, expr: &ast::Expr) -> Option<()> {
-        if !mentions_state(lowered) {
+        if !lowered.mentions_state() {
             return Some(());
         }
         let message = "this is part of the name of an action, so it must not depend on the state";

@@ -65,7 +65,16 @@ impl Lowerer<'_> {
             model::Expr::Enum(id, n) => {
                 Some(self.parts.enums[id.index()].variants[*n as usize].clone())
             }
-            _ => None,
+            model::Expr::Read(_)
+            | model::Expr::Bound(_)
+            | model::Expr::Not(_)
+            | model::Expr::Neg(_)
+            | model::Expr::Binary(..)
+            | model::Expr::Ite(..)
+            | model::Expr::Quantified { .. }
+            | model::Expr::At { .. }
+            | model::Expr::Length(_)
+            | model::Expr::Wrap { .. } => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use base::{AtomId, Diagnostic, Span};
 use logic::{Ltl, Op};
 use model::{
-    Access, AtomMeaning, BinaryOp, BoundId, Composition, Expr, Initial, LocationId, Pattern, Place,
+    Access, AtomMeaning, BinaryOp, BoundId, Composition, Expr, Initial, LocationId, Place,
     ProcessId, Scalar, Setting, Step, Stmt, StmtKind, Sync, Timer, Type, VarId,
 };
 
@@ -139,7 +139,7 @@ impl<'a> Lowerer<'a> {
                 Setting::To(Expr::Bound(bound))
             }
         };
-        if let Setting::To(expr) = &setting {
+        for expr in setting.operands() {
             let greatest = self.greatest(expr, out).min(MAX_SETTING);
             let timer = self.timer_of(&place)?;
             timer.limit = timer.limit.max(greatest);
@@ -154,14 +154,17 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         self.set_timer(timer, value, delay.span, out)?;
+        // shape: the last statement is the one that was appended above.
         let Some(StmtKind::SetTimer(place, _)) = out.last().map(|stmt| &stmt.kind) else {
             return None;
         };
         let place = place.clone();
         let is_fixed = |access: &Access| match access {
-            Access::Index(Expr::Int(_)) | Access::Field(_) => true,
-            Access::Index(Expr::Bound(bound)) => self.index_range(*bound).is_some(),
-            Access::Index(_) => false,
+            Access::Field(_) => true,
+            Access::Index(index) => match index.as_bound() {
+                Some(bound) => self.index_range(bound).is_some(),
+                None => index.as_literal().is_some(),
+            },
         };
         if place.path.iter().all(is_fixed) {
             return Some(place);
@@ -202,9 +205,9 @@ impl<'a> Lowerer<'a> {
             Expr::Bool(_) => 1,
             Expr::Ite(_, then, otherwise) => again(then).max(again(otherwise)),
             Expr::Binary(BinaryOp::Add, a, b) => again(a).saturating_add(again(b)),
-            Expr::Binary(BinaryOp::Sub, a, b) => match **b {
-                Expr::Int(value) => again(a).saturating_sub(value),
-                _ => MAX_SETTING,
+            Expr::Binary(BinaryOp::Sub, a, b) => match b.as_literal() {
+                Some(value) => again(a).saturating_sub(value),
+                None => MAX_SETTING,
             },
             Expr::Read(place) => match self.scalar_at(place) {
                 Some(Scalar::Range(_, hi)) => hi,
@@ -213,7 +216,14 @@ impl<'a> Lowerer<'a> {
             Expr::Bound(bound) => chosen_range(before, *bound)
                 .or_else(|| self.index_range(*bound))
                 .unwrap_or(MAX_SETTING),
-            _ => MAX_SETTING,
+            Expr::Enum(..)
+            | Expr::Not(_)
+            | Expr::Neg(_)
+            | Expr::Binary(..)
+            | Expr::Quantified { .. }
+            | Expr::At { .. }
+            | Expr::Length(_)
+            | Expr::Wrap { .. } => MAX_SETTING,
         }
     }
 
@@ -241,6 +251,7 @@ impl<'a> Lowerer<'a> {
         span: Span,
     ) -> Option<Value> {
         if let [argument] = arguments
+            // shape: anything else is not a timer, which is reported.
             && let Value::Scalar(Expr::Read(place), _) = self.operand(argument, None)?
             && self.timer_of(&place).is_some()
         {
@@ -256,6 +267,7 @@ impl<'a> Lowerer<'a> {
     /// A step must not depend on a value that an abstract timer does not keep, nor on time itself.
     pub(super) fn check_step_is_exact(&mut self, step: &Step) -> Option<()> {
         if let Some(clock) = self.parts.clock
+            // shape: no other step takes part in the event.
             && matches!(step.sync, Sync::Event { event, .. } if event == clock.event)
         {
             let message = "time passes by itself: no process takes part in `tick`";
@@ -268,14 +280,8 @@ impl<'a> Lowerer<'a> {
             return Some(());
         }
         let is_inexact = |expr: &Expr| model::is_inexact(timers, expr);
-        let in_communication = match &step.sync {
-            Sync::Send { payload, .. } => payload.iter().any(is_inexact),
-            Sync::Receive { patterns, .. } => patterns
-                .iter()
-                .any(|pattern| matches!(pattern, Pattern::Match(expr) if is_inexact(expr))),
-            Sync::Internal | Sync::Event { .. } => false,
-        };
-        if is_inexact(&step.guard) || in_communication || any_expr(&step.effect, &is_inexact) {
+        // Indices count like values: which element is written may depend on a timer as well.
+        if step.operands().into_iter().any(is_inexact) {
             self.report_inexact(step.span, "a step");
             return None;
         }
@@ -358,28 +364,19 @@ impl<'a> Lowerer<'a> {
 /// The greatest value that a choice among the statements gives a name.
 fn chosen_range(statements: &[Stmt], wanted: BoundId) -> Option<i64> {
     let mut choices = statements.iter().rev().filter_map(|stmt| match &stmt.kind {
-        StmtKind::Choose(bound, _, Expr::Int(hi), _) if *bound == wanted => Some(*hi),
-        _ => None,
+        StmtKind::Choose(bound, _, hi, _) if *bound == wanted => hi.as_literal(),
+        StmtKind::Assign(..)
+        | StmtKind::If(..)
+        | StmtKind::For(..)
+        | StmtKind::Choose(..)
+        | StmtKind::Assert(_)
+        | StmtKind::Let(..)
+        | StmtKind::Set(..)
+        | StmtKind::While(..)
+        | StmtKind::Fail(_)
+        | StmtKind::SetTimer(..)
+        | StmtKind::Tick
+        | StmtKind::Exhausted => None,
     });
     choices.next()
-}
-
-/// Does some expression in the statements satisfy the predicate?
-fn any_expr(statements: &[Stmt], holds: &dyn Fn(&Expr) -> bool) -> bool {
-    statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Assign(_, value) => holds(value),
-        StmtKind::If(condition, then, otherwise) => {
-            holds(condition) || any_expr(then, holds) || any_expr(otherwise, holds)
-        }
-        StmtKind::For(_, lo, hi, body) => holds(lo) || holds(hi) || any_expr(body, holds),
-        StmtKind::Choose(_, lo, hi, condition) => holds(lo) || holds(hi) || holds(condition),
-        StmtKind::Assert(condition) => holds(condition),
-        StmtKind::Let(_, value) | StmtKind::Set(_, value) => holds(value),
-        StmtKind::While(condition, body) => holds(condition) || any_expr(body, holds),
-        StmtKind::SetTimer(_, Setting::To(value)) => holds(value),
-        StmtKind::SetTimer(_, Setting::Any)
-        | StmtKind::Tick
-        | StmtKind::Fail(_)
-        | StmtKind::Exhausted => false,
-    })
 }

@@ -5,10 +5,10 @@ use model::{
     Access, ArrayType, EVERY_INDEX, EnumId, EnumType, Expr, Initial, OPEN_VALUES, Place, Scalar,
     Type, VarId, Variable,
 };
+use source::Options;
 
 use super::Lowerer;
 use super::names::{Global, Ty, Value};
-use crate::Options;
 use crate::ast::{self, ExprKind, Ident, TypeExpr};
 
 /// How many values a sample of an uninterpreted type may have.

@@ -5,8 +5,8 @@ use model::ConditionKind;
 
 use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
 use crate::ast::{
-    Binder, Communication, FairnessMark, FromBlock, PatternExpr, ProcessDecl, Sources, StepDecl,
-    Stmt,
+    Binder, Communication, Expr, FairnessMark, FromBlock, PatternExpr, ProcessDecl, Sources,
+    StepDecl, Stmt,
 };
 use crate::lexer::TokenKind;
 
@@ -297,7 +297,7 @@ impl Parser<'_> {
         self.expect("?")?;
         let patterns = if self.at("(") {
             let open = self.advance().span;
-            let mut patterns = self.in_brackets(|p| p.list(Self::pattern))?;
+            let mut patterns = self.in_brackets(|p| p.list(|p| p.pattern(Self::condition)))?;
             self.expect_close(")", open)?;
             // Only several components need parentheses, so around one they ask for equality.
             if let [PatternExpr::Plain(_)] = patterns.as_slice()
@@ -307,17 +307,18 @@ impl Parser<'_> {
             }
             patterns
         } else {
-            vec![self.pattern()?]
+            vec![self.pattern(Self::sum)?]
         };
         Ok(Communication::Receive(channel, patterns))
     }
 
-    fn pattern(&mut self) -> Parsed<PatternExpr> {
+    /// Inside of brackets any expression can be meant; outside, what follows may belong to the step.
+    fn pattern(&mut self, expr: fn(&mut Self) -> Parsed<Expr>) -> Parsed<PatternExpr> {
         if self.eat("_") {
             return Ok(PatternExpr::Ignore);
         }
         let in_parentheses = self.at("(");
-        let expr = self.sum()?;
+        let expr = expr(self)?;
         Ok(if in_parentheses {
             PatternExpr::Equal(expr)
         } else {

@@ -2,20 +2,24 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use lang::{Loaded, Options};
 use model::{Model, State};
+use source::{Options, Single};
 
-/// Loads a text.
-pub fn load(text: &str, options: &Options) -> Loaded {
+/// Loads a text in which every parameter must have a value.
+pub fn load(text: &str, options: &Options) -> Single {
     let source = base::Source {
         name: "test.fair".to_owned(),
         text: text.to_owned(),
     };
-    lang::load(source, options)
+    let closed = Options {
+        closed: true,
+        ..options.clone()
+    };
+    lang::load(source, &closed).single()
 }
 
 /// One line for each diagnostic: `code line:column message`, then its help.
-pub fn show(loaded: &Loaded) -> String {
+pub fn show(loaded: &Single) -> String {
     let mut shown = String::new();
     for diagnostic in &loaded.diagnostics {
         let span = diagnostic.labels[0].span;

@@ -4,8 +4,8 @@
 
 pub mod results;
 
-use base::{AtomId, Fairness, FairnessKind, Source, SourceId, Span};
-use evidence::{Trace, TraceStep};
+use base::{AtomId, Fairness, FairnessKind, Route, Source, SourceId, Span};
+use evidence::{RestsOn, Trace, TraceStep};
 use logic::{Ltl, NamedProperty, Property};
 use model::{
     Atom, AtomMeaning, BinaryOp, Channel, ChannelId, ChannelRef, EnumId, EnumType, Event, EventId,
@@ -170,29 +170,29 @@ pub fn fairness(kind: FairnessKind) -> Fairness {
 }
 
 pub fn question<'a>(
-    model: &'a Model,
     sources: &'a [Source],
     property: &'a NamedProperty,
     kind: FairnessKind,
 ) -> Question<'a> {
     Question {
-        model,
         sources,
-        property,
+        property: &property.name,
+        formula: &property.text,
+        span: property.span,
         fairness: fairness(kind),
-        assumptions: &[],
     }
 }
 
 pub fn cost() -> Cost {
     Cost {
-        route: "explicit".to_owned(),
+        route: Route::Explicit,
         states: Some(2048),
         transitions: Some(10_000),
         product_states: Some(4096),
         seconds: 0.031,
         peak_memory_bytes: Some(1 << 20),
         reduced: None,
+        rests_on: RestsOn::default(),
     }
 }
 

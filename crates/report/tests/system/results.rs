@@ -1,9 +1,9 @@
 //! Results about the small system, all of whose evidence stands up.
 
-use base::FairnessKind;
-use evidence::{Trace, Verdict, Violation, ViolationKind, validate};
+use base::{Fairness, FairnessKind};
+use evidence::{Judge, Trace, Verdict, Violation, ViolationKind};
 use logic::NamedProperty;
-use model::Model;
+use model::{Assumption, Model};
 use report::{PropertyResult, Report};
 
 use super::{cost, fairness, lasso, question, served, sources, system};
@@ -15,12 +15,21 @@ pub fn judged(
     kind: FairnessKind,
     verdict: &Verdict,
 ) -> PropertyResult {
-    if let Verdict::Violated(violation) = verdict {
-        let judged = validate(model, &property.property, fairness(kind), &[], violation);
-        assert_eq!(judged, Ok(()));
-    }
+    explained(model, property, fairness(kind), &[], verdict)
+}
+
+/// The same under assumptions.
+pub fn explained(
+    model: &Model,
+    property: &NamedProperty,
+    fairness: Fairness,
+    assumptions: &[Assumption],
+    verdict: &Verdict,
+) -> PropertyResult {
+    let judge = Judge::new(model, &property.property, fairness, assumptions);
+    let explanation = judge.verdict(verdict, None).expect("the evidence is right");
     let sources = sources();
-    question(model, &sources, property, kind).result(verdict, cost())
+    question(&sources, property, fairness.kind).result(verdict, &explanation, cost())
 }
 
 /// The result for `[]<> work`.

@@ -2,8 +2,8 @@
 
 use base::Span;
 use model::{
-    Access, ArrayType, BinaryOp, Expr, Initial, Owner, ProcessId, Scalar, Setting, Stmt, StmtKind,
-    Timer, Type, VarId, Variable,
+    Access, ArrayType, Atom, AtomMeaning, BinaryOp, Expr, Initial, Owner, ProcessId, Scalar,
+    Setting, Stmt, StmtKind, Timer, Type, VarId, Variable,
 };
 
 use super::{Generator, X, place};
@@ -90,6 +90,43 @@ impl Generator<'_> {
             }
         }
         self.parts.add_clock(Span::nowhere());
+        self.add_timer_atoms();
+    }
+
+    /// What can be said for certain of the timer that belongs to no process, and that it is set.
+    fn add_timer_atoms(&mut self) {
+        let timer = &self.parts.timers[0];
+        if timer.threshold.is_none() {
+            return;
+        }
+        let var = timer.var;
+        let path = match self.parts.vars[var.index()].ty {
+            Type::Array(_) => vec![Access::Index(Expr::Int(0))],
+            Type::Scalar(_) | Type::Record(_) => vec![],
+        };
+        let value = Expr::Int(self.random.below(3) as i64);
+        let ops = [BinaryOp::Le, BinaryOp::Eq];
+        let op = *self.random.pick(&ops);
+        let comparison = Expr::binary(op, Expr::Read(place(var, None, path)), value);
+        let certainly = AtomMeaning::Certainly(comparison, self.random.chance(50));
+
+        let before = self.parts.vars[..var.index()].iter();
+        let n_cells = before.map(|variable| {
+            let n_copies = variable.owner.map_or(1, |owner| {
+                let index = self.parts.processes[owner.index()].index;
+                index.map_or(1, |range| (range.hi - range.lo + 1) as usize)
+            });
+            n_copies * variable.ty.n_cells(&self.parts.records)
+        });
+        let set = AtomMeaning::TimerSet(n_cells.sum());
+
+        for (name, meaning) in [("certain", certainly), ("set", set)] {
+            self.parts.atoms.push(Atom {
+                name: name.into(),
+                meaning,
+                span: Span::nowhere(),
+            });
+        }
     }
 
     /// Lets a step set a timer or wait for it.
@@ -117,6 +154,7 @@ impl Generator<'_> {
         let setting = match self.random.below(4) {
             0 if is_abstract => Setting::Any,
             1 => Setting::To(Expr::Int(-1)),
+            2 => Setting::To(Expr::Int(1 + self.random.below(2) as i64)),
             _ => Setting::To(Expr::Read(place(X, None, vec![]))),
         };
         let step = &mut self.parts.processes[process].steps[step];

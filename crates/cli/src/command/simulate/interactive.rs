@@ -3,15 +3,11 @@
 use std::io::BufRead;
 
 use anyhow::Context as _;
-use base::Fairness;
-use evidence::View;
-use model::State;
+use fairground::model::State;
+use fairground::{Fairness, Here, Project, Random, Simulation};
 
-use super::obligations;
-use super::walk::{self, Here, Walk};
-use crate::loading::Loaded;
-use crate::random::Random;
-use crate::{output, start};
+use crate::failure::Failure;
+use crate::output;
 
 /// More initial states than this are counted, not listed.
 const MAX_LISTED: usize = 20;
@@ -26,7 +22,7 @@ const HELP: &str = concat!(
 /// A dialogue with the user.
 pub struct Session<'a, R> {
     /// The model.
-    pub loaded: &'a Loaded,
+    pub project: &'a Project,
     /// Whose obligations are shown.
     pub fairness: Fairness,
     /// For random steps.
@@ -42,11 +38,11 @@ impl<'a, R: BufRead> Session<'a, R> {
     ///
     /// # Errors
     /// Input or output fail.
-    pub fn run(&mut self, initial: Vec<State>) -> anyhow::Result<Option<Walk<'a>>> {
+    pub fn run(&mut self, initial: Vec<State>) -> Result<Option<Simulation<'a>>, Failure> {
         let Some(first) = self.choose_start(initial)? else {
             return Ok(None);
         };
-        let mut walk = Walk::new(&self.loaded.model, first);
+        let mut walk = self.project.simulate(first)?;
         output::print(&format!("start: {}\n", walk.state_text()))?;
         self.show_steps(&walk)?;
         while let Some(line) = self.ask()? {
@@ -58,8 +54,8 @@ impl<'a, R: BufRead> Session<'a, R> {
         Ok(Some(walk))
     }
 
-    fn obey(&mut self, walk: &mut Walk<'_>, line: &str) -> anyhow::Result<()> {
-        let n_steps = walk.here().steps().len();
+    fn obey(&mut self, walk: &mut Simulation<'_>, line: &str) -> anyhow::Result<()> {
+        let n_steps = walk.n_possible();
         match line {
             "" => Ok(()),
             "?" | "h" | "help" => output::print(HELP),
@@ -85,58 +81,55 @@ impl<'a, R: BufRead> Session<'a, R> {
         }
     }
 
-    fn take(&self, walk: &mut Walk<'_>, choice: usize) -> anyhow::Result<()> {
+    fn take(&self, walk: &mut Simulation<'_>, choice: usize) -> anyhow::Result<()> {
         walk.take(choice);
         let number = walk.n_steps();
         output::print(&format!("step {number}: {}\n", walk.last_step_text()))?;
         self.show_steps(walk)
     }
 
-    fn show_steps(&self, walk: &Walk<'_>) -> anyhow::Result<()> {
+    fn show_steps(&self, walk: &Simulation<'_>) -> anyhow::Result<()> {
         let mut text = String::new();
         match walk.here() {
-            Here::Error(error) => {
-                let error = start::error_text(error, &self.loaded.sources);
-                text += &format!("run-time error: {error}\n");
-            }
-            Here::Steps(steps) if steps.is_empty() => text += "deadlock: no step is possible\n",
-            Here::Steps(steps) => {
-                for choice in 0..steps.len() {
-                    let step = walk.step_text(walk.n_steps(), choice);
+            Here::Error(error) => text += &format!("run-time error: {error}\n"),
+            Here::Deadlock => text += "deadlock: no step is possible\n",
+            Here::Steps(n_possible) => {
+                for choice in 0..n_possible {
+                    let step = walk.step_text(choice);
                     text += &format!("  {}  {step}\n", choice + 1);
                 }
             }
         }
-        let n_pending = obligations::pending(&self.loaded.model, walk, self.fairness).len();
+        let n_pending = walk.pending(self.fairness).len();
         if n_pending > 0 {
             text += &format!("  (pending fairness: {n_pending}; f shows them)\n");
         }
         output::print(&text)
     }
 
-    fn show_obligations(&self, walk: &Walk<'_>) -> anyhow::Result<()> {
+    fn show_obligations(&self, walk: &Simulation<'_>) -> anyhow::Result<()> {
         let mut text = format!("fairness {}\n", self.fairness.name());
-        let pending = obligations::pending(&self.loaded.model, walk, self.fairness);
+        let pending = walk.pending(self.fairness);
         for line in &pending {
             text += &format!("  {line}\n");
         }
         if pending.is_empty() {
             text += "  nothing is pending\n";
         }
-        for assumption in obligations::assumed(&self.loaded.model) {
+        for assumption in walk.assumed() {
             text += &format!("  assumed of every run: {assumption}\n");
         }
         output::print(&text)
     }
 
-    fn choose_start(&mut self, mut initial: Vec<State>) -> anyhow::Result<Option<State>> {
+    fn choose_start(&mut self, mut initial: Vec<State>) -> Result<Option<State>, Failure> {
         if initial.len() == 1 {
             return Ok(initial.pop());
         }
-        let view = View::new(&self.loaded.model);
         let mut text = format!("{} initial states\n", initial.len());
         for (position, state) in initial.iter().take(MAX_LISTED).enumerate() {
-            text += &format!("  {}  {}\n", position + 1, walk::state_text(&view, state));
+            let values = self.project.state_text(state)?;
+            text += &format!("  {}  {values}\n", position + 1);
         }
         if initial.len() > MAX_LISTED {
             text += "  ...\n";

@@ -1,22 +1,16 @@
 //! `fair simulate`: a walk through the model, on the reference semantics.
 
 mod interactive;
-mod obligations;
-mod walk;
 
 use std::io::{self, IsTerminal as _};
 
-use base::{Fairness, FairnessKind};
-use model::Model;
+use fairground::{Here, Random, Simulation};
 
 use crate::failure::{Failure, Status};
-use crate::loading::{self, Loaded};
 use crate::options::SimulateOptions;
-use crate::random::Random;
-use crate::{output, start, trace_file};
+use crate::{loading, output, trace_file};
 
 use interactive::Session;
-use walk::{Here, Walk};
 
 /// Walks, at random or as the user says.
 ///
@@ -26,76 +20,61 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
     if let Some(path) = &options.trace {
         trace_file::check_writable(path)?;
     }
-    let loaded = loading::load(&options.model.file, &options.model.for_front_end(), true)?;
-    let initial = start::initial_states(&loaded.model);
-    let initial = initial.map_err(|reason| reason.into_failure(&loaded.sources))?;
+    let model = &options.model;
+    let project = loading::open_closed(&model.file, model.for_front_end())?;
+    let initial = project.initial_states()?;
     if initial.is_empty() {
         return Err(Failure::wrong("the model has no initial state"));
     }
+
     let mut random = Random::new(options.seed);
-    let (walk, status) = match options.random {
-        true => {
-            let first = initial[random.below(initial.len())].clone();
-            let walk = Walk::new(&loaded.model, first);
-            walk_at_random(walk, &loaded, options.steps, &mut random)?
-        }
-        false => {
-            let mut session = Session {
-                loaded: &loaded,
-                fairness: fairness(&loaded.model, options.fairness),
-                random,
-                input: io::stdin().lock(),
-                echo: !io::stdin().is_terminal(),
-            };
-            match session.run(initial)? {
-                Some(walk) => (walk, Status::Success),
-                None => return Ok(Status::Success),
-            }
+    let (walk, status) = if options.random {
+        let first = initial[random.below(initial.len())].clone();
+        let mut walk = project.simulate(first)?;
+        let status = walk_at_random(&mut walk, options.steps, &mut random)?;
+        (walk, status)
+    } else {
+        let mut session = Session {
+            project: &project,
+            fairness: project.fairness(options.fairness)?,
+            random,
+            input: io::stdin().lock(),
+            echo: !io::stdin().is_terminal(),
+        };
+        match session.run(initial)? {
+            Some(walk) => (walk, Status::Success),
+            None => return Ok(Status::Success),
         }
     };
     if let Some(path) = &options.trace {
-        let stored = trace_file::store_run(&loaded.model, &loaded.sources, walk.into_trace());
-        trace_file::write(path, &stored)?;
+        trace_file::write(path, &walk.store())?;
     }
     Ok(status)
 }
 
-/// What the user asks for, else what the model says, else its annotations.
-fn fairness(model: &Model, asked_for: Option<Fairness>) -> Fairness {
-    let annotated = Fairness {
-        kind: FairnessKind::None,
-        annotated: !model.parts().annotations.is_empty(),
-        timers: false,
-    };
-    asked_for.or(model.parts().fairness).unwrap_or(annotated)
-}
-
 /// Takes random steps until there are enough, or none is possible.
-fn walk_at_random<'a>(
-    mut walk: Walk<'a>,
-    loaded: &Loaded,
+fn walk_at_random(
+    walk: &mut Simulation<'_>,
     n_steps: usize,
     random: &mut Random,
-) -> Result<(Walk<'a>, Status), Failure> {
+) -> Result<Status, Failure> {
     output::print(&format!("start: {}\n", walk.state_text()))?;
     for number in 0..n_steps {
         match walk.here() {
-            Here::Steps(steps) if steps.is_empty() => {
+            Here::Deadlock => {
                 output::print("deadlock: no step is possible\n")?;
-                return Ok((walk, Status::Success));
+                return Ok(Status::Success);
             }
-            Here::Steps(steps) => {
-                let choice = random.below(steps.len());
-                walk.take(choice);
+            Here::Steps(n_possible) => {
+                walk.take(random.below(n_possible));
                 let text = format!("  {number}  {}\n", walk.last_step_text());
                 output::print(&text)?;
             }
             Here::Error(error) => {
-                let text = start::error_text(error, &loaded.sources);
-                output::print(&format!("run-time error: {text}\n"))?;
-                return Ok((walk, Status::Violated));
+                output::print(&format!("run-time error: {error}\n"))?;
+                return Ok(Status::Violated);
             }
         }
     }
-    Ok((walk, Status::Success))
+    Ok(Status::Success)
 }

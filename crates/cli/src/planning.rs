@@ -1,0 +1,150 @@
+//! From what is written on the command line to what the library is told.
+
+use std::sync::Arc;
+
+use fairground::{
+    AbstractionFormat, Budget, Options, Plan, PredicateOptions, REDUCE_AFTER, Reduction,
+    Reductions, SolverChoice, SystemProcesses, TimerFairness, name_formulas, solver_maker,
+};
+
+use crate::failure::Failure;
+use crate::options::{
+    AbstractFormat, AutomatonFormat, CheckOptions, DataOptions, ModelOptions, ReductionName,
+    Semantics, SolverName, TFairness,
+};
+
+impl ModelOptions {
+    /// What the front end has to know.
+    pub fn for_front_end(&self) -> Options {
+        Options {
+            defines: self.defines.clone(),
+            abstract_timers: self.abstract_timer.clone(),
+            ..Options::default()
+        }
+    }
+}
+
+impl CheckOptions {
+    /// What the front end has to know.
+    pub fn for_front_end(&self) -> Options {
+        let mut options = Options {
+            assume: self.assume.clone(),
+            ..self.model.for_front_end()
+        };
+        name_formulas(&mut options, &self.ltl, &self.ctl);
+        options
+    }
+
+    /// How questions are answered.
+    ///
+    /// # Errors
+    /// The options contradict each other.
+    pub fn plan(&self) -> Result<Plan, Failure> {
+        Ok(Plan {
+            fairness: self.fairness,
+            reduction: reduction(&self.reduce)?,
+            all_code: self.all_code,
+            interpreted: false,
+            bitstate: self.bitstate,
+            checkpoints: None,
+            budget: self.budget(),
+            timer_fairness: timer_fairness(self.t_fairness),
+            naive: self.semantics == Semantics::Naive,
+            route: self.route,
+            predicate: self.data.for_plan(),
+            no_cross_check: self.no_cross_check,
+        })
+    }
+
+    fn budget(&self) -> Budget {
+        let mut budget = Budget::unlimited().with_threads(self.threads.into());
+        if let Some(max_states) = self.max_states {
+            budget = budget.with_max_states(max_states);
+        }
+        if let Some(max_memory) = self.max_memory {
+            budget = budget.with_max_memory(max_memory);
+        }
+        budget
+    }
+}
+
+impl DataOptions {
+    /// How unbounded data is treated.
+    pub fn for_plan(&self) -> PredicateOptions {
+        let choice = SolverChoice {
+            solver: solver_name(self.solver),
+            confirm_with: self.confirm_with.map(solver_name),
+            patience: self.solver_timeout,
+            launch: Some(Arc::new(SystemProcesses)),
+        };
+        PredicateOptions {
+            solver: solver_maker(choice),
+            max_refinements: self.max_refinements,
+            ..PredicateOptions::default()
+        }
+    }
+}
+
+impl From<AbstractFormat> for AbstractionFormat {
+    fn from(format: AbstractFormat) -> Self {
+        match format {
+            AbstractFormat::Native => Self::Native,
+            AbstractFormat::Smv => Self::Smv,
+            AbstractFormat::Promela => Self::Promela,
+            AbstractFormat::Ws1s => Self::Ws1s,
+        }
+    }
+}
+
+impl From<AutomatonFormat> for fairground::AutomatonFormat {
+    fn from(format: AutomatonFormat) -> Self {
+        match format {
+            AutomatonFormat::Hoa => Self::Hoa,
+            AutomatonFormat::Dot => Self::Dot,
+        }
+    }
+}
+
+/// What a list of names asks for.
+fn reduction(list: &[ReductionName]) -> Result<Reduction, Failure> {
+    match list {
+        [ReductionName::Auto] => {
+            return Ok(Reduction::Auto {
+                after: REDUCE_AFTER,
+            });
+        }
+        [ReductionName::None] => return Ok(Reduction::None),
+        _ => {}
+    }
+    for (alone, name) in [(ReductionName::Auto, "auto"), (ReductionName::None, "none")] {
+        if list.contains(&alone) {
+            let message = format!("`{name}` cannot be combined with other reductions");
+            return Err(Failure::wrong(message));
+        }
+    }
+
+    let has = |reduction| list.contains(&reduction) || list.contains(&ReductionName::All);
+    Ok(Reduction::Chosen(Reductions {
+        partial_order: has(ReductionName::PartialOrder),
+        symmetry: has(ReductionName::Symmetry),
+        dead_variables: has(ReductionName::DeadVariables),
+    }))
+}
+
+fn timer_fairness(how: TFairness) -> TimerFairness {
+    match how {
+        TFairness::BuiltIn => TimerFairness::BuiltIn,
+        TFairness::WeakFormula => TimerFairness::WeakFormula,
+        TFairness::StrongFormula => TimerFairness::StrongFormula,
+        TFairness::None => TimerFairness::None,
+    }
+}
+
+fn solver_name(name: SolverName) -> fairground::SolverName {
+    match name {
+        SolverName::Embedded => fairground::SolverName::Embedded,
+        SolverName::Z3 => fairground::SolverName::Z3,
+        SolverName::Cvc5 => fairground::SolverName::Cvc5,
+        SolverName::Auto => fairground::SolverName::Auto,
+    }
+}

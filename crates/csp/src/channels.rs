@@ -1,0 +1,464 @@
+//! Communication: buffers as variables, handshakes as two halves, and the names of events that
+//! carry values.
+//!
+//! A channel with a buffer is two variables: its messages, oldest first, and how many there are.
+//! Cells behind the last message hold zero, so that equal contents are equal states. (The channels
+//! of the model are not used: an event here is named after the values it carries, and programs may
+//! look at messages without taking them.)
+
+use base::Span;
+use model::{Access, Expr, Place, Stmt, StmtKind};
+
+use super::ast::{BinaryOp, ChannelUse, Expr as Text, ExprRef};
+use super::lexer::Name;
+use super::moves::{Input, Label, Move, Output, Start};
+use super::ranges::{Interval, binder};
+use super::term::{Arg, Env, Machine};
+use super::value::{arithmetic, comparison, logical, truth};
+
+use std::rc::Rc;
+
+/// Events with more different values than this are not told apart.
+const MAX_SPELLINGS: usize = 130;
+
+/// A possible name of an event, and when it has it.
+pub(crate) type Spelling = (String, Expr);
+
+impl Machine<'_> {
+    /// How many cells a message of the channel takes, the one for its length included.
+    pub(crate) fn message_width(&self, channel: usize) -> usize {
+        let lengths = &self.ranges.lengths[channel];
+        let longest = lengths.last().copied().unwrap_or(1).max(1);
+        longest + usize::from(lengths.len() > 1)
+    }
+
+    pub(crate) fn message_count(&self, channel: usize, index: Option<Expr>) -> Place {
+        let (_, count) = self.buffers[channel].expect("the channel has a buffer");
+        Place {
+            var: count,
+            owner: None,
+            path: index.into_iter().map(Access::Index).collect(),
+        }
+    }
+
+    pub(crate) fn message_cell(
+        &self,
+        channel: usize,
+        index: Option<Expr>,
+        position: Expr,
+        component: usize,
+    ) -> Place {
+        let (items, _) = self.buffers[channel].expect("the channel has a buffer");
+        let mut path: Vec<Access> = index.into_iter().map(Access::Index).collect();
+        path.push(Access::Index(position));
+        if self.message_width(channel) > 1 {
+            path.push(Access::Index(Expr::Int(component as i64)));
+        }
+        Place {
+            var: items,
+            owner: None,
+            path,
+        }
+    }
+
+    /// All names that an event can have, and when it has each. An event with too many of them keeps
+    /// one name, with `_` for its values, except for the values that assertions mention.
+    pub(crate) fn spellings(
+        &mut self,
+        name: &str,
+        separator: char,
+        arguments: &[ExprRef],
+        env: &Env,
+        span: Span,
+    ) -> Option<Vec<Spelling>> {
+        let mut values = Vec::new();
+        for argument in arguments {
+            let value = self.value(argument, env)?.0;
+            let interval = self.interval(argument, env);
+            values.push((value, interval.unwrap_or((0, 0))));
+        }
+        let list = self.told_apart(&[&format!("{name}{separator}")], &values, name, span);
+        let spell = |(numbers, guard): (Option<Vec<i64>>, Expr)| match numbers {
+            Some(numbers) => (spell(name, separator, &numbers), guard),
+            None => (format!("{name}{separator}_"), guard),
+        };
+        Some(list.into_iter().map(spell).collect())
+    }
+
+    /// All combinations of values, and when each is the case. If there are too many, only those that
+    /// assertions mention under one of the `keys` are told apart; the others are one (`None`).
+    fn told_apart(
+        &mut self,
+        keys: &[&str],
+        values: &[(Expr, Interval)],
+        name: &str,
+        span: Span,
+    ) -> Vec<(Option<Vec<i64>>, Expr)> {
+        if let Some(list) = self.spelled(values) {
+            let known = |(numbers, guard)| (Some(numbers), guard);
+            return list.into_iter().map(known).collect();
+        }
+        self.merged.add(name, span);
+        self.warn_open(name, span);
+        let mentioned = keys.iter().filter_map(|key| self.mentioned.get(*key));
+        let mentioned: std::collections::BTreeSet<Vec<i64>> = mentioned
+            .flatten()
+            .filter(|list| list.len() == values.len())
+            .cloned()
+            .collect();
+        let mut list = Vec::new();
+        let mut others = Expr::Bool(true);
+        for numbers in mentioned {
+            let mut guard = Expr::Bool(true);
+            for ((value, _), number) in values.iter().zip(&numbers) {
+                let equal = comparison(BinaryOp::Eq, value.clone(), Expr::Int(*number));
+                guard = logical(BinaryOp::And, guard, equal);
+            }
+            others = logical(BinaryOp::And, others, Expr::not(guard.clone()));
+            list.push((Some(numbers), guard));
+        }
+        list.push((None, others));
+        list
+    }
+
+    pub(crate) fn warn_open(&mut self, name: &str, span: Span) {
+        let message = format!(
+            "events of `{name}` carry too many different values to be told apart: what depends on them is not decided"
+        );
+        let diagnostic = base::Diagnostic::warning("open-event", span, message);
+        let help = "give the variables that it carries a range, as in `var x:{0..9} = 0;`";
+        self.diagnostics.push(diagnostic.help(help));
+    }
+
+    /// All combinations of values, and when each is the case; nothing if there are too many.
+    pub(crate) fn spelled(&self, values: &[(Expr, Interval)]) -> Option<Vec<(Vec<i64>, Expr)>> {
+        let mut list = vec![(Vec::new(), Expr::Bool(true))];
+        for (value, (lo, hi)) in values {
+            let known = value.as_literal();
+            let (lo, hi) = known.map_or((*lo, *hi), |value| (value, value));
+            if (hi - lo + 1).saturating_mul(list.len() as i64) > MAX_SPELLINGS as i64 {
+                return None;
+            }
+            let mut next = Vec::new();
+            for (numbers, guard) in &list {
+                for number in lo..=hi {
+                    let equal = comparison(BinaryOp::Eq, value.clone(), Expr::Int(number));
+                    let guard = logical(BinaryOp::And, guard.clone(), equal);
+                    let mut numbers: Vec<i64> = numbers.clone();
+                    numbers.push(number);
+                    next.push((numbers, guard));
+                }
+            }
+            list = next;
+        }
+        Some(list)
+    }
+
+    /// The channel, and its index as a value with its range.
+    fn channel(
+        &mut self,
+        channel: &ChannelUse,
+        env: &Env,
+    ) -> Option<(usize, Option<(Expr, Interval)>)> {
+        let Some(&id) = self.scope.channel_by_name.get(&channel.name.text) else {
+            let known = self.scope.channel_by_name.keys();
+            let advice = self.scope.advice(&channel.name.text, known);
+            let message = format!("there is no channel `{}`", channel.name.text);
+            let diagnostic = base::Diagnostic::error("unknown-channel", channel.name.span, message);
+            self.diagnostics.push(match advice.is_empty() {
+                true => diagnostic,
+                false => diagnostic.help(advice),
+            });
+            return None;
+        };
+        let count = self.scope.channels[id].count;
+        match (&channel.index, count) {
+            (None, None) => Some((id, None)),
+            (Some(index), Some(count)) => {
+                let (value, _) = self.value(index, env)?;
+                let (lo, hi) = self.interval(index, env).unwrap_or((0, 0));
+                // shape: an index that is not known is checked when it is used.
+                if let Expr::Int(value) = value
+                    && !(0..count).contains(&value)
+                {
+                    let message = format!("`{}` has no channel {value}", channel.name.text);
+                    return self.error("index-out-of-range", index.span, message);
+                }
+                let (lo, hi) = (lo.max(0), hi.min(count - 1));
+                Some((id, Some((value, (lo, hi.max(lo))))))
+            }
+            (None, Some(_)) => {
+                let message = format!("`{}` is an array of channels; say which", channel.name.text);
+                self.error("type-mismatch", channel.name.span, message)
+            }
+            (Some(_), None) => {
+                let message = format!("`{}` is one channel, not an array", channel.name.text);
+                self.error("type-mismatch", channel.name.span, message)
+            }
+        }
+    }
+
+    /// The channels that an index can mean, each with its name and when it is meant.
+    fn singles(
+        &mut self,
+        id: usize,
+        index: Option<(Expr, Interval)>,
+        span: Span,
+    ) -> Option<Vec<(i64, String, Expr)>> {
+        let name = self.scope.channels[id].name.text.to_string();
+        let Some(index) = index else {
+            return Some(vec![(0, name, Expr::Bool(true))]);
+        };
+        match self.spelled(&[index]) {
+            Some(list) => {
+                let single = |(numbers, guard): (Vec<i64>, Expr)| {
+                    (numbers[0], format!("{name}[{}]", numbers[0]), guard)
+                };
+                Some(list.into_iter().map(single).collect())
+            }
+            None => {
+                let message = "too many channels can be meant here";
+                self.error("not-constant", span, message)
+            }
+        }
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        start: &Start<'_>,
+        channel: &ChannelUse,
+        values: &[ExprRef],
+        out: &mut Vec<Move>,
+    ) -> Option<()> {
+        let (id, index) = self.channel(channel, start.env)?;
+        let mut sent = Vec::new();
+        for value in values {
+            let interval = self.interval(value, start.env).unwrap_or((0, 0));
+            sent.push((self.value(value, start.env)?.0, interval));
+        }
+        let base = self.after(start, &[])?;
+        let is_array = self.scope.channels[id].count.is_some();
+        for (number, name, guard) in self.singles(id, index, channel.name.span)? {
+            let keys = ['!', '?', '.'].map(|mark| format!("{name}{mark}"));
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let spelled = self.told_apart(&keys, &sent, &name, channel.name.span);
+            for (numbers, chosen) in spelled {
+                let payload: Vec<Expr> = match &numbers {
+                    None => sent.iter().map(|(value, _)| value.clone()).collect(),
+                    Some(numbers) => numbers.iter().map(|number| Expr::Int(*number)).collect(),
+                };
+                let text = numbers.map_or_else(|| "_".to_owned(), |numbers| joined(&numbers));
+                let mut step = base.clone();
+                let mut guard = logical(BinaryOp::And, guard.clone(), chosen);
+                if self.buffers[id].is_some() {
+                    let single = is_array.then_some(Expr::Int(number));
+                    let room = self.push(id, single, &payload, &mut step);
+                    guard = logical(BinaryOp::And, guard, room);
+                    step.label = Label::Alone(format!("{name}!{text}").into());
+                } else {
+                    step.label = Label::Send(Rc::new(Output {
+                        channel: id,
+                        index: number,
+                        values: payload,
+                        text,
+                    }));
+                }
+                step.guard = logical(BinaryOp::And, guard, step.guard);
+                if step.guard != Expr::Bool(false) {
+                    out.push(step);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Appends a message before anything else happens; says when there is room.
+    fn push(&self, id: usize, index: Option<Expr>, values: &[Expr], step: &mut Move) -> Expr {
+        let count = self.message_count(id, index.clone());
+        let position = Expr::Read(count.clone());
+        let mut store = Vec::new();
+        let assign =
+            |place: Place, value: Expr| Stmt::new(StmtKind::Assign(place, value), step.span);
+        for (component, value) in values.iter().enumerate() {
+            let cell = self.message_cell(id, index.clone(), position.clone(), component);
+            store.push(assign(cell, value.clone()));
+        }
+        if self.ranges.lengths[id].len() > 1 {
+            let component = self.message_width(id) - 1;
+            let cell = self.message_cell(id, index.clone(), position.clone(), component);
+            store.push(assign(cell, Expr::Int(values.len() as i64)));
+        }
+        let next = arithmetic(BinaryOp::Add, position.clone(), Expr::Int(1));
+        store.push(assign(count, next));
+        step.effect.splice(0..0, store);
+        let size = Expr::Int(self.scope.channels[id].size);
+        comparison(BinaryOp::Lt, position, size)
+    }
+
+    pub(crate) fn receive(
+        &mut self,
+        start: &Start<'_>,
+        channel: &ChannelUse,
+        condition: Option<&Text>,
+        patterns: &[ExprRef],
+        out: &mut Vec<Move>,
+    ) -> Option<()> {
+        let (id, index) = self.channel(channel, start.env)?;
+        let mut bounds = Vec::new();
+        let mut received: Vec<(Name, Arg)> = Vec::new();
+        let mut matches = Vec::new();
+        for (position, pattern) in patterns.iter().enumerate() {
+            let name = binder(self.scope, pattern);
+            let bound = self.fresh(name.map_or("message", |name| name));
+            bounds.push(bound);
+            match name {
+                Some(name) => received.push((name.clone(), Arg::Bound(bound))),
+                None => matches.push((position, self.value(pattern, start.env)?.0)),
+            }
+        }
+        let condition = match condition {
+            None => Expr::Bool(true),
+            Some(condition) => {
+                let env = start.env.with(received.iter().cloned());
+                truth(self.condition(condition, &env)?)
+            }
+        };
+        let base = self.after(start, &received)?;
+        for (number, name, guard) in self.singles(id, index, channel.name.span)? {
+            let input = Input {
+                channel: id,
+                index: number,
+                bounds: bounds.clone(),
+                matches: matches.clone(),
+                condition: condition.clone(),
+            };
+            let mut step = base.clone();
+            step.guard = logical(BinaryOp::And, guard, step.guard);
+            if self.buffers[id].is_some() {
+                self.take(&name, input, &step, channel.name.span, out);
+            } else {
+                step.label = Label::Receive(Rc::new(input));
+                out.push(step);
+            }
+        }
+        Some(())
+    }
+
+    /// Takes the oldest message of a buffer: one move for each message that it can be.
+    fn take(&mut self, name: &str, input: Input, base: &Move, span: Span, out: &mut Vec<Move>) {
+        let id = input.channel;
+        let is_array = self.scope.channels[id].count.is_some();
+        let index = is_array.then_some(Expr::Int(input.index));
+        let count = Expr::Read(self.message_count(id, index.clone()));
+        let mut present = comparison(BinaryOp::Gt, count, Expr::Int(0));
+        if self.ranges.lengths[id].len() > 1 {
+            let component = self.message_width(id) - 1;
+            let cell = self.message_cell(id, index.clone(), Expr::Int(0), component);
+            let length = Expr::Int(input.bounds.len() as i64);
+            let fits = comparison(BinaryOp::Eq, Expr::Read(cell), length);
+            present = logical(BinaryOp::And, present, fits);
+        } else if !self.ranges.lengths[id].contains(&input.bounds.len()) {
+            // No message of this length is ever sent.
+            return;
+        }
+        let mut cells = Vec::new();
+        for component in 0..input.bounds.len() {
+            let cell = self.message_cell(id, index.clone(), Expr::Int(0), component);
+            let known = self.ranges.messages[id].get(component);
+            let values = known.and_then(|known| known.values).unwrap_or((0, 0));
+            let matched = input
+                .matches
+                .iter()
+                .find(|(position, _)| *position == component);
+            let values = match matched {
+                Some((_, Expr::Int(value))) => (*value, *value),
+                _ => values,
+            };
+            cells.push((Expr::Read(cell), values));
+        }
+        let spelled = self.told_apart(&[&format!("{name}?")], &cells, name, span);
+        for (numbers, chosen) in spelled {
+            let values = match &numbers {
+                None => cells.iter().map(|(cell, _)| cell.clone()).collect(),
+                Some(numbers) => numbers.iter().map(|number| Expr::Int(*number)).collect(),
+            };
+            let output = Output {
+                channel: id,
+                index: input.index,
+                values,
+                text: numbers.map_or_else(|| "_".to_owned(), |numbers| joined(&numbers)),
+            };
+            let Some((guard, bound)) = super::moves::handover(&output, &input) else {
+                continue;
+            };
+            let mut step = base.clone();
+            let guard = logical(BinaryOp::And, chosen, guard);
+            let guard = logical(BinaryOp::And, present.clone(), guard);
+            step.guard = logical(BinaryOp::And, guard, step.guard);
+            step.lets.splice(0..0, bound);
+            let shift = self.shift(id, index.clone(), step.span);
+            step.effect.splice(0..0, shift);
+            step.label = Label::Alone(format!("{name}?{}", output.text).into());
+            if step.guard != Expr::Bool(false) {
+                out.push(step);
+            }
+        }
+    }
+
+    /// Removes the oldest message.
+    fn shift(&mut self, id: usize, index: Option<Expr>, span: Span) -> Vec<Stmt> {
+        let size = self.scope.channels[id].size;
+        let width = self.message_width(id);
+        let assign = |place: Place, value: Expr| Stmt::new(StmtKind::Assign(place, value), span);
+        let mut list = Vec::new();
+        if size > 1 {
+            let bound = self.fresh("position");
+            let here = Expr::Bound(bound);
+            let next = arithmetic(BinaryOp::Add, here.clone(), Expr::Int(1));
+            let mut body = Vec::new();
+            for component in 0..width {
+                let to = self.message_cell(id, index.clone(), here.clone(), component);
+                let from = self.message_cell(id, index.clone(), next.clone(), component);
+                body.push(assign(to, Expr::Read(from)));
+            }
+            let kind = StmtKind::For(bound, Expr::Int(0), Expr::Int(size - 2), body);
+            list.push(Stmt::new(kind, span));
+        }
+        for component in 0..width {
+            let last = Expr::Int(size - 1);
+            let cell = self.message_cell(id, index.clone(), last, component);
+            list.push(assign(cell, Expr::Int(0)));
+        }
+        let count = self.message_count(id, index);
+        let fewer = arithmetic(BinaryOp::Sub, Expr::Read(count.clone()), Expr::Int(1));
+        list.push(assign(count, fewer));
+        list
+    }
+
+    /// The name of the event in which a message is handed over.
+    pub(crate) fn handshake_name(&self, output: &Output) -> Name {
+        format!("{}.{}", self.single_name(output), output.text).into()
+    }
+
+    /// `c`, or `c[2]` of an array.
+    pub(crate) fn single_name(&self, output: &Output) -> String {
+        let channel = &self.scope.channels[output.channel];
+        match channel.count {
+            Some(_) => format!("{}[{}]", channel.name.text, output.index),
+            None => channel.name.text.to_string(),
+        }
+    }
+}
+
+fn joined(numbers: &[i64]) -> String {
+    let list: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    list.join(".")
+}
+
+/// `e.1.2`, `c!1`.
+pub(crate) fn spell(name: &str, separator: char, numbers: &[i64]) -> String {
+    match numbers.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}{separator}{}", joined(numbers)),
+    }
+}

@@ -1,0 +1,419 @@
+//! CSP#, the language of the Process Analysis Toolkit (PAT).
+//!
+//! [`load`] reads a text and returns one model for each process that its assertions speak of, with
+//! what they ask. A process term becomes components that run side by side (`skeleton.rs`), each
+//! with its terms as locations (`component.rs`), by the operational semantics in `moves.rs`.
+//! `docs/reference/csp.md` says what is understood and how it is read.
+//!
+//! ```
+//! let text = "P = a -> b -> P; #assert P deadlockfree;";
+//! let source = base::Source { name: "p.csp".into(), text: text.into() };
+//! let no_files = source::Memory::default();
+//! let loaded = csp::load(source, &no_files, &source::Options::default());
+//! assert!(loaded.diagnostics.is_empty());
+//! assert_eq!(loaded.questions[0].property.name, "P deadlockfree");
+//! assert_eq!(loaded.systems()[0].model.actions()[0].name, "a");
+//! ```
+
+mod alphabet;
+mod assemble;
+mod assertion;
+mod ast;
+mod channels;
+mod component;
+mod composition;
+mod declared;
+mod handshake;
+mod lexer;
+mod merged;
+mod moves;
+mod names;
+mod parser;
+mod program;
+mod ranges;
+mod scope;
+mod settle;
+mod skeleton;
+mod term;
+mod value;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use base::{Diagnostic, Severity, Source, SourceId, Span};
+use model::{Model, ModelParts};
+use source::{
+    Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, Question, QuestionKind, System, beside,
+};
+
+use assertion::Atoms;
+use ast::{Claim, Formula, ProcessUse, Spec};
+use component::Limits;
+use scope::Scope;
+use term::{Arg, Env, Machine, Term};
+
+/// Locations of a component, unless the caller says otherwise.
+const DEFAULT_POOL: usize = 4000;
+
+/// What an included file contains; nothing if it cannot be read.
+type ReadFile<'f> = &'f mut dyn FnMut(&str) -> Option<String>;
+
+/// CSP# as a front end.
+#[derive(Clone, Copy, Debug)]
+pub struct Csp;
+
+impl FrontEnd for Csp {
+    fn name(&self) -> &'static str {
+        "CSP#"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["csp"]
+    }
+
+    /// Numbers of terms.
+    fn larger_pools(&self) -> &'static [usize] {
+        &[20_000]
+    }
+
+    fn accept(&self, options: &Options) -> Result<(), String> {
+        if !options.ctl.is_empty() {
+            let message =
+                "formulas with path quantifiers (`--ctl`) cannot be asked of CSP# models yet";
+            return Err(message.to_owned());
+        }
+        if !options.abstract_timers.is_empty() {
+            let message = "CSP# models have no timers, so there is nothing for `--abstract-timer`";
+            return Err(message.to_owned());
+        }
+        Ok(())
+    }
+
+    fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded {
+        load(source, files, options)
+    }
+}
+
+/// Reads a model with its assertions. Included files lie beside it in `files`.
+#[must_use]
+pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
+    let main = Path::new(&source.name).to_owned();
+    let mut read = |name: &str| files.read(&beside(&main, name)).ok();
+    let mut reader = Reader {
+        options,
+        sources: vec![source],
+        diagnostics: Vec::new(),
+    };
+    let found = reader.run(&mut read);
+    let found = found.map(|(systems, questions)| (Content::Systems(systems), questions));
+    Loaded::new(found, reader.sources, reader.diagnostics)
+}
+
+struct Reader<'o> {
+    options: &'o Options,
+    sources: Vec<Source>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A process with arguments that are known.
+type Root = (usize, Vec<Option<i64>>);
+
+impl Reader<'_> {
+    fn run(&mut self, read: ReadFile<'_>) -> Option<(Vec<System>, Vec<Question>)> {
+        let spec = self.parse(read)?;
+        let formulas = self.formulas()?;
+        let scope = scope::scope(&spec, &self.options.defines, &mut self.diagnostics);
+        declared::check_calls(&scope, &mut self.diagnostics);
+        declared::warn_programs(&scope, &mut self.diagnostics);
+        if self.has_errors() {
+            return None;
+        }
+        let (roots, uses) = self.roots(&spec, &scope)?;
+        let mut systems = Vec::new();
+        let mut questions: Vec<Option<Question>> = vec![None; uses.len()];
+        let mut extra = Vec::new();
+        for (position, root) in roots.iter().enumerate() {
+            let ranges = ranges::analyse(&scope, std::slice::from_ref(root));
+            let asked = Asked {
+                spec: &spec,
+                uses: &uses,
+                formulas: if position == 0 { &formulas } else { &[] },
+            };
+            let system = self.system(position, root, &scope, &ranges, &asked, &mut questions);
+            let (system, own) = system?;
+            systems.push(system);
+            extra.extend(own);
+        }
+        let mut questions: Vec<Question> = questions.into_iter().flatten().collect();
+        questions.extend(extra);
+        questions.iter_mut().for_each(|q| q.doubt(&systems));
+        number_names(&mut questions);
+        Some((systems, questions))
+    }
+
+    fn has_errors(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
+    }
+
+    fn parse(&mut self, read: ReadFile<'_>) -> Option<Spec> {
+        let mut spec = Spec::default();
+        let mut position = 0;
+        while position < self.sources.len() {
+            let id = SourceId::new(position);
+            let text = self.sources[position].text.clone();
+            if text.len() > MAX_BYTES {
+                let message = format!("the text has more than {} bytes", MAX_BYTES);
+                let span = Span::new(id, 0, 0);
+                self.diagnostics
+                    .push(Diagnostic::error("too-large", span, message));
+                return None;
+            }
+            parser::parse(&text, id, &mut spec, &mut self.diagnostics);
+            for (path, span) in std::mem::take(&mut spec.includes) {
+                if self.sources.iter().any(|source| *source.name == *path) {
+                    continue;
+                }
+                match read(&path) {
+                    Some(text) => self.sources.push(Source {
+                        name: path.to_string(),
+                        text,
+                    }),
+                    None => {
+                        let message = format!("`{path}` cannot be read");
+                        self.diagnostics
+                            .push(Diagnostic::error("include", span, message));
+                    }
+                }
+            }
+            position += 1;
+        }
+        (!self.has_errors()).then_some(spec)
+    }
+
+    /// The formulas of the options: `--ltl` first, then `--assume`.
+    fn formulas(&mut self) -> Option<Vec<(Formula, SourceId)>> {
+        let ltl = self.options.ltl.iter().map(|(_, text)| ("<--ltl>", text));
+        let assume = self.options.assume.iter().map(|text| ("<--assume>", text));
+        let mut formulas = Vec::new();
+        for (name, text) in ltl.chain(assume) {
+            let id = SourceId::new(self.sources.len());
+            self.sources.push(Source {
+                name: name.to_owned(),
+                text: text.clone(),
+            });
+            let formula = parser::parse_formula(text, id, &mut self.diagnostics);
+            formulas.push((formula, id));
+        }
+        let formula = |(formula, id): (Option<Formula>, SourceId)| Some((formula?, id));
+        formulas.into_iter().map(formula).collect()
+    }
+
+    /// The processes that assertions speak of, and for each assertion its process and, for a
+    /// refinement, the other.
+    #[expect(clippy::type_complexity, reason = "used once")]
+    fn roots(
+        &mut self,
+        spec: &Spec,
+        scope: &Scope,
+    ) -> Option<(Vec<Root>, Vec<(usize, Option<usize>)>)> {
+        let mut roots: Vec<Root> = Vec::new();
+        let mut uses = Vec::new();
+        for decl in &spec.assertions {
+            let own = self.root(&decl.process, scope, &mut roots);
+            let other = match &decl.claim {
+                Claim::Refines(_, other) => Some(self.root(other, scope, &mut roots)?),
+                _ => None,
+            };
+            uses.push((own?, other));
+        }
+        if roots.is_empty() {
+            let named = scope.process_by_name.get("System").copied();
+            let is_closed = |process: &usize| scope.processes[*process].parameters.is_empty();
+            let last = (0..scope.processes.len()).rev().find(is_closed);
+            let Some(process) = named.filter(is_closed).or(last) else {
+                let message = "there is no process without parameters that could be run";
+                let span = Span::nowhere();
+                self.diagnostics
+                    .push(Diagnostic::error("no-process", span, message));
+                return None;
+            };
+            roots.push((process, Vec::new()));
+        }
+        Some((roots, uses))
+    }
+
+    fn root(&mut self, used: &ProcessUse, scope: &Scope, roots: &mut Vec<Root>) -> Option<usize> {
+        let name = &used.name;
+        let mut error = |code, message: String| {
+            self.diagnostics
+                .push(Diagnostic::error(code, name.span, message));
+        };
+        let Some(&process) = scope.process_by_name.get(&name.text) else {
+            error(
+                "unknown-process",
+                format!("there is no process `{}`", name.text),
+            );
+            return None;
+        };
+        let (wanted, given) = (
+            scope.processes[process].parameters.len(),
+            used.arguments.len(),
+        );
+        if wanted != given {
+            let message = format!("`{}` takes {wanted} arguments, not {given}", name.text);
+            error("wrong-arity", message);
+            return None;
+        }
+        let mut arguments = Vec::new();
+        for argument in &used.arguments {
+            match scope.constant(argument) {
+                Some((value, _)) => arguments.push(Some(value)),
+                None => {
+                    error("not-constant", "the arguments must be constant".to_owned());
+                    return None;
+                }
+            }
+        }
+        let root = (process, arguments);
+        Some(
+            roots
+                .iter()
+                .position(|known| *known == root)
+                .unwrap_or_else(|| {
+                    roots.push(root);
+                    roots.len() - 1
+                }),
+        )
+    }
+
+    fn system(
+        &mut self,
+        position: usize,
+        root: &Root,
+        scope: &Scope,
+        ranges: &ranges::Ranges,
+        asked: &Asked<'_>,
+        questions: &mut [Option<Question>],
+    ) -> Option<(System, Vec<Question>)> {
+        let (parts, buffers) = declared::globals(scope, ranges);
+        let mut machine = Machine::new(
+            scope,
+            ranges,
+            parts,
+            buffers,
+            &mut self.diagnostics,
+            &self.sources,
+        );
+        machine.mentioned = declared::mentioned(asked.spec, asked.formulas, scope);
+        let constant = |value: &Option<i64>| Arg::Const(value.unwrap_or(0), scope::Ty::Any);
+        let arguments = root.1.iter().map(constant).collect();
+        let term = machine.term(Term::Call(root.0, arguments));
+        let pool = match self.options.pool {
+            0 => DEFAULT_POOL,
+            pool => pool,
+        };
+        let limits = Limits {
+            n_locations: pool,
+            depth: (pool / 20).clamp(50, 300),
+        };
+        let name = machine.describe(term, &self.sources, 0);
+        let assembled = machine.assemble(term, limits, &self.sources)?;
+        let mut atoms = Atoms {
+            machine: &mut machine,
+            assembled: &assembled,
+            by_name: BTreeMap::new(),
+            mentioned: None,
+        };
+        for (assertion, (own, other)) in asked.uses.iter().enumerate() {
+            if *own == position {
+                let decl = &asked.spec.assertions[assertion];
+                let text = text_at(decl.span, &self.sources);
+                let mut question = atoms.question(decl, position, &text)?;
+                if let (Some(specification), Claim::Refines(refinement, _)) = (other, &decl.claim) {
+                    question.kind = QuestionKind::Refines {
+                        refinement: *refinement,
+                        specification: *specification,
+                        silent: assemble::SILENT.to_owned(),
+                    };
+                }
+                questions[assertion] = Some(question);
+            }
+        }
+        let mut extra = Vec::new();
+        let mut assumed = None;
+        atoms.mentioned = None;
+        for (index, (formula, id)) in asked.formulas.iter().enumerate() {
+            let text = &self.sources[id.index()].text;
+            let span = Span::new(*id, 0, text.len());
+            match self.options.ltl.get(index) {
+                Some((name, _)) => extra.push(atoms.extra(name, text, formula, span)?),
+                None => {
+                    let assumption = atoms.assumption(formula, true)?;
+                    atoms.machine.parts.assumptions.push(assumption);
+                    assumed = assumed.or(atoms.mentioned.take());
+                }
+            }
+        }
+        let compound = assembled.compound.map(|(name, _)| name);
+        let doubts = machine.doubts(assumed);
+        let parts = std::mem::take(&mut machine.parts);
+        let model = self.finish(parts)?;
+        Some((
+            System {
+                name,
+                model,
+                compound,
+                doubts,
+            },
+            extra,
+        ))
+    }
+
+    fn finish(&mut self, parts: ModelParts) -> Option<Model> {
+        if self.has_errors() {
+            return None;
+        }
+        match parts.finish() {
+            Ok(model) => Some(model),
+            Err(error) => {
+                let diagnostic = Diagnostic::error("bad-model", error.span, error.message);
+                self.diagnostics.push(diagnostic);
+                None
+            }
+        }
+    }
+}
+
+/// What is asked of one system.
+struct Asked<'s> {
+    spec: &'s Spec,
+    uses: &'s [(usize, Option<usize>)],
+    formulas: &'s [(Formula, SourceId)],
+}
+
+/// The text at a place, in one line.
+pub(crate) fn text_at(span: Span, sources: &[Source]) -> String {
+    let text = sources.get(span.source.index());
+    let text = text.and_then(|source| source.text.get(span.start as usize..span.end as usize));
+    let words: Vec<&str> = text.unwrap_or("?").split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Makes the names of questions different.
+fn number_names(questions: &mut [Question]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for question in questions {
+        let n = seen.entry(question.property.name.clone()).or_insert(0);
+        *n += 1;
+        if *n > 1 {
+            question.property.name = format!("{} #{n}", question.property.name);
+        }
+    }
+}
+
+/// An environment without names, for what stands outside of all processes.
+pub(crate) fn outside() -> Env {
+    Env::new(usize::MAX, Vec::new())
+}

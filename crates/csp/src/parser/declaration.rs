@@ -1,0 +1,406 @@
+//! What stands at the top level.
+
+use std::rc::Rc;
+
+use source::Refinement;
+
+use super::Parser;
+use crate::ast::{
+    AlphabetDecl, AssertDecl, ChannelDecl, Claim, EventSpec, Ident, MacroBody, MacroDecl, ProcDecl,
+    ProcessUse, RecordItem, Spec, VarDecl, VarInit,
+};
+use crate::lexer::Tok;
+
+impl Parser<'_> {
+    pub(super) fn specification(&mut self, spec: &mut Spec) {
+        while *self.peek() != Tok::Eof {
+            let before = self.position;
+            if self.declaration(spec).is_none() {
+                self.recover(before);
+            }
+        }
+    }
+
+    /// Skips the rest of a declaration that could not be read.
+    fn recover(&mut self, before: usize) {
+        if self.position == before {
+            self.advance();
+        }
+        let mut depth = 0_usize;
+        loop {
+            match self.peek() {
+                Tok::Eof => return,
+                Tok::Sym("{" | "(") => depth += 1,
+                Tok::Sym("}" | ")") => depth = depth.saturating_sub(1),
+                Tok::Sym(";") if depth == 0 && self.ends_declaration(1) => {
+                    self.advance();
+                    return;
+                }
+                Tok::Sym("#") => return,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    /// Does a declaration, or nothing, start so many tokens ahead?
+    pub(super) fn ends_declaration(&self, ahead: usize) -> bool {
+        match self.peek_at(ahead) {
+            Tok::Eof | Tok::Sym("#") => true,
+            Tok::Ident(name) => match &**name {
+                "var" | "hvar" | "channel" | "enum" => true,
+                _ => match self.peek_at(ahead + 1) {
+                    Tok::Sym("=") => true,
+                    Tok::Sym("(") => self
+                        .closing(ahead + 1)
+                        .is_some_and(|end| self.is_at(end + 1, "=")),
+                    _ => false,
+                },
+            },
+            _ => false,
+        }
+    }
+
+    fn declaration(&mut self, spec: &mut Spec) -> Option<()> {
+        match self.peek().clone() {
+            Tok::Sym(";") => {
+                self.advance();
+                Some(())
+            }
+            Tok::Sym("#") => {
+                self.advance();
+                self.directive(spec)
+            }
+            Tok::Ident(word) => match &*word {
+                "var" | "hvar" => self.variable(spec),
+                "channel" => self.channel(spec),
+                "enum" => self.enumeration(spec),
+                _ => self.definition(spec),
+            },
+            _ => self.unexpected("a declaration"),
+        }
+    }
+
+    fn end(&mut self) -> Option<()> {
+        match self.eat(";") || matches!(self.peek(), Tok::Eof) {
+            true => Some(()),
+            false => self.unexpected("`;`"),
+        }
+    }
+
+    fn directive(&mut self, spec: &mut Spec) -> Option<()> {
+        let word = self.ident("`define`, `assert`, `alphabet` or `include`")?;
+        match &*word.text {
+            "define" => self.define(spec),
+            "assert" => self.assertion(spec),
+            "alphabet" => self.alphabet(spec),
+            "include" => {
+                let span = self.span();
+                let Tok::Str(path) = self.peek().clone() else {
+                    return self.unexpected("the path of a file in quotes");
+                };
+                self.advance();
+                spec.includes.push((path, span));
+                self.end()
+            }
+            "import" => self.unsupported(word.span, "`#import` of a C# library"),
+            _ => {
+                let message = format!("there is no directive `#{}`", word.text);
+                self.error("unknown-directive", word.span, message)
+            }
+        }
+    }
+
+    fn define(&mut self, spec: &mut Spec) -> Option<()> {
+        let name = self.ident("the name of a constant or macro")?;
+        let parameters = match self.has_parameters(&name) {
+            true => self.parameters()?,
+            false => Vec::new(),
+        };
+        let body = match self.is("{") {
+            true => MacroBody::Block(self.block()?),
+            false => MacroBody::Expr(self.expression()?),
+        };
+        spec.macros.push(MacroDecl {
+            name,
+            parameters,
+            body,
+        });
+        self.end()
+    }
+
+    /// Is the bracket after the name a list of parameters, not the value itself?
+    fn has_parameters(&self, name: &Ident) -> bool {
+        if !self.is("(") || self.span().start != name.span.end {
+            return false;
+        }
+        let Some(end) = self.closing(0) else {
+            return false;
+        };
+        let names = (1..end).all(|ahead| match ahead % 2 {
+            1 => self.word_at(ahead).is_some(),
+            _ => self.is_at(ahead, ","),
+        });
+        let ends_value = match self.peek_at(end + 1) {
+            Tok::Sym(symbol) => !matches!(*symbol, "{" | "(" | "!" | "-"),
+            Tok::Eof => true,
+            _ => false,
+        };
+        names && !ends_value
+    }
+
+    fn parameters(&mut self) -> Option<Vec<Ident>> {
+        let mut list = Vec::new();
+        self.expect("(")?;
+        while !self.eat(")") {
+            list.push(self.ident("the name of a parameter")?);
+            if self.is(":") {
+                self.range()?;
+            }
+            if !self.is(")") {
+                self.expect(",")?;
+            }
+        }
+        Some(list)
+    }
+
+    fn enumeration(&mut self, spec: &mut Spec) -> Option<()> {
+        self.advance();
+        self.expect("{")?;
+        let mut names = vec![self.ident("the name of a constant")?];
+        while self.eat(",") {
+            names.push(self.ident("the name of a constant")?);
+        }
+        self.expect("}")?;
+        spec.enums.push(names);
+        self.end()
+    }
+
+    fn channel(&mut self, spec: &mut Spec) -> Option<()> {
+        self.advance();
+        let name = self.ident("the name of a channel")?;
+        let count = match self.eat("[") {
+            true => {
+                let count = self.sum()?;
+                self.expect("]")?;
+                Some(count)
+            }
+            false => None,
+        };
+        let size = self.sum()?;
+        spec.channels.push(ChannelDecl { name, count, size });
+        self.end()
+    }
+
+    /// `:{lo..hi}`; either end may be missing.
+    fn range(&mut self) -> Option<(Option<crate::ast::ExprRef>, Option<crate::ast::ExprRef>)> {
+        self.expect(":")?;
+        self.expect("{")?;
+        let lo = match self.is("..") {
+            true => None,
+            false => Some(self.sum()?),
+        };
+        self.expect("..")?;
+        let hi = match self.is("}") {
+            true => None,
+            false => Some(self.sum()?),
+        };
+        self.expect("}")?;
+        Some((lo, hi))
+    }
+
+    fn variable(&mut self, spec: &mut Spec) -> Option<()> {
+        self.advance();
+        if self.is("<") {
+            let span = self.span();
+            return self.unsupported(span, "a variable of a user-defined type");
+        }
+        let name = self.ident("the name of a variable")?;
+        let mut dimensions = Vec::new();
+        while self.eat("[") {
+            dimensions.push(self.condition()?);
+            self.expect("]")?;
+        }
+        let range = match self.is(":") {
+            true => Some(self.range()?),
+            false => None,
+        };
+        let init = self.initialiser()?;
+        spec.vars.push(VarDecl {
+            name,
+            dimensions,
+            range,
+            init,
+        });
+        self.end()
+    }
+
+    fn initialiser(&mut self) -> Option<VarInit> {
+        if !self.eat("=") {
+            return Some(VarInit::Default);
+        }
+        let span = self.span();
+        if self.eat("*") {
+            return Some(VarInit::Any(span));
+        }
+        if !self.eat("[") {
+            return Some(VarInit::Value(self.expression()?));
+        }
+        let mut items = Vec::new();
+        loop {
+            // `e(3)` means three times `e`, so a name is not read as a call.
+            let value = match self.word_at(0).is_some() && self.is_at(1, "(") {
+                true => self.bare_name()?,
+                false => self.condition()?,
+            };
+            items.push(if self.eat("(") {
+                let count = self.condition()?;
+                self.expect(")")?;
+                RecordItem::Repeat(value, Some(count))
+            } else if self.eat("..") {
+                RecordItem::Range(value, self.condition()?)
+            } else {
+                RecordItem::Repeat(value, None)
+            });
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect("]")?;
+        Some(VarInit::Record(items, self.since(span)))
+    }
+
+    fn definition(&mut self, spec: &mut Spec) -> Option<()> {
+        let name = self.ident("the name of a process")?;
+        let parameters = match self.is("(") {
+            true => self.parameters()?,
+            false => Vec::new(),
+        };
+        self.expect("=")?;
+        let body = self.process()?;
+        spec.processes.push(ProcDecl {
+            name,
+            parameters,
+            body,
+        });
+        self.end()
+    }
+
+    fn alphabet(&mut self, spec: &mut Spec) -> Option<()> {
+        let process = self.ident("the name of a process")?;
+        let events = self.event_set()?;
+        spec.alphabets.push(AlphabetDecl {
+            process,
+            events: Rc::new(events),
+        });
+        self.end()
+    }
+
+    /// `{ e.1, x:{0..2} @ e.x }`
+    pub(super) fn event_set(&mut self) -> Option<Vec<EventSpec>> {
+        self.expect("{")?;
+        let mut events = Vec::new();
+        while !self.eat("}") {
+            let indices = match self.is_at(1, ":") {
+                true => {
+                    let indices = self.indices()?;
+                    self.expect("@")?;
+                    indices
+                }
+                false => Vec::new(),
+            };
+            let name = self.ident("the name of an event")?;
+            let arguments = self.event_arguments()?;
+            events.push(EventSpec {
+                indices,
+                name,
+                arguments,
+            });
+            if !self.is("}") && !self.eat(";") {
+                self.expect(",")?;
+            }
+        }
+        Some(events)
+    }
+
+    fn process_use(&mut self) -> Option<ProcessUse> {
+        let name = self.ident("the name of a process")?;
+        let mut arguments = Vec::new();
+        if self.eat("(") {
+            arguments = self.expressions(")")?;
+            self.expect(")")?;
+        }
+        Some(ProcessUse { name, arguments })
+    }
+
+    fn assertion(&mut self, spec: &mut Spec) -> Option<()> {
+        let start = self.span();
+        let process = self.process_use()?;
+        let claim = self.claim()?;
+        let span = self.since(start);
+        spec.assertions.push(AssertDecl {
+            process,
+            claim,
+            span,
+        });
+        self.end()
+    }
+
+    fn claim(&mut self) -> Option<Claim> {
+        if self.eat("|=") {
+            return Some(Claim::Ltl(self.formula()?));
+        }
+        let word = self.ident("`|=` or what is claimed, such as `deadlockfree`")?;
+        match &*word.text {
+            "deadlockfree" => Some(Claim::DeadlockFree),
+            "nonterminating" => Some(Claim::NonTerminating),
+            "divergencefree" => Some(Claim::DivergenceFree),
+            "deterministic" => Some(Claim::Deterministic),
+            "reaches" => self.reaches(),
+            "refines" => self.refines(),
+            _ => {
+                let message = format!("`{}` is no claim about a process", word.text);
+                self.error("unknown-claim", word.span, message)
+            }
+        }
+    }
+
+    fn reaches(&mut self) -> Option<Claim> {
+        let goal = self.condition()?;
+        if !self.eat_word("with") {
+            return Some(Claim::Reaches(goal, None));
+        }
+        let greatest = if self.eat_word("max") {
+            true
+        } else if self.eat_word("min") {
+            false
+        } else {
+            return self.unexpected("`min` or `max`");
+        };
+        self.expect("(")?;
+        let value = self.condition()?;
+        self.expect(")")?;
+        Some(Claim::Reaches(goal, Some((greatest, value))))
+    }
+
+    fn refines(&mut self) -> Option<Claim> {
+        let mut kind = Refinement::Traces;
+        if self.eat("<") {
+            let word = self.ident("`F` or `FD`")?;
+            kind = match &*word.text {
+                "F" => Refinement::Failures,
+                "FD" => Refinement::FailuresDivergences,
+                "T" => {
+                    let message = "timed refinement belongs to the real-time module".to_owned();
+                    return self.error("unsupported", word.span, message);
+                }
+                _ => {
+                    let message = format!("there is no refinement `<{}>`", word.text);
+                    return self.error("unknown-claim", word.span, message);
+                }
+            };
+            self.expect(">")?;
+        }
+        Some(Claim::Refines(kind, self.process_use()?))
+    }
+}

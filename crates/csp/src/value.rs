@@ -1,0 +1,568 @@
+//! Expressions of the model that expressions of the text stand for.
+
+use std::collections::HashMap;
+
+use base::{Diagnostic, Span};
+use model::{Access, BinaryOp as Op, Expr as Value, Owner, Place, Quantifier};
+
+use super::ast::{BinaryOp, Expr, ExprKind, ExprRef, Ident, IndexDef, IndexValues, MacroBody};
+use super::lexer::Name;
+use super::ranges::{Evaluation, Interval};
+use super::scope::{self, Ty};
+use super::term::{Arg, Env, Machine};
+
+/// Macros nested deeper than this are taken to be recursive.
+const MAX_EXPANSION: usize = 50;
+
+/// A value and its type.
+pub(crate) type Typed = (Value, Ty);
+
+impl Machine<'_> {
+    /// The value of an expression, if it is known now. Reports nothing.
+    pub(crate) fn const_value(&self, expr: &Expr, env: &Env) -> Option<(i64, Ty)> {
+        match &expr.kind {
+            ExprKind::Int(value) => Some((*value, Ty::Int)),
+            ExprKind::Bool(value) => Some((i64::from(*value), Ty::Bool)),
+            ExprKind::Name(name) => match env.get(name) {
+                Some(Arg::Const(value, ty)) => Some((*value, *ty)),
+                Some(_) => None,
+                None => self.scope.constants.get(name).copied(),
+            },
+            ExprKind::Not(inner) => {
+                let (value, _) = self.const_value(inner, env)?;
+                Some((i64::from(value == 0), Ty::Bool))
+            }
+            ExprKind::Neg(inner) => {
+                let (value, _) = self.const_value(inner, env)?;
+                Some((value.checked_neg()?, Ty::Int))
+            }
+            ExprKind::Binary(op, left, right) => {
+                let (a, _) = self.const_value(left, env)?;
+                let (b, _) = self.const_value(right, env)?;
+                scope::binary(*op, a, b)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of an expression that must be known now.
+    pub(crate) fn constant(&mut self, expr: &Expr, env: &Env, what: &str) -> Option<i64> {
+        if let Some((value, _)) = self.const_value(expr, env) {
+            return Some(value);
+        }
+        // Unknown names are the better message.
+        let (value, _) = self.value(expr, env)?;
+        // shape: what is not a number has no value before the system runs.
+        if let Value::Int(value) = value {
+            return Some(value);
+        }
+        self.error(
+            "not-constant",
+            expr.span,
+            format!("{what} must be known before the system runs"),
+        )
+    }
+
+    /// All values that an expression can have.
+    pub(crate) fn interval(&self, expr: &Expr, env: &Env) -> Option<Interval> {
+        let constant = |(name, arg): &(Name, Arg)| match arg {
+            Arg::Const(value, _) => Some((name.clone(), Some((*value, *value)))),
+            _ => None,
+        };
+        let known = HashMap::new();
+        let mut evaluation = Evaluation {
+            scope: self.scope,
+            ranges: self.ranges,
+            def: env.def,
+            known: &known,
+            locals: env.values.iter().filter_map(constant).collect(),
+            depth: 0,
+        };
+        evaluation.eval(expr)
+    }
+
+    /// The model's expression for an expression of the text.
+    pub(crate) fn value(&mut self, expr: &Expr, env: &Env) -> Option<Typed> {
+        let mut context = Context {
+            env,
+            locals: Vec::new(),
+            depth: 0,
+        };
+        self.value_in(expr, &mut context)
+    }
+
+    /// The same, for an expression that must be true or false.
+    pub(crate) fn condition(&mut self, expr: &Expr, env: &Env) -> Option<Value> {
+        let mut context = Context {
+            env,
+            locals: Vec::new(),
+            depth: 0,
+        };
+        self.condition_in(expr, &mut context)
+    }
+
+    pub(crate) fn condition_in(&mut self, expr: &Expr, context: &mut Context<'_>) -> Option<Value> {
+        let (value, ty) = self.value_in(expr, context)?;
+        if !ty.fits(Ty::Bool) {
+            return self.mixed(expr.span, "a condition", "a number");
+        }
+        Some(truth(value))
+    }
+
+    fn mixed<T>(&mut self, span: Span, wanted: &str, found: &str) -> Option<T> {
+        let message = format!("this is {found}, but {wanted} is needed");
+        self.error("type-mismatch", span, message)
+    }
+
+    fn number_in(&mut self, expr: &Expr, context: &mut Context<'_>) -> Option<Value> {
+        let (value, ty) = self.value_in(expr, context)?;
+        if !ty.fits(Ty::Int) {
+            return self.mixed(expr.span, "a number", "a truth value");
+        }
+        Some(value)
+    }
+
+    pub(crate) fn value_in(&mut self, expr: &Expr, context: &mut Context<'_>) -> Option<Typed> {
+        match &expr.kind {
+            ExprKind::Int(value) => Some((Value::Int(*value), Ty::Int)),
+            ExprKind::Bool(value) => Some((Value::Bool(*value), Ty::Bool)),
+            ExprKind::Name(name) => self.named(name, expr.span, context),
+            ExprKind::Index(name, indices) => {
+                let place = self.element(name, indices, expr.span, context)?;
+                let ty = self.ranges.var_types[place.var.index()];
+                Some((Value::Read(place), ty))
+            }
+            ExprKind::Not(inner) => {
+                let inner = self.condition_in(inner, context)?;
+                Some((Value::not(inner), Ty::Bool))
+            }
+            ExprKind::Neg(inner) => Some((negated(self.number_in(inner, context)?), Ty::Int)),
+            ExprKind::Binary(op, left, right) => self.binary(*op, left, right, context),
+            ExprKind::Indexed(op, indices, body) => self.quantified(*op, indices, body, context),
+            ExprKind::Call(name, arguments) => self.function(name, arguments, expr.span, context),
+            ExprKind::Assign(..) | ExprKind::Increment(..) => self.error(
+                "assignment",
+                expr.span,
+                "an assignment is no value; write `==` to compare",
+            ),
+        }
+    }
+
+    fn named(&mut self, name: &Name, span: Span, context: &mut Context<'_>) -> Option<Typed> {
+        if let Some((_, value)) = context.locals.iter().rev().find(|(local, _)| local == name) {
+            return Some(value.clone());
+        }
+        if let Some(arg) = context.env.get(name) {
+            return self.arg(&arg.clone());
+        }
+        if let Some((value, ty)) = self.scope.constants.get(name) {
+            return Some((literal(*value, *ty), *ty));
+        }
+        if let Some(&var) = self.scope.var_by_name.get(name) {
+            if !self.scope.vars[var].dimensions.is_empty() {
+                return self.mixed(span, "a single value", &format!("the array `{name}`"));
+            }
+            return Some((
+                Value::Read(self.cell(var, Vec::new())),
+                self.ranges.var_types[var],
+            ));
+        }
+        if self.scope.macros.contains_key(name) {
+            return self.expand(name, &[], span, context);
+        }
+        self.unknown_name(name, span)
+    }
+
+    pub(crate) fn unknown_name<T>(&mut self, name: &Name, span: Span) -> Option<T> {
+        if self.scope.channel_by_name.contains_key(name) {
+            return self.mixed(span, "a value", &format!("the channel `{name}`"));
+        }
+        if self.scope.process_by_name.contains_key(name) {
+            return self.mixed(span, "a value", &format!("the process `{name}`"));
+        }
+        let known = self.scope.var_by_name.keys();
+        let known = known
+            .chain(self.scope.constants.keys())
+            .chain(self.scope.macros.keys());
+        let advice = self.scope.advice(name, known);
+        let message = format!("there is no variable, constant or parameter `{name}`");
+        let mut diagnostic = Diagnostic::error("unknown-name", span, message);
+        if !advice.is_empty() {
+            diagnostic = diagnostic.help(advice);
+        }
+        self.diagnostics.push(diagnostic);
+        None
+    }
+
+    /// What a name stands for, as a value.
+    pub(crate) fn arg(&mut self, arg: &Arg) -> Option<Typed> {
+        Some(match arg {
+            Arg::Const(value, ty) => (literal(*value, *ty), *ty),
+            Arg::Slot(slot) => (Value::Read(self.slot(*slot)), Ty::Any),
+            Arg::Bound(bound) => (Value::Bound(*bound), Ty::Any),
+            Arg::Lazy(expr, env) => return self.value(&expr.0, env),
+        })
+    }
+
+    pub(crate) fn slot(&self, slot: u16) -> Place {
+        Place {
+            var: self.slots[usize::from(slot)].var,
+            // Not `Own`: the receiver of a message evaluates expressions of the sender.
+            owner: Some(Owner::Single),
+            path: Vec::new(),
+        }
+    }
+
+    pub(crate) fn cell(&self, var: usize, path: Vec<Access>) -> Place {
+        Place {
+            var: model::VarId::new(var),
+            owner: None,
+            path,
+        }
+    }
+
+    /// An element of an array variable.
+    pub(crate) fn element(
+        &mut self,
+        name: &Name,
+        indices: &[ExprRef],
+        span: Span,
+        context: &mut Context<'_>,
+    ) -> Option<Place> {
+        let Some(&var) = self.scope.var_by_name.get(name) else {
+            let is_known =
+                context.env.get(name).is_some() || self.scope.constants.contains_key(name);
+            return match is_known {
+                true => self.mixed(span, "an array", &format!("the single value `{name}`")),
+                false => self.unknown_name(name, span),
+            };
+        };
+        let dimensions = self.scope.vars[var].dimensions.len();
+        if dimensions != indices.len() {
+            let message = match dimensions {
+                0 => format!("`{name}` is a single value, not an array"),
+                n => format!("`{name}` needs {n} indices, not {}", indices.len()),
+            };
+            return self.error("type-mismatch", span, message);
+        }
+        let mut path = Vec::new();
+        for index in indices {
+            path.push(Access::Index(self.number_in(index, context)?));
+        }
+        Some(self.cell(var, path))
+    }
+
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        left: &Expr,
+        right: &Expr,
+        context: &mut Context<'_>,
+    ) -> Option<Typed> {
+        match op {
+            BinaryOp::Or | BinaryOp::And | BinaryOp::Xor => {
+                let a = self.condition_in(left, context)?;
+                let b = self.condition_in(right, context)?;
+                Some((logical(op, a, b), Ty::Bool))
+            }
+            BinaryOp::Eq | BinaryOp::Ne => {
+                let (a, ty) = self.value_in(left, context)?;
+                let (b, other) = self.value_in(right, context)?;
+                if !ty.fits(other) {
+                    let span = left.span.to(right.span);
+                    let message = "a number is compared with a truth value";
+                    return self.error("type-mismatch", span, message);
+                }
+                Some((comparison(op, a, b), Ty::Bool))
+            }
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+                let (a, ty) = self.value_in(left, context)?;
+                let (b, other) = self.value_in(right, context)?;
+                if !ty.fits(other) {
+                    let span = left.span.to(right.span);
+                    return self.mixed(span, "two values of one type", "a mixture");
+                }
+                let result = if ty == Ty::Any { other } else { ty };
+                Some((arithmetic(op, a, b), result))
+            }
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+                let a = self.number_in(left, context)?;
+                let b = self.number_in(right, context)?;
+                Some((comparison(op, a, b), Ty::Bool))
+            }
+            _ => {
+                let a = self.number_in(left, context)?;
+                let b = self.number_in(right, context)?;
+                Some((arithmetic(op, a, b), Ty::Int))
+            }
+        }
+    }
+
+    /// `&& i:{..} @ e`: a quantifier if the ranges are constant or not.
+    fn quantified(
+        &mut self,
+        op: BinaryOp,
+        indices: &[IndexDef],
+        body: &Expr,
+        context: &mut Context<'_>,
+    ) -> Option<Typed> {
+        let Some((index, rest)) = indices.split_first() else {
+            return Some((self.condition_in(body, context)?, Ty::Bool));
+        };
+        let n_locals = context.locals.len();
+        let result = match &index.values {
+            IndexValues::Range(lo, hi) if op != BinaryOp::Xor => {
+                let lo = self.number_in(lo, context)?;
+                let hi = self.number_in(hi, context)?;
+                let bound = self.fresh(&index.name.text);
+                let local = (index.name.text.clone(), (Value::Bound(bound), Ty::Int));
+                context.locals.push(local);
+                let (body, _) = self.quantified(op, rest, body, context)?;
+                let quantifier = match op {
+                    BinaryOp::And => Quantifier::Forall,
+                    _ => Quantifier::Exists,
+                };
+                Value::Quantified {
+                    quantifier,
+                    bound,
+                    lo: Box::new(lo),
+                    hi: Box::new(hi),
+                    body: Box::new(body),
+                }
+            }
+            values => {
+                let list = match values {
+                    IndexValues::List(list) => {
+                        let mut numbers = Vec::new();
+                        for expr in list {
+                            numbers.push(self.number_in(expr, context)?);
+                        }
+                        numbers
+                    }
+                    IndexValues::Range(lo, hi) => {
+                        let first = self.constant(lo, context.env, "the end of a range")?;
+                        let last = self.constant(hi, context.env, "the end of a range")?;
+                        (first..=last.min(first + 10_000)).map(Value::Int).collect()
+                    }
+                };
+                let mut result = Value::Bool(op == BinaryOp::And);
+                for value in list {
+                    let local = (index.name.text.clone(), (value, Ty::Int));
+                    context.locals.push(local);
+                    let (part, _) = self.quantified(op, rest, body, context)?;
+                    context.locals.pop();
+                    result = logical(op, result, part);
+                }
+                result
+            }
+        };
+        context.locals.truncate(n_locals);
+        Some((result, Ty::Bool))
+    }
+
+    fn function(
+        &mut self,
+        name: &Ident,
+        arguments: &[ExprRef],
+        span: Span,
+        context: &mut Context<'_>,
+    ) -> Option<Typed> {
+        match &*name.text {
+            "cfull" | "cempty" | "ccount" | "csize" | "cpeek" => {
+                self.channel_function(name, arguments, context)
+            }
+            _ if self.scope.macros.contains_key(&name.text) => {
+                self.expand(&name.text, arguments, span, context)
+            }
+            _ => {
+                let message = format!("there is no macro or built-in `{}`", name.text);
+                self.error("unknown-name", name.span, message)
+            }
+        }
+    }
+
+    fn channel_function(
+        &mut self,
+        name: &Ident,
+        arguments: &[ExprRef],
+        context: &mut Context<'_>,
+    ) -> Option<Typed> {
+        let Some(first) = arguments.first() else {
+            return self.error("wrong-arity", name.span, "which channel?");
+        };
+        let (channel, index) = match &first.kind {
+            ExprKind::Name(name) => (name, None),
+            ExprKind::Index(name, indices) if indices.len() == 1 => {
+                (name, Some(self.number_in(&indices[0], context)?))
+            }
+            _ => return self.error("type-mismatch", first.span, "a channel is needed here"),
+        };
+        let Some(&channel) = self.scope.channel_by_name.get(channel) else {
+            let message = format!("`{channel}` is no channel");
+            return self.error("type-mismatch", first.span, message);
+        };
+        let size = self.scope.channels[channel].size;
+        if index.is_some() != self.scope.channels[channel].count.is_some() {
+            let message = "an array of channels needs an index, a single channel has none";
+            return self.error("type-mismatch", first.span, message);
+        }
+        let count = match self.buffers[channel] {
+            Some(_) => Value::Read(self.message_count(channel, index.clone())),
+            None => Value::Int(0),
+        };
+        let size = Value::Int(size);
+        Some(match &*name.text {
+            "cfull" => (comparison(BinaryOp::Eq, count, size), Ty::Bool),
+            "cempty" => (comparison(BinaryOp::Eq, count, Value::Int(0)), Ty::Bool),
+            "ccount" => (count, Ty::Int),
+            "csize" => (size, Ty::Int),
+            _ => {
+                if self.buffers[channel].is_none() {
+                    let message = "a channel without buffer has nothing to look at";
+                    return self.error("type-mismatch", first.span, message);
+                }
+                let component = match arguments.get(1) {
+                    Some(component) => self.constant(component, context.env, "the component")?,
+                    None => 0,
+                };
+                let position = Value::Int(0);
+                let place = self.message_cell(channel, index, position, component as usize);
+                (Value::Read(place), Ty::Any)
+            }
+        })
+    }
+
+    /// The value of a macro.
+    fn expand(
+        &mut self,
+        name: &Name,
+        arguments: &[ExprRef],
+        span: Span,
+        context: &mut Context<'_>,
+    ) -> Option<Typed> {
+        let decl = self.scope.macros[name].clone();
+        if context.depth >= MAX_EXPANSION {
+            let message = format!("the macro `{name}` is defined by itself");
+            return self.error("recursive-macro", span, message);
+        }
+        let MacroBody::Expr(body) = &decl.body else {
+            return self.mixed(span, "a value", &format!("the program `{name}`"));
+        };
+        if decl.parameters.len() != arguments.len() {
+            let (wanted, given) = (decl.parameters.len(), arguments.len());
+            let message = format!("`{name}` takes {wanted} arguments, not {given}");
+            return self.error("wrong-arity", span, message);
+        }
+        let mut locals = Vec::new();
+        for (parameter, argument) in decl.parameters.iter().zip(arguments) {
+            let value = self.value_in(argument, context)?;
+            locals.push((parameter.text.clone(), value));
+        }
+        // Only its parameters and what is global is known in a macro.
+        let env = super::outside();
+        let mut inner = Context {
+            env: &env,
+            locals,
+            depth: context.depth + 1,
+        };
+        self.value_in(body, &mut inner)
+    }
+}
+
+/// Where an expression stands.
+pub(crate) struct Context<'e> {
+    pub(crate) env: &'e Env,
+    /// Local variables of programs, bound names and parameters of macros, innermost last.
+    pub(crate) locals: Vec<(Name, Typed)>,
+    pub(crate) depth: usize,
+}
+
+fn literal(value: i64, ty: Ty) -> Value {
+    match ty {
+        Ty::Bool => Value::Bool(value != 0),
+        _ => Value::Int(value),
+    }
+}
+
+/// The number that a constant is.
+fn known(value: &Value) -> Option<i64> {
+    value.as_literal()
+}
+
+/// The negation of a number.
+fn negated(value: Value) -> Value {
+    // shape: everything else is negated when it is evaluated.
+    if let Value::Int(value) = value {
+        return Value::Int(value.wrapping_neg());
+    }
+    Value::Neg(Box::new(value))
+}
+
+/// A value as a condition: a cell that may hold numbers is compared with zero.
+pub(crate) fn truth(value: Value) -> Value {
+    match value {
+        Value::Int(value) => Value::Bool(value != 0),
+        Value::Read(_) | Value::Bound(_) => comparison(BinaryOp::Ne, value, Value::Int(0)),
+        other @ (Value::Bool(_)
+        | Value::Enum(..)
+        | Value::Not(_)
+        | Value::Neg(_)
+        | Value::Binary(..)
+        | Value::Ite(..)
+        | Value::Quantified { .. }
+        | Value::At { .. }
+        | Value::Length(_)
+        | Value::Wrap { .. }) => other,
+    }
+}
+
+pub(crate) fn logical(op: BinaryOp, a: Value, b: Value) -> Value {
+    match (op, known(&a), known(&b)) {
+        (BinaryOp::And, Some(0), _) => Value::Bool(false),
+        (BinaryOp::And, Some(_), _) => b,
+        (BinaryOp::And, None, Some(1)) => a,
+        (BinaryOp::And, ..) => Value::binary(Op::And, a, b),
+        (BinaryOp::Or, Some(0), _) => b,
+        (BinaryOp::Or, Some(_), _) => Value::Bool(true),
+        (BinaryOp::Or, None, Some(0)) => a,
+        (BinaryOp::Or, ..) => Value::binary(Op::Or, a, b),
+        (_, Some(a), Some(b)) => Value::Bool((a != 0) != (b != 0)),
+        _ => Value::binary(Op::Ne, a, b),
+    }
+}
+
+pub(crate) fn comparison(op: BinaryOp, a: Value, b: Value) -> Value {
+    if let (Some(a), Some(b)) = (known(&a), known(&b))
+        && let Some((value, _)) = scope::binary(op, a, b)
+    {
+        return Value::Bool(value != 0);
+    }
+    let op = match op {
+        BinaryOp::Eq => Op::Eq,
+        BinaryOp::Ne => Op::Ne,
+        BinaryOp::Lt => Op::Lt,
+        BinaryOp::Le => Op::Le,
+        BinaryOp::Gt => Op::Gt,
+        _ => Op::Ge,
+    };
+    Value::binary(op, a, b)
+}
+
+pub(crate) fn arithmetic(op: BinaryOp, a: Value, b: Value) -> Value {
+    if let (Some(x), Some(y)) = (known(&a), known(&b))
+        && let Some((value, _)) = scope::binary(op, x, y)
+    {
+        return Value::Int(value);
+    }
+    let op = match op {
+        BinaryOp::Add => Op::Add,
+        BinaryOp::Sub => Op::Sub,
+        BinaryOp::Mul => Op::Mul,
+        BinaryOp::Div => Op::Quot,
+        BinaryOp::Rem => Op::Mod,
+        BinaryOp::BitAnd => Op::BitAnd,
+        BinaryOp::BitOr => Op::BitOr,
+        _ => Op::BitXor,
+    };
+    Value::binary(op, a, b)
+}

@@ -1,0 +1,244 @@
+//! Ways of searching one model for one property.
+
+use std::sync::{Arc, Mutex};
+
+use base::{Checkpoints, StopReason};
+use check::{Outcome, Plan, Reduction, Reductions};
+use evidence::{UnknownReason, Verdict};
+use logic::Property;
+use testkit::Random;
+
+use crate::answer::ask;
+use crate::{Answer, Case, Kind};
+
+/// A way of searching.
+pub(crate) struct Route {
+    plan: Plan,
+    /// After how many states the search is stopped for the first time, and how often its state is
+    /// kept until then.
+    stopped: Option<(u64, u32)>,
+}
+
+impl Route {
+    /// What is special about it.
+    pub(crate) fn describe(&self) -> String {
+        let Plan {
+            reduction,
+            all_code,
+            interpreted,
+            bitstate,
+            budget,
+            ..
+        } = &self.plan;
+        let mut parts = vec![format!("{} threads", budget.n_threads())];
+        match reduction {
+            Reduction::None => {}
+            Reduction::Chosen(reductions) => parts.push(format!("{reductions:?}")),
+            Reduction::Auto { after } => parts.push(format!("reductions after {after} states")),
+        }
+        parts.extend(bitstate.map(|bytes| format!("{bytes} bytes of bits")));
+        parts.extend(all_code.then(|| "all code".to_owned()));
+        parts.extend(interpreted.then(|| "interpreted".to_owned()));
+        parts.extend(
+            self.stopped
+                .map(|(limit, _)| format!("stopped after {limit} states")),
+        );
+        parts.join(", ")
+    }
+}
+
+/// All ways of searching that must agree with the complete search by one thread, which has stored
+/// so many states.
+pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> Vec<(Kind, Route)> {
+    let none = Reductions::NONE;
+    let reducing = |reductions: Reductions| Plan {
+        reduction: Reduction::Chosen(reductions),
+        ..case.plan()
+    };
+    let after = random.below(12) as u64;
+    let together = case.plan().budget.with_threads(2);
+    let mut plans = vec![
+        (
+            Kind::PartialOrder,
+            reducing(Reductions {
+                partial_order: true,
+                ..none
+            }),
+        ),
+        (
+            Kind::Symmetry,
+            reducing(Reductions {
+                symmetry: true,
+                ..none
+            }),
+        ),
+        (
+            Kind::DeadVariables,
+            reducing(Reductions {
+                dead_variables: true,
+                ..none
+            }),
+        ),
+        (Kind::AllReductions, reducing(Reductions::ALL)),
+        (
+            Kind::StartedAgain,
+            Plan {
+                reduction: Reduction::Auto { after },
+                ..case.plan()
+            },
+        ),
+        (
+            Kind::TwoThreads,
+            Plan {
+                budget: together,
+                ..case.plan()
+            },
+        ),
+        (
+            Kind::Interpreter,
+            Plan {
+                interpreted: true,
+                ..case.plan()
+            },
+        ),
+        (
+            Kind::AllCode,
+            Plan {
+                all_code: true,
+                ..case.plan()
+            },
+        ),
+        (Kind::Mixed, mixed(random, case)),
+    ];
+    if is_explored(&case.property.property) {
+        let bitstate = Some(*random.pick(&[8, 1 << 16]));
+        plans.push((
+            Kind::Bitstate,
+            Plan {
+                bitstate,
+                ..case.plan()
+            },
+        ));
+    }
+    let route = |(kind, plan)| {
+        (
+            kind,
+            Route {
+                plan,
+                stopped: None,
+            },
+        )
+    };
+    let mut routes: Vec<(Kind, Route)> = plans.into_iter().map(route).collect();
+    for plan in [case.plan(), mixed(random, case)] {
+        let limit = random.below(n_states as usize + 2) as u64;
+        let every = 1 + random.below(4) as u32;
+        let stopped = Some((limit, every));
+        routes.push((Kind::Resumed, Route { plan, stopped }));
+    }
+    routes
+}
+
+/// Several differences at once.
+fn mixed(random: &mut Random, case: &Case) -> Plan {
+    let plan = case.plan();
+    let n_threads = 1 + usize::from(random.chance(30));
+    let reduction = match random.below(4) {
+        0 => Reduction::None,
+        1 => Reduction::Auto {
+            after: random.below(12) as u64,
+        },
+        _ => Reduction::Chosen(Reductions {
+            partial_order: random.chance(60),
+            symmetry: random.chance(60),
+            dead_variables: random.chance(60),
+        }),
+    };
+    Plan {
+        reduction,
+        all_code: random.chance(40),
+        interpreted: random.chance(40),
+        budget: plan.budget.clone().with_threads(n_threads),
+        ..plan
+    }
+}
+
+/// Is the property decided without looking for loops?
+fn is_explored(property: &Property) -> bool {
+    match property {
+        Property::Invariant(_) | Property::Reachable(_) | Property::DeadlockFree => true,
+        Property::Ltl(_) | Property::CtlStar(_) | Property::Never(_) | Property::MayMust(_) => {
+            false
+        }
+    }
+}
+
+/// The answer on a way.
+pub(crate) fn take(case: &Case, route: &Route) -> (Answer, Option<Outcome>) {
+    let (answer, outcome) = match route.stopped {
+        Some((limit, every)) => resumed(case, &route.plan, limit, every),
+        None => ask(&case.model, &case.property, &route.plan),
+    };
+    let is_exact = route.plan.bitstate.is_none();
+    let claims = |verdict: &Verdict| match (verdict, &case.property.property) {
+        (Verdict::Holds { witness }, Property::Reachable(_)) => witness.is_none(),
+        (Verdict::Holds { .. }, _) => true,
+        (Verdict::Violated(violation), _) => violation.trace.is_none(),
+        (Verdict::Unknown(_), _) => false,
+    };
+    match outcome {
+        Some(outcome) if !is_exact && claims(&outcome.verdict) && answer != Answer::Failed => {
+            let why = format!("bits of states prove `{}`", outcome.verdict.name());
+            (Answer::Broken(why), None)
+        }
+        outcome => (answer, outcome),
+    }
+}
+
+/// The answer of a search that is stopped again and again, each time with more states allowed.
+fn resumed(case: &Case, plan: &Plan, limit: u64, every: u32) -> (Answer, Option<Outcome>) {
+    let memory = Arc::new(Memory {
+        every,
+        ..Memory::default()
+    });
+    let mut limit = limit;
+    loop {
+        let limited = Plan {
+            checkpoints: Some(Arc::clone(&memory) as Arc<dyn Checkpoints>),
+            budget: plan.budget.clone().with_max_states(limit),
+            ..plan.clone()
+        };
+        let (answer, outcome) = ask(&case.model, &case.property, &limited);
+        let stopped = Verdict::Unknown(UnknownReason::Stopped(StopReason::StateLimit));
+        let is_stopped = outcome.as_ref().is_some_and(|o| o.verdict == stopped);
+        if !is_stopped || limit >= case.max_states {
+            return (answer, outcome);
+        }
+        limit = (2 * limit + 3).min(case.max_states);
+    }
+}
+
+/// Keeps the last state in memory; due every few times that it is asked.
+#[derive(Debug, Default)]
+struct Memory {
+    kept: Mutex<Option<(u64, Vec<u64>)>>,
+    n_asked: Mutex<u32>,
+    every: u32,
+}
+
+impl Checkpoints for Memory {
+    fn is_due(&self) -> bool {
+        let mut n_asked = self.n_asked.lock().expect("no panic");
+        *n_asked += 1;
+        n_asked.is_multiple_of(self.every)
+    }
+
+    fn keep(&self, search: u64, state: &[u64]) {
+        *self.kept.lock().expect("no panic") = Some((search, state.to_vec()));
+    }
+
+    fn take(&self, search: u64) -> Option<Vec<u64>> {
+        let mut kept = self.kept.lock().expect("no panic");
+        kept.take_if(|kept| kept.0 == search).map(|kept| kept.1)
+    }
+}

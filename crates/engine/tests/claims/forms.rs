@@ -1,0 +1,222 @@
+//! States that stand for others, and code that is never executed.
+
+use std::collections::BTreeSet;
+
+use engine::{Claims, Component, Differences, System};
+use model::{ActionId, AtomMeaning, InstanceId, Model, State, Successor};
+use testkit::{Random, cases};
+
+use crate::sources::Subject;
+use crate::states::{arbitrary, changed, reachable};
+
+/// A step as propositions and fairness of actions and processes see it.
+type Seen = (Vec<ActionId>, Vec<InstanceId>, Vec<bool>, State);
+
+#[test]
+fn values_that_are_never_read_again_make_no_difference() {
+    let (mut n_compared, mut n_models) = (0, 0);
+    for seed in 0..u64::from(cases(1500)) {
+        let subject = Subject::random(seed);
+        let model = &subject.model;
+        let mut system = System::new(model).expect("the model is small");
+        let dead = Differences {
+            dead_variables: true,
+            symmetry: false,
+        };
+        system.forget(dead, &subject.atoms, &subject.conditions);
+        if !system.forgotten().dead_variables {
+            continue;
+        }
+        n_models += 1;
+        let constants = subject.claims(false).constants;
+        let random = &mut Random::new(seed ^ 0xdead);
+        for state in &reachable(model, 20).0 {
+            let is_dead = |component: Component| match component {
+                Component::Cell(cell) => {
+                    constants[cell].is_none() && is_forgotten(&mut system.clone(), state, cell)
+                }
+                Component::Location(_) | Component::Length(_) | Component::Message { .. } => false,
+            };
+            let other = changed(model, state, &is_dead, 100, random);
+            if other == *state {
+                continue;
+            }
+            n_compared += 1;
+            assert_eq!(
+                seen(&subject, state, &mut |target| represent(
+                    &mut system,
+                    target
+                )),
+                seen(&subject, &other, &mut |target| represent(
+                    &mut system,
+                    target
+                )),
+                "seed {seed}, {state:?} and {other:?}"
+            );
+        }
+    }
+    assert!(n_models > 50 && n_compared > 500, "{n_models} {n_compared}");
+}
+
+/// Do all values of a cell have the same representative?
+fn is_forgotten(system: &mut System<'_>, state: &State, cell: usize) -> bool {
+    let (lo, hi) = system.model().cells()[cell].ty.bounds();
+    let mut other = state.clone();
+    other.cells[cell] = if state.cells[cell] == lo { hi } else { lo };
+    other != *state && represent(system, &other) == represent(system, state)
+}
+
+fn represent(system: &mut System<'_>, state: &State) -> State {
+    let mut words = system.pack(state);
+    system.represent(&mut words);
+    system.unpack(&words)
+}
+
+/// What can be seen of a state and its steps; nothing if it fails.
+fn seen(
+    subject: &Subject,
+    state: &State,
+    end: &mut dyn FnMut(&State) -> State,
+) -> Option<(Vec<bool>, BTreeSet<Seen>)> {
+    let model = &subject.model;
+    let steps = model.successors(state).ok()?;
+    let mut step = |step: Successor| {
+        let taken = taken(subject, &step);
+        let target = end(&step.target);
+        (step.actions, step.movers, taken, target)
+    };
+    let steps = steps.into_iter().map(&mut step).collect();
+    let atoms = subject.atoms.iter();
+    let holds = atoms.map(|atom| model.atom_holds(*atom, state, &[]).unwrap_or_default());
+    Some((holds.collect(), steps))
+}
+
+/// Which step propositions hold after a step.
+fn taken(subject: &Subject, step: &Successor) -> Vec<bool> {
+    let atoms = subject.atoms.iter();
+    let step_atoms = atoms.filter(|atom| {
+        let meaning = &subject.model.parts().atoms[atom.index()].meaning;
+        matches!(meaning, AtomMeaning::Taken(_))
+    });
+    step_atoms
+        .map(|atom| {
+            let holds = subject
+                .model
+                .atom_holds(*atom, &step.target, &step.commands);
+            holds.unwrap_or_default()
+        })
+        .collect()
+}
+
+#[test]
+fn processes_that_are_exchanged_make_no_difference() {
+    let (mut n_compared, mut n_models) = (0, 0);
+    for seed in 0..u64::from(cases(2000)) {
+        let mut subject = Subject::random(seed);
+        let random = &mut Random::new(seed ^ 0x51ab);
+        // With fewer questions more can be exchanged.
+        subject.atoms.retain(|_| random.chance(30));
+        let model = &subject.model;
+        let mut system = System::new(model).expect("the model is small");
+        let symmetry = Differences {
+            dead_variables: false,
+            symmetry: true,
+        };
+        system.forget(symmetry, &subject.atoms, &[]);
+        if !system.forgotten().symmetry {
+            continue;
+        }
+        n_models += 1;
+        for state in &reachable(model, 25).0 {
+            let exchanged = system.exchanged(&system.pack(state));
+            for (position, (words, commands)) in exchanged.iter().enumerate() {
+                n_compared += 1;
+                let other = system.unpack(words);
+                let image = |state: &State| {
+                    let images = system.exchanged(&system.pack(state));
+                    system.unpack(&images[position].0)
+                };
+                let expected = ends(model, state, |step| {
+                    let commands = step.commands.iter();
+                    let commands =
+                        commands.map(|c| image_of(*c, commands_of(&exchanged, position)));
+                    (sorted(commands.collect()), image(&step.target))
+                });
+                let found = ends(model, &other, |step| (step.commands, step.target));
+                assert_eq!(found, expected, "seed {seed}, {state:?}, {commands:?}");
+                let atoms = |state: &State| {
+                    let holds = subject.atoms.iter();
+                    let holds = holds.map(|atom| model.atom_holds(*atom, state, &[]).ok());
+                    holds.collect::<Vec<_>>()
+                };
+                assert_eq!(atoms(state), atoms(&other), "seed {seed}, {state:?}");
+            }
+        }
+    }
+    assert!(n_models > 20 && n_compared > 300, "{n_models} {n_compared}");
+}
+
+type Exchanged = [(Vec<u64>, Vec<Option<model::CommandId>>)];
+
+fn commands_of(exchanged: &Exchanged, position: usize) -> &[Option<model::CommandId>] {
+    &exchanged[position].1
+}
+
+fn image_of(command: model::CommandId, images: &[Option<model::CommandId>]) -> model::CommandId {
+    images[command.index()].expect("what is executed has an image")
+}
+
+fn sorted(mut commands: Vec<model::CommandId>) -> Vec<model::CommandId> {
+    commands.sort_unstable();
+    commands
+}
+
+/// By which commands the steps of a state lead where; nothing if it fails.
+fn ends(
+    model: &Model,
+    state: &State,
+    mut end: impl FnMut(Successor) -> (Vec<model::CommandId>, State),
+) -> Option<BTreeSet<(Vec<model::CommandId>, State)>> {
+    let steps = model.successors(state).ok()?;
+    Some(steps.into_iter().map(&mut end).collect())
+}
+
+/// Looks for code that is executed and variables that change, although that is said not to be.
+pub fn compare_elimination(subject: &Subject, claims: &Claims, state: &State) -> Option<String> {
+    for (cell, constant) in claims.constants.iter().enumerate() {
+        if constant.is_some_and(|value| state.cells[cell] != value) {
+            return Some(format!("{}: cell {cell} changes", subject.name));
+        }
+    }
+    let steps = subject.model.successors(state).unwrap_or_default();
+    let mut commands = steps.iter().flat_map(|step| &step.commands);
+    let executed = commands.find(|command| claims.never_executed[command.index()])?;
+    let name = subject.model.command_name(*executed);
+    Some(format!("{}: {name} is executed", subject.name))
+}
+
+#[test]
+fn code_that_is_never_executed_is_not() {
+    let (mut n_commands, mut n_cells) = (0, 0);
+    for seed in 0..u64::from(cases(1500)) {
+        let subject = Subject::random(seed);
+        let claims = subject.claims(false);
+        n_commands += claims.never_executed.iter().filter(|never| **never).count();
+        n_cells += claims.constants.iter().flatten().count();
+        for state in &reachable(&subject.model, 60).0 {
+            assert_eq!(compare_elimination(&subject, &claims, state), None);
+        }
+    }
+    assert!(n_commands > 100 && n_cells > 100, "{n_commands} {n_cells}");
+}
+
+#[test]
+fn arbitrary_states_are_states() {
+    let random = &mut Random::new(1);
+    for seed in 0..200 {
+        let subject = Subject::random(seed);
+        let system = System::with_all_code(&subject.model).expect("the model is small");
+        let state = arbitrary(&subject.model, random);
+        assert_eq!(system.unpack(&system.pack(&state)), state, "seed {seed}");
+    }
+}

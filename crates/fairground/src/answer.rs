@@ -1,0 +1,150 @@
+//! What comes out for a question.
+
+use base::{Progress, Source, StopReason};
+use check::{Outcome, Plan, Reductions};
+use evidence::{UnknownReason, Verdict};
+use logic::NamedProperty;
+use model::{ActionId, Model};
+use report::{Cost, PropertyResult};
+use source::Content;
+
+use crate::error::Error;
+use crate::project::Project;
+use crate::question::Question;
+
+/// What came out for a question, as plain data.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Verdict, evidence, explanation, cost, remarks and warnings, as reports print them. The time
+    /// is 0 until the face that has measured it sets it.
+    pub result: PropertyResult,
+    /// How often each action was taken.
+    pub action_counts: Vec<(String, u64)>,
+    /// Why the search was stopped before it was done, if it was.
+    pub stopped: Option<StopReason>,
+    /// How many runs were replayed on the reference semantics to confirm and explain the verdict.
+    pub n_replays: usize,
+    /// What the result was made of.
+    pub(crate) outcome: Outcome,
+}
+
+impl Answer {
+    /// The verdict.
+    #[must_use]
+    pub fn verdict(&self) -> crate::Verdict {
+        self.result.verdict
+    }
+
+    fn new(model: &Model, sources: &[Source], property: &NamedProperty, outcome: Outcome) -> Self {
+        let mut result = result(sources, property, &outcome);
+        result.remarks.extend(outcome.remarks.iter().cloned());
+        let warnings = outcome.warnings.iter();
+        let warnings = warnings.map(|diagnostic| report::warning(diagnostic, sources));
+        result.warnings.extend(warnings);
+
+        let counts = outcome.stats.action_counts.iter().enumerate();
+        let name = |action| model.action_name(ActionId::new(action)).to_owned();
+        let action_counts = counts.map(|(action, count)| (name(action), *count));
+        Self::of_result(result, action_counts.collect(), outcome)
+    }
+
+    pub(crate) fn of_result(
+        result: PropertyResult,
+        action_counts: Vec<(String, u64)>,
+        outcome: Outcome,
+    ) -> Self {
+        Self {
+            result,
+            action_counts,
+            stopped: match outcome.verdict {
+                Verdict::Unknown(UnknownReason::Stopped(reason)) => Some(reason),
+                _ => None,
+            },
+            n_replays: outcome.explanation.n_replays(),
+            outcome,
+        }
+    }
+}
+
+impl Project {
+    /// Answers one of the questions of this project. Where the model provides for too few processes
+    /// or terms, it is made with more and more.
+    ///
+    /// # Errors
+    /// The plan does not fit the model, or evidence was found to be wrong.
+    ///
+    /// # Panics
+    /// If the question is not one of this project.
+    pub fn check(
+        &self,
+        question: &Question,
+        plan: &Plan,
+        progress: &mut dyn Progress,
+    ) -> Result<Answer, Error> {
+        let mut answer = self.check_once(question, plan, progress)?;
+        for larger in self.larger() {
+            if !answer.outcome.is_exhausted() {
+                break;
+            }
+            let larger = larger?;
+            let Some(same) = larger.question(&question.name) else {
+                break;
+            };
+            answer = larger.check_once(same, plan, progress)?;
+        }
+        Ok(answer)
+    }
+
+    fn check_once(
+        &self,
+        question: &Question,
+        plan: &Plan,
+        progress: &mut dyn Progress,
+    ) -> Result<Answer, Error> {
+        let asked = &self.asked[question.position];
+        assert_eq!(asked.property.name, question.name, "of another project");
+        self.fits(plan)?;
+
+        match &self.content {
+            Content::Family(family) => self.check_family(family, asked, plan, progress),
+            Content::Systems(systems) => {
+                let outcome = check::answer(systems, asked, plan, progress)?;
+                let model = &systems[asked.system].model;
+                let property = &asked.property;
+                Ok(Answer::new(model, &self.sources, property, outcome))
+            }
+        }
+    }
+}
+
+/// The outcome of a property as a result, without its remarks and warnings.
+pub(crate) fn result(
+    sources: &[Source],
+    property: &NamedProperty,
+    outcome: &Outcome,
+) -> PropertyResult {
+    let question = report::Question {
+        sources,
+        property: &property.name,
+        formula: &property.text,
+        span: property.span,
+        fairness: outcome.fairness,
+    };
+    let cost = Cost {
+        route: outcome.route,
+        states: Some(outcome.stats.n_states),
+        transitions: Some(outcome.stats.n_transitions),
+        product_states: outcome.stats.n_product_states,
+        seconds: 0.0,
+        peak_memory_bytes: Some(outcome.stats.memory_bytes),
+        reduced: reduced(outcome.reduced),
+        rests_on: outcome.rests_on(),
+    };
+    question.result(&outcome.verdict, &outcome.explanation, cost)
+}
+
+/// The names of reductions, if there are any.
+fn reduced(reductions: Reductions) -> Option<Vec<String>> {
+    let names: Vec<String> = reductions.names().into_iter().map(str::to_owned).collect();
+    (!names.is_empty()).then_some(names)
+}

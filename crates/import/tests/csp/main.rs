@@ -1,7 +1,0 @@
-//! CSP#: what texts mean, what is said about wrong ones, and that nothing breaks the reader.
-
-mod bad_input;
-mod refinement;
-mod robust;
-mod semantics;
-mod support;

@@ -1,0 +1,104 @@
+//! Calls of inlines.
+
+use std::rc::Rc;
+
+use base::Diagnostic;
+
+use super::{MAX_TOKENS, Parsed, Parser, Wrong};
+use crate::token::{Kind, Token};
+
+impl Parser<'_> {
+    pub(super) fn find_inline(&self, name: &str) -> Option<usize> {
+        self.inlines
+            .iter()
+            .rposition(|inline| &*inline.name == name)
+    }
+
+    /// Replaces the call of an inline at `start` by its body. With a `target`, `return e` assigns
+    /// to it.
+    pub(super) fn expand_call(&mut self, start: usize, target: Option<Vec<Token>>) -> Parsed<()> {
+        let call = self.tokens[start].clone();
+        let name: Rc<str> = call.name().expect("a call starts with a name").into();
+        let index = self.find_inline(&name).expect("the caller looked it up");
+        let inline = self.inlines[index].clone();
+        if call.hidden.contains(&name) {
+            let message = format!("the inline `{name}` calls itself");
+            self.say(Diagnostic::error("recursive-inline", call.span, message));
+            return Err(Wrong);
+        }
+        self.at = start + 1;
+        let arguments = self.call_arguments()?;
+        if arguments.len() != inline.parameters.len() {
+            let message = format!(
+                "`{name}` takes {} arguments, here are {}",
+                inline.parameters.len(),
+                arguments.len()
+            );
+            self.say(Diagnostic::error("wrong-arguments", call.span, message));
+            return Err(Wrong);
+        }
+        let mut expanded = Vec::new();
+        for token in &inline.body {
+            let parameter = token.name().and_then(|word| {
+                let is_it = |parameter: &Rc<str>| **parameter == *word;
+                inline.parameters.iter().position(is_it)
+            });
+            match (parameter, &target) {
+                (Some(position), _) => expanded.extend(arguments[position].iter().cloned()),
+                (None, Some(target)) if token.is_name("return") => {
+                    expanded.extend(target.iter().cloned());
+                    let kind = Kind::Punct("=");
+                    expanded.push(Token {
+                        kind,
+                        starts_line: false,
+                        ..token.clone()
+                    });
+                }
+                (None, _) => expanded.push(token.clone()),
+            }
+        }
+        let hidden: Vec<Rc<str>> = call.hidden.iter().cloned().chain([name]).collect();
+        for token in &mut expanded {
+            let both = token.hidden.iter().chain(&hidden).cloned();
+            token.hidden = both.collect::<Vec<_>>().into();
+        }
+        if self.tokens.len() + expanded.len() > MAX_TOKENS {
+            let message = "the text is too long after its inlines are expanded";
+            self.say(Diagnostic::error("too-large", call.span, message));
+            return Err(Wrong);
+        }
+        self.tokens.splice(start..self.at, expanded);
+        self.at = start;
+        Ok(())
+    }
+
+    /// `( a, b )` as lists of tokens.
+    fn call_arguments(&mut self) -> Parsed<Vec<Vec<Token>>> {
+        self.expect("(")?;
+        let mut arguments = vec![Vec::new()];
+        let mut depth = 0;
+        loop {
+            if self.at_end() {
+                return self.expected("`)`");
+            }
+            if depth == 0 && self.is(")") {
+                self.advance();
+                break;
+            }
+            if depth == 0 && self.is(",") {
+                arguments.push(Vec::new());
+            } else {
+                let opens = self.is("(") || self.is("[") || self.is("{");
+                let closes = self.is(")") || self.is("]") || self.is("}");
+                depth += i32::from(opens) - i32::from(closes);
+                let token = self.token().clone();
+                arguments.last_mut().expect("there is one").push(token);
+            }
+            self.advance();
+        }
+        if arguments.len() == 1 && arguments[0].is_empty() {
+            arguments.clear();
+        }
+        Ok(arguments)
+    }
+}

@@ -1,0 +1,55 @@
+//! What all front ends have in common: where texts come from, what callers say about them, and
+//! what becomes of them.
+//!
+//! A language is a [`FrontEnd`]: it turns a text into a [`Loaded`], which holds systems with
+//! questions about them, or a family of systems whose parameter has no value, or diagnostics. Texts
+//! come through [`Files`], so that a disk, a map in memory and the buffers of an editor look alike.
+//!
+//! This crate refuses to know any language and how questions are answered.
+//!
+//! ```
+//! use source::{Files as _, Memory};
+//!
+//! let files = Memory::new([("a.fair", "process P { step }")]);
+//! assert_eq!(files.read("a.fair".as_ref()).unwrap(), "process P { step }");
+//! assert_eq!(files.read("b.fair".as_ref()).unwrap_err().message, "there is no file `b.fair`");
+//! ```
+
+mod doubts;
+mod files;
+mod loaded;
+mod options;
+mod question;
+
+use base::Source;
+
+pub use doubts::Doubts;
+pub use files::{Files, Memory, Overlay, Unreadable, beside};
+pub use loaded::{Content, Family, Loaded, Members, Single, System};
+pub use options::Options;
+pub use question::{Question, QuestionKind, Refinement};
+
+/// A language that models are written in.
+pub trait FrontEnd: Sync {
+    /// What the language is called.
+    fn name(&self) -> &'static str;
+
+    /// How the names of its files end, without the dot.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// Values for [`Options::pool`], one after the other, for models for which the front end's own
+    /// choice is too little.
+    fn larger_pools(&self) -> &'static [usize];
+
+    /// Do the options make sense for this language?
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn accept(&self, options: &Options) -> Result<(), String>;
+
+    /// Reads a text. Files that it includes come from `files`.
+    fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded;
+}
+
+/// Texts above this size are refused.
+pub const MAX_BYTES: usize = 64 << 20;

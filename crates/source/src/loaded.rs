@@ -1,0 +1,159 @@
+//! What becomes of a text.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base::{Diagnostic, Severity, Source, cap_errors};
+use logic::NamedProperty;
+use model::{Hints, Model, Template};
+
+use crate::doubts::Doubts;
+use crate::question::Question;
+
+/// What became of a text.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What the text describes. Invariant: it is there iff no diagnostic is an error.
+    pub content: Option<Content>,
+    /// The questions of the text, then those of the options.
+    pub questions: Vec<Question>,
+    /// All texts; the position of a text is its `SourceId`. The model is the first.
+    pub sources: Vec<Source>,
+    /// What is to be said about them.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What a text describes.
+#[derive(Debug)]
+pub enum Content {
+    /// Systems. Invariant: there is at least one.
+    Systems(Vec<System>),
+    /// One system for each value of a parameter that has none.
+    Family(Family),
+}
+
+/// A system with everything in it known.
+#[derive(Debug)]
+pub struct System {
+    /// What it is called.
+    pub name: String,
+    /// Its model.
+    pub model: Model,
+    /// A component that contains parallel compositions, if there is one: for process fairness it
+    /// is a single process.
+    pub compound: Option<String>,
+    /// What depends on steps that the front end does not tell apart.
+    pub doubts: Doubts,
+}
+
+impl System {
+    /// A system about which nothing else is to be said.
+    #[must_use]
+    pub fn new(name: impl Into<String>, model: Model) -> Self {
+        Self {
+            name: name.into(),
+            model,
+            compound: None,
+            doubts: Doubts::default(),
+        }
+    }
+}
+
+/// All systems that a text with a free parameter describes.
+#[derive(Clone)]
+pub struct Family {
+    /// What they have in common.
+    pub template: Template,
+    /// Makes the system for a value of the parameter.
+    pub members: Arc<dyn Members>,
+}
+
+impl fmt::Debug for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let template = &self.template;
+        f.debug_struct("Family")
+            .field("template", template)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The members of a family. The text is not parsed again for them.
+pub trait Members: Send + Sync {
+    /// What the text says if the parameter has this value.
+    fn with_value(&self, value: i64) -> Loaded;
+}
+
+impl Loaded {
+    /// What became of `sources`. Errors take the content away; repetitions and a flood of errors are
+    /// cut.
+    #[must_use]
+    pub fn new(
+        found: Option<(Content, Vec<Question>)>,
+        sources: Vec<Source>,
+        mut diagnostics: Vec<Diagnostic>,
+    ) -> Self {
+        cap_errors(&mut diagnostics);
+        let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+        debug_assert!(failed || found.is_some(), "nothing found and no error");
+
+        let (content, questions) = found.filter(|_| !failed).unzip();
+        Self {
+            content,
+            questions: questions.unwrap_or_default(),
+            sources,
+            diagnostics,
+        }
+    }
+
+    /// The systems; none for a family.
+    #[must_use]
+    pub fn systems(&self) -> &[System] {
+        match &self.content {
+            Some(Content::Systems(systems)) => systems,
+            Some(Content::Family(_)) | None => &[],
+        }
+    }
+
+    /// The family, if a parameter has no value.
+    #[must_use]
+    pub fn family(&self) -> Option<&Family> {
+        match &self.content {
+            Some(Content::Family(family)) => Some(family),
+            Some(Content::Systems(_)) | None => None,
+        }
+    }
+
+    /// The first system with its properties, for callers that expect nothing else.
+    #[must_use]
+    pub fn single(self) -> Single {
+        let model = match self.content {
+            Some(Content::Systems(mut systems)) => Some(systems.swap_remove(0).model),
+            Some(Content::Family(_)) | None => None,
+        };
+        let is_its = |question: &Question| question.system == 0;
+        let questions = self.questions.into_iter().filter(is_its);
+        let (properties, hints) = questions.map(|q| (q.property, q.scope.hints)).unzip();
+        Single {
+            model,
+            properties,
+            hints,
+            sources: self.sources,
+            diagnostics: self.diagnostics,
+        }
+    }
+}
+
+/// The first system of a text.
+#[derive(Debug)]
+pub struct Single {
+    /// The model.
+    pub model: Option<Model>,
+    /// Its properties.
+    pub properties: Vec<NamedProperty>,
+    /// What the author says about the abstraction for each property, in the same order.
+    pub hints: Vec<Hints>,
+    /// All texts; the position of a text is its `SourceId`. The model is the first.
+    pub sources: Vec<Source>,
+    /// What is to be said about them.
+    pub diagnostics: Vec<Diagnostic>,
+}

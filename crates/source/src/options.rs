@@ -1,0 +1,22 @@
+//! What callers say about a model besides its text.
+
+/// What the caller says about a model besides its text.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Values for constants, parameters and macros, by name (`-D NAME=VALUE`).
+    pub defines: Vec<(String, String)>,
+    /// Further properties: name and formula (`--ltl`).
+    pub ltl: Vec<(String, String)>,
+    /// Further properties with path quantifiers: name and formula (`--ctl`).
+    pub ctl: Vec<(String, String)>,
+    /// Further assumptions about runs (`--assume`).
+    pub assume: Vec<String>,
+    /// Timers whose values from a threshold on are not told apart: the name, or process and name
+    /// (`--abstract-timer NAME=K`).
+    pub abstract_timers: Vec<(String, String)>,
+    /// How many processes or terms are provided for where the text gives no bound; 0 leaves the
+    /// choice to the front end. A run that needs more ends in a run-time error that says so.
+    pub pool: usize,
+    /// Must every parameter have a value? Then a family is an error.
+    pub closed: bool,
+}

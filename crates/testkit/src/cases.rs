@@ -1,0 +1,35 @@
+/// How many random cases a test tries: `normal`, times the factor in the environment variable
+/// `FAIR_CASES` (1 if there is none), and at least one.
+///
+/// # Panics
+/// If `FAIR_CASES` is not a finite number that is at least 0.
+#[must_use]
+pub fn cases(normal: u32) -> u32 {
+    let factor = std::env::var("FAIR_CASES").map_or(1.0, |text| {
+        let factor: f64 = text.parse().expect("FAIR_CASES is a number");
+        assert!(
+            factor.is_finite() && factor >= 0.0,
+            "FAIR_CASES is a finite number and at least 0"
+        );
+        factor
+    });
+    scaled(normal, factor)
+}
+
+/// The cast saturates, so that a large factor means "as many as there can be".
+fn scaled(normal: u32, factor: f64) -> u32 {
+    ((f64::from(normal) * factor) as u32).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scaled;
+
+    #[test]
+    fn a_factor_scales_the_number_of_cases() {
+        assert_eq!(scaled(200, 1.0), 200);
+        assert_eq!(scaled(200, 2.5), 500);
+        assert_eq!(scaled(200, 0.001), 1);
+        assert_eq!(scaled(200, 1e30), u32::MAX);
+    }
+}

@@ -1,0 +1,63 @@
+//! No construct is missing from what the random suites try.
+
+use std::collections::BTreeSet;
+
+use base::Fairness;
+use testkit::census::{CONSTRUCTS, Census, EXCEPTIONS};
+use testkit::{ModelShape, Random, ReferenceGraph, cases, random_model, random_property};
+
+const NOTIONS: [&str; 8] = [
+    "none",
+    "weak-process",
+    "strong-process",
+    "weak",
+    "strong",
+    "strong-global",
+    "annotated",
+    "none+timers",
+];
+
+/// Every construct is produced and matters, or is an exception with a reason.
+fn assert_complete(census: &Census) {
+    let exceptions: BTreeSet<&str> = EXCEPTIONS.iter().map(|(name, _)| *name).collect();
+    for name in &exceptions {
+        assert!(CONSTRUCTS.contains(name), "`{name}` is not a construct");
+    }
+    let missing: BTreeSet<&str> = census.missing().into_iter().collect();
+    let unexpected: Vec<&&str> = missing.difference(&exceptions).collect();
+    assert!(
+        unexpected.is_empty(),
+        "never produced or never mattered: {unexpected:?}\n{}",
+        census.table()
+    );
+    let needless: Vec<&&str> = exceptions.difference(&missing).collect();
+    assert!(needless.is_empty(), "no exceptions any more: {needless:?}");
+}
+
+#[test]
+fn random_models_and_properties_have_every_construct_and_it_matters() {
+    let mut census = Census::default();
+    for seed in 0..u64::from(cases(2_500)) {
+        let mut random = Random::new(seed);
+        let shape = *random.pick(&[
+            ModelShape::Tiny,
+            ModelShape::Rich,
+            ModelShape::Wide,
+            ModelShape::Alike,
+        ]);
+        census.add_model(&random_model(&mut random, shape));
+    }
+    for seed in 0..u64::from(cases(2_500)) {
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Tiny);
+        let Ok(Some(graph)) = ReferenceGraph::explore(&model, 12) else {
+            continue;
+        };
+        let property = random_property(&mut random);
+        let fairness =
+            Fairness::parse(NOTIONS[random.below(NOTIONS.len())]).expect("the names are right");
+        census.add_property(&model, &graph, (&property, fairness), &mut random);
+    }
+    println!("{}", census.table());
+    assert_complete(&census);
+}
