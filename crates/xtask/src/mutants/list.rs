@@ -1,5 +1,6 @@
 //! The list of mutants, `testdata/mutants.toml`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -9,8 +10,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// The suites that are tried on mutants without a test, fastest first.
-    suites: Vec<String>,
+    suites: BTreeMap<String, Vec<String>>,
     mutant: Vec<WrittenMutant>,
 }
 
@@ -27,10 +27,22 @@ struct WrittenMutant {
 
 /// The list.
 pub struct List {
-    /// The suites that are tried on mutants without a test, fastest first.
-    pub suites: Vec<String>,
+    /// The suites that are tried on mutants without a test whose names begin with the key, fastest
+    /// first.
+    suites: BTreeMap<String, Vec<String>>,
     /// The mutants; the position of a mutant is its number.
     pub mutants: Vec<Mutant>,
+}
+
+impl List {
+    /// The suites that are tried on a mutant without a test.
+    pub fn suites_for(&self, mutant: &Mutant) -> impl Iterator<Item = &String> {
+        let fitting = |(area, _): &(&String, _)| mutant.name.starts_with(area.as_str());
+        self.suites
+            .iter()
+            .filter(fitting)
+            .flat_map(|(_, list)| list)
+    }
 }
 
 /// One error.

@@ -15,16 +15,21 @@ mod list;
 mod schemata;
 mod suites;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use list::{Mutant, Role};
+use list::{List, Mutant, Role};
 use suites::{End, Suites};
 
 /// Where the mutated copy and what is built from it lie, below the root.
 const WORKSHOP: &str = "target/mutants";
+
+/// What a program that is run without a mutant usually takes at most.
+const PATIENCE_WITHOUT: Duration = Duration::from_secs(30);
 
 /// What is asked for.
 #[derive(Default)]
@@ -71,16 +76,20 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     let copy = workshop.join("source");
     schemata::write(root, &copy, &list.mutants)?;
 
-    let wanted = wanted_suites(&list.mutants, &list.suites, options);
+    let runs = wanted_runs(&list, options);
+    let wanted = runs.iter().map(|(suite, _)| suite.clone()).collect();
     let suites = Suites::build(&copy, &workshop.join("build"), &wanted)?;
-    check_unmutated(&suites)?;
+    let usual = run_unmutated(&suites, runs)?;
 
-    let mut counts = Counts::default();
-    for (number, mutant) in list.mutants.iter().enumerate() {
-        if options.selects(mutant) {
-            judge(number, mutant, &suites, options, &mut counts)?;
-        }
+    let numbers = (0..list.mutants.len()).filter(|n| options.selects(&list.mutants[*n]));
+    let counts = Inquiry {
+        list: &list,
+        suites: &suites,
+        usual: &usual,
+        explore: options.explore,
+        counts: Mutex::default(),
     }
+    .judge_all(numbers.collect())?;
     counts.print();
     if counts.survived > 0 {
         bail!("{} mutants survived", counts.survived);
@@ -88,30 +97,43 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The suites that have to be built.
-fn wanted_suites(mutants: &[Mutant], all: &[String], options: &Options) -> BTreeSet<String> {
-    let mut wanted: BTreeSet<String> = mutants
-        .iter()
-        .filter(|mutant| options.selects(mutant))
-        .filter_map(|mutant| match &mutant.role {
-            Role::Killed { suite, .. } => Some(suite.clone()),
-            Role::Equivalent(_) | Role::Open => None,
-        })
-        .collect();
-    if options.explore {
-        wanted.extend(all.iter().cloned());
-    }
-    wanted
-}
+/// A suite, and a filter for its tests.
+type Run = (String, Option<String>);
 
-/// A suite that fails anyway would kill everything.
-fn check_unmutated(suites: &Suites) -> Result<()> {
-    for name in suites.names() {
-        if suites.run(name, None, None)? != End::Passed {
-            bail!("`{name}` fails although no mutant is active");
+/// What will be run.
+fn wanted_runs(list: &List, options: &Options) -> BTreeSet<Run> {
+    let mut runs = BTreeSet::new();
+    for mutant in list.mutants.iter().filter(|m| options.selects(m)) {
+        match &mutant.role {
+            Role::Killed { suite, test } => {
+                runs.insert((suite.clone(), test.clone()));
+            }
+            Role::Open if options.explore => {
+                runs.extend(list.suites_for(mutant).map(|suite| (suite.clone(), None)));
+            }
+            Role::Equivalent(_) | Role::Open => {}
         }
     }
-    Ok(())
+    runs
+}
+
+/// A suite that fails anyway would kill everything. Returns how long each takes.
+fn run_unmutated(suites: &Suites, runs: BTreeSet<Run>) -> Result<BTreeMap<Run, Duration>> {
+    let mut usual = BTreeMap::new();
+    for run in runs {
+        let started = Instant::now();
+        let (name, filter) = (run.0.as_str(), run.1.as_deref());
+        if suites.run((name, filter), None, PATIENCE_WITHOUT)? != End::Passed {
+            bail!("`{name}` fails although no mutant is active");
+        }
+        println!(
+            "{:6.1} s  {name} {}",
+            started.elapsed().as_secs_f64(),
+            filter.unwrap_or("")
+        );
+        usual.insert(run, started.elapsed());
+    }
+    Ok(usual)
 }
 
 /// How many mutants ended in which way.
@@ -133,45 +155,82 @@ impl Counts {
     }
 }
 
-fn judge(
-    number: usize,
-    mutant: &Mutant,
-    suites: &Suites,
-    options: &Options,
-    counts: &mut Counts,
-) -> Result<()> {
-    let killer = match &mutant.role {
-        Role::Equivalent(why) => {
-            counts.equivalent += 1;
-            println!("equivalent  {}: {why}", mutant.name);
-            return Ok(());
-        }
-        Role::Killed { suite, test } => {
-            let end = suites.run(suite, test.as_deref(), Some(number))?;
-            (end != End::Passed).then(|| format!("{end} in {suite}"))
-        }
-        Role::Open if options.explore => first_killer(number, suites)?,
-        Role::Open => None,
-    };
-    if let Some(killer) = killer {
-        counts.killed += 1;
-        println!("killed      {}: {killer}", mutant.name);
-    } else {
-        counts.survived += 1;
-        println!("SURVIVED    {} ({})", mutant.name, mutant.file);
-    }
-    Ok(())
+/// What is asked about all mutants.
+struct Inquiry<'a> {
+    list: &'a List,
+    suites: &'a Suites,
+    /// How long runs take without a mutant.
+    usual: &'a BTreeMap<Run, Duration>,
+    explore: bool,
+    counts: Mutex<Counts>,
 }
 
-/// The first suite that notices a mutant.
-fn first_killer(number: usize, suites: &Suites) -> Result<Option<String>> {
-    for name in suites.names() {
-        let end = suites.run(name, None, Some(number))?;
-        if end != End::Passed {
-            return Ok(Some(format!("{end} in {name}")));
-        }
+impl Inquiry<'_> {
+    /// Asks about as many mutants at a time as there are processors.
+    fn judge_all(self, numbers: Vec<usize>) -> Result<Counts> {
+        let n_workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let next = Mutex::new(numbers.into_iter());
+        let take = || next.lock().expect("no worker panics").next();
+        let work = || -> Result<()> {
+            while let Some(number) = take() {
+                self.judge(number)?;
+            }
+            Ok(())
+        };
+
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
+            let mut ends = workers.into_iter().map(|w| w.join().expect("no panic"));
+            ends.try_for_each(|end| end)
+        })?;
+        Ok(self.counts.into_inner().expect("no worker panics"))
     }
-    Ok(None)
+
+    fn judge(&self, number: usize) -> Result<()> {
+        let mutant = &self.list.mutants[number];
+        let killer = match &mutant.role {
+            Role::Equivalent(why) => {
+                self.count(|counts| counts.equivalent += 1);
+                println!("equivalent  {}: {why}", mutant.name);
+                return Ok(());
+            }
+            Role::Killed { suite, test } => {
+                let end = self.run(&(suite.clone(), test.clone()), number)?;
+                (end != End::Passed).then(|| format!("{end} in {suite}"))
+            }
+            Role::Open if self.explore => self.first_killer(number)?,
+            Role::Open => None,
+        };
+        if let Some(killer) = killer {
+            self.count(|counts| counts.killed += 1);
+            println!("killed      {}: {killer}", mutant.name);
+        } else {
+            self.count(|counts| counts.survived += 1);
+            println!("SURVIVED    {} ({})", mutant.name, mutant.file);
+        }
+        Ok(())
+    }
+
+    /// The first suite that notices a mutant.
+    fn first_killer(&self, number: usize) -> Result<Option<String>> {
+        for name in self.list.suites_for(&self.list.mutants[number]) {
+            let end = self.run(&(name.clone(), None), number)?;
+            if end != End::Passed {
+                return Ok(Some(format!("{end} in {name}")));
+            }
+        }
+        Ok(None)
+    }
+
+    fn run(&self, run: &Run, number: usize) -> Result<End> {
+        let filter = run.1.as_deref();
+        self.suites
+            .run((&run.0, filter), Some(number), self.usual[run])
+    }
+
+    fn count(&self, add: impl FnOnce(&mut Counts)) {
+        add(&mut self.counts.lock().expect("no worker panics"));
+    }
 }
 
 /// The environment variable that chooses a mutant.

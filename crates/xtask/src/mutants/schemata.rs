@@ -35,12 +35,16 @@ pub fn write(root: &Path, copy: &Path, mutants: &[Mutant]) -> Result<()> {
         texts.insert(file, content);
     }
 
-    for (number, mutant) in mutants.iter().enumerate() {
-        let Some(content) = texts.get_mut(&mutant.file) else {
-            bail!("`{}`: there is no file `{}`", mutant.name, mutant.file);
-        };
-        let text = String::from_utf8(content.clone()).context("sources are UTF-8")?;
-        *content = mutated(&text, number, mutant)?.into_bytes();
+    for (file, content) in &mut texts {
+        let own = mutants.iter().enumerate();
+        let own: Vec<_> = own.filter(|(_, mutant)| mutant.file == *file).collect();
+        if !own.is_empty() {
+            let text = std::str::from_utf8(content).context("sources are UTF-8")?;
+            *content = mutated(text, &own)?.into_bytes();
+        }
+    }
+    if let Some(lost) = mutants.iter().find(|m| !texts.contains_key(&m.file)) {
+        bail!("`{}`: there is no file `{}`", lost.name, lost.file);
     }
     let base = texts.get_mut("crates/base/src/lib.rs");
     let base = base.context("crate `base` is not where it was")?;
@@ -69,27 +73,54 @@ fn tracked_files(root: &Path) -> Result<Vec<String>> {
     Ok(names.lines().filter(exists).map(str::to_owned).collect())
 }
 
-/// The text with a choice between right and wrong.
-fn mutated(text: &str, number: usize, mutant: &Mutant) -> Result<String> {
-    let Mutant {
-        name,
-        file,
-        find,
-        replace,
-        ..
-    } = mutant;
-    let n_places = text.matches(find.as_str()).count();
-    if n_places != 1 {
-        bail!("`{name}`: its text occurs {n_places} times in `{file}`, not once");
+/// The text with choices between right and wrong. Several mutants may replace the same text.
+fn mutated(text: &str, mutants: &[(usize, &Mutant)]) -> Result<String> {
+    let mut places: BTreeMap<usize, Vec<(usize, &Mutant)>> = BTreeMap::new();
+    for &(number, mutant) in mutants {
+        let Mutant {
+            name, file, find, ..
+        } = mutant;
+        let found: Vec<usize> = text
+            .match_indices(find.as_str())
+            .map(|(at, _)| at)
+            .collect();
+        let &[at] = &found[..] else {
+            let n_places = found.len();
+            bail!("`{name}`: its text occurs {n_places} times in `{file}`, not once");
+        };
+        places.entry(at).or_default().push((number, mutant));
     }
 
+    let (mut result, mut end) = (String::new(), 0);
+    for (at, choices) in places {
+        let find = &choices[0].1.find;
+        if at < end || choices.iter().any(|(_, mutant)| mutant.find != *find) {
+            bail!(
+                "`{}`: its text overlaps with another one",
+                choices[0].1.name
+            );
+        }
+        result.push_str(&text[end..at]);
+        result.push_str(&choice(find, &choices));
+        end = at + find.len();
+    }
+    result.push_str(&text[end..]);
+    Ok(result)
+}
+
+/// The right text, unless one of the mutants is active.
+fn choice(find: &str, mutants: &[(usize, &Mutant)]) -> String {
+    let wrong = mutants.iter().map(|(number, mutant)| {
+        let replace = &mutant.replace;
+        format!("if ::base::mutant({number}) {{ {replace} }} else ")
+    });
+    let wrong: String = wrong.collect();
     let are_statements = find.trim_end().ends_with([';', '}']);
-    let choice = if are_statements {
-        format!("if ::base::mutant({number}) {{ {replace} }} else {{ {find} }}")
+    if are_statements {
+        format!("{wrong}{{ {find} }}")
     } else {
-        format!("(if ::base::mutant({number}) {{ {replace} }} else {{ {find} }})")
-    };
-    Ok(text.replacen(find.as_str(), &choice, 1))
+        format!("({wrong}{{ {find} }})")
+    }
 }
 
 /// Removes what an earlier copy has and this one has not.

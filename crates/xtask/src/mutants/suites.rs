@@ -10,13 +10,19 @@ use anyhow::{Context as _, Result, bail};
 
 use super::SWITCH;
 
-/// After this time a test program is taken to hang. Nothing but the word that is printed depends
-/// on it.
-const HANGS_AFTER: Duration = Duration::from_secs(300);
+/// The least time after which a test program is taken to hang. Programs that need long anyway get
+/// [`PATIENCE`] times what they need.
+const HANGS_AFTER: Duration = Duration::from_secs(60);
+
+/// See [`HANGS_AFTER`].
+const PATIENCE: u32 = 20;
 
 /// Most address space that a test program may use, so that a wrong program does not take the
 /// machine along.
 const MAX_MEMORY: u64 = 8 << 30;
+
+/// The part of the usual number of random cases that is tried on each mutant.
+const CASES: &str = "0.3";
 
 /// How a test program ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,30 +62,27 @@ impl Suites {
     /// # Errors
     /// The copy does not build, or a program is not there.
     pub fn build(copy: &Path, target: &Path, wanted: &BTreeSet<String>) -> Result<Self> {
-        let folders: BTreeSet<&str> = wanted
-            .iter()
-            .filter_map(|name| name.split('/').next())
-            .collect();
+        if wanted.is_empty() {
+            let programs = BTreeMap::new();
+            return Ok(Self { programs });
+        }
         let mut cargo = Command::new("cargo");
         cargo.args(["test", "--no-run", "--message-format=json", "--quiet"]);
-        for folder in folders {
-            let folder = copy.join("crates").join(folder);
-            cargo.arg("--package");
-            cargo.arg(format!("path+file://{}", folder.display()));
-        }
+        cargo.args(selection(wanted)?);
         let built = cargo
             .current_dir(copy)
             .env("CARGO_TARGET_DIR", target)
-            // A mutant may make a variable or parameter needless.
-            .env("RUSTFLAGS", "--cap-lints warn")
             .stderr(Stdio::inherit())
             .output()
             .context("cargo could not be started")?;
+        let messages = String::from_utf8(built.stdout)?;
         if !built.status.success() {
+            messages.lines().filter_map(error_text).for_each(|text| {
+                eprintln!("{text}");
+            });
             bail!("the mutated copy does not build");
         }
 
-        let messages = String::from_utf8(built.stdout)?;
         let mut programs: BTreeMap<String, Program> =
             messages.lines().filter_map(test_program).collect();
         programs.retain(|name, _| wanted.contains(name));
@@ -89,20 +92,22 @@ impl Suites {
         Ok(Self { programs })
     }
 
-    /// The names of the programs.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.programs.keys().map(String::as_str)
-    }
-
-    /// Runs the tests of a program that fit a filter, with a mutant.
+    /// Runs the tests of a program that fit a filter, with a mutant. `usual` is how long it takes
+    /// without one.
     ///
     /// # Errors
     /// The program cannot be started.
-    pub fn run(&self, name: &str, filter: Option<&str>, mutant: Option<usize>) -> Result<End> {
+    pub fn run(
+        &self,
+        (name, filter): (&str, Option<&str>),
+        mutant: Option<usize>,
+        usual: Duration,
+    ) -> Result<End> {
         let program = &self.programs[name];
         let mut command = Command::new(&program.executable);
         command.args(filter).current_dir(&program.folder);
         command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.env("FAIR_CASES", CASES);
         match mutant {
             Some(number) => command.env(SWITCH, number.to_string()),
             None => command.env_remove(SWITCH),
@@ -111,11 +116,12 @@ impl Suites {
         let mut child = command.spawn().context(name.to_owned())?;
 
         let started = Instant::now();
+        let patience = HANGS_AFTER.max(usual * PATIENCE);
         loop {
             match child.try_wait()? {
                 Some(status) if status.success() => return Ok(End::Passed),
                 Some(_) => return Ok(End::Failed),
-                None if started.elapsed() > HANGS_AFTER => {
+                None if started.elapsed() > patience => {
                     child.kill()?;
                     child.wait()?;
                     return Ok(End::Hung);
@@ -124,6 +130,30 @@ impl Suites {
             }
         }
     }
+}
+
+/// The arguments of cargo that choose programs. The unit tests of a package are called as the
+/// package; if several packages have programs with the same name, too many are built.
+fn selection(wanted: &BTreeSet<String>) -> Result<Vec<String>> {
+    let mut arguments = BTreeSet::new();
+    for name in wanted {
+        let (package, program) = name.split_once('/').context("`package/program`")?;
+        arguments.insert(format!("--package={package}"));
+        let is_unit = package == program;
+        arguments.insert(if is_unit {
+            "--lib".to_owned()
+        } else {
+            format!("--test={program}")
+        });
+    }
+    Ok(arguments.into_iter().collect())
+}
+
+/// What the compiler complains about, if a message of cargo is an error.
+fn error_text(message: &str) -> Option<String> {
+    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    let message = &message["message"];
+    (message["level"] == "error").then(|| message["rendered"].as_str().map(str::to_owned))?
 }
 
 /// The test program that a message of cargo announces.
