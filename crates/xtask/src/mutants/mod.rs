@@ -196,7 +196,7 @@ impl Inquiry<'_> {
             }
             Role::Killed { suite, test } => {
                 let end = self.run(&(suite.clone(), test.clone()), number)?;
-                (end != End::Passed).then(|| format!("{end} in {suite}"))
+                (end != End::Passed).then(|| format!("{suite}: {end}"))
             }
             Role::Open if self.explore => self.first_killer(number)?,
             Role::Open => None,
@@ -216,7 +216,7 @@ impl Inquiry<'_> {
         for name in self.list.suites_for(&self.list.mutants[number]) {
             let end = self.run(&(name.clone(), None), number)?;
             if end != End::Passed {
-                return Ok(Some(format!("{end} in {name}")));
+                return Ok(Some(format!("{name}: {end}")));
             }
         }
         Ok(None)

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -25,23 +27,23 @@ const MAX_MEMORY: u64 = 8 << 30;
 const CASES: &str = "0.3";
 
 /// How a test program ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum End {
     /// All tests passed.
     Passed,
-    /// A test failed, or the program died.
-    Failed,
+    /// This test failed, or the program died.
+    Failed(String),
     /// It did not end.
     Hung,
 }
 
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Hung => "hung",
-        })
+        match self {
+            Self::Passed => f.write_str("passed"),
+            Self::Failed(test) => write!(f, "failed {test}"),
+            Self::Hung => f.write_str("hung"),
+        }
     }
 }
 
@@ -106,7 +108,7 @@ impl Suites {
         let program = &self.programs[name];
         let mut command = Command::new(&program.executable);
         command.args(filter).current_dir(&program.folder);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
         command.env("FAIR_CASES", CASES);
         match mutant {
             Some(number) => command.env(SWITCH, number.to_string()),
@@ -114,22 +116,49 @@ impl Suites {
         };
         limit_memory(&mut command);
         let mut child = command.spawn().context(name.to_owned())?;
+        let lines = lines_of(&mut child)?;
 
-        let started = Instant::now();
-        let patience = HANGS_AFTER.max(usual * PATIENCE);
-        loop {
-            match child.try_wait()? {
-                Some(status) if status.success() => return Ok(End::Passed),
-                Some(_) => return Ok(End::Failed),
-                None if started.elapsed() > patience => {
-                    child.kill()?;
-                    child.wait()?;
-                    return Ok(End::Hung);
+        // The first failure is enough.
+        let deadline = Instant::now() + HANGS_AFTER.max(usual * PATIENCE);
+        let end = loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match lines.recv_timeout(left) {
+                Ok(line) => {
+                    if let Some(test) = failed_test(&line) {
+                        break End::Failed(test.to_owned());
+                    }
                 }
-                None => std::thread::sleep(Duration::from_millis(10)),
+                Err(RecvTimeoutError::Timeout) => break End::Hung,
+                Err(RecvTimeoutError::Disconnected) => {
+                    break if child.wait()?.success() {
+                        End::Passed
+                    } else {
+                        End::Failed(String::new())
+                    };
+                }
             }
-        }
+        };
+        child.kill()?;
+        child.wait()?;
+        Ok(end)
     }
+}
+
+/// The lines that a program prints, as it prints them.
+fn lines_of(child: &mut Child) -> Result<Receiver<String>> {
+    let output = child.stdout.take().context("its output is read")?;
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(output).lines().map_while(Result::ok);
+        // After the first failure, nothing listens any more.
+        lines.map(|line| sender.send(line)).all(|sent| sent.is_ok())
+    });
+    Ok(receiver)
+}
+
+/// The test that failed, if a line says so.
+fn failed_test(line: &str) -> Option<&str> {
+    line.strip_prefix("test ")?.strip_suffix(" ... FAILED")
 }
 
 /// The arguments of cargo that choose programs. The unit tests of a package are called as the
