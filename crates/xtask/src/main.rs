@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask architecture` compares the crates' dependencies with the table in
 //! `ARCHITECTURE.md`; `cargo xtask lint` finds catch-all arms over the model's tree types;
+//! `cargo xtask mutants` asks whether tests notice known errors (`testdata/mutants.toml`);
 //! `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
 //! the checker
 //! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S;
@@ -12,11 +13,13 @@ mod architecture;
 mod bench;
 mod fuzz;
 mod lint;
+mod mutants;
 
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask architecture
        cargo xtask lint
+       cargo xtask mutants [--only NAME] [--explore]
        cargo xtask bench engine|growth|timers|predicate|ws1s [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM]
        cargo xtask fuzz [--minutes M] [--seed S] [--cases N]";
@@ -27,6 +30,10 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["architecture"] => architecture::check(&architecture::root()),
         ["fuzz", options @ ..] => fuzz::run(options),
+        ["mutants", options @ ..] => {
+            let options = mutants::Options::parse(options)?;
+            mutants::run(&architecture::root(), &options)
+        }
         ["lint"] => lint::check(&architecture::root()),
         ["bench", what, options @ ..] => benchmark(what, options),
         _ => bail!("{USAGE}"),

@@ -1,0 +1,243 @@
+//! `cargo xtask mutants`: would a test notice if the code were wrong?
+//!
+//! `testdata/mutants.toml` lists small errors: a piece of text that occurs once in a file, what
+//! stands there instead, and the test that notices. Building the workspace once for each of them
+//! would take hours, so all of them are built at once: in a copy of the sources each piece becomes
+//! a choice that the environment variable `FAIR_MUTANT` makes when the program runs (mutant
+//! schemata: R. Untch, A. J. Offutt, M. J. Harrold, *Mutation Analysis Using Mutant Schemata*,
+//! ISSTA 1993). The sources themselves know nothing about it.
+//!
+//! A mutant is *killed* if its test fails, hangs or dies. The list is wrong, and the command fails,
+//! if a mutant that is said to be killed survives, or if its text is not in the sources any more.
+//! An *equivalent* mutant carries the argument why no test can notice it.
+
+mod list;
+mod schemata;
+mod suites;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+
+use list::{List, Mutant, Role};
+use suites::{End, Suites};
+
+/// Where the mutated copy and what is built from it lie, below the root.
+const WORKSHOP: &str = "target/mutants";
+
+/// What a program that is run without a mutant usually takes at most.
+const PATIENCE_WITHOUT: Duration = Duration::from_secs(30);
+
+/// What is asked for.
+#[derive(Default)]
+pub struct Options {
+    /// Only mutants whose name contains this.
+    only: Option<String>,
+    /// Try all suites of the list on mutants without a test, and say which one notices.
+    explore: bool,
+}
+
+impl Options {
+    /// Reads the arguments after `mutants`.
+    pub fn parse(arguments: &[&str]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            match *argument {
+                "--explore" => options.explore = true,
+                "--only" => {
+                    let name = rest.next().context("`--only` needs a part of a name")?;
+                    options.only = Some((*name).to_owned());
+                }
+                other => bail!("`{other}` is not an option of `cargo xtask mutants`"),
+            }
+        }
+        Ok(options)
+    }
+
+    fn selects(&self, mutant: &Mutant) -> bool {
+        self.only
+            .as_ref()
+            .is_none_or(|part| mutant.name.contains(part))
+    }
+}
+
+/// Builds all mutants, runs their tests, and prints what became of each.
+///
+/// # Errors
+/// The list does not fit the sources, the copy does not build, a suite fails without any mutant, or
+/// a mutant survives.
+pub fn run(root: &Path, options: &Options) -> Result<()> {
+    let list = list::read(&root.join("testdata/mutants.toml"))?;
+    let workshop = root.join(WORKSHOP);
+    let copy = workshop.join("source");
+    schemata::write(root, &copy, &list.mutants)?;
+
+    let runs = wanted_runs(&list, options);
+    let wanted = runs.iter().map(|(suite, _)| suite.clone()).collect();
+    let suites = Suites::build(&copy, &workshop.join("build"), &wanted)?;
+    let usual = run_unmutated(&suites, runs)?;
+
+    let numbers = (0..list.mutants.len()).filter(|n| options.selects(&list.mutants[*n]));
+    let counts = Inquiry {
+        list: &list,
+        suites: &suites,
+        usual: &usual,
+        explore: options.explore,
+        counts: Mutex::default(),
+    }
+    .judge_all(numbers.collect())?;
+    counts.print();
+    if counts.survived > 0 {
+        bail!("{} mutants survived", counts.survived);
+    }
+    Ok(())
+}
+
+/// A suite, and a filter for its tests.
+type Run = (String, Option<String>);
+
+/// What will be run.
+fn wanted_runs(list: &List, options: &Options) -> BTreeSet<Run> {
+    let mut runs = BTreeSet::new();
+    for mutant in list.mutants.iter().filter(|m| options.selects(m)) {
+        match &mutant.role {
+            Role::Killed { suite, test } => {
+                runs.insert((suite.clone(), test.clone()));
+            }
+            Role::Open if options.explore => {
+                runs.extend(list.suites_for(mutant).map(|suite| (suite.clone(), None)));
+            }
+            Role::Equivalent(_) | Role::Open => {}
+        }
+    }
+    runs
+}
+
+/// A suite that fails anyway would kill everything. Returns how long each takes.
+fn run_unmutated(suites: &Suites, runs: BTreeSet<Run>) -> Result<BTreeMap<Run, Duration>> {
+    let mut usual = BTreeMap::new();
+    for run in runs {
+        let started = Instant::now();
+        let (name, filter) = (run.0.as_str(), run.1.as_deref());
+        if suites.run((name, filter), None, PATIENCE_WITHOUT)? != End::Passed {
+            bail!("`{name}` fails although no mutant is active");
+        }
+        println!(
+            "{:6.1} s  {name} {}",
+            started.elapsed().as_secs_f64(),
+            filter.unwrap_or("")
+        );
+        usual.insert(run, started.elapsed());
+    }
+    Ok(usual)
+}
+
+/// How many mutants ended in which way.
+#[derive(Default)]
+struct Counts {
+    killed: usize,
+    equivalent: usize,
+    survived: usize,
+}
+
+impl Counts {
+    fn print(&self) {
+        let Self {
+            killed,
+            equivalent,
+            survived,
+        } = self;
+        println!("{killed} killed, {equivalent} equivalent by argument, {survived} survived");
+    }
+}
+
+/// What is asked about all mutants.
+struct Inquiry<'a> {
+    list: &'a List,
+    suites: &'a Suites,
+    /// How long runs take without a mutant.
+    usual: &'a BTreeMap<Run, Duration>,
+    explore: bool,
+    counts: Mutex<Counts>,
+}
+
+impl Inquiry<'_> {
+    /// Asks about as many mutants at a time as there are processors.
+    fn judge_all(self, numbers: Vec<usize>) -> Result<Counts> {
+        let n_workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let next = Mutex::new(numbers.into_iter());
+        let take = || next.lock().expect("no worker panics").next();
+        let work = || -> Result<()> {
+            while let Some(number) = take() {
+                self.judge(number)?;
+            }
+            Ok(())
+        };
+
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
+            let mut ends = workers.into_iter().map(|w| w.join().expect("no panic"));
+            ends.try_for_each(|end| end)
+        })?;
+        Ok(self.counts.into_inner().expect("no worker panics"))
+    }
+
+    fn judge(&self, number: usize) -> Result<()> {
+        let mutant = &self.list.mutants[number];
+        let killer = match &mutant.role {
+            Role::Equivalent(why) => {
+                self.count(|counts| counts.equivalent += 1);
+                println!("equivalent  {}: {why}", mutant.name);
+                return Ok(());
+            }
+            Role::Killed { suite, test } => {
+                let end = self.run(&(suite.clone(), test.clone()), number)?;
+                (end != End::Passed).then(|| format!("{suite}: {end}"))
+            }
+            Role::Open if self.explore => self.first_killer(number)?,
+            Role::Open => None,
+        };
+        if let Some(killer) = killer {
+            self.count(|counts| counts.killed += 1);
+            println!("killed      {}: {killer}", mutant.name);
+        } else {
+            self.count(|counts| counts.survived += 1);
+            println!("SURVIVED    {} ({})", mutant.name, mutant.file);
+        }
+        Ok(())
+    }
+
+    /// The first suite that notices a mutant.
+    fn first_killer(&self, number: usize) -> Result<Option<String>> {
+        for name in self.list.suites_for(&self.list.mutants[number]) {
+            let end = self.run(&(name.clone(), None), number)?;
+            if end != End::Passed {
+                return Ok(Some(format!("{name}: {end}")));
+            }
+        }
+        Ok(None)
+    }
+
+    fn run(&self, run: &Run, number: usize) -> Result<End> {
+        let filter = run.1.as_deref();
+        self.suites
+            .run((&run.0, filter), Some(number), self.usual[run])
+    }
+
+    fn count(&self, add: impl FnOnce(&mut Counts)) {
+        add(&mut self.counts.lock().expect("no worker panics"));
+    }
+}
+
+/// The environment variable that chooses a mutant.
+const SWITCH: &str = "FAIR_MUTANT";
+
+/// A path below the root, as the list writes it.
+fn below(root: &Path, file: &str) -> PathBuf {
+    file.split('/')
+        .fold(root.to_owned(), |path, part| path.join(part))
+}
