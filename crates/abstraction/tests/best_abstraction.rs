@@ -29,6 +29,7 @@ fn all_states(model: &Model) -> Vec<State> {
         };
         all_cells = all_cells.iter().flat_map(extend).collect();
     }
+
     let mut all_channels: Vec<Vec<Vec<Vec<i64>>>> = vec![Vec::new()];
     for channel in &model.parts().channels {
         let mut contents = vec![Vec::new()];
@@ -43,6 +44,7 @@ fn all_states(model: &Model) -> Vec<State> {
         };
         all_channels = all_channels.iter().flat_map(extend).collect();
     }
+
     let mut states = Vec::new();
     for locations in 0..4 {
         for cells in &all_cells {
@@ -55,6 +57,7 @@ fn all_states(model: &Model) -> Vec<State> {
             }
         }
     }
+
     states
 }
 
@@ -183,6 +186,7 @@ fn assert_best(family: &ProgramFamily, seed: u64, n_programs: usize) {
         }
         assert_eq!(all, best, "{text}");
     }
+
     let declares = |word: &str| family.declarations.contains(word);
     let is_joint = declares("event") || declares("synchronous") || declares("meet");
     assert_eq!(n_joint > 0, is_joint, "{n_joint} joint steps");

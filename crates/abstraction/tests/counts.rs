@@ -17,6 +17,7 @@ fn abstraction(file: &str, property: &str, block: &str) -> Graph {
     };
     let loaded = lang::load(source, &source::Options::default());
     assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+
     let template = &loaded.family().unwrap().template;
     let mut questions = loaded.questions.iter();
     let asked = questions.find(|q| q.property.name == property).unwrap();
@@ -34,6 +35,7 @@ fn abstraction(file: &str, property: &str, block: &str) -> Graph {
         observations: &[],
         rankings: &question.rankings,
     };
+
     explore(&mut family, &request, &Budget::unlimited()).unwrap()
 }
 

@@ -165,6 +165,7 @@ pub fn cap_errors(diagnostics: &mut Vec<Diagnostic>) {
     let mut n_errors = 0;
     let mut n_dropped = 0;
     let mut last_span = Span::nowhere();
+
     for diagnostic in diagnostics.drain(..) {
         if kept.contains(&diagnostic) {
             continue;
@@ -179,10 +180,12 @@ pub fn cap_errors(diagnostics: &mut Vec<Diagnostic>) {
             kept.push(diagnostic);
         }
     }
+
     if n_dropped > 0 {
         let message = format!("and {n_dropped} more");
         kept.push(Diagnostic::error("too-many-errors", last_span, message));
     }
+
     *diagnostics = kept;
 }
 

@@ -113,6 +113,7 @@ impl Fairness {
             }
             fairness.kind = kind;
         }
+
         Some(fairness)
     }
 

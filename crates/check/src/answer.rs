@@ -27,6 +27,7 @@ pub fn answer(
         let reason = UnknownReason::Unsupported(why.to_owned());
         return Ok(Outcome::unknown(Route::Explicit, fairness, reason));
     }
+
     match &question.kind {
         QuestionKind::Property | QuestionKind::EndStates => {
             let mut outcome = crate::check(model, property, &plan, progress)?;

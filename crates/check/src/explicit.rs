@@ -83,6 +83,7 @@ pub(crate) fn check(
         stats.reduced |= check.system.forgotten() != Differences::default();
         Ok((verdict, stats, reduced, check.branching, check.remarks))
     };
+
     let decided = match decide(may_forget(question, plan).0) {
         Err(Obstacle::NotConcrete) => decide(Differences::default()),
         decided => decided,
@@ -102,6 +103,7 @@ pub(crate) fn check(
             Outcome::unknown(Route::Explicit, fairness, reason)
         }
     };
+
     outcome.remarks = remarks;
 
     let refusal = outcome.stats.refusal.map(|refusal| refusal.to_string());
@@ -166,6 +168,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
         progress: &mut NoProgress,
         branching: None,
     };
+
     let automaton = assuming(Automaton::universal(), &model.parts().assumptions);
     let (outcome, _) = check.find_run(&automaton, &[]).ok()?;
     match outcome {
@@ -320,9 +323,10 @@ impl Check<'_, '_> {
             self.remark(remark.to_owned());
         }
         if self.forget.symmetry && !allowed.symmetry && has_family(self.model) {
-            let why = match is_global {
-                true => "strong global fairness is about every step of every state",
-                false => "under fairness the state of such a search cannot be kept",
+            let why = if is_global {
+                "strong global fairness is about every step of every state"
+            } else {
+                "under fairness the state of such a search cannot be kept"
             };
             self.remark(format!("interchangeable processes are told apart: {why}"));
         }
@@ -469,6 +473,7 @@ fn objection_to_reducing(model: &Model, property: &Property, plan: &Plan) -> Opt
         }
         Property::Never(_) => return Some("a claim reads every step".to_owned()),
     };
+
     let assumptions = &model.parts().assumptions;
     if assumptions
         .iter()

@@ -46,10 +46,14 @@ pub(crate) fn assuming(mut automaton: Automaton, assumptions: &[Assumption]) -> 
 }
 
 fn assumed(automaton: &mut Automaton, assumption: &Assumption) -> Acceptance {
-    let literal = |atom, value| match value {
-        true => Prop::Atom(atom),
-        false => Prop::Not(Box::new(Prop::Atom(atom))),
+    let literal = |atom, value| {
+        if value {
+            Prop::Atom(atom)
+        } else {
+            Prop::Not(Box::new(Prop::Atom(atom)))
+        }
     };
+
     match assumption {
         Assumption::Infinitely(atom, value) => {
             Acceptance::Inf(add_mark(automaton, literal(*atom, *value)))

@@ -25,6 +25,7 @@ pub fn optimum(
         return Ok((best, None));
     };
     let mut found = None;
+
     loop {
         let number = match &best.verdict {
             Verdict::Holds {

@@ -118,6 +118,7 @@ pub fn check_for_all(
         agreeing: Vec::new(),
         stats: engine::Stats::default(),
     };
+
     // Most violations show on very few processes, long before a proof has failed.
     if let Some(answer) = proving.violation(MAX_TRIED, MAX_TRIED, progress)? {
         return Ok(answer);
@@ -167,6 +168,7 @@ impl Proving<'_> {
                 return Attempt::Failed(UnknownReason::Unsupported(why.to_owned()), Vec::new());
             }
         };
+
         let atoms = with_assumed(&self.question.template.parts.assumptions, atoms);
         let mut remarks = Vec::new();
         for (level, search_invariants) in self.attempts() {
@@ -186,6 +188,7 @@ impl Proving<'_> {
                 },
             }
         }
+
         self.remarks.append(&mut remarks);
         let why = "it cannot be excluded that this fails: an index or value out of range";
         let suspects = self.suspects.iter();
@@ -195,14 +198,15 @@ impl Proving<'_> {
 
     /// Cheap abstractions first. An author who says what is to be kept gets just that.
     fn attempts(&self) -> Vec<(Level, bool)> {
-        match self.question.scope.hints.only {
-            true => vec![(Level::Coarse, false)],
-            false => vec![
+        if self.question.scope.hints.only {
+            vec![(Level::Coarse, false)]
+        } else {
+            vec![
                 (Level::Coarse, false),
                 (Level::Fine, false),
                 (Level::Coarse, true),
                 (Level::Fine, true),
-            ],
+            ]
         }
     }
 
@@ -217,6 +221,7 @@ impl Proving<'_> {
                     .to_owned(),
             ]);
         }
+
         if abstraction.graph.initial.is_empty() {
             self.remarks
                 .push("no instance has an initial state, so everything holds of them".to_owned());
@@ -228,18 +233,19 @@ impl Proving<'_> {
                     .to_owned(),
             ]);
         }
+
         if self.question.property.property == Property::DeadlockFree {
-            return match abstraction.graph.deadlocks.is_empty() {
-                true => {
-                    self.note_basis(abstraction);
-                    Ok(Vec::new())
-                }
-                false => Err(vec![
+            return if abstraction.graph.deadlocks.is_empty() {
+                self.note_basis(abstraction);
+                Ok(Vec::new())
+            } else {
+                Err(vec![
                     "some abstract state that can be reached describes a deadlock; an invariant may exclude it"
                         .to_owned(),
-                ]),
+                ])
             };
         }
+
         let nothing = Selection::uniform(abstraction, false);
         let everything = Selection::uniform(abstraction, true);
         let needed = if self.holds(abstraction, &nothing).0 {
@@ -251,6 +257,7 @@ impl Proving<'_> {
             }
             self.minimal(abstraction, everything)
         };
+
         self.note_basis(abstraction);
         Ok(names(abstraction, &needed))
     }
@@ -357,6 +364,7 @@ impl Proving<'_> {
                 }
             }
         }
+
         let refused = abstraction
             .refused
             .iter()
@@ -403,6 +411,7 @@ impl Proving<'_> {
             self.remarks
                 .insert(1, format!("needs: {}", needs.join("; ")));
         }
+
         Ok(self.answer(Verdict::Holds { witness: None }, needs, warnings))
     }
 
@@ -428,9 +437,10 @@ impl Proving<'_> {
             effort.note(&outcome);
             match outcome.verdict {
                 Verdict::Violated(_) => {
-                    let remark = match self.satisfied.is_empty() {
-                        true => format!("for {name} = {value}"),
-                        false => format!("for {name} = {value}; smaller instances satisfy it"),
+                    let remark = if self.satisfied.is_empty() {
+                        format!("for {name} = {value}")
+                    } else {
+                        format!("for {name} = {value}; smaller instances satisfy it")
                     };
                     outcome.remarks = vec![remark];
                     return Ok(Some(Answer {
@@ -447,6 +457,7 @@ impl Proving<'_> {
                 }
             }
         }
+
         Ok(None)
     }
 
@@ -546,6 +557,7 @@ fn beyond_constants(template: &Template, scope: &Scope) -> i64 {
             note(range.hi);
         }
     }
+
     for variable in &template.parts.vars {
         numbers_of_type(&variable.ty, &template.parts.records, &mut note);
     }
@@ -558,6 +570,7 @@ fn beyond_constants(template: &Template, scope: &Scope) -> i64 {
         in_expr(&distinguished.lo);
         in_expr(&distinguished.hi);
     }
+
     in_expr(&scope.condition);
     greatest + 2
 }

@@ -139,6 +139,7 @@ pub(crate) fn check(
         all_code: plan.all_code,
         budget: plan.budget.clone().with_threads(1),
     };
+
     let answer = Arc::clone(&found);
     let shall_end = move || *answer.get_or_init(|| trial.run()) != Reductions::NONE;
     let review = Arc::new(Review::new(after, Box::new(shall_end)));
@@ -147,6 +148,7 @@ pub(crate) fn check(
         ..plan.clone()
     };
     let outcome = explicit::check(model, property, fairness, &first, progress);
+
     match found.get() {
         Some(&reductions) if review.has_ended() && is_given_up(&outcome) => {
             let plan = going_on(plan, reductions);
@@ -255,6 +257,7 @@ impl Trial {
             budget: self.budget.clone().with_trial_states(TRIAL_STATES),
             ..Plan::default()
         };
+
         let mut silence = base::NoProgress;
         let check = Check::new(
             &self.model,
@@ -263,6 +266,7 @@ impl Trial {
             &plan,
             &mut silence,
         );
+
         let Ok(mut check) = check else {
             return Reductions::NONE;
         };
@@ -270,6 +274,7 @@ impl Trial {
             return Reductions::NONE;
         };
         let found = check.reduced(&stats);
+
         // If it was, a small search is enough where the one that asks is large already.
         let is_decided = !matches!(verdict, Verdict::Unknown(_));
         let is_common = stats.n_reduced_states.saturating_mul(MIN_SHARE) >= stats.n_states;

@@ -94,11 +94,13 @@ fn has_extension(alphabet: &Alphabet, shorter: &Automaton, longer: &Automaton) -
         number_by_node: BTreeMap::new(),
         edges: Vec::new(),
     };
+
     for first in &shorter.initial {
         for second in &longer.initial {
             product.number((first.0, second.0, None));
         }
     }
+
     let n_initial = product.nodes.len();
     let mut next = 0;
     while next < product.nodes.len() {
@@ -108,6 +110,7 @@ fn has_extension(alphabet: &Alphabet, shorter: &Automaton, longer: &Automaton) -
         product.expand(next);
         next += 1;
     }
+
     Some(product.accepts_something(n_initial))
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn check(
         let why = "with abstract timers, path quantifiers range over all t-fair runs only";
         return unknown(UnknownReason::Unsupported(why.to_owned()));
     }
+
     let (extended, t_fair) = with_premise(model, false);
     // Where time always passes this is t-fairness; it is true of every run of every setting.
     let premise = Ltl::or([time_stops(model), t_fair.clone()]);
@@ -49,6 +50,7 @@ pub(crate) fn check(
     atoms.extend(premise.atoms());
     atoms.sort_unstable();
     atoms.dedup();
+
     let Ok(mut system) = System::new(&extended) else {
         return unknown(UnknownReason::Unsupported(
             "the model is too large".to_owned(),
@@ -63,6 +65,7 @@ pub(crate) fn check(
             return unknown(UnknownReason::Unsupported(why));
         }
     };
+
     let abstraction = may_must(&extended, &system, &graph, &atoms);
     let ask = |premise: Ltl| {
         let abstraction = abstraction.clone();
@@ -119,6 +122,7 @@ fn may_must(model: &Model, system: &System<'_>, graph: &StateGraph, atoms: &[Ato
     });
     let n_nodes = graph.n_nodes() as u32;
     let (mut free, mut constrained) = (Vec::new(), Vec::new());
+
     for node in 0..n_nodes {
         let state = graph.state(system, node);
         let mut timers = model.abstract_timers();
@@ -132,6 +136,7 @@ fn may_must(model: &Model, system: &System<'_>, graph: &StateGraph, atoms: &[Ato
             }
         }
     }
+
     let proposition = |position: usize| {
         let atom = AtomId::new(position);
         let is_asked = atoms.binary_search(&atom).is_ok();
@@ -141,6 +146,7 @@ fn may_must(model: &Model, system: &System<'_>, graph: &StateGraph, atoms: &[Ato
             values: (0..n_nodes).map(value).collect(),
         }
     };
+
     let parts = MayMustParts {
         name: "timers".to_owned(),
         states: (0..n_nodes).map(|node| format!("state {node}")).collect(),
@@ -150,5 +156,6 @@ fn may_must(model: &Model, system: &System<'_>, graph: &StateGraph, atoms: &[Ato
         constrained,
         span: model.parts().events[clock.event.index()].span,
     };
+
     parts.finish().expect("nodes are states")
 }

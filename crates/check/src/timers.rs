@@ -46,6 +46,7 @@ pub(crate) fn check(
         let reason = UnknownReason::Unsupported(why.to_owned());
         return Ok(undecided(time, reason));
     }
+
     let zero_time = match &time.verdict {
         Verdict::Holds { .. } => None,
         Verdict::Violated(found) if found.kind == ViolationKind::FairLoop => Some(StoppedTime {
@@ -67,6 +68,7 @@ pub(crate) fn check(
         outcome.confirm(model, property)?;
         return Ok(outcome);
     }
+
     let is_ltl = matches!(property.property, Property::Ltl(_));
     let time_reduced = time.reduced;
     let judge = Judge {
@@ -76,6 +78,7 @@ pub(crate) fn check(
         plan,
         t_fair_runs_suffice: zero_time.is_none() || is_ltl,
     };
+
     let mut outcome = match zero_time {
         None => {
             let outcome = check_abstractly(model, property, fairness, plan, progress)?;
@@ -83,6 +86,7 @@ pub(crate) fn check(
         }
         Some(stopped) => judge.judge_without_time(stopped, progress)?,
     };
+
     outcome.other_reductions = outcome.other_reductions.or(time_reduced);
     Ok(outcome)
 }
@@ -188,6 +192,7 @@ pub(crate) fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
     let can_tick = add_atom(&mut parts, "enabled(tick)", AtomMeaning::Enabled(can_tick));
     let infinitely = |inner: Ltl| Ltl::always(Ltl::eventually(inner));
     let mut premises = Vec::new();
+
     for (cell, threshold) in model.abstract_timers() {
         let name = &model.cells()[cell].name;
         let read = Expr::Read(model.place_of_cell(cell));
@@ -214,6 +219,7 @@ pub(crate) fn with_premise(model: &Model, is_strong: bool) -> (Model, Ltl) {
             Ltl::implies(stays, infinitely(set))
         });
     }
+
     let extended = parts
         .finish()
         .expect("propositions can be added to a model");
@@ -258,6 +264,7 @@ impl Judge<'_> {
             plan,
             ..
         } = *self;
+
         let Property::Ltl(formula) = &property.property else {
             let outcome = check_explicitly(model, property, fairness, plan, progress)?;
             return self.judge(outcome, progress);
@@ -269,6 +276,7 @@ impl Judge<'_> {
             ..property.clone()
         };
         let mut outcome = check_explicitly(model, &timeless, fairness, plan, progress)?;
+
         match &outcome.verdict {
             Verdict::Unknown(_) => return Ok(outcome),
             Verdict::Holds { .. } => {
@@ -282,6 +290,7 @@ impl Judge<'_> {
             }
             Verdict::Violated(_) => {}
         }
+
         outcome.warnings.clear();
         if let Some(setting) = self.find_setting(Outcome::is_violated, progress)? {
             let remark = format!("concrete: the property fails with {setting}");
@@ -303,6 +312,7 @@ impl Judge<'_> {
             outcome.give_up(UnknownReason::AbstractionTooCoarse);
             self.tried("the violation of the abstract model was not met")
         };
+
         outcome.remarks.push(remark);
         Ok(outcome)
     }
@@ -337,6 +347,7 @@ impl Judge<'_> {
             }
             _ => {}
         }
+
         Ok(outcome)
     }
 
@@ -360,6 +371,7 @@ impl Judge<'_> {
         let own = ranges.iter().map(|range| (*range, false));
         let others = ranges.iter().map(|range| (*range, true));
         let others = others.filter(|_| self.sets_beyond());
+
         for (range, stretched) in own.chain(others) {
             let any = |timer: &Timer| {
                 let threshold = timer.threshold.unwrap_or(0);
@@ -374,6 +386,7 @@ impl Judge<'_> {
                 return Ok(Some(self.settings_text(range)));
             }
         }
+
         Ok(None)
     }
 
@@ -402,9 +415,10 @@ impl Judge<'_> {
             let owner = variable.owner.map_or(String::new(), |process| {
                 format!("{}.", self.model.parts().processes[process.index()].name)
             });
-            let values = match least == most {
-                true => format!("= {}", threshold + least),
-                false => format!("in {}..{}", threshold + least, threshold + most),
+            let values = if least == most {
+                format!("= {}", threshold + least)
+            } else {
+                format!("in {}..{}", threshold + least, threshold + most)
             };
             Some(format!("{owner}{} {values}", variable.name))
         });

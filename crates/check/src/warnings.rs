@@ -41,11 +41,13 @@ fn vacuous(
     ) {
         return None;
     }
+
     if stats.n_states == 0 {
         let message = "the model has no initial state, so everything holds of it";
         let warning = Diagnostic::warning("no-initial-state", property.span, message);
         return Some(warning.help("check the `init` constraints"));
     }
+
     let conditions = model.fairness_conditions(fairness);
     if is_machine_closed(model, &conditions) {
         return None;
@@ -84,6 +86,7 @@ fn premise_never_true(
         | Property::Never(_)
         | Property::MayMust(_) => {}
     }
+
     let warn = |premise: Premise| {
         let name = premise.name;
         let message = format!("the left side of the implication, `{name}`, is never true");
@@ -123,6 +126,7 @@ impl Premise {
         if stats.n_states > MAX_STATES_FOR_PREMISE {
             return false;
         }
+
         match &self.kind {
             PremiseKind::Formula(formula) => {
                 explicit::is_reachable(model, formula, plan) == Some(false)
@@ -232,6 +236,7 @@ pub(crate) fn never_taken(model: &Model, stats: &Stats) -> Vec<Diagnostic> {
             }
         }
     }
+
     warnings
 }
 
@@ -261,6 +266,7 @@ pub fn needless_annotations(
                 Property::Reachable(_) | Property::MayMust(_)
             )
     };
+
     let Some((_, explored)) = checked.iter().find(complete) else {
         return Vec::new();
     };
@@ -272,6 +278,7 @@ pub fn needless_annotations(
         })
         .map(|(property, _)| *property)
         .collect();
+
     for (position, annotation) in model.parts().annotations.iter().enumerate() {
         if never_enabled(model, annotation, &explored.stats) {
             let message = "this fairness never matters: what it is about is never enabled";
@@ -281,6 +288,7 @@ pub fn needless_annotations(
             warnings.push(needless(annotation.span, message));
         }
     }
+
     warnings
 }
 

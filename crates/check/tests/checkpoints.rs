@@ -113,6 +113,7 @@ fn stopped_checks_go_on_where_they_were() {
             assert_eq!(whole.0, resumed.0, "seed {seed}, {property:?}");
         }
     }
+
     assert!(n_stops > 2_000, "{n_stops}");
 }
 
@@ -152,6 +153,7 @@ fn no_search_goes_on_from_what_another_has_seen() {
             assert_eq!(found, expected, "seed {seed}");
         }
     }
+
     assert!(n_stops > 500, "{n_stops}");
 }
 
@@ -187,9 +189,11 @@ fn what_other_threads_have_seen_is_kept_too() {
         };
         outcome(&model, &loaded.properties[0], &plan)
     };
+
     // All marks are made in the first half.
     let stopped = checked(15_000);
     assert!(matches!(stopped.verdict, Verdict::Unknown(_)));
+
     let resumed = checked(30_000);
     assert!(matches!(resumed.verdict, Verdict::Holds { .. }));
     assert_eq!(resumed.stats.n_states, 20_736);
@@ -264,6 +268,7 @@ impl Stopped {
             fairness: None,
             span: Span::nowhere(),
         };
+
         let kinds = ["none", "weak", "strong", "strong-global"];
         let plan = Plan {
             fairness: Fairness::parse(kinds[random.below(kinds.len())]),
@@ -327,6 +332,7 @@ fn broken(stopped: &Stopped, random: &mut Random) -> Vec<u64> {
     let lists = stopped.lists();
     let is_breadth_first = words[1] == 1;
     let n_states = lists[1].1 / words[2] as usize;
+
     match random.below(6) {
         // The end is missing.
         0 => words.truncate(random.below(words.len())),
@@ -354,6 +360,7 @@ fn broken(stopped: &Stopped, random: &mut Random) -> Vec<u64> {
         5 if is_breadth_first => words[3] = words[4],
         _ => words[1 + random.below(3)] ^= 1 << random.below(64),
     }
+
     words
 }
 
@@ -380,6 +387,7 @@ fn broken_checkpoints_are_refused() {
             n_refused += u32::from(found.is_none());
         }
     }
+
     assert!(n_refused > n_tried / 10 * 9, "{n_refused} of {n_tried}");
 }
 
@@ -417,5 +425,6 @@ fn forged_checkpoints_break_nothing() {
             n_refused += u32::from(found.is_none());
         }
     }
+
     assert!(n_refused > n_tried / 4, "{n_refused} of {n_tried} refused");
 }

@@ -27,6 +27,7 @@ fn verdict(model: &Model, formula: &CtlStar, fairness: Fairness) -> (&'static st
         fairness: None,
         span: Span::nowhere(),
     };
+
     let plan = Plan {
         fairness: Some(fairness),
         budget: Budget::unlimited(),
@@ -41,6 +42,7 @@ fn verdict(model: &Model, formula: &CtlStar, fairness: Fairness) -> (&'static st
         },
         _ => outcome.branching.map_or(0, |shown| shown.branches.len()),
     };
+
     (outcome.verdict.name(), shown)
 }
 
@@ -80,6 +82,7 @@ fn verdicts_agree_with_the_tableau_oracle() {
             n_nested += usize::from(n_branches > 1);
         }
     }
+
     assert!(
         n_holds > 2000 && n_violated > 2000 && n_shown > 2000 && n_nested > 500,
         "{n_holds} {n_violated} {n_shown} {n_nested}"
@@ -203,9 +206,12 @@ fn random_ctl(random: &mut Random) -> CtlStar {
     let mut builder = CtlStarBuilder::default();
     let mut parts: Vec<Ltl> = (0..4).map(|n| Ltl::atom(AtomId(n))).collect();
     for _ in 0..1 + random.below(4) {
-        let mut operand = || match random.chance(30) {
-            true => Ltl::not(random.pick(&parts).clone()),
-            false => random.pick(&parts).clone(),
+        let mut operand = || {
+            if random.chance(30) {
+                Ltl::not(random.pick(&parts).clone())
+            } else {
+                random.pick(&parts).clone()
+            }
         };
         let (a, b) = (operand(), operand());
         let path = match random.below(6) {
@@ -215,12 +221,14 @@ fn random_ctl(random: &mut Random) -> CtlStar {
             4 => Ltl::until(a, b),
             _ => Ltl::release(a, b),
         };
-        let quantifier = match random.chance(50) {
-            true => PathQuantifier::All,
-            false => PathQuantifier::Exists,
+        let quantifier = if random.chance(50) {
+            PathQuantifier::All
+        } else {
+            PathQuantifier::Exists
         };
         parts.push(builder.quantify(quantifier, path));
     }
+
     let root = parts.pop().expect("there is one");
     builder.finish(root).expect("a state formula")
 }
@@ -260,6 +268,7 @@ fn ctl_under_justice_agrees_with_fixpoints() {
             n_violated += usize::from(!holds);
         }
     }
+
     assert!(
         n_holds > 1500 && n_violated > 1500,
         "{n_holds} {n_violated}"
@@ -275,6 +284,7 @@ fn justice(model: &Model, graph: &ReferenceGraph, fairness: Fairness) -> Fixpoin
         Subject::Choice(command) => step.commands.contains(command),
         Subject::Timer(cell) => step.timers_set.contains(cell),
     };
+
     let steps: Vec<Vec<JustStep>> = graph
         .steps
         .iter()
@@ -290,12 +300,14 @@ fn justice(model: &Model, graph: &ReferenceGraph, fairness: Fairness) -> Fixpoin
             leaving.iter().map(|(step, t)| (*t, just(step))).collect()
         })
         .collect();
+
     let letter = |state: &model::State| {
         let holds = |atom| model.atom_holds(AtomId(atom), state, &[]);
         (0..4)
             .map(|atom| holds(atom).expect("atoms have values"))
             .collect()
     };
+
     let all = vec![true; steps.len()];
     Fixpoints {
         fair: just_states(&steps, conditions.len(), &all),

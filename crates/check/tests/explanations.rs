@@ -146,6 +146,7 @@ fn verdicts_rest_on_what_was_done() {
             "process {name} {{ init a from a {{ go -> b }} from b {{ go -> c }} from c {{ go -> a }} }}\n"
         )
     };
+
     let apart = process("P") + &process("Q");
     let reduced = Plan {
         reduction: Reduction::ALL,
@@ -161,9 +162,11 @@ fn verdicts_rest_on_what_was_done() {
     let partial_order = vec!["partial-order".to_owned()];
     let complete = rests_on("deadlockfree", &under("none"));
     assert_eq!(complete, (Some(Confidence::Searched), none.clone()));
+
     let smaller = rests_on("deadlockfree", &reduced);
     let expected = Some(Confidence::SearchedWithReduction);
     assert_eq!(smaller, (expected, partial_order));
+
     let shown = rests_on("property p: always P @ a", &reduced);
     assert_eq!(shown.0, Some(Confidence::Replayed));
     let stopped = Plan {

@@ -119,9 +119,10 @@ fn verdicts_about_families_that_are_alike() {
         let mut random = Random::new(seed);
         let text = text(&mut random);
         // Under annotations most can be left out.
-        let kind = match random.chance(30) {
-            true => "annotated",
-            false => *random.pick(&KINDS),
+        let kind = if random.chance(30) {
+            "annotated"
+        } else {
+            *random.pick(&KINDS)
         };
         let full = decide(&text, kind, None);
         if full.verdict.name() == "unknown" {
@@ -152,6 +153,7 @@ fn verdicts_about_families_that_are_alike() {
             n_combined += 1;
         }
     }
+
     assert!(n_combined >= 50, "{n_combined}");
     for kind in KINDS {
         for verdict in ["holds", "violated"] {

@@ -140,6 +140,7 @@ fn abstract_answers_are_true_of_every_described_state() {
             });
         }
     }
+
     assert!(
         n_true > 5_000 && n_false > 5_000 && n_unknown > 2_000,
         "{n_true} {n_false} {n_unknown}"
@@ -179,6 +180,7 @@ fn answers_agree_with_the_annotated_definition() {
         assert_eq!(found.name(), expected, "seed {seed}, {text}");
         n_unknown += usize::from(expected == "unknown");
     }
+
     assert!(n_unknown > 1000, "{n_unknown}");
 }
 

@@ -101,6 +101,7 @@ fn threads_change_no_verdict() {
         }
         *tally.entry((name, found)).or_insert(0) += 1;
     }
+
     for kind in KINDS {
         for verdict in ["holds", "violated"] {
             let n = tally.get(&(kind, verdict)).copied().unwrap_or(0);
@@ -135,6 +136,7 @@ fn threads_agree_about_large_components() {
             "5",
         ),
     ];
+
     let mut n_compared = 0;
     for (text, n) in models {
         let (model, properties) = load(text, n);
@@ -155,5 +157,6 @@ fn threads_agree_about_large_components() {
             }
         }
     }
+
     assert!(n_compared >= 20, "{n_compared}");
 }

@@ -162,6 +162,7 @@ fn burns_and_priority() {
     }
     let near = ("j in i+1..N-1", "j in i+2..N-1");
     assert_eq!(mutant("burns.fair", near, "exclusion"), Some(2));
+
     let blind = ("when forall j in i+1..N-1: !P[j].flag", "");
     assert_eq!(mutant("burns.fair", blind, "exclusion"), Some(2));
     let mute = (
@@ -169,6 +170,7 @@ fn burns_and_priority() {
         "raise { skip }",
     );
     assert_eq!(mutant("burns.fair", mute, "exclusion"), Some(2));
+
     let twice = ("&& !(exists j in 0..N-1: P[j] @ critical)", "");
     assert_eq!(mutant("priority.fair", twice, "exclusion"), Some(2));
     let beside = (
@@ -176,6 +178,7 @@ fn burns_and_priority() {
         "j in 0..i-1: P[j] @ critical",
     );
     assert_eq!(mutant("priority.fair", beside, "exclusion"), Some(2));
+
     let closed = (
         "!(exists j in 0..N-1: P[j] @ critical)",
         "(exists j in 0..N-1: P[j] @ critical)",
@@ -210,22 +213,26 @@ fn group_membership_with_receive_faults() {
     let file = "membership_receive.fair";
     let text = read(file);
     assert!(needs(&text, "receive").is_empty());
+
     let kept = (
         "drop  when missed(watch) && P[watch].ack                    { mem[turn] := false }",
         "drop when missed(watch) && P[watch].ack",
     );
     assert_eq!(mutant(file, kept, "receive"), Some(3));
+
     let trusting = (
         "doubt when arrived(watch) && !P[turn].ack && P[watch].ack   { mem[turn] := false }",
         "doubt when arrived(watch) && !P[turn].ack && P[watch].ack",
     );
     assert_eq!(mutant(file, trusting, "receive"), Some(2));
+
     let sulking = (
         "speak when mem[turn] && self && turn == i       { ack := true }",
         "speak when mem[turn] && self && turn == i",
     );
     assert_eq!(mutant(file, sulking, "receive"), Some(2));
     assert_eq!(mutant(file, sulking, "validity"), Some(3));
+
     let unnoticed = (
         "{ self := ack; ack := false }",
         "{ self := ack; ack := true }",
@@ -247,16 +254,19 @@ fn group_membership_agrees() {
         "doubt when hears_p && !bit && ack_p { ack_p := false }",
     );
     assert_eq!(mutant(file, trusting, "agreement"), Some(3));
+
     let kept = (
         "miss  when misses_p && ack_p                { mem_p[turn] := false; ack_p := false }",
         "miss when misses_p && ack_p { ack_p := false }",
     );
     assert_eq!(mutant(file, kept, "agreement"), Some(3));
+
     let sulking = (
         "agree when hears_p && bit == ack_p          { ack_p := true }",
         "agree when hears_p && bit == ack_p",
     );
     assert_eq!(mutant(file, sulking, "agreement"), Some(3));
+
     let healthy = (
         "ok_p := ok_p && !(fault == send && turn == p) && fault != deaf_p",
         "ok_p := ok_p && !(fault == send && turn == p)",
@@ -387,6 +397,7 @@ fn what_is_outside_the_class_is_named() {
             "Q",
         ),
     ];
+
     for (declaration, effect, message, place) in cases {
         let text = format!(
             "param N  {declaration}  {}",
@@ -396,6 +407,7 @@ fn what_is_outside_the_class_is_named() {
         assert!(said.contains(message), "{said}");
         assert!(at.contains(place), "{message}: {at}");
     }
+
     let (said, at) = obstacle(
         "param N  process P(i in 0..N-1) { init a  from a { go -> a } }  property p: always P[3] @ a",
     );

@@ -138,6 +138,7 @@ fn mutated(text: &str, random: &mut Random) -> String {
         "(N-2)",
         "(N+4294967296)",
     ];
+
     let operators = ["<", "<=", "==", "!=", ">", ">="];
     let mut text = text.to_owned();
     for _ in 0..1 + random.below(2) {
@@ -158,5 +159,6 @@ fn mutated(text: &str, random: &mut Random) -> String {
         };
         text = text.replacen(&from, &to, 1);
     }
+
     text
 }

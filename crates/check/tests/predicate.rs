@@ -205,6 +205,7 @@ fn protocols_are_correct_and_their_mutants_are_not() {
             "read_dirty when c1 == invalid && c2 == exclusive { d1 := memory;",
         ),
     ];
+
     for (name, property, from, to) in cases {
         assert_holds(&example(name), property);
         assert_violated(&mutant(name, from, to), property);

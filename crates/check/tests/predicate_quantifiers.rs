@@ -109,6 +109,7 @@ fn random_program(random: &mut Random) -> String {
         "y := choose v in 0..3 where v >= x",
         "skip",
     ];
+
     let mut text = String::from("var x, y : 0..3 = 0\nvar flag : bool\n");
     for process in ["P", "Q"] {
         text.push_str(&format!("process {process} {{\n    init a\n"));
@@ -120,6 +121,7 @@ fn random_program(random: &mut Random) -> String {
         }
         text.push_str("}\n");
     }
+
     for (number, atom) in ["x < 2", "y > x", "flag", "P @ b"].iter().enumerate() {
         text.push_str(&format!("property p{number}: always eventually ({atom})\n"));
     }
@@ -148,6 +150,7 @@ fn what_is_claimed_agrees_with_explicit_search() {
         "strong",
         "annotated",
     ];
+
     let (mut n_holds, mut n_violated, mut n_unknown) = (0, 0, 0);
     for seed in 0..240 {
         let mut random = Random::new(seed);
@@ -205,6 +208,7 @@ fn what_is_claimed_agrees_with_explicit_search() {
             );
         }
     }
+
     println!("{n_holds} hold, {n_violated} are violated, {n_unknown} are unknown");
     assert!(
         n_holds > 60 && n_violated > 60,

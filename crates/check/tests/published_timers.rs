@@ -50,6 +50,7 @@ impl Product<'_> {
                 .atom_holds(atom, state, commands)
                 .expect("atoms of tiny models have values")
         };
+
         let mut nodes = Vec::new();
         for edge in &self.automaton.edges[from as usize] {
             if !edge.guard.contains(&holds) {
@@ -69,6 +70,7 @@ impl Product<'_> {
             }
             nodes.push((to, edge.target.0, seen));
         }
+
         nodes
     }
 
@@ -96,9 +98,10 @@ impl Product<'_> {
                 let value = |state: usize| self.graph.states[state].cells[cell];
                 value(state) != threshold || is_set && value(*target) == threshold
             };
-            let next = match is_served {
-                true => (replica + 1) % n_replicas,
-                false => replica,
+            let next = if is_served {
+                (replica + 1) % n_replicas
+            } else {
+                replica
             };
             let nodes = self.read(q, seen, *target, Some(step));
             found.extend(nodes.into_iter().map(|node| (node, next)));
@@ -120,9 +123,10 @@ impl NestedSearch {
     fn first(&mut self, product: &Product<'_>, node: Node, replica: usize) {
         self.visited.insert((node, replica));
         let is_accepting = replica == 0 && product.is_accepting(node);
-        let next = match is_accepting {
-            true => vec![(node, 1)],
-            false => product.successors(node, replica),
+        let next = if is_accepting {
+            vec![(node, 1)]
+        } else {
+            product.successors(node, replica)
         };
         for (node, replica) in next {
             if !self.visited.contains(&(node, replica)) {
@@ -137,9 +141,10 @@ impl NestedSearch {
 
     fn second(&mut self, product: &Product<'_>, node: Node, replica: usize) {
         self.visited_again.insert((node, replica));
-        let next = match replica == 0 && product.is_accepting(node) {
-            true => vec![(node, 1)],
-            false => product.successors(node, replica),
+        let next = if replica == 0 && product.is_accepting(node) {
+            vec![(node, 1)]
+        } else {
+            product.successors(node, replica)
         };
         for (node, replica) in next {
             if self.seed == Some((node, replica)) {
@@ -177,6 +182,7 @@ fn built_in(model: &Model, automaton: &Automaton, formula: &Ltl) -> bool {
         atoms: &atoms,
         reduce: false,
     };
+
     let found = find_run(&mut system, &query, &Budget::unlimited(), &mut NoProgress);
     match found.expect("random models are small").0 {
         Outcome::Run { trace, .. } => {
@@ -259,6 +265,7 @@ fn built_in_t_fairness_is_that_of_the_published_algorithm() {
             *n_cases.entry((none, found)).or_default() += 1;
         }
     }
+
     // Runs that only t-fairness excludes are what this is about.
     let excluded = n_cases[&(true, false)];
     assert!(

@@ -92,6 +92,7 @@ fn verdicts_agree_with_the_oracle() {
             }
         }
     }
+
     assert!(
         n_holds > 2000 && n_violated > 2000,
         "{n_holds} {n_violated}"
@@ -208,18 +209,20 @@ fn forgetting_differences_changes_no_verdict() {
     let mut n_smaller = std::collections::BTreeMap::new();
     for seed in 0..10_000 {
         let mut random = Random::new(seed);
-        let shape = match random.chance(85) {
-            true => ModelShape::Alike,
-            false => *random.pick(&[ModelShape::Tiny, ModelShape::Rich]),
+        let shape = if random.chance(85) {
+            ModelShape::Alike
+        } else {
+            *random.pick(&[ModelShape::Tiny, ModelShape::Rich])
         };
         let model = random_model(&mut random, shape);
         if has_abstract_timers(&model) {
             continue;
         }
         let property = random_property(&mut random);
-        let kind = match random.chance(50) {
-            true => "none",
-            false => KINDS[random.below(KINDS.len())],
+        let kind = if random.chance(50) {
+            "none"
+        } else {
+            KINDS[random.below(KINDS.len())]
         };
         let fairness = Fairness::parse(kind).expect("the names are right");
         let full = reduced(&model, property.clone(), fairness, Reductions::NONE);
@@ -241,6 +244,7 @@ fn forgetting_differences_changes_no_verdict() {
             }
         }
     }
+
     for which in 0..REDUCTIONS.len() {
         for is_search in [false, true] {
             for verdict in ["holds", "violated"] {
@@ -258,6 +262,7 @@ fn exchanging_processes_under_fairness_changes_no_verdict() {
         .filter(|k| !k.contains("global"))
         .collect();
     let mut n_smaller = std::collections::BTreeMap::new();
+
     for seed in 0..12_000 {
         let mut random = Random::new(seed);
         let model = random_model(&mut random, ModelShape::Alike);
@@ -287,6 +292,7 @@ fn exchanging_processes_under_fairness_changes_no_verdict() {
             *n_smaller.entry((kind, full.0.clone())).or_insert(0) += 1;
         }
     }
+
     for kind in &kinds[1..] {
         for verdict in ["holds", "violated"] {
             let n_cases = n_smaller.get(&(*kind, verdict.to_owned()));
@@ -325,6 +331,7 @@ fn reduction_changes_no_verdict() {
             *n_smaller.entry((is_search, fairness.name())).or_insert(0) += 1;
         }
     }
+
     for kind in KINDS {
         let n_searches = n_smaller.get(&(true, kind.to_owned())).copied();
         let expected = !kind.contains("global");
@@ -384,12 +391,14 @@ fn starting_again_with_reductions_changes_no_verdict() {
             n_unchanged += 1;
         }
     }
+
     for is_search in [false, true] {
         for verdict in ["holds", "violated"] {
             let n_cases = n_switched.get(&(is_search, verdict.to_owned()));
             assert!(n_cases.is_some_and(|n| *n >= 20), "{n_switched:?}");
         }
     }
+
     assert!(n_unchanged >= 500, "{n_unchanged}");
 }
 
@@ -439,5 +448,6 @@ fn a_search_with_bits_says_nothing_but_what_it_finds() {
         }
         n_violated += usize::from(found(&exact));
     }
+
     assert!(n_violated > 1000, "{n_violated}");
 }

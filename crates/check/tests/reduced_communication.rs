@@ -51,6 +51,7 @@ fn reductions_change_no_verdict_about_channels() {
             }
         }
     }
+
     assert!(
         n_compared > 500 && n_violated > 100,
         "{n_compared} {n_violated}"

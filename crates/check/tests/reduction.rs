@@ -33,6 +33,7 @@ fn decide_with(
         budget: Budget::unlimited().with_max_states(20_000),
         ..Plan::default()
     };
+
     let outcome = check(&model, &loaded.properties[0], &plan, &mut NoProgress);
     outcome.unwrap_or_else(|bug| panic!("{bug}"))
 }
@@ -92,6 +93,7 @@ fn what_forbids_a_reduction_is_said() {
         let warning = warnings.find(|w| w.code == "not-reduced");
         warning.expect("a reason is given").message.clone()
     };
+
     let expected = [
         (
             "always eventually First.work",
@@ -106,6 +108,7 @@ fn what_forbids_a_reduction_is_said() {
         ("always !deadlock", "none", "deadlock"),
         ("AG EF First @ both", "none", "path quantifiers"),
     ];
+
     for (property, fairness, part) in expected {
         let message = why(property, fairness);
         assert!(message.contains(part), "{property}: {message}");
@@ -186,6 +189,7 @@ fn what_tells_processes_apart_is_said() {
         assert_eq!(outcome.stats.n_states, 2, "{property}");
         outcome.remarks.join("; ")
     };
+
     let expected = [
         ("always eventually holder == 0", "none", "property tells"),
         (
@@ -196,10 +200,12 @@ fn what_tells_processes_apart_is_said() {
         ("always eventually P[1].hand", "none", "property tells"),
         ("AG EF !deadlock", "none", "path quantifiers"),
     ];
+
     for (property, fairness, part) in expected {
         let remarks = why(property, fairness);
         assert!(remarks.contains(part), "{property}: {remarks}");
     }
+
     let ordered = TOKEN.replace("holder == i", "holder <= i && holder >= i");
     let outcome = decide_with(&ordered, &[], "none", Some(SYMMETRY));
     assert!(

@@ -337,6 +337,7 @@ fn names_for_values_are_what_they_were() {
         one,
         "holds",
     );
+
     // For one of two values.
     only_one_goes(["y[i] := choose 0..1", "y[i] := choose 0..0"], one, "holds");
     // For one that is not always allowed.
@@ -348,6 +349,7 @@ fn names_for_values_are_what_they_were() {
         one,
         "holds",
     );
+
     // For one that may not exist, although nobody asks.
     let fine = "invariant fine: forall i in 0..1: y[i] == 0";
     only_one_goes(

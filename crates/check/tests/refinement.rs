@@ -88,6 +88,7 @@ fn shortest_difference(own: &Small, spec: &Small, refinement: Refinement) -> Opt
     let mut seen = BTreeSet::from([first.clone()]);
     let mut queue = VecDeque::from([(first, 0)]);
     let mut best: Option<usize> = None;
+
     while let Some(((left, right), length)) = queue.pop_front() {
         let with_divergence = refinement == Refinement::FailuresDivergences;
         if with_divergence && spec.diverges(&right) {
@@ -115,6 +116,7 @@ fn shortest_difference(own: &Small, spec: &Small, refinement: Refinement) -> Opt
             }
         }
     }
+
     best
 }
 
@@ -141,6 +143,7 @@ fn antichains_agree_with_determinisation() {
             n_violated += usize::from(length.is_some());
         }
     }
+
     assert!(
         (3000..15_000).contains(&n_violated),
         "{n_violated} differences"

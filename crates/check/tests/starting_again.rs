@@ -213,6 +213,7 @@ fn where_nothing_can_be_left_out_the_search_goes_on() {
     assert_eq!((outcome.stats.n_states, progress.n_beginnings), (10_000, 1));
     assert_eq!(outcome.reduced, Reductions::NONE);
     assert!(outcome.remarks.is_empty() && outcome.warnings.is_empty());
+
     // Nothing may be left out under strong global fairness.
     let plan = Plan {
         fairness: Fairness::parse("strong-global"),
@@ -273,6 +274,7 @@ fn nothing_is_called_needless_after_a_reduced_search() {
             .iter()
             .all(|o| is_again(o) && o.verdict.name() == "holds")
     );
+
     let checked: Vec<_> = properties.iter().zip(&outcomes).collect();
     assert!(check::needless_annotations(&model, &checked, &plan).is_empty());
     let outcomes: Vec<Outcome> = properties

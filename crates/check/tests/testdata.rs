@@ -69,12 +69,14 @@ impl Case {
             assert_eq!(text.matches(old).count(), 1, "{}: {old}", self.name());
             text = text.replace(old, new);
         }
+
         let options = source::Options {
             defines: self.define.clone().into_iter().collect(),
             assume: self.assume.clone(),
             abstract_timers: self.abstract_timers.clone().into_iter().collect(),
             ..source::Options::default()
         };
+
         let path = Path::new(&self.model);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
         let front_ends: [&dyn FrontEnd; 3] = [&lang::Native, &promela::Promela, &csp::Csp];
@@ -112,6 +114,7 @@ impl Case {
                     .zip(verdicts),
             );
         }
+
         rows.extend(
             self.under
                 .iter()
@@ -119,6 +122,7 @@ impl Case {
         );
         rows.retain(|(_, verdict)| *verdict != "·");
         assert!(!rows.is_empty(), "{} expects nothing", self.name());
+
         let expectation = |(kind, verdict): (&str, &str)| {
             let fairness = Fairness::parse(kind).unwrap_or_else(|| panic!("{kind} is no fairness"));
             let verdict = match verdict {
@@ -128,6 +132,7 @@ impl Case {
             };
             (fairness, verdict)
         };
+
         rows.into_iter().map(expectation).collect()
     }
 
@@ -143,12 +148,14 @@ impl Case {
             goal: &goal,
             reduce: false,
         };
+
         let explored = explore(
             &mut system,
             &everything,
             &Budget::unlimited(),
             &mut NoProgress,
         );
+
         let explored = explored.expect("there is nothing to compile");
         assert_eq!(explored.found, Found::Nothing, "{}", self.name());
         let counts = (
@@ -194,9 +201,10 @@ impl Case {
             let plan = Plan {
                 fairness: Some(fairness),
                 budget: Budget::unlimited(),
-                timer_fairness: match fairness.timers {
-                    true => TimerFairness::BuiltIn,
-                    false => TimerFairness::None,
+                timer_fairness: if fairness.timers {
+                    TimerFairness::BuiltIn
+                } else {
+                    TimerFairness::None
                 },
                 ..Plan::default()
             };
@@ -304,6 +312,7 @@ fn every_suite_is_run() {
             .into_string()
             .expect("UTF-8")
     });
+
     let mut suites: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
     // The rows of this one are calls of the binary: `crates/cli/tests/cli/defects.rs`.
     suites.retain(|name| name != "defects.toml");

@@ -51,12 +51,11 @@ fn abstract_verdicts_hold_of_all_settings() {
         let is_timeless = stops(&model);
         for _ in 0..2 {
             let is_branching = random.chance(60);
-            let property = match is_branching {
-                true => Property::CtlStar(random_ctl_star(&mut random, 8)),
-                false => {
-                    let size = random.below(4);
-                    logic::classify(random_formula(&mut random, 8, size))
-                }
+            let property = if is_branching {
+                Property::CtlStar(random_ctl_star(&mut random, 8))
+            } else {
+                let size = random.below(4);
+                logic::classify(random_formula(&mut random, 8, size))
             };
             let found = verdict(&model, &property);
             // A violation of a linear formula is one of some setting only; it was found there.
@@ -85,6 +84,7 @@ fn abstract_verdicts_hold_of_all_settings() {
             *n_cases.entry(case).or_default() += 1;
         }
     }
+
     let at_least = |case| n_cases.get(&case).copied().unwrap_or(0) >= cases(10);
     for is_timeless in [false, true] {
         let cases = [(true, "holds"), (true, "violated"), (false, "holds")];

@@ -247,6 +247,7 @@ fn parse(bytes: &[u8]) -> Result<(Call, Sections), String> {
         let other = header["program"].as_str().unwrap_or("another program");
         return Err(format!("{other} has written it, and this is {PROGRAM}"));
     }
+
     read_header(&header, words).ok_or_else(|| "its header does not fit the rest".to_owned())
 }
 
@@ -269,6 +270,7 @@ fn read_header(header: &Value, words: &[u8]) -> Option<(Call, Sections)> {
     }
     let mut rest = words;
     let mut sections = Vec::new();
+
     for section in header["sections"].as_array()? {
         let n_bytes = usize::try_from(section["words"].as_u64()?)
             .ok()?
@@ -282,6 +284,7 @@ fn read_header(header: &Value, words: &[u8]) -> Option<(Call, Sections)> {
         sections.push((text(&section["property"])?, words.collect()));
         rest = others;
     }
+
     rest.is_empty().then_some((call, sections))
 }
 
@@ -301,6 +304,7 @@ mod tests {
         let directory =
             std::env::temp_dir().join(format!("fair-checkpoint-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory can be made");
+
         let path = directory.join("c");
         let call = Call {
             arguments: vec!["check".into(), "m.fair".into()],
@@ -312,17 +316,20 @@ mod tests {
         file.keep(7, &[1, u64::MAX]);
         file.begin("q");
         file.keep(8, &[]);
+
         let sections = vec![
             ("p".to_owned(), vec![7, 1, u64::MAX]),
             ("q".to_owned(), vec![8]),
         ];
         let kept = (call.clone(), sections.clone());
         assert_eq!(read(&path).expect("it is not damaged"), kept);
+
         let again = CheckpointFile::new(path.clone(), call, sections);
         again.begin("p");
         assert_eq!(again.take(8), None, "kept by another search");
         assert_eq!(again.take(7), Some(vec![1, u64::MAX]));
         assert_eq!(again.take(7), None, "taken before");
+
         let mut bytes = fs::read(&path).expect("it was written");
         bytes[20] ^= 1;
         fs::write(&path, bytes).expect("it can be written");

@@ -116,6 +116,7 @@ fn reduction(list: &[ReductionName]) -> Result<Reduction, Failure> {
         [ReductionName::None] => return Ok(Reduction::None),
         _ => {}
     }
+
     for (alone, name) in [(ReductionName::Auto, "auto"), (ReductionName::None, "none")] {
         if list.contains(&alone) {
             let message = format!("`{name}` cannot be combined with other reductions");

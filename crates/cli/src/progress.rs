@@ -95,9 +95,10 @@ impl Progress for Meter<'_> {
 
 /// States per second, rounded.
 fn rate(snapshot: &Snapshot, seconds: f64) -> u64 {
-    match seconds > 0.0 {
-        true => (snapshot.n_states as f64 / seconds) as u64,
-        false => 0,
+    if seconds > 0.0 {
+        (snapshot.n_states as f64 / seconds) as u64
+    } else {
+        0
     }
 }
 
@@ -154,14 +155,17 @@ mod tests {
             depth: 7,
             bound: Some(12_000),
         };
+
         assert_eq!(
             line("p", &snapshot, 2.0),
             "p: exploring, 3000 states, 1500 states/s, 2.0 KiB, depth 7, at most 6 s to go"
         );
+
         let object = object("p", &snapshot, 2.0);
         assert_eq!(object["states_per_second"], 1500);
         assert_eq!(object["phase"], "exploring");
         assert_eq!(object["seconds_left"], 6.0);
+
         let unbounded = Snapshot {
             bound: Some(1 << 40),
             ..snapshot

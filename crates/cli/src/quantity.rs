@@ -44,6 +44,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
             (None, None) => (unit, 1024.0),
         },
     };
+
     let power = match prefix {
         "" if unit.is_empty() || unit == "b" => 0,
         "k" => 1,
@@ -52,11 +53,13 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         "t" => 4,
         _ => return Err(wrong()),
     };
+
     let bytes = number * base.powi(power);
     // 2^64 itself is the first number that does not fit.
-    match bytes < 18_446_744_073_709_551_616.0 {
-        true => Ok(bytes as u64),
-        false => Err(wrong()),
+    if bytes < 18_446_744_073_709_551_616.0 {
+        Ok(bytes as u64)
+    } else {
+        Err(wrong())
     }
 }
 

@@ -48,6 +48,7 @@ impl Machine<'_> {
             // Any expression that is not constant will do: only the range matters.
             values.push((model::Expr::Bound(model::BoundId(u32::MAX)), interval));
         }
+
         let Some(list) = self.spelled(&values) else {
             let message = format!(
                 "the alphabet cannot be worked out: `{name}` carries values without small bounds"
@@ -57,6 +58,7 @@ impl Machine<'_> {
             self.diagnostics.push(diagnostic.help(help));
             return None;
         };
+
         let spell =
             |(numbers, _): (Vec<i64>, _)| super::channels::spell(name, '.', &numbers).into();
         Some(list.into_iter().map(spell).collect())
@@ -87,6 +89,7 @@ impl Machine<'_> {
             walk.events.extend(known.iter().cloned());
             return Some(());
         }
+
         let decl = &self.scope.processes[process];
         let value = |(name, value): (&super::ast::Ident, &Option<i64>)| {
             value.map(|value| (name.text.clone(), Arg::Const(value, super::scope::Ty::Any)))
@@ -97,6 +100,7 @@ impl Machine<'_> {
             .zip(arguments)
             .filter_map(value)
             .collect();
+
         let env = Env::new(process, values);
         if let Some(events) = self.scope.alphabets.get(&decl.name.text).cloned() {
             let names = self.event_names(&events, &env)?;
@@ -104,6 +108,7 @@ impl Machine<'_> {
             self.alphabets.insert(key, Rc::new(names));
             return Some(());
         }
+
         let body = decl.body.clone();
         self.mention(&body, &env, walk)
     }

@@ -91,14 +91,17 @@ impl Machine<'_> {
         let mut seen: HashMap<&String, usize> = HashMap::new();
         let number = |name: &String| n_by_name[name] > 1;
         let mut list = Vec::new();
+
         for name in &names {
             let n = seen.entry(name).or_insert(0);
             *n += 1;
-            list.push(match number(name) {
-                true => format!("{name}#{n}"),
-                false => name.clone(),
+            list.push(if number(name) {
+                format!("{name}#{n}")
+            } else {
+                name.clone()
             });
         }
+
         list
     }
 }
@@ -118,6 +121,7 @@ impl Assembly<'_, '_> {
         self.hidden_by = vec![Vec::new(); self.components.len()];
         self.find_hidden(node, &mut Vec::new(), &mut 0);
         self.make_processes();
+
         let mut teams = Vec::new();
         for (name, lists) in self.teams(node, &mut teams)? {
             teams.extend(lists.into_iter().map(|members| Team {
@@ -126,15 +130,18 @@ impl Assembly<'_, '_> {
                 hidden: false,
             }));
         }
+
         self.alone();
         for team in &teams {
             self.team(team);
         }
         self.handshakes();
+
         let terminated = self.terminations(node);
         let mut initial = Vec::new();
         node.entries(&mut initial);
         self.finish(&initial);
+
         let compound = self
             .components
             .iter()
@@ -294,6 +301,7 @@ impl Assembly<'_, '_> {
                 result.insert(name.clone(), teams);
             }
         }
+
         Some(result)
     }
 
@@ -344,9 +352,10 @@ impl Assembly<'_, '_> {
     fn push_alone(&mut self, leaf: usize, position: usize, name: &Name, hidden: bool) {
         let shown = if hidden { SILENT } else { name };
         let mut step = self.step(leaf, position, shown);
-        step.label = Some(match hidden {
-            true => format!("{SILENT}({name})"),
-            false => name.to_string(),
+        step.label = Some(if hidden {
+            format!("{SILENT}({name})")
+        } else {
+            name.to_string()
         });
         if !hidden {
             self.events.insert(name.clone());
@@ -394,11 +403,14 @@ impl Assembly<'_, '_> {
             }
             return;
         }
-        let (shown, full) = match team.hidden {
-            true => (SILENT, format!("{SILENT}({})", team.name)),
-            false => (&*team.name, team.name.to_string()),
+
+        let (shown, full) = if team.hidden {
+            (SILENT, format!("{SILENT}({})", team.name))
+        } else {
+            (&*team.name, team.name.to_string())
         };
         let mut event = None;
+
         for &leaf in &team.members {
             for position in self.positions(leaf, fits) {
                 let mut step = self.step(leaf, position, shown);
@@ -454,6 +466,7 @@ impl Assembly<'_, '_> {
         if name == TERMINATE {
             self.events.insert(TERMINATE.into());
         }
+
         if let ([leaf], [], [positions]) = (exits, entries, ticks.as_slice()) {
             for &position in positions {
                 let mut step = self.step(*leaf, position, name);
@@ -462,6 +475,7 @@ impl Assembly<'_, '_> {
             }
             return true;
         }
+
         let span = self.components[exits[0]].span;
         let id = self.event(name.to_owned(), span);
         for (leaf, positions) in exits.iter().zip(ticks) {
@@ -471,6 +485,7 @@ impl Assembly<'_, '_> {
                 self.processes[*leaf].steps.push(step);
             }
         }
+
         for &leaf in entries {
             let n_locations = self.processes[leaf].locations.len();
             let waiting = LocationId::new(n_locations - 1);
@@ -478,6 +493,7 @@ impl Assembly<'_, '_> {
             step.sync = joining(id);
             self.processes[leaf].steps.push(step);
         }
+
         true
     }
 }

@@ -71,6 +71,7 @@ impl Atoms<'_, '_> {
             // Judged by exploring; the property is only what violations are shown as.
             Claim::Deterministic | Claim::Refines(..) => Property::Invariant(Ltl::tt()),
         };
+
         let kind = match &decl.claim {
             Claim::Reaches(_, Some((greatest, value))) => {
                 let env = super::outside();
@@ -90,6 +91,7 @@ impl Atoms<'_, '_> {
             Claim::DeadlockFree | Claim::NonTerminating => QuestionKind::EndStates,
             _ => QuestionKind::Property,
         };
+
         Some(Question {
             system,
             kind,
@@ -174,6 +176,7 @@ impl Atoms<'_, '_> {
             || scope.constants.contains_key(&name.text)
             || scope.var_by_name.contains_key(&name.text);
         let env = super::outside();
+
         if arguments.is_empty() && is_state {
             let expr = super::ast::Expr {
                 kind: super::ast::ExprKind::Name(name.text.clone()),
@@ -188,6 +191,7 @@ impl Atoms<'_, '_> {
                 Ltl::atom(self.atom(name.text.to_string(), meaning, name.span))
             });
         }
+
         let mut numbers = Vec::new();
         for argument in arguments {
             numbers.push(
@@ -195,6 +199,7 @@ impl Atoms<'_, '_> {
                     .constant(argument, &env, "an argument of an event")?,
             );
         }
+
         let event = super::channels::spell(&name.text, '.', &numbers);
         self.event(&event, name.span)
     }
@@ -234,9 +239,10 @@ impl Atoms<'_, '_> {
         if !super::declared::is_event(self.machine.scope, base) {
             let message = format!("there is no proposition or event `{event}`");
             let diagnostic = Diagnostic::error("unknown-event", span, message);
-            self.machine.diagnostics.push(match advice.is_empty() {
-                true => diagnostic,
-                false => diagnostic.help(advice),
+            self.machine.diagnostics.push(if advice.is_empty() {
+                diagnostic
+            } else {
+                diagnostic.help(advice)
             });
             return None;
         }
@@ -254,16 +260,18 @@ impl Atoms<'_, '_> {
         match formula {
             Formula::And(a, b) | Formula::Or(a, b) => {
                 let parts = vec![self.assumption(a, value)?, self.assumption(b, value)?];
-                Some(match matches!(formula, Formula::And(..)) == value {
-                    true => Assumption::All(parts),
-                    false => Assumption::Any(parts),
+                Some(if matches!(formula, Formula::And(..)) == value {
+                    Assumption::All(parts)
+                } else {
+                    Assumption::Any(parts)
                 })
             }
             Formula::Implies(a, b) => {
                 let parts = vec![self.assumption(a, !value)?, self.assumption(b, value)?];
-                Some(match value {
-                    true => Assumption::Any(parts),
-                    false => Assumption::All(parts),
+                Some(if value {
+                    Assumption::Any(parts)
+                } else {
+                    Assumption::All(parts)
                 })
             }
             Formula::Not(a) => self.assumption(a, !value),
@@ -288,9 +296,10 @@ impl Atoms<'_, '_> {
         let logic::Op::Atom(atom) = ltl.op() else {
             return self.no_assumption();
         };
-        Some(match forever {
-            true => Assumption::Eventually(*atom, positive),
-            false => Assumption::Infinitely(*atom, positive),
+        Some(if forever {
+            Assumption::Eventually(*atom, positive)
+        } else {
+            Assumption::Infinitely(*atom, positive)
         })
     }
 

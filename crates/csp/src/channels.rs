@@ -98,6 +98,7 @@ impl Machine<'_> {
             let known = |(numbers, guard)| (Some(numbers), guard);
             return list.into_iter().map(known).collect();
         }
+
         self.merged.add(name, span);
         self.warn_open(name, span);
         let mentioned = keys.iter().filter_map(|key| self.mentioned.get(*key));
@@ -108,6 +109,7 @@ impl Machine<'_> {
             .collect();
         let mut list = Vec::new();
         let mut others = Expr::Bool(true);
+
         for numbers in mentioned {
             let mut guard = Expr::Bool(true);
             for ((value, _), number) in values.iter().zip(&numbers) {
@@ -117,6 +119,7 @@ impl Machine<'_> {
             others = logical(BinaryOp::And, others, Expr::not(guard.clone()));
             list.push((Some(numbers), guard));
         }
+
         list.push((None, others));
         list
     }
@@ -165,12 +168,14 @@ impl Machine<'_> {
             let advice = self.scope.advice(&channel.name.text, known);
             let message = format!("there is no channel `{}`", channel.name.text);
             let diagnostic = base::Diagnostic::error("unknown-channel", channel.name.span, message);
-            self.diagnostics.push(match advice.is_empty() {
-                true => diagnostic,
-                false => diagnostic.help(advice),
+            self.diagnostics.push(if advice.is_empty() {
+                diagnostic
+            } else {
+                diagnostic.help(advice)
             });
             return None;
         };
+
         let count = self.scope.channels[id].count;
         match (&channel.index, count) {
             (None, None) => Some((id, None)),
@@ -236,6 +241,7 @@ impl Machine<'_> {
             let interval = self.interval(value, start.env).unwrap_or((0, 0));
             sent.push((self.value(value, start.env)?.0, interval));
         }
+
         let base = self.after(start, &[])?;
         let is_array = self.scope.channels[id].count.is_some();
         for (number, name, guard) in self.singles(id, index, channel.name.span)? {
@@ -269,6 +275,7 @@ impl Machine<'_> {
                 }
             }
         }
+
         Some(())
     }
 
@@ -307,6 +314,7 @@ impl Machine<'_> {
         let mut bounds = Vec::new();
         let mut received: Vec<(Name, Arg)> = Vec::new();
         let mut matches = Vec::new();
+
         for (position, pattern) in patterns.iter().enumerate() {
             let name = binder(self.scope, pattern);
             let bound = self.fresh(name.map_or("message", |name| name));
@@ -316,6 +324,7 @@ impl Machine<'_> {
                 None => matches.push((position, self.value(pattern, start.env)?.0)),
             }
         }
+
         let condition = match condition {
             None => Expr::Bool(true),
             Some(condition) => {
@@ -323,6 +332,7 @@ impl Machine<'_> {
                 truth(self.condition(condition, &env)?)
             }
         };
+
         let base = self.after(start, &received)?;
         for (number, name, guard) in self.singles(id, index, channel.name.span)? {
             let input = Input {
@@ -341,6 +351,7 @@ impl Machine<'_> {
                 out.push(step);
             }
         }
+
         Some(())
     }
 
@@ -351,6 +362,7 @@ impl Machine<'_> {
         let index = is_array.then_some(Expr::Int(input.index));
         let count = Expr::Read(self.message_count(id, index.clone()));
         let mut present = comparison(BinaryOp::Gt, count, Expr::Int(0));
+
         if self.ranges.lengths[id].len() > 1 {
             let component = self.message_width(id) - 1;
             let cell = self.message_cell(id, index.clone(), Expr::Int(0), component);
@@ -361,6 +373,7 @@ impl Machine<'_> {
             // No message of this length is ever sent.
             return;
         }
+
         let mut cells = Vec::new();
         for component in 0..input.bounds.len() {
             let cell = self.message_cell(id, index.clone(), Expr::Int(0), component);
@@ -376,6 +389,7 @@ impl Machine<'_> {
             };
             cells.push((Expr::Read(cell), values));
         }
+
         let spelled = self.told_apart(&[&format!("{name}?")], &cells, name, span);
         for (numbers, chosen) in spelled {
             let values = match &numbers {
@@ -411,6 +425,7 @@ impl Machine<'_> {
         let width = self.message_width(id);
         let assign = |place: Place, value: Expr| Stmt::new(StmtKind::Assign(place, value), span);
         let mut list = Vec::new();
+
         if size > 1 {
             let bound = self.fresh("position");
             let here = Expr::Bound(bound);
@@ -424,11 +439,13 @@ impl Machine<'_> {
             let kind = StmtKind::For(bound, Expr::Int(0), Expr::Int(size - 2), body);
             list.push(Stmt::new(kind, span));
         }
+
         for component in 0..width {
             let last = Expr::Int(size - 1);
             let cell = self.message_cell(id, index.clone(), last, component);
             list.push(assign(cell, Expr::Int(0)));
         }
+
         let count = self.message_count(id, index);
         let fewer = arithmetic(BinaryOp::Sub, Expr::Read(count.clone()), Expr::Int(1));
         list.push(assign(count, fewer));
@@ -457,8 +474,9 @@ fn joined(numbers: &[i64]) -> String {
 
 /// `e.1.2`, `c!1`.
 pub(crate) fn spell(name: &str, separator: char, numbers: &[i64]) -> String {
-    match numbers.is_empty() {
-        true => name.to_owned(),
-        false => format!("{name}{separator}{}", joined(numbers)),
+    if numbers.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}{separator}{}", joined(numbers))
     }
 }

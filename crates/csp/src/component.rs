@@ -59,6 +59,7 @@ impl Machine<'_> {
         self.process = process;
         self.slots = Vec::new();
         self.moves.clear();
+
         let (first, origins) = self.settle(term);
         let slots_of_first = origins.len();
         for (slot, origin) in origins.iter().enumerate() {
@@ -71,6 +72,7 @@ impl Machine<'_> {
             let slot = &mut self.slots[slot];
             slot.values = super::ranges::join(slot.values, (*value, *value));
         }
+
         let mut component = Component {
             name,
             locations: Vec::new(),
@@ -79,6 +81,7 @@ impl Machine<'_> {
             span: self.term_span(term),
             is_compound: false,
         };
+
         let mut terms = vec![(first, slots_of_first)];
         let mut location_by_term = HashMap::from([(first, 0_usize)]);
         let mut position = 0;
@@ -117,6 +120,7 @@ impl Machine<'_> {
             }
             position += 1;
         }
+
         component.locations = self.location_names(&terms, sources);
         self.type_slots();
         Some(component)
@@ -142,10 +146,12 @@ impl Machine<'_> {
             };
             stores.push(Stmt::new(StmtKind::Assign(place, value), span));
         }
+
         for slot in origins.len()..n_before {
             let place = self.slot(slot as u16);
             stores.push(Stmt::new(StmtKind::Assign(place, Expr::Int(0)), span));
         }
+
         step.effect.extend(stores);
     }
 
@@ -216,6 +222,7 @@ impl Machine<'_> {
             }
             parts.join(between)
         };
+
         let text = match &self.terms[id.index()] {
             Term::Stop => "Stop".to_owned(),
             Term::Skip => "Skip".to_owned(),
@@ -244,9 +251,11 @@ impl Machine<'_> {
                 list(&parts, " || ")
             }
         };
-        match text.chars().count() > LONGEST {
-            true => text.chars().take(LONGEST).chain(['…']).collect(),
-            false => text,
+
+        if text.chars().count() > LONGEST {
+            text.chars().take(LONGEST).chain(['…']).collect()
+        } else {
+            text
         }
     }
 
@@ -257,9 +266,10 @@ impl Machine<'_> {
             _ => name.text.to_string(),
         };
         let shown: Vec<String> = decl.parameters.iter().zip(arguments).map(show).collect();
-        match shown.is_empty() {
-            true => decl.name.text.to_string(),
-            false => format!("{}({})", decl.name.text, shown.join(", ")),
+        if shown.is_empty() {
+            decl.name.text.to_string()
+        } else {
+            format!("{}({})", decl.name.text, shown.join(", "))
         }
     }
 }

@@ -22,6 +22,7 @@ impl Machine<'_> {
         }
         let mut moves = Vec::new();
         let mut shared: BTreeSet<Name> = BTreeSet::new();
+
         for (position, own) in each.iter().enumerate() {
             for step in own.iter() {
                 match &step.label {
@@ -39,6 +40,7 @@ impl Machine<'_> {
                 }
             }
         }
+
         for name in shared {
             let members: Vec<usize> = (0..parts.len())
                 .filter(|&position| self.in_alphabet(parts, position, &name))
@@ -46,10 +48,12 @@ impl Machine<'_> {
             let fits = |step: &Move| matches!(&step.label, Label::Event(other) if *other == name);
             self.together(parts, &each, &members, &fits, &mut moves);
         }
+
         let all: Vec<usize> = (0..parts.len()).collect();
         let is_tick = |step: &Move| matches!(step.label, Label::Tick);
         let n_moves = moves.len();
         self.together(parts, &each, &all, &is_tick, &mut moves);
+
         let stop = self.term(Term::Stop);
         for step in &mut moves[n_moves..] {
             step.target = stop;
@@ -139,6 +143,7 @@ impl Machine<'_> {
                 }
             }
         }
+
         Some(())
     }
 }

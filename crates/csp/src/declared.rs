@@ -44,6 +44,7 @@ pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer
             span: var.name.span,
         });
     }
+
     let mut buffers = Vec::new();
     for (position, channel) in scope.channels.iter().enumerate() {
         if channel.size == 0 {
@@ -76,6 +77,7 @@ pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer
         parts.vars.extend([items, count]);
         buffers.push(Some((first, VarId::new(first.index() + 1))));
     }
+
     (parts, buffers)
 }
 
@@ -132,11 +134,13 @@ pub(crate) fn mentioned(
             }
         });
     };
+
     for decl in &spec.assertions {
         if let Claim::Ltl(formula) = &decl.claim {
             add(formula);
         }
     }
+
     formulas.iter().for_each(|(formula, _)| add(formula));
     map
 }
@@ -217,9 +221,10 @@ pub(crate) fn check_calls(scope: &Scope, diagnostics: &mut Vec<Diagnostic>) {
                 let advice = scope.advice(&name.text, scope.process_by_name.keys());
                 let message = format!("there is no process `{}`", name.text);
                 let diagnostic = Diagnostic::error("unknown-process", name.span, message);
-                diagnostics.push(match advice.is_empty() {
-                    true => diagnostic,
-                    false => diagnostic.help(advice),
+                diagnostics.push(if advice.is_empty() {
+                    diagnostic
+                } else {
+                    diagnostic.help(advice)
                 });
                 return;
             };
@@ -258,6 +263,7 @@ pub(crate) fn warn_programs(scope: &Scope, diagnostics: &mut Vec<Diagnostic>) {
             _ => {}
         });
     }
+
     for (name, span) in with_program.into_iter().filter(|_| has_parallel) {
         if let Some(other) = plain.get(name) {
             let message = format!(

@@ -34,9 +34,10 @@ impl Assembly<'_, '_> {
                         };
                         // shape: only numbers are known beforehand.
                         let is_known = output.values.iter().all(|v| matches!(v, Expr::Int(_)));
-                        let pair = match is_known {
-                            true => String::new(),
-                            false => format!("{send}/{receive}"),
+                        let pair = if is_known {
+                            String::new()
+                        } else {
+                            format!("{send}/{receive}")
                         };
                         let text = format!("{}{pair}", output.text);
                         let key = (from, to, output.channel, output.index, text);
@@ -46,9 +47,10 @@ impl Assembly<'_, '_> {
                             Some(id) => *id,
                             None => {
                                 let name = self.machine.handshake_name(&output);
-                                let name = match hidden {
-                                    true => format!("{SILENT}({name})"),
-                                    false => name.to_string(),
+                                let name = if hidden {
+                                    format!("{SILENT}({name})")
+                                } else {
+                                    name.to_string()
                                 };
                                 let id = self.event(name, span);
                                 events.insert(key, id);

@@ -132,6 +132,7 @@ impl Reader<'_> {
         let mut systems = Vec::new();
         let mut questions: Vec<Option<Question>> = vec![None; uses.len()];
         let mut extra = Vec::new();
+
         for (position, root) in roots.iter().enumerate() {
             let ranges = ranges::analyse(&scope, std::slice::from_ref(root));
             let asked = Asked {
@@ -144,6 +145,7 @@ impl Reader<'_> {
             systems.push(system);
             extra.extend(own);
         }
+
         let mut questions: Vec<Question> = questions.into_iter().flatten().collect();
         questions.extend(extra);
         questions.iter_mut().for_each(|q| q.doubt(&systems));
@@ -189,6 +191,7 @@ impl Reader<'_> {
             }
             position += 1;
         }
+
         (!self.has_errors()).then_some(spec)
     }
 
@@ -228,6 +231,7 @@ impl Reader<'_> {
             };
             uses.push((own?, other));
         }
+
         if roots.is_empty() {
             let named = scope.process_by_name.get("System").copied();
             let is_closed = |process: &usize| scope.processes[*process].parameters.is_empty();
@@ -241,6 +245,7 @@ impl Reader<'_> {
             };
             roots.push((process, Vec::new()));
         }
+
         Some((roots, uses))
     }
 
@@ -257,6 +262,7 @@ impl Reader<'_> {
             );
             return None;
         };
+
         let (wanted, given) = (
             scope.processes[process].parameters.len(),
             used.arguments.len(),
@@ -266,6 +272,7 @@ impl Reader<'_> {
             error("wrong-arity", message);
             return None;
         }
+
         let mut arguments = Vec::new();
         for argument in &used.arguments {
             match scope.constant(argument) {
@@ -276,6 +283,7 @@ impl Reader<'_> {
                 }
             }
         }
+
         let root = (process, arguments);
         Some(
             roots
@@ -306,6 +314,7 @@ impl Reader<'_> {
             &mut self.diagnostics,
             &self.sources,
         );
+
         machine.mentioned = declared::mentioned(asked.spec, asked.formulas, scope);
         let constant = |value: &Option<i64>| Arg::Const(value.unwrap_or(0), scope::Ty::Any);
         let arguments = root.1.iter().map(constant).collect();
@@ -326,6 +335,7 @@ impl Reader<'_> {
             by_name: BTreeMap::new(),
             mentioned: None,
         };
+
         for (assertion, (own, other)) in asked.uses.iter().enumerate() {
             if *own == position {
                 let decl = &asked.spec.assertions[assertion];
@@ -341,6 +351,7 @@ impl Reader<'_> {
                 questions[assertion] = Some(question);
             }
         }
+
         let mut extra = Vec::new();
         let mut assumed = None;
         atoms.mentioned = None;
@@ -356,6 +367,7 @@ impl Reader<'_> {
                 }
             }
         }
+
         let compound = assembled.compound.map(|(name, _)| name);
         let doubts = machine.doubts(assumed);
         let parts = std::mem::take(&mut machine.parts);

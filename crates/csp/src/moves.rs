@@ -128,15 +128,18 @@ impl Machine<'_> {
             return self.unguarded();
         }
         self.unfolding.push((id, self.n_conditions));
+
         let moves = self.compute(id);
         self.unfolding.pop();
         let moves = Rc::new(moves?);
+
         // What was computed inside a circle lacks the steps of the outer terms.
         let is_complete = self.met_again.is_none_or(|first| first >= depth);
         if is_complete {
             self.met_again = None;
             self.moves.insert(id, moves.clone());
         }
+
         Some(moves)
     }
 
@@ -316,10 +319,12 @@ impl Machine<'_> {
             }
             return Some(moves);
         }
+
         let mut branches = vec![(condition.clone(), Some(then))];
         if kind == IfKind::Plain {
             branches.push((Expr::not(condition), otherwise));
         }
+
         for (condition, body) in branches {
             let (env, mut lets) = self.frozen(env, body.into_iter(), None)?;
             let target = match body {
@@ -330,6 +335,7 @@ impl Machine<'_> {
             step.lets = lets;
             moves.extend(step.guarded(&condition));
         }
+
         Some(moves)
     }
 
@@ -375,6 +381,7 @@ impl Machine<'_> {
             frozen,
             lets,
         };
+
         match &prefix.action {
             super::ast::Action::Tau => {
                 let step = self.after(&start, &[])?;
@@ -498,12 +505,14 @@ pub(crate) fn handover(output: &Output, input: &Input) -> Option<(Expr, Vec<Stmt
     {
         return None;
     }
+
     let mut guard = Expr::Bool(true);
     for (position, wanted) in &input.matches {
         let value = output.values[*position].clone();
         let equal = comparison(BinaryOp::Eq, value, wanted.clone());
         guard = logical(BinaryOp::And, guard, equal);
     }
+
     let pairs = || input.bounds.iter().copied().zip(&output.values);
     let condition = substituted(&input.condition, &pairs().collect::<Vec<_>>());
     guard = logical(BinaryOp::And, guard, condition);

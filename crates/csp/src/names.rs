@@ -111,12 +111,14 @@ impl Walk<'_> {
                 self.names.extend(kept);
             }
         }
+
         if let Some(program) = &prefix.program {
             let mut names = BTreeSet::new();
             program_names(program, &mut names);
             let kept = names.into_iter().filter(|name| !bound.contains(&name));
             self.names.extend(kept);
         }
+
         self.inner(rest, &bound);
     }
 

@@ -84,6 +84,7 @@ impl Machine<'_> {
             }
             TextKind::Expr(expr) => self.effect(expr, context, out)?,
         }
+
         Some(())
     }
 
@@ -174,11 +175,13 @@ impl Machine<'_> {
                 return self.error("assignment", target.span, message);
             }
         };
+
         let declared = self.ranges.var_types[place.var.index()];
         if !ty.fits(declared) {
             let message = "a number is assigned to a truth value, or the other way round";
             return self.error("type-mismatch", target.span, message);
         }
+
         Some(Target::Cell(place))
     }
 
@@ -210,11 +213,13 @@ impl Machine<'_> {
             let message = format!("the macro `{name}` is defined by itself");
             return self.error("recursive-macro", span, message);
         }
+
         let (wanted, given) = (decl.parameters.len(), arguments.len());
         if wanted != given {
             let message = format!("`{name}` takes {wanted} arguments, not {given}");
             return self.error("wrong-arity", span, message);
         }
+
         let mut locals = Vec::new();
         for (parameter, argument) in decl.parameters.iter().zip(arguments) {
             let (value, ty) = self.value_in(argument, context)?;
@@ -227,6 +232,7 @@ impl Machine<'_> {
             };
             locals.push((parameter.text.clone(), (value, ty)));
         }
+
         let env = super::outside();
         let mut inner = Context {
             env: &env,

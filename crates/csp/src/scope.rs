@@ -128,15 +128,18 @@ impl Builder<'_> {
                 self.scope.constants.insert(name.text.clone(), value);
             }
         }
+
         for decl in &spec.macros {
             self.declare(&decl.name);
             self.scope
                 .macros
                 .insert(decl.name.text.clone(), decl.clone());
         }
+
         for (name, value) in defines {
             self.override_constant(name, value);
         }
+
         // A constant may mention others that come later, so try until nothing changes.
         loop {
             let before = self.scope.constants.len();
@@ -168,6 +171,7 @@ impl Builder<'_> {
             let message = format!("-D names `{name}`, but there is no such constant{advice}");
             return self.error("unknown-name", span, message);
         };
+
         let span = decl.name.span;
         let value = match value {
             "true" => (1, Ty::Bool),
@@ -181,6 +185,7 @@ impl Builder<'_> {
                 }
             },
         };
+
         self.scope.constants.insert(name.into(), value);
     }
 
@@ -212,10 +217,12 @@ impl Builder<'_> {
                 None => return,
             }
         }
+
         if dimensions.iter().product::<i64>() > MAX_CELLS {
             let message = format!("an array cannot have more than {MAX_CELLS} elements");
             return self.error("bad-size", decl.name.span, message);
         }
+
         let mut range = None;
         if let Some((lo, hi)) = &decl.range {
             let mut end = |expr: &Option<ExprRef>, default: i32| match expr {
@@ -231,6 +238,7 @@ impl Builder<'_> {
             }
             range = Some((lo, hi));
         }
+
         self.initialised(decl, dimensions, range);
     }
 
@@ -284,6 +292,7 @@ impl Builder<'_> {
                 Some(values)
             }
         };
+
         let position = self.scope.vars.len();
         self.scope
             .var_by_name
@@ -323,14 +332,16 @@ impl Builder<'_> {
                         self.error("bad-size", to.span, "the range is too large".to_owned());
                         return None;
                     }
-                    match from <= to_value {
-                        true => values.extend(from..=to_value),
-                        false => values.extend((to_value..=from).rev()),
+                    if from <= to_value {
+                        values.extend(from..=to_value)
+                    } else {
+                        values.extend((to_value..=from).rev())
                     }
                     types.push(Ty::Int);
                 }
             }
         }
+
         let same = types.windows(2).all(|pair| pair[0] == pair[1]);
         let ty = types.first().copied().unwrap_or(Ty::Int);
         Some((values, if same { ty } else { Ty::Any }))
@@ -349,6 +360,7 @@ impl Builder<'_> {
                 None => return,
             },
         };
+
         let size = match self.number(&decl.size, "the size of a channel") {
             Some(size) if (0..=10_000).contains(&size) => size,
             Some(size) => {
@@ -357,6 +369,7 @@ impl Builder<'_> {
             }
             None => return,
         };
+
         let position = self.scope.channels.len();
         self.scope
             .channel_by_name

@@ -52,6 +52,7 @@ impl Machine<'_> {
                 Term::Parallel(list.collect())
             }
         };
+
         self.term(settled)
     }
 
@@ -91,9 +92,10 @@ impl Machine<'_> {
                 let mut names = self.slots.iter();
                 names.any(|slot| self.parts.vars[slot.var.index()].name == text)
             };
-            let name = match taken(name) {
-                false => name.to_string(),
-                true => format!("{name}_{position}"),
+            let name = if taken(name) {
+                format!("{name}_{position}")
+            } else {
+                name.to_string()
             };
             let var = VarId::new(self.parts.vars.len());
             self.parts.vars.push(model::Variable {
@@ -108,6 +110,7 @@ impl Machine<'_> {
                 values: (0, 0),
             });
         }
+
         let slot = &mut self.slots[slot];
         slot.values = join(slot.values, values);
     }

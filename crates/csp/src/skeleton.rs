@@ -86,6 +86,7 @@ impl Machine<'_> {
         if stack.len() > DEEPEST {
             return Ok(leaf);
         }
+
         match self.get(id) {
             Term::Call(process, arguments) => {
                 if stack.contains(&id) {

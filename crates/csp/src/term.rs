@@ -254,6 +254,7 @@ impl<'a> Machine<'a> {
             }
             other => other,
         };
+
         if let Some(id) = self.term_by_content.get(&term) {
             return *id;
         }
@@ -267,6 +268,7 @@ impl<'a> Machine<'a> {
             }
             Term::Parallel(list) => list.iter().map(|(id, _)| depth(id)).max().unwrap_or(0),
         };
+
         let id = TermId::new(self.terms.len());
         self.terms.push(term.clone());
         self.depths.push(inner + 1);
@@ -297,6 +299,7 @@ impl<'a> Machine<'a> {
             self.diagnostics.push(diagnostic);
             return None;
         };
+
         let decl = &self.scope.processes[process];
         let (wanted, given) = (decl.parameters.len(), arguments.len());
         if wanted != given {
@@ -306,6 +309,7 @@ impl<'a> Machine<'a> {
                 .push(diagnostic.label(decl.name.span, "defined here"));
             return None;
         }
+
         let mut values = Vec::new();
         for argument in arguments {
             values.push(self.argument(argument, env, lets)?);
@@ -331,11 +335,13 @@ impl<'a> Machine<'a> {
         visit_names(expr, &mut |name| {
             names.insert(name.clone());
         });
+
         let known = |name: &Name| match env.get(name) {
             Some(arg) => !matches!(arg, Arg::Lazy(..)),
             None => self.scope.constants.contains_key(name),
         };
         let is_local = names.iter().all(known);
+
         // What depends on shared variables is evaluated when the process takes its first step.
         if let (true, Some(lets)) = (is_local, lets) {
             let (value, _) = self.value(expr, env)?;
@@ -343,6 +349,7 @@ impl<'a> Machine<'a> {
             lets.push(Stmt::new(model::StmtKind::Let(bound, value), expr.span));
             return Some(Arg::Bound(bound));
         }
+
         self.value(expr, env)?;
         Some(Arg::Lazy(ByAddress(expr.clone()), env.restrict(&names)))
     }
@@ -405,6 +412,7 @@ impl<'a> Machine<'a> {
                 Term::Text(ByAddress(proc.clone()), env.restrict(&names))
             }
         };
+
         let term = match term {
             Term::Interleave(list) if list.is_empty() => Term::Skip,
             Term::Parallel(list) if list.is_empty() => Term::Skip,
@@ -415,6 +423,7 @@ impl<'a> Machine<'a> {
             Term::Parallel(list) if list.len() == 1 => return Some(list[0].0),
             other => other,
         };
+
         Some(self.term(term))
     }
 

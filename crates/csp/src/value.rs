@@ -158,6 +158,7 @@ impl Machine<'_> {
         if let Some((value, ty)) = self.scope.constants.get(name) {
             return Some((literal(*value, *ty), *ty));
         }
+
         if let Some(&var) = self.scope.var_by_name.get(name) {
             if !self.scope.vars[var].dimensions.is_empty() {
                 return self.mixed(span, "a single value", &format!("the array `{name}`"));
@@ -167,6 +168,7 @@ impl Machine<'_> {
                 self.ranges.var_types[var],
             ));
         }
+
         if self.scope.macros.contains_key(name) {
             return self.expand(name, &[], span, context);
         }
@@ -232,11 +234,13 @@ impl Machine<'_> {
         let Some(&var) = self.scope.var_by_name.get(name) else {
             let is_known =
                 context.env.get(name).is_some() || self.scope.constants.contains_key(name);
-            return match is_known {
-                true => self.mixed(span, "an array", &format!("the single value `{name}`")),
-                false => self.unknown_name(name, span),
+            return if is_known {
+                self.mixed(span, "an array", &format!("the single value `{name}`"))
+            } else {
+                self.unknown_name(name, span)
             };
         };
+
         let dimensions = self.scope.vars[var].dimensions.len();
         if dimensions != indices.len() {
             let message = match dimensions {
@@ -245,6 +249,7 @@ impl Machine<'_> {
             };
             return self.error("type-mismatch", span, message);
         }
+
         let mut path = Vec::new();
         for index in indices {
             path.push(Access::Index(self.number_in(index, context)?));
@@ -356,6 +361,7 @@ impl Machine<'_> {
                 result
             }
         };
+
         context.locals.truncate(n_locals);
         Some((result, Ty::Bool))
     }
@@ -397,6 +403,7 @@ impl Machine<'_> {
             }
             _ => return self.error("type-mismatch", first.span, "a channel is needed here"),
         };
+
         let Some(&channel) = self.scope.channel_by_name.get(channel) else {
             let message = format!("`{channel}` is no channel");
             return self.error("type-mismatch", first.span, message);
@@ -406,6 +413,7 @@ impl Machine<'_> {
             let message = "an array of channels needs an index, a single channel has none";
             return self.error("type-mismatch", first.span, message);
         }
+
         let count = match self.buffers[channel] {
             Some(_) => Value::Read(self.message_count(channel, index.clone())),
             None => Value::Int(0),
@@ -445,6 +453,7 @@ impl Machine<'_> {
             let message = format!("the macro `{name}` is defined by itself");
             return self.error("recursive-macro", span, message);
         }
+
         let MacroBody::Expr(body) = &decl.body else {
             return self.mixed(span, "a value", &format!("the program `{name}`"));
         };
@@ -453,11 +462,13 @@ impl Machine<'_> {
             let message = format!("`{name}` takes {wanted} arguments, not {given}");
             return self.error("wrong-arity", span, message);
         }
+
         let mut locals = Vec::new();
         for (parameter, argument) in decl.parameters.iter().zip(arguments) {
             let value = self.value_in(argument, context)?;
             locals.push((parameter.text.clone(), value));
         }
+
         // Only its parameters and what is global is known in a macro.
         let env = super::outside();
         let mut inner = Context {

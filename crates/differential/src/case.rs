@@ -100,6 +100,7 @@ pub fn compare(case: &Case, seed: u64, tally: &mut Tally) -> Vec<Finding> {
         stored::compare(case, outcome, &mut ledger);
     }
     let n_states = outcome.map_or(0, |outcome| outcome.stats.n_states);
+
     for (kind, plan) in routes::alternatives(&mut random, case, n_states) {
         let found = routes::take(case, &plan);
         if !answer.is_decided() && found.0.is_decided() {
@@ -119,6 +120,7 @@ pub fn compare(case: &Case, seed: u64, tally: &mut Tally) -> Vec<Finding> {
         oracle::compare(case, &answer, &mut ledger);
         compare_text(case, &answer, &mut ledger);
     }
+
     tally.add(&ledger.tally);
     ledger.findings
 }
@@ -140,6 +142,7 @@ fn compare_text(case: &Case, answer: &Answer, ledger: &mut Ledger) {
         }
         Err(error) => Answer::Broken(format!("{error:#}")),
     };
+
     let left = ("as it is", answer);
     ledger.compare(
         Kind::Twin,

@@ -96,6 +96,7 @@ pub fn compare(text: &str, tally: &mut Tally) -> Vec<Finding> {
         budget: Budget::unlimited().with_max_states(MAX_STATES),
         ..Plan::default()
     };
+
     for asked in &loaded.questions {
         let property = &asked.property;
         let question = ForAll {
@@ -135,6 +136,7 @@ pub fn compare(text: &str, tally: &mut Tally) -> Vec<Finding> {
             );
         }
     }
+
     tally.add(&ledger.tally);
     ledger.findings
 }

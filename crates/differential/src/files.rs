@@ -132,6 +132,7 @@ fn models_in(folder: &str) -> Result<Vec<Origin>> {
             origins.push(Origin { row, is_row: false });
         }
     }
+
     Ok(origins)
 }
 
@@ -226,6 +227,7 @@ impl Origin {
                 }
             }
         }
+
         Ok(cases)
     }
 
@@ -236,6 +238,7 @@ impl Origin {
             property,
             ..
         } = &self.row;
+
         let path = root().join(model);
         let mut text = fs::read_to_string(&path).with_context(|| model.clone())?;
         for (old, new) in replace {
@@ -253,6 +256,7 @@ impl Origin {
                 ..Options::default()
             },
         )?;
+
         if self.is_row {
             for system in &mut systems {
                 system.properties.retain(|known| known.name == *property);
@@ -261,6 +265,7 @@ impl Origin {
                 bail!("{} does not exist", self.name());
             }
         }
+
         Ok(systems)
     }
 
@@ -323,6 +328,7 @@ pub(crate) fn load(source: Source, options: &Options) -> Result<Vec<System>> {
             | QuestionKind::Refines { .. } => {}
         }
     }
+
     let system = |(system, properties): (source::System, Vec<NamedProperty>)| System {
         model: system.model,
         properties,

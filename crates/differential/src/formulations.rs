@@ -68,6 +68,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
         let found = again(case, Property::Never(claim));
         equivalent(Kind::Claim, "as an automaton of bad runs", found);
     }
+
     let negation = again(case, Property::Ltl(Ltl::not(formula)));
     let both = answer.clone().and(negation);
     let no_run = again(case, Property::Ltl(Ltl::ff()));
@@ -127,6 +128,7 @@ fn claim(formula: &Ltl) -> Option<Claim> {
         | Acceptance::And(_)
         | Acceptance::Or(_) => return None,
     };
+
     if !automaton.letter_marks.is_empty() {
         return None;
     }
@@ -140,6 +142,7 @@ fn claim(formula: &Ltl) -> Option<Claim> {
             (edge.guard.clone(), target)
         })
     };
+
     let starts = automaton.initial.iter();
     let mut states = vec![ClaimState {
         accepting: false,
@@ -151,5 +154,6 @@ fn claim(formula: &Ltl) -> Option<Claim> {
             states.push(ClaimState { accepting, edges });
         }
     }
+
     Some(Claim { states })
 }

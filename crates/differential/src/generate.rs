@@ -69,6 +69,7 @@ fn fair_choice(random: &mut Random, parts: &mut ModelParts) -> Option<Property> 
         target: Target::Choice(process, fair),
         span: Span::nowhere(),
     });
+
     let [fair, other] = names.map(|action| {
         let pattern = StepPattern {
             process: Some(process),
@@ -85,6 +86,7 @@ fn fair_choice(random: &mut Random, parts: &mut ModelParts) -> Option<Property> 
         });
         Ltl::atom(AtomId::new(parts.atoms.len() - 1))
     });
+
     let often = |inner| Ltl::always(Ltl::eventually(inner));
     let never = Ltl::eventually(Ltl::always(Ltl::not(fair.clone())));
     Some(Property::Ltl(match random.below(4) {
@@ -115,12 +117,14 @@ fn property(random: &mut Random, n_atoms: usize) -> Property {
     } else {
         0
     };
+
     let shifted = |atom: AtomId| Ltl::atom(AtomId::new(atom.index() + first));
     let n_atoms = n_atoms - first;
     let p = proposition(random, n_atoms).map_atoms(&shifted);
     let q = proposition(random, n_atoms).map_atoms(&shifted);
     let often = |inner| Ltl::always(Ltl::eventually(inner));
     let finally = |inner| Ltl::eventually(Ltl::always(inner));
+
     match random.below(14) {
         0 => Property::DeadlockFree,
         1..3 => Property::Invariant(p),
@@ -164,6 +168,7 @@ fn decorate(random: &mut Random, parts: &mut ModelParts) {
             span,
         });
     }
+
     for _ in 0..random.below(3) {
         let kinds = [
             ConditionKind::Weak,
@@ -261,12 +266,14 @@ fn talking(random: &mut Random) -> ModelParts {
         initial: Initial::Values(vec![Expr::Int(0)]),
         span: Span::nowhere(),
     });
+
     let meets = random.chance(40);
     let n_channels = if meets {
         random.below(2)
     } else {
         1 + random.below(2)
     };
+
     for name in ["c", "d"].iter().take(n_channels) {
         parts.channels.push(Channel {
             name: (*name).into(),
@@ -276,12 +283,14 @@ fn talking(random: &mut Random) -> ModelParts {
             span: Span::nowhere(),
         });
     }
+
     for name in ["go", "meet"].iter().take(1 + random.below(2)) {
         parts.events.push(Event {
             name: (*name).into(),
             span: Span::nowhere(),
         });
     }
+
     let roles: &[Role] = match (meets, random.below(3)) {
         (true, 0) => &[Role::Meets, Role::Meets],
         (true, 1) => &[Role::Meets, Role::Meets, Role::Wanders],
@@ -290,10 +299,12 @@ fn talking(random: &mut Random) -> ModelParts {
         (false, 1) => &[Role::Wanders, Role::Sends, Role::Receives],
         (false, _) => &[Role::Wanders, Role::Sends, Role::Receives, Role::Meets],
     };
+
     for (position, role) in roles.iter().enumerate() {
         let process = talker(random, &parts, position, *role);
         parts.processes.push(process);
     }
+
     parts
 }
 
@@ -307,6 +318,7 @@ fn talker(random: &mut Random, parts: &ModelParts, position: usize, role: Role) 
     } else {
         random.below(2)
     };
+
     for number in 0..n_locations + more {
         let source = if number < n_locations {
             number
@@ -344,6 +356,7 @@ fn talker(random: &mut Random, parts: &ModelParts, position: usize, role: Role) 
         }
         process.steps.push(step);
     }
+
     process
 }
 
@@ -372,6 +385,7 @@ fn communication(random: &mut Random, parts: &ModelParts, role: Role) -> Sync {
         channel: ChannelId::new(random.below(parts.channels.len())),
         index: None,
     };
+
     match does {
         Role::Sends if has_channels => Sync::Send {
             channel: channel(random),

@@ -88,6 +88,7 @@ impl Fuzzing {
                 self.case(&case, 0)?;
             }
         }
+
         let mut origins = files::repository()?.into_iter().cycle();
         let mut twins = twins::TWINS.iter().cycle();
         for round in 0.. {
@@ -115,6 +116,7 @@ impl Fuzzing {
                 }
             }
         }
+
         Ok(())
     }
 

@@ -56,11 +56,13 @@ fn smaller_cases(case: &Case) -> Vec<Case> {
             edit(&|parts| drop_steps(parts, process, None));
         }
     }
+
     for process in 0..parts.processes.len() {
         for step in 0..parts.processes[process].steps.len() {
             edit(&|parts| drop_steps(parts, process, Some(step)));
         }
     }
+
     edit(&|parts| parts.annotations.clear());
     edit(&|parts| parts.assumptions.clear());
     edit(&|parts| parts.init.clear());
@@ -80,6 +82,7 @@ fn smaller_cases(case: &Case) -> Vec<Case> {
         });
         edit(&|parts| parts.processes[process].initial.truncate(1));
     }
+
     for process in 0..parts.processes.len() {
         for step in 0..parts.processes[process].steps.len() {
             for change in STEP_CHANGES {
@@ -100,6 +103,7 @@ fn smaller_cases(case: &Case) -> Vec<Case> {
             }
         }
     }
+
     for (atom, expr) in state_atoms(parts) {
         for expr in simpler(&expr) {
             edit(&|parts| {
@@ -115,6 +119,7 @@ fn smaller_cases(case: &Case) -> Vec<Case> {
             ..case.clone()
         })
     };
+
     let mut cases: Vec<Case> = smaller.into_iter().filter_map(remade).collect();
     for property in simpler_properties(&case.property.property) {
         let mut simpler = case.clone();
@@ -194,6 +199,7 @@ fn simpler(expr: &Expr) -> Vec<Expr> {
         | Expr::Length(_)
         | Expr::Wrap { .. } => Vec::new(),
     };
+
     all.extend([true, false].map(Expr::Bool));
     all
 }
@@ -270,6 +276,7 @@ fn without_unused(case: &Case) -> Option<Case> {
             atom.meaning = model::AtomMeaning::State(Expr::Bool(true));
         }
     }
+
     let model = parts.finish().ok()?;
     Some(Case {
         model,

@@ -64,6 +64,7 @@ impl Printer<'_> {
             };
             let _ = writeln!(out, "def p{number} = {meaning}");
         }
+
         for assumption in &parts.assumptions {
             let _ = writeln!(out, "assume {}", assumed(assumption));
         }
@@ -76,6 +77,7 @@ impl Printer<'_> {
             Property::CtlStar(formula) => ("property", formula.text(&names)),
             Property::Never(_) | Property::MayMust(_) => return None,
         };
+
         let _ = writeln!(out, "{word} q under {}: {formula}", case.fairness.name());
         Some(out)
     }
@@ -89,6 +91,7 @@ impl Printer<'_> {
             },
             Type::Record(_) => return None,
         };
+
         let initial = match &variable.initial {
             Initial::Any => "any".to_owned(),
             Initial::Values(values) => {
@@ -104,6 +107,7 @@ impl Printer<'_> {
                 }
             }
         };
+
         let ty = match &variable.ty {
             Type::Array(array) => {
                 let last = array.lo + array.len as i64 - 1;
@@ -111,6 +115,7 @@ impl Printer<'_> {
             }
             Type::Scalar(_) | Type::Record(_) => scalar_name(scalar)?,
         };
+
         Some(format!("var {} : {ty} = {initial}", variable.name))
     }
 
@@ -126,6 +131,7 @@ impl Printer<'_> {
             let (many, payload) = (many.unwrap_or_default(), payload?.join(", "));
             let _ = writeln!(out, "chan {name}[{capacity}]{many} of ({payload})");
         }
+
         for (number, event) in self.parts.events.iter().enumerate() {
             let steps = self
                 .parts
@@ -148,6 +154,7 @@ impl Printer<'_> {
             };
             let _ = writeln!(out, "event {}{types}", event.name);
         }
+
         Some(())
     }
 
@@ -164,6 +171,7 @@ impl Printer<'_> {
                 range.hi
             )
         });
+
         let index = index.unwrap_or_default();
         let _ = writeln!(out, "{fair}process {}{index} {{", process.name);
         for variable in self.parts.vars.iter().filter(|v| v.owner == Some(id)) {
@@ -185,6 +193,7 @@ impl Printer<'_> {
             }
             let _ = writeln!(out, "    }}");
         }
+
         out += "}\n";
         Some(out)
     }
@@ -213,6 +222,7 @@ impl Printer<'_> {
             (none, fair) if none.is_empty() => fair,
             _ => return None,
         };
+
         let mut text = format!("{fair}{}", step.name);
         if !step.parameters.is_empty() {
             let binder = |parameter: &Parameter| {
@@ -225,6 +235,7 @@ impl Printer<'_> {
         } else if step.condition != Expr::Bool(true) {
             return None;
         }
+
         if step.guard != Expr::Bool(true) {
             let _ = write!(text, " when {}", self.condition(&step.guard)?);
         }
@@ -354,6 +365,7 @@ impl Printer<'_> {
             }
             (Some(Owner::Single | Owner::Indexed(_)), None) => return None,
         };
+
         for access in &place.path {
             match access {
                 Access::Index(index) => {
@@ -362,6 +374,7 @@ impl Printer<'_> {
                 Access::Field(_) => return None,
             }
         }
+
         Some(text)
     }
 

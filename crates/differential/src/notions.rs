@@ -39,6 +39,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
         return;
     };
     compare_stronger(case, answer, ledger);
+
     let is_written = NOTIONS.contains(&case.fairness.kind);
     let kind = if is_written {
         case.fairness.kind
@@ -78,6 +79,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
             ..without
         },
     };
+
     equivalent(Kind::Annotation, &annotated);
     let Some(patterns) = subjects(&case.model, kind) else {
         return;
@@ -92,6 +94,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
     };
     equivalent(Kind::Premise, &premised);
     parts.assumptions.extend(assumptions(&atoms, is_strong));
+
     let assumed = Asked {
         model: finished(parts),
         property: property.clone(),
@@ -131,6 +134,7 @@ fn compare_stronger(case: &Case, answer: &Answer, ledger: &mut Ledger) {
     let asked =
         |kind: FairnessKind| case.ask(&case.model, case.property.property.clone(), under(kind));
     let here = case.fairness.kind;
+
     for (weaker, stronger) in STRONGER {
         if weaker != here && stronger != here {
             continue;
@@ -144,6 +148,7 @@ fn compare_stronger(case: &Case, answer: &Answer, ledger: &mut Ledger) {
         let left = (&*names[0], &left);
         ledger.compare(Kind::Stronger, Relation::Implied, left, (&names[1], &right));
     }
+
     if here != FairnessKind::None {
         let free = asked(FairnessKind::None);
         let names = [under(FairnessKind::None).name(), under(here).name()];
@@ -171,6 +176,7 @@ fn annotated(model: &Model, kind: FairnessKind, keep: bool) -> Model {
         FairnessKind::WeakProcess | FairnessKind::StrongProcess
     );
     let mut targets = Vec::new();
+
     for (position, process) in parts.processes.iter().enumerate() {
         let id = ProcessId::new(position);
         if of_processes {
@@ -184,6 +190,7 @@ fn annotated(model: &Model, kind: FairnessKind, keep: bool) -> Model {
             }
         }
     }
+
     parts
         .annotations
         .extend(targets.into_iter().map(|target| Annotation {
@@ -221,6 +228,7 @@ fn subjects(model: &Model, kind: FairnessKind) -> Option<Vec<StepPattern>> {
         let actions = (0..model.actions().len()).map(ActionId::new);
         actions.map(|action| pattern_of(model, action)).collect()
     };
+
     patterns.filter(|patterns| patterns.len() <= MAX_CONDITIONS)
 }
 
@@ -258,6 +266,7 @@ fn patterns_of(model: &Model, id: CommandId) -> Vec<StepPattern> {
         event: None,
         arguments: Some(arguments),
     };
+
     match &step.sync {
         Sync::Internal | Sync::Send { .. } | Sync::Receive { .. } => vec![by_name],
         Sync::Event { event, arguments } => {

@@ -41,6 +41,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, ledger: &mut Ledger) {
             (how, &truth),
         );
     };
+
     compare("by visiting all positions", by_visiting(case, &graph));
     if let Some(formula) = linear(&case.property.property) {
         compare(
@@ -48,6 +49,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, ledger: &mut Ledger) {
             by_enumerating(case, &graph, &formula),
         );
     }
+
     compare("by fixpoints", by_fixpoints(case, &graph));
 }
 
@@ -91,6 +93,7 @@ fn reaches(model: &Model, graph: &ReferenceGraph, goal: &Ltl) -> Option<bool> {
             return Some(true);
         }
     }
+
     Some(false)
 }
 

@@ -58,6 +58,7 @@ pub fn compare(text: &str, seed: u64, tally: &mut Tally) -> Vec<Finding> {
             ledger.compare(Kind::Predicate, Relation::Same, left, (&how, &found));
         }
     }
+
     tally.add(&ledger.tally);
     ledger.findings
 }

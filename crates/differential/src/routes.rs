@@ -30,12 +30,14 @@ impl Route {
             budget,
             ..
         } = &self.plan;
+
         let mut parts = vec![format!("{} threads", budget.n_threads())];
         match reduction {
             Reduction::None => {}
             Reduction::Chosen(reductions) => parts.push(format!("{reductions:?}")),
             Reduction::Auto { after } => parts.push(format!("reductions after {after} states")),
         }
+
         parts.extend(bitstate.map(|bytes| format!("{bytes} bytes of bits")));
         parts.extend(all_code.then(|| "all code".to_owned()));
         parts.extend(interpreted.then(|| "interpreted".to_owned()));
@@ -110,6 +112,7 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
         ),
         (Kind::Mixed, mixed(random, case)),
     ];
+
     if is_explored(&case.property.property) {
         let bitstate = Some(*random.pick(&[8, 1 << 16]));
         plans.push((
@@ -120,6 +123,7 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
             },
         ));
     }
+
     let route = |(kind, plan)| {
         (
             kind,
@@ -129,6 +133,7 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
             },
         )
     };
+
     let mut routes: Vec<(Kind, Route)> = plans.into_iter().map(route).collect();
     for plan in [case.plan(), mixed(random, case)] {
         let limit = random.below(n_states as usize + 2) as u64;
@@ -136,6 +141,7 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
         let stopped = Some((limit, every));
         routes.push((Kind::Resumed, Route { plan, stopped }));
     }
+
     routes
 }
 

@@ -17,10 +17,12 @@ pub(crate) fn compare(case: &Case, outcome: &Outcome, ledger: &mut Ledger) {
         span: case.property.span,
         fairness: outcome.fairness,
     };
+
     let result = question.result(&outcome.verdict, &outcome.explanation, Cost::default());
     let Some(stored) = result.trace else {
         return;
     };
+
     // A branch shows only a part of a formula with path quantifiers, so a file of it is not judged.
     if stored.meta.kind.as_deref() == Some("branch") {
         return;
@@ -49,6 +51,7 @@ fn judge(case: &Case, outcome: &Outcome, trace: Trace) -> Result<(), String> {
         model, property, ..
     } = case;
     evidence::validate_run(model, &trace).map_err(|why| why.to_string())?;
+
     let judged = match &outcome.verdict {
         Verdict::Holds { .. } => evidence::validate_witness(model, &property.property, &trace),
         Verdict::Violated(violation) => {
@@ -74,6 +77,7 @@ fn judge(case: &Case, outcome: &Outcome, trace: Trace) -> Result<(), String> {
         }
         Verdict::Unknown(_) => Ok(()),
     };
+
     judged.map_err(|why| why.to_string())
 }
 

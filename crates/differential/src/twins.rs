@@ -136,6 +136,7 @@ pub fn compare(twins: &Twins, max_states: u64, tally: &mut Tally) -> Result<Vec<
         let left = (&*how[0], &answers[0]);
         ledger.compare(Kind::Twin, Relation::Same, left, (&how[1], &answers[1]));
     }
+
     tally.add(&ledger.tally);
     Ok(ledger.findings)
 }
@@ -152,6 +153,7 @@ impl Twins {
             ..source::Options::default()
         };
         let name = file.to_owned();
+
         for system in load(Source { name, text }, &options)? {
             let System {
                 model,
@@ -173,6 +175,7 @@ impl Twins {
                 });
             }
         }
+
         Err(anyhow!("{file} has no property `{property}`"))
     }
 }

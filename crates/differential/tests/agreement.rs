@@ -92,10 +92,12 @@ fn random_models() {
         Kind::Premise,
         Kind::Stronger,
     ];
+
     for kind in kinds {
         let decided = tally.of(kind).agreements;
         assert!(decided * 20 >= u64::from(n_cases), "{kind:?}: {tally}");
     }
+
     let total = tally.total();
     assert!(total.comparisons() > 15 * u64::from(n_cases), "{tally}");
     assert!(total.agreements * 10 > total.comparisons() * 8, "{tally}");

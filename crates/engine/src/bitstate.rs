@@ -55,6 +55,7 @@ pub fn explore_bitstate(
         waiting: Waiting::default(),
         system,
     };
+
     let found = match search.run(progress) {
         Ok(()) => Found::Nothing,
         Err(end) => search.found(end),
@@ -115,6 +116,7 @@ impl Search<'_, '_> {
         })?;
         let mut steps = Steps::default();
         let mut n_expanded = 0_u64;
+
         for words in initial.chunks_exact(n_words) {
             self.path = Path::default();
             self.reach(words, LabelTable::IDLE)?;
@@ -134,6 +136,7 @@ impl Search<'_, '_> {
                 self.expand(&mut steps)?;
             }
         }
+
         self.stats.memory_bytes = self.memory();
         Ok(())
     }
@@ -147,6 +150,7 @@ impl Search<'_, '_> {
         let expanded = self.system.steps(&state, steps);
         expanded.map_err(|Failed| End::Failure)?;
         self.stats.n_transitions += steps.len().max(1) as u64;
+
         if steps.is_empty() {
             if matches!(self.goal, Goal::Deadlock) {
                 return Err(End::Goal);
@@ -154,6 +158,7 @@ impl Search<'_, '_> {
             // The idle step leads to a position at which no step proposition holds.
             return self.reach(&state, LabelTable::IDLE);
         }
+
         for position in 0..steps.len() {
             let label = steps.labels[position];
             for command in &self.system.label(label).commands {
@@ -161,6 +166,7 @@ impl Search<'_, '_> {
             }
             self.reach(steps.target(position, n_words), label)?;
         }
+
         Ok(())
     }
 
@@ -171,6 +177,7 @@ impl Search<'_, '_> {
             return Ok(());
         }
         self.letter.fill(0);
+
         let letter = &mut self.letter;
         let evaluated = self.letters.of_state(self.system, words, letter);
         if evaluated.is_ok() {
@@ -178,6 +185,7 @@ impl Search<'_, '_> {
             bits::union_into(&mut self.letter, more);
             bits::union_into(&mut self.seen, &self.letter);
         }
+
         let holds = |atom: AtomId| bits::get(&self.letter, self.letters.bit(atom));
         let end = match (evaluated, self.goal) {
             (Err(Failed), _) => Some(End::Failure),
@@ -194,6 +202,7 @@ impl Search<'_, '_> {
             self.waiting.steps.push((self.path.labels.len(), label));
             self.waiting.words.extend_from_slice(words);
         }
+
         Ok(())
     }
 

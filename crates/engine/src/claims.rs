@@ -100,6 +100,7 @@ impl System<'_> {
             let reads = |masks: &[u64]| components(self.model, &self.layout, masks);
             atom_reads.push(code.map(|code| reads(&code.footprint.reads)));
         }
+
         let letters = Letters::new(self, atoms)?;
         let steps = StepClaims::new(
             self,
@@ -129,6 +130,7 @@ impl System<'_> {
             enabled_by: of_shown(&steps.enablers[unit]),
             is_visible: bits::get(&steps.visible, unit),
         };
+
         let rows_of = |instance: usize| {
             let first = self.first_row[instance] as usize;
             let n_locations = self
@@ -139,6 +141,7 @@ impl System<'_> {
             let rows = &steps.units.moving[first..first + n_locations];
             rows.iter().map(|row| of_shown(row)).collect()
         };
+
         let subject_claims = |(relevant, is_steady): &(Vec<u64>, bool)| SubjectClaims {
             relevant: of_shown(relevant),
             is_steady: *is_steady,
@@ -206,6 +209,7 @@ fn components(model: &Model, layout: &Layout, masks: &[u64]) -> Vec<Component> {
             found.push(Component::Cell(cell));
         }
     }
+
     for (channel, fields) in layout.channels.iter().enumerate() {
         if is_in(fields.length) {
             found.push(Component::Length(channel));
@@ -221,5 +225,6 @@ fn components(model: &Model, layout: &Layout, masks: &[u64]) -> Vec<Component> {
             }
         }
     }
+
     found
 }

@@ -52,6 +52,7 @@ impl<'m> Known<'m> {
                 .collect(),
             channels: Vec::new(),
         };
+
         let mut env = match self.instance {
             Some(instance) => Env::of(instance, self.bounds.clone()),
             None => Env::empty(),
@@ -61,6 +62,7 @@ impl<'m> Known<'m> {
                 env.bind(bound, value);
             }
         }
+
         let value = self.model.eval(expr, &anywhere, &mut env, Span::nowhere());
         value.ok()
     }
@@ -108,6 +110,7 @@ impl<'m> Known<'m> {
         let records = &self.model.parts().records;
         let mut cells = self.first_cells(place);
         let mut ty = &variable.ty;
+
         for access in &place.path {
             match (access, ty) {
                 (Access::Index(index), Type::Array(array)) => {
@@ -136,6 +139,7 @@ impl<'m> Known<'m> {
                 _ => unreachable!("front ends check that accesses fit the type"),
             }
         }
+
         cells
     }
 
@@ -160,6 +164,7 @@ impl<'m> Known<'m> {
                     .collect(),
             },
         };
+
         let first = |instance: InstanceId| model.first_cell(place.var, Some(instance));
         instances.into_iter().map(first).collect()
     }

@@ -62,14 +62,19 @@ fn constants(model: &Model, never_executed: &[bool]) -> Vec<Option<i64>> {
     {
         note_written(model.step_of(CommandId::new(position)), &mut written);
     }
+
     let others = parts.timers.iter().map(|timer| timer.var);
     for var in others.chain(parts.control) {
         written[var.index()] = true;
     }
-    let value = |cell: usize| match written[model.cells()[cell].var.index()] {
-        true => None,
-        false => model.initial_value(cell).ok().flatten(),
+    let value = |cell: usize| {
+        if written[model.cells()[cell].var.index()] {
+            None
+        } else {
+            model.initial_value(cell).ok().flatten()
+        }
     };
+
     (0..model.cells().len()).map(value).collect()
 }
 
@@ -89,6 +94,7 @@ fn never_executed(model: &Model, constants: &[Option<i64>]) -> Vec<bool> {
             is_false(&known, &model.step_of(CommandId::new(position)).guard)
         })
         .collect();
+
     for instance in 0..model.instances().len() {
         let instance = InstanceId::new(instance);
         let own: Vec<usize> = (0..never.len())
@@ -100,6 +106,7 @@ fn never_executed(model: &Model, constants: &[Option<i64>]) -> Vec<bool> {
             never[position] |= !reachable[source.index()];
         }
     }
+
     never
 }
 

@@ -133,6 +133,7 @@ pub fn explore(
         reduce,
         checkpoints,
     } = exploration;
+
     let letters = Letters::new(system, atoms)?;
     system.translate();
     let demands = Demands {
@@ -141,6 +142,7 @@ pub fn explore(
         strong_global: false,
         infinite_runs: false,
     };
+
     let stubborn = reduce.then(|| Stubborn::new(system, &demands));
     let (stubborn, refusal) = match stubborn.transpose() {
         Ok(stubborn) => (stubborn, None),
@@ -162,6 +164,7 @@ pub fn explore(
         search_id: exploration.fingerprint(system),
         initial: RwLock::default(),
     };
+
     let names = Names::new(budget.n_threads() > 1);
     let new_worker = || {
         let (letters, stubborn) = (letters.clone(), stubborn.clone());
@@ -180,6 +183,7 @@ pub fn explore(
             .trace(system, state, None)
             .map_or(DAMAGED, |trace| Found::Failure(Some(trace))),
     };
+
     let stats = Stats {
         refusal,
         ..shared.stats(&workers, atoms)
@@ -388,9 +392,10 @@ impl<'a> Shared<'a> {
             end: states.1,
             batch: (len / (8 * members.len() as u32 + 8)).clamp(MIN_BATCH, MAX_BATCH),
         };
-        match len < MIN_SHARED_LEVEL {
-            true => first.serve(self, task, depth, progress),
-            false => members.share(task, || first.serve(self, task, depth, progress)),
+        if len < MIN_SHARED_LEVEL {
+            first.serve(self, task, depth, progress)
+        } else {
+            members.share(task, || first.serve(self, task, depth, progress))
         }
         first.end_level(self);
     }

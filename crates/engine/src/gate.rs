@@ -74,9 +74,10 @@ fn wait_while(is_so: impl Fn() -> bool) {
     let mut n_looks = 0;
     while is_so() {
         n_looks += 1;
-        match n_looks < N_LOOKS {
-            true => std::hint::spin_loop(),
-            false => std::thread::yield_now(),
+        if n_looks < N_LOOKS {
+            std::hint::spin_loop()
+        } else {
+            std::thread::yield_now()
         }
     }
 }

@@ -132,16 +132,19 @@ impl Layout {
             channels: Vec::new(),
             segments: Vec::new(),
         };
+
         let mut free_bits = Vec::new();
         for instance in 0..model.instances().len() {
             let n_locations = model.process_of(InstanceId::new(instance)).locations.len();
             layout.add(Scalar::Range(0, n_locations as i64 - 1), &mut free_bits);
         }
+
         layout.first_cell = layout.fields.len() as u32;
         for (cell, constant) in model.cells().iter().zip(constants) {
             let ty = constant.map_or(cell.ty, |value| Scalar::Range(value, value));
             layout.add(ty, &mut free_bits);
         }
+
         for channel in &model.parts().channels {
             for _ in 0..channel.n_single() {
                 let length = layout.fields.len() as u32;
@@ -156,6 +159,7 @@ impl Layout {
                 });
             }
         }
+
         // A state without components still needs a word to be stored by.
         layout.n_words = free_bits.len().max(1);
         layout

@@ -42,6 +42,7 @@ impl Letters {
             n_labels: 0,
             steps: Steps::default(),
         };
+
         let model = system.model();
         for (bit, atom) in atoms.iter().enumerate() {
             letters.bit_by_atom[atom.index()] = Some(bit);
@@ -61,6 +62,7 @@ impl Letters {
                 AtomMeaning::Deadlock => letters.deadlock.push(bit),
             }
         }
+
         Ok(letters)
     }
 

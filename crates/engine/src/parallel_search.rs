@@ -116,6 +116,7 @@ impl ParallelSearch<'_, '_> {
             }
             Ok(())
         };
+
         let run = &run;
         std::thread::scope(|scope| {
             let (own, others) = self.views.split_first_mut().expect("there is a thread");
@@ -146,6 +147,7 @@ impl ParallelSearch<'_, '_> {
         let first = views.next().expect("there is a thread");
         let mut all = first.stats(query.atoms);
         let mut n_transient = first.n_transient;
+
         for view in views {
             let stats = view.stats(query.atoms);
             all.n_transitions += stats.n_transitions;
@@ -155,6 +157,7 @@ impl ParallelSearch<'_, '_> {
             merge(&mut all.atoms_seen, &stats.atoms_seen, |a, b| a | b);
             n_transient += view.n_transient;
         }
+
         let n_states = (self.shared.n_states() - self.n_unused.0) as u64;
         let n_nodes = match self.shared.n_pairs() {
             Some(n_pairs) => (n_pairs - self.n_unused.1) as u64,

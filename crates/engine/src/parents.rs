@@ -32,9 +32,10 @@ const NO_PANIC: &str = "no thread panics while it holds the samples";
 impl Parents {
     /// For a search by one thread, or by several.
     pub(crate) fn new(several_threads: bool) -> Self {
-        match several_threads {
-            false => Self::Sampled(Mutex::new(Vec::new())),
-            true => Self::Each(Box::new(Chunked::new(1))),
+        if several_threads {
+            Self::Each(Box::new(Chunked::new(1)))
+        } else {
+            Self::Sampled(Mutex::new(Vec::new()))
         }
     }
 

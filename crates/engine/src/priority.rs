@@ -42,6 +42,7 @@ impl Ruling {
             return None;
         }
         let mut teams = vec![Vec::new(); model.instances().len()];
+
         for (position, team) in system.teams.iter().enumerate() {
             for members in &team.members {
                 let first = model::CommandId(members[0].command);
@@ -49,6 +50,7 @@ impl Ruling {
                 teams[instance.index()].push(position as u32);
             }
         }
+
         Some(Self {
             levels: model.levels().to_vec(),
             control,
@@ -116,6 +118,7 @@ impl System<'_> {
             self.scratch.enabled.fill(false);
             self.find_enabled(only)?;
         }
+
         for instance in instances {
             for position in self.candidates(instance) {
                 let command = self.by_location[position];
@@ -128,6 +131,7 @@ impl System<'_> {
                 }
             }
         }
+
         if !self.teams.is_empty() {
             for instance in 0..self.first_row.len() {
                 for position in self.candidates(instance) {
@@ -138,6 +142,7 @@ impl System<'_> {
                 }
             }
         }
+
         Ok(())
     }
 
@@ -161,12 +166,14 @@ impl System<'_> {
                 commands.retain(|&command| self.is_in_place(command));
             }
         }
+
         for command in commands {
             let compiled = &self.commands[command as usize];
             if compiled.alone.is_none() && compiled.reach >= only.level {
                 self.scratch.enabled[command as usize] = self.is_enabled(command)?;
             }
         }
+
         Ok(())
     }
 

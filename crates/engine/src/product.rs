@@ -229,6 +229,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         ]
         .map(of_kind)
         .into();
+
         let sections = Sections::new(&conditions);
         let weak = WeakMarks::new(system, &conditions[0], sections.control);
         let sections = sections.followed_by(&weak, automaton.n_marks);
@@ -271,6 +272,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             conditions,
             weak,
         };
+
         product.letter_marks = automaton
             .letter_marks
             .iter()
@@ -332,6 +334,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         let memory = self.space.memory() + self.gauge.search_bytes.load(Ordering::Relaxed);
         self.budget.check(n_nodes, memory).map_err(Halt::Stopped)?;
         self.n_expansions += 1;
+
         if self.n_expansions.is_multiple_of(1024) {
             *self.gauge.snapshot.lock().expect(NO_PANIC) = Snapshot {
                 phase: "searching fair cycles",
@@ -342,18 +345,22 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
                 bound: self.bound,
             };
         }
+
         self.space.read(state, &mut self.state);
         self.system.steps(&self.state, &mut self.steps)?;
         let steps = std::mem::take(&mut self.steps);
+
         // What can wait is enabled all the same.
         self.compute_enabled(&steps.labels);
         self.steps = steps;
         self.leave_out(held, state)?;
+
         let n_steps = self.steps.len().max(1) as u32;
         if self.space.set_n_steps(state, n_steps) {
             self.n_transitions += u64::from(n_steps);
             self.note_labels();
         }
+
         Ok(())
     }
 
@@ -555,6 +562,7 @@ impl<S: Space> Graph for Product<'_, '_, S> {
         let (state, automaton_state) = self.space.pair(node);
         let mut held = self.space.hold();
         self.expand(&mut held, state)?;
+
         let mut steps = std::mem::take(&mut self.steps);
         self.space.hash_targets(&mut held, &steps, &mut self.hashes);
         if steps.is_empty() {
@@ -562,6 +570,7 @@ impl<S: Space> Graph for Product<'_, '_, S> {
             steps.push(&self.state, LabelTable::IDLE, 0);
             self.hashes.push(StateStore::hash(&self.state));
         }
+
         for position in 0..steps.len() {
             let label = steps.labels[position];
             let words = steps.target(position, self.state.len());
@@ -581,6 +590,7 @@ impl<S: Space> Graph for Product<'_, '_, S> {
                 out.push(next, position as u32, &self.edge_marks);
             }
         }
+
         self.steps = steps;
         Ok(())
     }

@@ -27,9 +27,10 @@ impl System<'_> {
             let alone = !is_rendezvous(model, step) && !matches!(step.sync, Sync::Event { .. });
             let guard = self.compile_guard(command, step, &sharing)?;
             let effect = self.compile_effect(command, step, alone, None, None)?;
-            let unfolded = match alone {
-                true => self.unfold_choices(command, step)?,
-                false => Vec::new(),
+            let unfolded = if alone {
+                self.unfold_choices(command, step)?
+            } else {
+                Vec::new()
             };
             let has_choice = chooses(model, &step.effect);
             let mut condition_reads = guard.footprint.reads.clone();
@@ -65,6 +66,7 @@ impl System<'_> {
                 reach: model.reach(id),
             });
         }
+
         Ok(())
     }
 
@@ -81,12 +83,14 @@ impl System<'_> {
                 in_team[command.index()] = true;
             }
         }
+
         let mut lists = Vec::new();
         for instance in 0..model.instances().len() {
             let n_locations = model.process_of(InstanceId::new(instance)).locations.len();
             self.first_row.push(lists.len() as u32);
             lists.resize(lists.len() + n_locations, Vec::new());
         }
+
         for (position, command) in model.commands().iter().enumerate() {
             let is_dead = self.elimination.never_executed[position];
             if !is_dead && (in_team[position] || self.commands[position].alone.is_some()) {
@@ -95,10 +99,12 @@ impl System<'_> {
                 lists[row].push(position as u32);
             }
         }
+
         for list in lists {
             self.rows.push(self.by_location.len() as u32);
             self.by_location.extend(list);
         }
+
         self.rows.push(self.by_location.len() as u32);
     }
 
@@ -116,6 +122,7 @@ impl System<'_> {
         let model = self.model;
         let mut compiler = Compiler::new(model, &self.layout, &mut self.tables);
         compiler.sharing = Some(sharing);
+
         let start = compiler.begin(Some(command.instance), &command.bindings);
         let reject = compiler.label();
         compiler.jump_if(&step.guard, false, reject);
@@ -159,6 +166,7 @@ impl System<'_> {
             }
             Sync::Internal | Sync::Send { .. } | Sync::Receive { .. } | Sync::Event { .. } => {}
         }
+
         compiler.emit(Op::Accept);
         compiler.place_label(reject);
         compiler.emit(Op::Reject);
@@ -226,6 +234,7 @@ impl System<'_> {
             }
             _ => {}
         }
+
         compiler.made_choices = choices.map(Vec::into_iter);
         compiler.statements(&step.effect);
         compiler.store_location(command.instance, step.target);
@@ -288,6 +297,7 @@ impl System<'_> {
             }
             self.teams.push(team);
         }
+
         Ok(())
     }
 
@@ -308,6 +318,7 @@ impl System<'_> {
         else {
             unreachable!("a rendezvous pairs a sender with a receiver");
         };
+
         let (sending, receiving) = (
             &model.commands()[sender.index()],
             &model.commands()[receiver.index()],
@@ -317,9 +328,11 @@ impl System<'_> {
         let reject = compiler.label();
         let (_, from) = compiler.channel(sent_on, ChannelAccess::Name);
         compiler.enter(Some(receiving.instance), &receiving.bindings);
+
         let (_, to) = compiler.channel(channel, ChannelAccess::Name);
         compiler.jump_unless_equal(from, Operand::Reg(to), reject);
         compiler.enter(Some(sending.instance), &sending.bindings);
+
         let message = compile_message(&mut compiler, model, sender);
         compiler.enter(Some(receiving.instance), &receiving.bindings);
         for (component, pattern) in patterns.iter().enumerate() {
@@ -332,6 +345,7 @@ impl System<'_> {
                 );
             }
         }
+
         compiler.emit(Op::Accept);
         compiler.place_label(reject);
         compiler.emit(Op::Reject);
@@ -391,6 +405,7 @@ fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId
     };
     let types = &model.parts().channels[channel.channel.index()].payload;
     let first = compiler.registers(payload.len().max(1));
+
     for (position, (expr, ty)) in payload.iter().zip(types).enumerate() {
         let value = compiler.value(expr);
         let dst = first.wrapping_add(position as Reg);
@@ -411,6 +426,7 @@ fn compile_message(compiler: &mut Compiler<'_>, model: &Model, sender: CommandId
             });
         }
     }
+
     first
 }
 

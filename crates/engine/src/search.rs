@@ -38,9 +38,10 @@ pub struct Query<'a> {
 
 impl Query<'_> {
     pub(crate) fn closure(&self) -> Closure {
-        match self.strong_global {
-            true => Closure::OnSystem,
-            false => Closure::None,
+        if self.strong_global {
+            Closure::OnSystem
+        } else {
+            Closure::None
         }
     }
 
@@ -95,9 +96,10 @@ pub fn find_run(
     budget: &Budget,
     progress: &mut dyn Progress,
 ) -> Result<(Outcome, Stats), CompileError> {
-    let (outcome, stats) = match system.forgotten().symmetry && !query.conditions.is_empty() {
-        true => return find_symmetric_run(system, query, budget, progress),
-        false => find_ordinary_run(system, query, budget, progress)?,
+    let (outcome, stats) = if system.forgotten().symmetry && !query.conditions.is_empty() {
+        return find_symmetric_run(system, query, budget, progress);
+    } else {
+        find_ordinary_run(system, query, budget, progress)?
     };
     let outcome = match outcome {
         Outcome::Run {
@@ -128,6 +130,7 @@ fn find_ordinary_run(
         let spending = (budget, &gauge);
         return Ok(find_run_parallel(system, query, &plan, spending, progress));
     }
+
     let n_words = system.n_words();
     let new_space = || OwnSpace::new(n_words, plan.n_letter_words(), query.automaton.n_states());
     let new_product = |system| {
@@ -151,6 +154,7 @@ fn find_ordinary_run(
             return Ok((outcome, Stats::default()));
         }
     }
+
     let state = state.unwrap_or_else(|| SearchState::new(product.n_mark_words()));
     let outcome = search(&mut product, query, search_id, state, &gauge, progress);
     let outcome = outcome.unwrap_or_else(Outcome::from);
@@ -188,6 +192,7 @@ fn search(
             _ => Ok(()),
         }
     };
+
     let mut state = state;
     let found = loop {
         let search = omega::resume_fair_cycle(product, &acceptance, closure, &mut observe, state);
@@ -201,6 +206,7 @@ fn search(
             Ok(found) => break found,
         }
     };
+
     let Some(component) = found else {
         let explored = product.explore_rest();
         if explored.is_err() {
@@ -208,12 +214,14 @@ fn search(
         }
         return explored.map(|()| Outcome::NoRun);
     };
+
     // What was restored may say things about the component that are not so.
     if product.is_restored {
         let confirmed = omega::confirm(product, &component, &acceptance, closure)?;
         let damaged = Halt::Stopped(StopReason::DamagedCheckpoint);
         return evidence_of(product, query, &confirmed.ok_or(damaged)?);
     }
+
     evidence_of(product, query, &component)
 }
 

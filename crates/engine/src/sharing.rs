@@ -30,6 +30,7 @@ impl Sharing {
         }
         let mut count_by_condition: FxHashMap<String, usize> = FxHashMap::default();
         let mut order = Vec::new();
+
         for (position, command) in model.commands().iter().enumerate() {
             let known = |&(bound, value): &(BoundId, i64)| (bound, Operand::Const(value));
             let bindings: Vec<_> = command.bindings.iter().map(known).collect();
@@ -46,10 +47,12 @@ impl Sharing {
                 }
             }
         }
+
         for condition in order.into_iter().take(usize::from(u16::MAX)) {
             let slot = sharing.slot_by_condition.len() as u16;
             sharing.slot_by_condition.insert(condition, slot);
         }
+
         sharing
     }
 

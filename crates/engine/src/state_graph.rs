@@ -135,6 +135,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             ConditionKind::Unconditional,
         ]
         .map(of_kind);
+
         let n_conditions = [0, 1, 2].map(|kind| conditions[kind].len());
         let [weak, strong, unconditional] = n_conditions.map(bits::words_for);
         let behind = weak + 2 * strong + unconditional;
@@ -158,6 +159,7 @@ impl<'a, 'm> Builder<'a, 'm> {
                 free: Vec::new(),
             },
         };
+
         Self {
             waiting: waiting_timers(system, &conditions[0]),
             conditions,
@@ -179,6 +181,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let mut hashes = Vec::new();
         let mut words = vec![0; self.system.n_words()];
         let mut state: StateIndex = 0;
+
         while (state as usize) < self.graph.store.len() {
             let (n_nodes, memory) = (self.graph.n_nodes() as u64, self.memory());
             budget.check(n_nodes, memory).map_err(Halt::Stopped)?;
@@ -200,6 +203,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             self.graph.first_step.push(self.graph.targets.len());
             state += 1;
         }
+
         Ok(())
     }
 
@@ -223,6 +227,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             let state = self.intern(&words, StateStore::hash(&words))?;
             self.node(state, LabelTable::IDLE)?;
         }
+
         self.graph.n_initial = self.graph.n_nodes();
         Ok(())
     }
@@ -232,9 +237,10 @@ impl<'a, 'm> Builder<'a, 'm> {
         let (index, is_new) = self.graph.store.insert(words, hash).ok_or(full)?;
         if is_new {
             self.n_transient += u64::from(self.system.is_transient(words));
-            let letters = match self.evaluation.has_step_atoms() {
-                true => &mut self.state_letters,
-                false => &mut self.graph.letters,
+            let letters = if self.evaluation.has_step_atoms() {
+                &mut self.state_letters
+            } else {
+                &mut self.graph.letters
             };
             let start = letters.len();
             letters.resize(start + self.evaluation.n_words, 0);
@@ -283,6 +289,7 @@ impl<'a, 'm> Builder<'a, 'm> {
             let subjects = &self.graph.marks.label_subjects[start..start + n_words];
             bits::union_into(&mut enabled, subjects);
         }
+
         // A timer counts as enabled by its value, not by steps that can set it.
         for (bit, waiting) in &self.waiting {
             if waiting.holds(state) {
@@ -291,6 +298,7 @@ impl<'a, 'm> Builder<'a, 'm> {
                 bits::clear(&mut enabled, *bit);
             }
         }
+
         self.know_label(LabelTable::IDLE);
         self.graph.marks.enabled.extend(enabled);
         if self.graph.marks.weak.needs_control() {
@@ -347,6 +355,7 @@ impl<'a, 'm> Builder<'a, 'm> {
                 self.commands_taken[command.index()] = true;
             }
         }
+
         let mut atoms_seen = vec![false; self.system.model().parts().atoms.len()];
         for atom in atoms {
             atoms_seen[atom.index()] = bits::get(&self.seen, self.evaluation.bit(*atom));

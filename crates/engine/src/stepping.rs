@@ -101,6 +101,7 @@ impl System<'_> {
             self.scratch.enabled.fill(false);
         }
         native.forget(&mut self.scratch.frame);
+
         let (mut stop, mut is_current) = (0, false);
         while !native.is_end(stop) {
             let Scratch { frame, enabled, .. } = &mut self.scratch;
@@ -119,6 +120,7 @@ impl System<'_> {
                 }
             }
         }
+
         Ok(())
     }
 
@@ -210,6 +212,7 @@ impl System<'_> {
             effect, has_choice, ..
         } = self.commands[command as usize];
         self.machine.choices.reset();
+
         loop {
             let Scratch {
                 current, written, ..
@@ -282,6 +285,7 @@ impl System<'_> {
             let unit = self.team_unit(team);
             self.execute_teams(&members, Some(action), unit, only, steps)?;
         }
+
         Ok(())
     }
 
@@ -357,6 +361,7 @@ impl System<'_> {
         {
             return Ok(());
         }
+
         let commands: Vec<CommandId> = team
             .iter()
             .map(|member| CommandId(member.command))
@@ -368,11 +373,13 @@ impl System<'_> {
                 .map(|command| self.model.action_of(*command))
                 .collect(),
         };
+
         let label = self
             .labels
             .of_team(self.model, actions, commands, Vec::new());
         let size = 2 * self.layout.n_words;
         let mut picks = vec![0; team.len()];
+
         loop {
             self.merge_outcomes(&picks)?;
             for (position, &pick) in picks.iter().enumerate() {
@@ -395,6 +402,7 @@ impl System<'_> {
         self.scratch.timers_set[position].clear();
         self.machine.timers_set.clear();
         self.machine.choices.reset();
+
         loop {
             let Scratch {
                 current,
@@ -435,6 +443,7 @@ impl System<'_> {
             merged,
             ..
         } = &mut self.scratch;
+
         merged.copy_from_slice(current);
         written.fill(0);
         for (position, &pick) in picks.iter().enumerate() {
@@ -448,6 +457,7 @@ impl System<'_> {
                 written[i] |= masks[i];
             }
         }
+
         Ok(())
     }
 
@@ -472,6 +482,7 @@ impl System<'_> {
                 }
             }
         }
+
         steps.truncate(kept, n_words);
     }
 }

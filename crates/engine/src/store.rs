@@ -60,9 +60,10 @@ pub(crate) struct Names {
 impl Names {
     /// For a search by one thread, or by several.
     pub(crate) fn new(several_threads: bool) -> Self {
-        let names = match several_threads {
-            false => rows::Names::one_by_one(),
-            true => rows::Names::in_blocks(),
+        let names = if several_threads {
+            rows::Names::in_blocks()
+        } else {
+            rows::Names::one_by_one()
         };
         Self {
             halves: [names.clone(), names.clone()],
@@ -315,6 +316,7 @@ impl Kept {
         if self.is_at(guess, state) {
             return Inserted::Old(guess);
         }
+
         let Some(halves) = &self.halves else {
             return self
                 .states
@@ -322,6 +324,7 @@ impl Kept {
         };
         let (left, right) = state.split_at(halves[0].width());
         let mut pair = names.near;
+
         for (i, half) in [left, right].into_iter().enumerate() {
             if halves[i].has(pair[i], half) {
                 continue;
@@ -332,6 +335,7 @@ impl Kept {
                 Inserted::Full => return Inserted::Full,
             }
         }
+
         let pair = u64::from(pair[0]) << 32 | u64::from(pair[1]);
         self.states
             .insert(&index.states, &[pair], hash, &mut names.states)
@@ -439,6 +443,7 @@ mod tests {
             found.sort_unstable();
             (found, names.give_up().len())
         };
+
         let (first, second) = std::thread::scope(|scope| {
             let other = scope.spawn(|| insert_all(20_000));
             (insert_all(0), other.join().expect("no panic"))

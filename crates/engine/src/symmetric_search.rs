@@ -160,11 +160,13 @@ impl<'a, 'm> Quotient<'a, 'm> {
         let words = self.product.words(node);
         let mut steps = std::mem::take(&mut self.steps);
         let system = &mut *self.product.system;
+
         // The targets themselves are wanted here.
         let form = system.canonicalizer.take();
         let result = system.steps(&words, &mut steps);
         system.canonicalizer = form;
         result?;
+
         let mut taken = Vec::new();
         for position in 0..steps.len() {
             if !kept.contains(&steps.units[position]) {
@@ -178,6 +180,7 @@ impl<'a, 'm> Quotient<'a, 'm> {
                 .apply(&system.layout, &mut words, scratch, Some(&mut sorted));
             taken.push((position as u32, self.number(sorted)));
         }
+
         assert!(steps.is_empty() || taken.len() == kept.len());
         self.steps = steps;
         Ok(taken)

@@ -261,6 +261,7 @@ impl<'m> System<'m> {
             segments: layout.segments.clone(),
             ..Tables::default()
         };
+
         let mut system = Self {
             model,
             tables,
@@ -285,6 +286,7 @@ impl<'m> System<'m> {
             canonicalizer_scratch: crate::symmetry::Scratch::default(),
             layout,
         };
+
         system.compile_commands()?;
         system.compile_teams()?;
         system.index_by_location();
@@ -471,6 +473,7 @@ impl<'m> System<'m> {
                 last,
             ));
         }
+
         for cell in 0..self.model.cells().len() {
             let field = self.layout.first_cell + cell as u32;
             let (lo, hi) = match self.model.initial_value(cell) {
@@ -480,6 +483,7 @@ impl<'m> System<'m> {
             };
             wheels.push((field, Vec::new(), lo, hi));
         }
+
         let mut positions: Vec<i64> = wheels.iter().map(|wheel| wheel.2).collect();
         let put = |system: &Self, words: &mut [u64], wheel: &(u32, Vec<i64>, i64, i64), at: i64| {
             let field = &system.tables.fields[wheel.0 as usize];
@@ -490,6 +494,7 @@ impl<'m> System<'m> {
             };
             field.set_raw(words, field.encode(value));
         };
+
         for (wheel, &position) in wheels.iter().zip(&positions) {
             put(self, &mut words, wheel, position);
         }

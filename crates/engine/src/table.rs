@@ -153,9 +153,10 @@ impl Table {
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn scan(&self, bucket: usize, tag: u32) -> Scan {
         let bucket = &self.buckets()[bucket];
-        match self.has_long_vectors {
-            true => scan_together(bucket, self.tag_mask(), tag),
-            false => scan_in_quarters(bucket, self.tag_mask(), tag),
+        if self.has_long_vectors {
+            scan_together(bucket, self.tag_mask(), tag)
+        } else {
+            scan_in_quarters(bucket, self.tag_mask(), tag)
         }
     }
 
@@ -202,6 +203,7 @@ impl Table {
         self.region.grow(2 * n_buckets * size_of::<Bucket>());
         self.name_bits += 1;
         self.capacity = ((1_u64 << self.name_bits) / 8 * 7) as u32;
+
         let mut homeless = Vec::new();
         let buckets = self.region.slice_mut::<Bucket>();
         for position in (0..n_buckets).rev() {
@@ -227,6 +229,7 @@ impl Table {
             buckets[2 * position] = first;
             buckets[2 * position + 1] = second;
         }
+
         homeless
     }
 
@@ -277,6 +280,7 @@ fn scan_together(bucket: &Bucket, mask: u32, tag: u32) -> Scan {
             options(nostack, readonly, preserves_flags)
         );
     }
+
     Scan::new(empty, matches)
 }
 
@@ -304,6 +308,7 @@ fn scan_in_quarters(bucket: &Bucket, mask: u32, tag: u32) -> Scan {
         }
         value
     };
+
     let quarters = [load(0), load(1), load(2), load(3)];
     // SAFETY: every processor of this kind has these instructions.
     unsafe {
@@ -371,6 +376,7 @@ mod tests {
                 .wrapping_add(1);
             (random >> 33) as u32
         };
+
         for round in 0..10_000 {
             let bucket = Bucket::default();
             // Few values, so that many are equal; the first bit is never that of an empty slot.

@@ -113,6 +113,7 @@ fn steps_are_those_of_the_reference_semantics() {
             }
         }
     }
+
     // The comparison is worth something only if it meets steps and errors.
     assert!(
         n_states > 10_000 && n_steps > 10_000 && n_errors > 100,
@@ -151,6 +152,7 @@ fn exploration_counts_what_the_reference_semantics_counts() {
             Ok(None) => {}
         }
     }
+
     assert!(n_complete > 500, "{n_complete}");
 }
 
@@ -175,6 +177,7 @@ fn threads_find_the_same() {
         .model
         .expect("the model is right");
     let goal = Goal::Satisfies(omega::Prop::Atom(base::AtomId(0)));
+
     for n_threads in [1, 2, 3] {
         let budget = Budget::unlimited().with_threads(n_threads);
         let mut system = System::new(&model).expect("the model is small");
@@ -223,6 +226,7 @@ fn threads_add_the_same_initial_states() {
         .model
         .expect("the model is right");
     let goal = Goal::Satisfies(omega::Prop::Atom(base::AtomId(0)));
+
     for n_threads in [1, 2, 3, 2, 3] {
         let budget = Budget::unlimited().with_threads(n_threads);
         let mut system = System::new(&model).expect("the model is small");
@@ -261,11 +265,13 @@ fn a_state_that_instructions_cannot_address_is_refused() {
             .model
             .expect("the model is right")
     };
+
     let model = load(65_536);
     assert_eq!(
         System::new(&model).err(),
         Some(engine::CompileError::StateTooLarge)
     );
+
     // The last word that can be addressed is addressed rightly.
     let model = load(65_534);
     let mut system = System::new(&model).expect("it just fits");

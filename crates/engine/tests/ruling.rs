@@ -38,6 +38,7 @@ fn model(processes: Vec<(&str, Vec<Step>)>) -> Model {
         initial: Initial::Values(vec![Expr::Int(start)]),
         span: Span::nowhere(),
     };
+
     let process = |(name, steps): (&str, Vec<Step>)| {
         let locations = (0..4).map(|i| format!("l{i}")).collect();
         Process::new(name, locations, steps, Span::nowhere())
@@ -52,6 +53,7 @@ fn model(processes: Vec<(&str, Vec<Step>)>) -> Model {
         bounds: vec!["a".into(), "b".into()],
         ..ModelParts::default()
     };
+
     parts.finish().expect("the model is well formed")
 }
 
@@ -89,6 +91,7 @@ fn runs_of(system: &mut System<'_>, model: &Model, n_steps: usize) -> Vec<String
         }
         runs = longer;
     }
+
     runs.into_iter().map(|(text, _)| text).collect()
 }
 
@@ -131,6 +134,7 @@ fn control_lasts_until_it_cannot_be_used() {
         ),
         ("Q", vec![step("c", 0, 1, vec![assign(X, Expr::Int(5))])]),
     ]);
+
     assert_eq!(
         runs(&model, 4),
         [
@@ -139,6 +143,7 @@ fn control_lasts_until_it_cannot_be_used() {
             "Q.c:5:-1 P.a:5:0 P.b:5:0 P.blocked:5:-1",
         ]
     );
+
     let initial = model.initial_states().expect("no error").remove(0);
     assert_eq!(model.is_initial(&initial), Ok(true));
 }
@@ -245,6 +250,7 @@ fn operators_are_those_of_c() {
     assert_eq!(binary(BinaryOp::BitXor, 6, 3), Ok(5));
     assert_eq!(binary(BinaryOp::Shl, 3, 2), Ok(12));
     assert_eq!(binary(BinaryOp::Shr, -8, 1), Ok(-4));
+
     let too_far = ErrorKind::ShiftOutOfRange { amount: 64 };
     assert_eq!(binary(BinaryOp::Shl, 1, 64), Err(too_far));
     let wrap = |bits, signed, inner: i64| {
@@ -255,6 +261,7 @@ fn operators_are_those_of_c() {
             inner,
         })
     };
+
     assert_eq!(wrap(8, false, -1), Ok(255));
     assert_eq!(wrap(8, true, 200), Ok(-56));
     assert_eq!(wrap(1, false, 3), Ok(1));

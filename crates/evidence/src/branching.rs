@@ -78,6 +78,7 @@ pub(crate) fn judge_branching(
         atoms: formula.atoms(),
         truth: FxHashMap::default(),
     };
+
     places.note_all(evidence)?;
     let mut branches = Vec::new();
     for branch in &evidence.branches {
@@ -189,9 +190,10 @@ impl<'a> Places<'a> {
         positions
             .extend((start + 1..n_states).map(|at| (&trace.states[at], commands_before(at - 1))));
         let (path, _) = self.formula.quantified()[branch.quantified].as_existential();
-        match self.satisfies(&path, &positions, n_states)? {
-            true => Ok(()),
-            false => Err(Invalid::NotReached),
+        if self.satisfies(&path, &positions, n_states)? {
+            Ok(())
+        } else {
+            Err(Invalid::NotReached)
         }
     }
 

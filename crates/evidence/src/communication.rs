@@ -14,6 +14,7 @@ pub(crate) fn of_step(
     let (state, commands) = (&trace.states[index], &trace.steps[index].commands);
     // shape: only sends send.
     let sends = |id: &&CommandId| matches!(model.step_of(**id).sync, Sync::Send { .. });
+
     // shape: only receives receive.
     let receives = |id: &&CommandId| matches!(model.step_of(**id).sync, Sync::Receive { .. });
     let sender = commands.iter().find(sends).copied();

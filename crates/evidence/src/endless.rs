@@ -178,6 +178,7 @@ fn follow<'s>(trace: &Trace, steps: &'s [Successor], length: usize) -> Option<&'
             && step.movers == before.movers
             && before.commands.iter().all(has)
     };
+
     let same: Vec<&Successor> = steps.iter().filter(is_same).collect();
     match same.as_slice() {
         [single] => Some(*single),

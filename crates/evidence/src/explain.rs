@@ -221,6 +221,7 @@ fn elementary_exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusi
     let assumed = model.fairness_conditions(fairness).into_iter();
     let assumed: FxHashSet<_> = assumed.map(|c| (c.kind, c.subject)).collect();
     let mut exclusions = Vec::new();
+
     for subject in processes.chain(actions) {
         let kinds = [ConditionKind::Weak, ConditionKind::Strong];
         let breaks =
@@ -234,6 +235,7 @@ fn elementary_exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusi
             });
         }
     }
+
     exclusions
 }
 

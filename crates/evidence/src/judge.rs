@@ -129,6 +129,7 @@ impl<'a> Judge<'a> {
                 self.lasso(trace, violation, RunKind::FairLoop, &bad)?
             }
         };
+
         Ok(Explanation::new(shown, self.n_replays.get()))
     }
 

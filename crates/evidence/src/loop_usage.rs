@@ -65,10 +65,12 @@ impl LoopUsage {
             positions: Vec::new(),
             counted: Vec::new(),
         };
+
         let states = &replay.trace.states;
         let is_free = |at: usize| model.in_control(&states[at]).is_none();
         let all_count = !replay.trace.loop_range().any(is_free);
         let mut seen = vec![false; replay.steps.len()];
+
         for at in positions {
             let (node, taken) = replay.step_at(at);
             if !std::mem::replace(&mut seen[node], true) {
@@ -76,6 +78,7 @@ impl LoopUsage {
             }
             usage.visit_step(&replay.steps[node][taken], at);
         }
+
         usage
     }
 
@@ -85,6 +88,7 @@ impl LoopUsage {
             self.counted.push(at);
         }
         let enable = |usage: &mut Usage| usage.enable(at, counts.then_some(ordinal));
+
         for step in &replay.steps[replay.node_at[at]] {
             let movers = step.movers.iter().map(|id| id.index());
             movers.for_each(|id| enable(&mut self.processes[id]));
@@ -93,6 +97,7 @@ impl LoopUsage {
             let commands = step.commands.iter().map(|id| id.index());
             commands.for_each(|id| enable(&mut self.commands[id]));
         }
+
         let ordinal = self.positions.len();
         self.positions.push(at);
         for (cell, threshold) in replay.model.abstract_timers() {

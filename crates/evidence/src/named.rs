@@ -130,6 +130,7 @@ impl NamedRun {
             let step = self.step(&names, index, &states[index], target)?;
             steps.push(step);
         }
+
         Ok(Trace {
             states,
             steps,

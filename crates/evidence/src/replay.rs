@@ -74,19 +74,23 @@ impl<'a> Replay<'a> {
             let steps = self.model.steps_or_idle(state);
             self.steps[node] = steps.map_err(|error| Invalid::Error { at, error })?;
         }
+
         let target = &self.trace.states[self.trace.after(at)];
         let same = |other: &Successor| other.actions == step.actions && other.target == *target;
         let candidates = &self.steps[node];
+
         // Several processes may take one action to one state, each by itself.
         let position = candidates
             .iter()
             .position(|other| same(other) && other.movers == step.movers);
         let Some(position) = position else {
-            return Err(match candidates.iter().any(same) {
-                true => Invalid::WrongMovers { at },
-                false => self.why_no_step(at, step),
+            return Err(if candidates.iter().any(same) {
+                Invalid::WrongMovers { at }
+            } else {
+                self.why_no_step(at, step)
             });
         };
+
         let executed = &candidates[position].commands;
         if step.commands.iter().any(|c| !executed.contains(c)) {
             return Err(Invalid::WrongCommands { at });
@@ -147,6 +151,7 @@ fn check_shape(model: &Model, trace: &Trace) -> Result<(), Invalid> {
         Some(_) => n_states,
         None => n_states - 1,
     };
+
     if n_steps != expected {
         return malformed(format!("{n_states} states and {n_steps} steps"));
     }

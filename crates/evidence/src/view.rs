@@ -37,6 +37,7 @@ impl<'a> View<'a> {
             sources: Vec::new(),
             locations: processes.iter().map(|p| unique(&p.locations)).collect(),
         };
+
         let mut components = Vec::new();
         for (position, instance) in model.instances().iter().enumerate() {
             if processes[instance.process.index()].locations.len() > 1 {
@@ -44,10 +45,12 @@ impl<'a> View<'a> {
                 components.push((instance.name.clone(), source));
             }
         }
+
         for (position, cell) in model.cells().iter().enumerate() {
             components.push((cell.name.clone(), Source::Cell(position)));
         }
         components.extend(channel_components(model));
+
         let (names, sources): (Vec<_>, Vec<_>) = components.into_iter().unzip();
         view.names = unique(&names);
         view.sources = sources;

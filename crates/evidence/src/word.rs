@@ -40,14 +40,17 @@ impl Word {
             loop_start: trace.loop_start.map(|_| n_states),
             loop_length: trace.loop_range().len(),
         };
+
         let stem = (0..n_states).map(|at| (at, at.checked_sub(1)));
         // The first position of the second copy is entered by the last step of the first.
-        let again = trace
-            .loop_range()
-            .map(|at| match trace.loop_start == Some(at) {
-                true => (at, Some(n_states - 1)),
-                false => (at, at.checked_sub(1)),
-            });
+        let again = trace.loop_range().map(|at| {
+            if trace.loop_start == Some(at) {
+                (at, Some(n_states - 1))
+            } else {
+                (at, at.checked_sub(1))
+            }
+        });
+
         let mut letter_by_entry: FxHashMap<Option<StepRef>, usize> = FxHashMap::default();
         for (at, previous) in stem.chain(again) {
             // The step that leads here determines the state, too.
@@ -62,6 +65,7 @@ impl Word {
             };
             word.letter_at.push(letter);
         }
+
         Ok(word)
     }
 

@@ -33,6 +33,7 @@ fn evidence(model: &Model) -> Branching {
     from_middle.states.remove(0);
     from_middle.steps.remove(0);
     from_middle.loop_start = Some(1);
+
     let entry = avoiding.steps[0].commands.clone();
     let branch = |quantified, entry, trace| Branch {
         quantified,
@@ -87,14 +88,17 @@ fn wrong_evidence_is_refused() {
     let none = Fairness::default();
     let not_initial = |e: &mut Branching| e.root = e.branches[2].trace.states[0].clone();
     assert_eq!(judge(not_initial, none), Err(Invalid::NotInitial));
+
     let missing = |e: &mut Branching| {
         e.branches.remove(2);
     };
     assert!(matches!(judge(missing, none), Err(Invalid::Malformed(_))));
+
     let unknown = |e: &mut Branching| e.branches[0].quantified = 7;
     assert!(matches!(judge(unknown, none), Err(Invalid::Malformed(_))));
     let not_reaching = |e: &mut Branching| e.branches[1].trace = e.branches[0].trace.clone();
     assert_eq!(judge(not_reaching, none), Err(Invalid::NotReached));
+
     let finite = |e: &mut Branching| e.branches[1].trace.loop_start = None;
     assert_eq!(judge(finite, none), Err(Invalid::NoLoop));
     let skips = |e: &mut Branching| {

@@ -185,6 +185,7 @@ fn mailing() -> Model {
         name: "colour".to_owned(),
         variants: vec!["red".to_owned(), "blue".to_owned()],
     });
+
     let colour = Scalar::Enum(EnumId(0), 2);
     let variable = |name: &str, ty: Scalar| Variable {
         name: name.to_owned(),
@@ -193,6 +194,7 @@ fn mailing() -> Model {
         initial: Initial::Values(vec![Expr::Int(0)]),
         span: Span::nowhere(),
     };
+
     parts.vars = vec![variable("last", colour), variable("busy", Scalar::Bool)];
     parts.channels.push(Channel {
         name: "mail".to_owned(),
@@ -201,6 +203,7 @@ fn mailing() -> Model {
         payload: vec![colour, Scalar::Bool],
         span: Span::nowhere(),
     });
+
     let channel = || ChannelRef {
         channel: model::ChannelId(0),
         index: Some(Box::new(Expr::Int(2))),

@@ -18,6 +18,7 @@ fn lassos(model: &Model, max_steps: usize) -> Vec<Trace> {
     };
     let initial = model.initial_states().unwrap();
     let mut walks: Vec<Trace> = initial.into_iter().map(start).collect();
+
     for _ in 0..max_steps {
         let mut longer = Vec::new();
         for walk in walks {
@@ -40,6 +41,7 @@ fn lassos(model: &Model, max_steps: usize) -> Vec<Trace> {
         }
         walks = longer;
     }
+
     found
 }
 

@@ -105,6 +105,7 @@ fn several_processes_may_take_one_action_to_one_state() {
     let state = model.initial_states().unwrap().swap_remove(0);
     let steps = model.successors(&state).unwrap();
     assert_eq!(steps.len(), 2, "one for each process");
+
     for step in steps {
         let trace = Trace {
             states: vec![state.clone()],
@@ -245,11 +246,13 @@ fn assumptions_are_judged_on_the_loop() {
     assert_eq!(fails(inf(b_id, true)), "[]<> (b)");
     assert_eq!(fails(ev(at1_id, true)), "<>[] (at1)");
     assert_eq!(fails(ev(at1_id, false)), "<>[] !(at1)");
+
     let either = |parts| Assumption::Any(parts);
     assert_eq!(
         judged(either(vec![inf(b_id, true), inf(at1_id, true)])),
         Ok(())
     );
+
     let neither = either(vec![inf(b_id, true), ev(at1_id, true)]);
     assert_eq!(fails(neither), "([]<> (b) || <>[] (at1))");
     let both = Assumption::All(vec![inf(at1_id, true), inf(b_id, true)]);
@@ -440,6 +443,7 @@ fn run_time_errors_must_happen() {
     let mut parts = parts(&[("P", 2, &[(0, "a", 1), (1, "b", 0)])]);
     let fails = StmtKind::Assert(Expr::Bool(false));
     parts.processes[0].steps[1].effect = vec![Stmt::new(fails, Span::nowhere())];
+
     let by_zero = Expr::binary(model::BinaryOp::Div, Expr::Int(1), Expr::Int(0));
     let undefined = micro::atom(&mut parts, "1/0", model::AtomMeaning::State(by_zero));
     let model = parts.finish().unwrap();
@@ -450,9 +454,11 @@ fn run_time_errors_must_happen() {
     };
     let any = Property::Ltl(Ltl::tt());
     assert_eq!(judged(&any, ErrorKind::AssertionFailed, &["P.a"]), Ok(()));
+
     let other = judged(&any, ErrorKind::Overflow, &["P.a"]);
     assert!(matches!(other, Err(Invalid::OtherError { found: Some(e) })
         if e.kind == ErrorKind::AssertionFailed));
+
     let none = judged(&any, ErrorKind::AssertionFailed, &[]);
     assert_eq!(none, Err(Invalid::OtherError { found: None }));
     let with_atom = Property::Invariant(undefined.clone());
@@ -460,12 +466,14 @@ fn run_time_errors_must_happen() {
         let judged = judged(&with_atom, ErrorKind::DivisionByZero, actions);
         assert_eq!(judged, Ok(()));
     }
+
     // A loop cannot go on where the model has no value.
     let lasso = Trace {
         loop_start: Some(0),
         states: walk(&model, &["P.a"], None).states,
         steps: vec![TraceStep::default(); 2],
     };
+
     let mut lasso_steps = lasso.clone();
     lasso_steps.steps[0] = walk(&model, &["P.a"], None).steps[0].clone();
     let judged = validate_run(&model, &lasso_steps);
@@ -480,6 +488,7 @@ fn errors_in_initial_values_need_no_trace() {
         Expr::Int(1),
         Expr::Int(0),
     )];
+
     let model = parts.finish().unwrap();
     let judged = |kind: ErrorKind| {
         let claim = Violation {
@@ -491,6 +500,7 @@ fn errors_in_initial_values_need_no_trace() {
         let property = Property::DeadlockFree;
         validate(&model, &property, fairness(FairnessKind::None), &[], &claim)
     };
+
     assert_eq!(judged(ErrorKind::DivisionByZero), Ok(()));
     assert!(matches!(
         judged(ErrorKind::Overflow),

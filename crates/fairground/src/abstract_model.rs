@@ -72,6 +72,7 @@ impl Project {
             AbstractionFormat::Smv => TextFormat::Smv,
             AbstractionFormat::Promela => TextFormat::Promela,
         };
+
         let is_wanted = |question: &&Question| {
             name.is_none_or(|name| question.property.name == name) && !question.needs_search()
         };

@@ -46,6 +46,7 @@ impl Project {
             let same = loaded.questions.swap_remove(position).property;
             Some((first_system(loaded)?.model, same))
         };
+
         let for_all = ForAll {
             template: &family.template,
             property,
@@ -53,6 +54,7 @@ impl Project {
             instances: &instances,
             cross_check: !plan.no_cross_check,
         };
+
         let outcome = check::check_for_all(&for_all, plan, progress)?.outcome;
 
         let mut result = result(&self.sources, property, &outcome);
@@ -65,6 +67,7 @@ impl Project {
                 .retain(|known| known.message != warning.message);
             result.warnings.push(warning);
         }
+
         Ok(Answer::of_result(result, Vec::new(), outcome))
     }
 }

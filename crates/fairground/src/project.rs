@@ -92,6 +92,7 @@ impl Project {
             sources,
             diagnostics,
         } = loaded;
+
         let Some(content) = content else {
             return Err(Error::Text(WrongText {
                 sources,
@@ -111,6 +112,7 @@ impl Project {
             },
             position,
         });
+
         let questions = questions.collect();
         Ok(Self {
             origin,

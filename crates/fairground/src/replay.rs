@@ -85,6 +85,7 @@ fn judge(model: &Model, question: Option<&Question>, meta: &TraceMeta, trace: Tr
             format!("that a run shows `{name}` to be violated takes a search: use `fair check`");
         return Judgement::Unjudged(why);
     }
+
     let fairness = meta.fairness.as_deref().unwrap_or("none");
     let Some(fairness) = Fairness::parse(fairness) else {
         return Judgement::Unjudged(format!("there is no fairness `{fairness}`"));
@@ -164,6 +165,7 @@ impl Claim<'_> {
             covering: None,
             component: None,
         };
+
         let model = self.model;
         let assumptions = &model.parts().assumptions;
         let property = &self.question.property.property;

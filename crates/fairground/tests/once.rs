@@ -65,6 +65,7 @@ fn check_all(file: &str, fairness: Option<&str>) -> Vec<Done> {
         });
         answers.push((question, answer));
     }
+
     let answers: Vec<_> = answers.iter().map(|(q, answer)| (*q, answer)).collect();
     let _ = project.warnings(&answers, &plan);
 

@@ -87,6 +87,7 @@ fn answers_are_plain_data() {
     assert_eq!(answer.verdict(), Verdict::Violated);
     assert_eq!(answer.n_replays, 1);
     assert_eq!(answer.stopped, None);
+
     let taken: u64 = answer.action_counts.iter().map(|(_, count)| count).sum();
     assert!(taken > 0);
 
@@ -230,12 +231,14 @@ fn a_family_is_one_project() {
     let answer = check(&project, "live", &Plan::default());
     assert_eq!(answer.verdict(), Verdict::Holds);
     assert_eq!(answer.result.route, Route::Ws1s);
+
     let explicit = Plan {
         route: Some(Route::Explicit),
         ..Plan::default()
     };
     let refused = message(project.fits(&explicit));
     assert!(refused.contains("needs a value"), "{refused}");
+
     let refused = message(project.initial_states());
     assert!(
         refused.contains("`N` of the model has no value"),
@@ -245,6 +248,7 @@ fn a_family_is_one_project() {
     let plan = Plan::default();
     let mona = project.abstraction(None, AbstractionFormat::Ws1s, &plan);
     assert!(mona.is_ok_and(|printed| !printed.text.is_empty()));
+
     let native = project.abstraction(Some("live"), AbstractionFormat::Native, &plan);
     assert!(native.is_ok_and(|printed| printed.text.contains("process")));
 
@@ -254,6 +258,7 @@ fn a_family_is_one_project() {
     };
     let refused = message(right("toggle.fair", TOGGLE).fits(&ws1s));
     assert!(refused.contains("no parameter without value"), "{refused}");
+
     let options = Options {
         defines: vec![("N".to_owned(), "2".to_owned())],
         ..Options::default()
@@ -261,6 +266,7 @@ fn a_family_is_one_project() {
     let files = Memory::new([("family.fair", FAMILY)]);
     let instance = Project::open(&files, "family.fair", &options).expect("it is right");
     assert!(!instance.is_family());
+
     let answer = check(&instance, "live", &Plan::default());
     assert_eq!(answer.verdict(), Verdict::Holds);
 }

@@ -138,6 +138,7 @@ fn twins_have_the_same_states_and_verdicts() {
             .filter(|v| **v == Some(false))
             .count();
     }
+
     println!("{n_systems} systems, {n_holds} hold, {n_violated} violated");
     assert!(n_systems > 0 && n_holds > n_systems && n_violated > n_systems);
 }

@@ -129,6 +129,7 @@ fn judge(path: &str) -> Vec<(String, bool)> {
         positions.push((state, Vec::new()));
     }
     let mut next = 0;
+
     while next < positions.len() {
         let (state, _) = positions[next].clone();
         next += 1;
@@ -138,12 +139,14 @@ fn judge(path: &str) -> Vec<(String, bool)> {
             }
         }
     }
+
     let holds = |formula: &logic::Ltl, position: &(model::State, Vec<model::CommandId>)| {
         let prop = logic::propositional(formula).expect("propositional");
         let letter = |atom| model.atom_holds(atom, &position.0, &position.1);
         prop.holds(&|atom| letter(atom).expect("no run-time error"))
     };
     let mut verdicts = Vec::new();
+
     for property in loaded.properties {
         let verdict = match &property.property {
             logic::Property::Invariant(inner) => positions.iter().all(|p| holds(inner, p)),
@@ -160,6 +163,7 @@ fn judge(path: &str) -> Vec<(String, bool)> {
         };
         verdicts.push((property.name, verdict));
     }
+
     verdicts
 }
 

@@ -41,6 +41,7 @@ fn shown(text: &str) -> String {
     };
     let name = |atom: base::AtomId| format!("`{}`", model.parts().atoms[atom.index()].name);
     let mut shown = diagnostics;
+
     for property in &loaded.properties {
         let linear = |formula: &logic::Ltl| formula.display(&name).to_string();
         let (kind, formula) = match &property.property {
@@ -63,6 +64,7 @@ fn shown(text: &str) -> String {
             .map_or(String::new(), |f| format!(" under {}", f.name()));
         shown += &format!("{}{fairness}: {kind} {formula}\n", property.name);
     }
+
     for assumption in &model.parts().assumptions {
         shown += &format!("assume {}\n", assumption_text(assumption, &model));
     }
@@ -292,6 +294,7 @@ fn effects() {
         results(two, "x := 7 / 2 + 7 % 4 - -1; y := if x > 3 then 0 else 1"),
         [[7, 0]]
     );
+
     let none: [[i64; 2]; 0] = [];
     assert_eq!(results(two, "x := choose 5..4"), none);
 }

@@ -23,6 +23,7 @@ fn configuration(model: &Model, state: &State) -> Configuration {
             known.expect("a location of the text"),
         )
     };
+
     let mut channels = BTreeMap::new();
     let mut single = state.channels.iter();
     for channel in &model.parts().channels {
@@ -36,6 +37,7 @@ fn configuration(model: &Model, state: &State) -> Configuration {
             }
         }
     }
+
     Configuration {
         cells: cells.map(|(cell, v)| (cell.name.clone(), *v)).collect(),
         locations: instances.map(location).collect(),
@@ -67,6 +69,7 @@ fn model_moves(model: &Model, state: &State) -> Result<BTreeMap<Move, State>, Fa
         };
         (described, step.target)
     });
+
     Ok(described.collect())
 }
 
@@ -113,6 +116,7 @@ fn compare(
         expected_set,
         "{what}"
     );
+
     let Ok(initial) = initial else {
         return (0, 1, None);
     };
@@ -121,6 +125,7 @@ fn compare(
     let mut known: BTreeSet<State> = open.iter().cloned().collect();
     let (mut n_steps, mut n_faults, mut position) = (0, 0, 0);
     let mut met = Vec::new();
+
     while position < open.len().min(MAX_STATES) {
         let state = open[position].clone();
         position += 1;
@@ -142,6 +147,7 @@ fn compare(
             }
         }
     }
+
     let complete = n_faults == 0 && open.len() <= MAX_STATES;
     (n_steps, n_faults, complete.then_some(met))
 }
@@ -161,6 +167,7 @@ fn compare_answers(
     else {
         return 0;
     };
+
     let Ok(Some(graph)) = ReferenceGraph::explore(model, MAX_STATES) else {
         panic!("the model is as small as the text\n{what}");
     };
@@ -175,6 +182,7 @@ fn compare_answers(
         let found = found.unwrap_or_else(|error| panic!("{error:?}\n{what}"));
         assert_eq!(found, Some(expected), "{}\n{what}", property.name);
     }
+
     loaded.properties.len()
 }
 

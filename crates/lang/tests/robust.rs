@@ -176,6 +176,7 @@ fn exploding_definitions_are_refused() {
         text += &format!("def d{n} = d{} + d{}\n", n - 1, n - 1);
     }
     assert!(codes(&text).contains(&"too-large"));
+
     let mut doubling = "def d0(k) = k\n".to_owned();
     for n in 1..60 {
         doubling += &format!("def d{n}(k) = d{}(k + k)\n", n - 1);
@@ -184,6 +185,7 @@ fn exploding_definitions_are_refused() {
         codes(&format!("{doubling}const A = 1\nproperty p: d50(A) > 0")),
         [""; 0]
     );
+
     let unknown = format!("{doubling}var x : 0..1\nproperty p: d50(x) > 0");
     assert_eq!(codes(&unknown), ["too-large"]);
     let mut chain = "var x : 0..1 = 0\ndef d0 = x\n".to_owned();

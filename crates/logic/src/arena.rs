@@ -135,6 +135,7 @@ impl Arena {
             };
             id_by_address.insert(part.address(), id);
         }
+
         id_by_address[&normal.address()]
     }
 
@@ -149,6 +150,7 @@ impl Arena {
                 }
             }
         }
+
         let mut formulas: Vec<Option<Ltl>> = vec![None; id.index() + 1];
         for index in (0..=id.index()).filter(|&index| needed[index]) {
             let of = |id: &FormId| formulas[id.index()].clone().expect("operands come first");
@@ -169,6 +171,7 @@ impl Arena {
             };
             formulas[index] = Some(formula);
         }
+
         formulas[id.index()].clone().expect("just built")
     }
 
@@ -219,6 +222,7 @@ impl Arena {
             Form::WeakUntil(a, b) => self.negate_both(a, b, Self::strong_release),
             Form::StrongRelease(a, b) => self.negate_both(a, b, Self::weak_until),
         };
+
         self.negations.insert(id, result);
         result
     }
@@ -246,6 +250,7 @@ impl Arena {
             universal,
         };
         let (eventual, universal) = (|s: Shape| s.eventual, |s: Shape| s.universal);
+
         match form {
             Form::False | Form::True => Shape {
                 propositional: true,

@@ -169,16 +169,19 @@ impl Bdds {
             self.overflowed |= cubes.len() > MAX_CUBES;
             return Bdd::TRUE;
         }
+
         let variable = self.variable(lower).min(self.variable(upper));
         let atom = self.atoms[variable as usize];
         let (l0, l1) = self.cofactors(lower, variable);
         let (u0, u1) = self.cofactors(upper, variable);
         let only0 = self.minus(l0, u1);
         path.push((atom, false));
+
         let covered0 = self.isop(only0, u0, path, cubes);
         path.pop();
         let only1 = self.minus(l1, u0);
         path.push((atom, true));
+
         let covered1 = self.isop(only1, u1, path, cubes);
         path.pop();
         let rest0 = self.minus(l0, covered0);

@@ -66,10 +66,14 @@ impl Claim {
         loop_start: usize,
         letter: &impl Fn(usize, AtomId) -> bool,
     ) -> bool {
-        let next = |position: usize| match position + 1 < n_positions {
-            true => position + 1,
-            false => loop_start,
+        let next = |position: usize| {
+            if position + 1 < n_positions {
+                position + 1
+            } else {
+                loop_start
+            }
         };
+
         let successors = |(position, state): (usize, usize)| {
             let edges = self.states[state].edges.iter();
             let reads =
@@ -78,6 +82,7 @@ impl Claim {
                 .filter(reads)
                 .map(move |(_, target)| (next(position), *target))
         };
+
         let reachable = |start: BTreeSet<(usize, usize)>| {
             let mut seen = start.clone();
             let mut open: Vec<_> = start.into_iter().collect();
@@ -86,6 +91,7 @@ impl Claim {
             }
             seen
         };
+
         let all = reachable([(0, 0)].into_iter().collect());
         all.into_iter()
             .filter(|(_, state)| self.states[*state].accepting)

@@ -230,6 +230,7 @@ impl CtlStar {
         }
         let mut new_number = Vec::new();
         let mut kept = Vec::new();
+
         for (quantified, used) in self.quantified.into_iter().zip(used) {
             new_number.push(kept.len());
             if used {
@@ -239,6 +240,7 @@ impl CtlStar {
                 });
             }
         }
+
         self.root = renumber(&self.root, &new_number);
         self.quantified = kept;
         self

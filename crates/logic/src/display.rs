@@ -78,6 +78,7 @@ impl fmt::Display for Display<'_> {
             }
             stack.extend(pieces.into_iter().rev());
         }
+
         Ok(())
     }
 }
@@ -101,6 +102,7 @@ fn split(formula: &Ltl) -> (Binding, Vec<Piece<'_>>) {
         }
         (binding, pieces)
     };
+
     let temporal = |symbol| {
         infix(
             Binding::Temporal,
@@ -109,6 +111,7 @@ fn split(formula: &Ltl) -> (Binding, Vec<Piece<'_>>) {
             Binding::Unary,
         )
     };
+
     match formula.op() {
         Op::True => (Binding::Unary, vec![Piece::Text("true")]),
         Op::False => (Binding::Unary, vec![Piece::Text("false")]),

@@ -298,6 +298,7 @@ impl Ltl {
             };
             by_address.insert(formula.address(), replaced);
         }
+
         by_address[&self.address()].clone()
     }
 
@@ -329,6 +330,7 @@ fn normal_forms(formula: &Ltl, of: &impl Fn(&Ltl) -> (Ltl, Ltl)) -> (Ltl, Ltl) {
         let ((l, not_l), (r, not_r)) = (of(left), of(right));
         (yes(l, r), no(not_l, not_r))
     };
+
     match formula.op() {
         Op::True => (Ltl::tt(), Ltl::ff()),
         Op::False => (Ltl::ff(), Ltl::tt()),

@@ -35,6 +35,7 @@ pub fn parse(source: &Source, id: SourceId) -> (Option<Ltl>, Vec<String>, Vec<Di
         let error = Diagnostic::error("too-long", Span::new(id, 0, 0), message);
         return (None, Vec::new(), vec![error]);
     }
+
     let tokens = tokens(&source.text, id, &mut diagnostics);
     let mut parser = Parser {
         text: &source.text,
@@ -47,6 +48,7 @@ pub fn parse(source: &Source, id: SourceId) -> (Option<Ltl>, Vec<String>, Vec<Di
         atom_by_name: FxHashMap::default(),
         diagnostics,
     };
+
     let formula = parser.whole();
     let Parser {
         names,
@@ -54,6 +56,7 @@ pub fn parse(source: &Source, id: SourceId) -> (Option<Ltl>, Vec<String>, Vec<Di
         ..
     } = parser;
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels[0].span.start);
+
     let wrong = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == Severity::Error);
@@ -112,6 +115,7 @@ impl Parser<'_> {
             return self.abort_too_deep();
         }
         self.depth += 1;
+
         let mut left = self.operand();
         while let Some(operator) = self.infix_operator() {
             let strength = binding(operator);
@@ -127,6 +131,7 @@ impl Parser<'_> {
                 }
             };
         }
+
         self.depth -= 1;
         left
     }
@@ -194,6 +199,7 @@ impl Parser<'_> {
             prefixes.push(prefix);
             self.advance();
         }
+
         let inner = self.primary();
         let formula = prefixes
             .into_iter()

@@ -81,6 +81,7 @@ fn simplify_marks(tgba: &mut Tgba) {
     let accepting = tgba.accepting(&components);
     let mut sets: Vec<Vec<Marks>> = vec![Vec::new(); components.n_components];
     let mut rejecting_cycle = false;
+
     for (state, arrows) in tgba.arrows.iter().enumerate() {
         let component = components.component[state];
         for arrow in arrows {
@@ -90,6 +91,7 @@ fn simplify_marks(tgba: &mut Tgba) {
             }
         }
     }
+
     let needed: Vec<Vec<u32>> = sets
         .iter()
         .map(|sets| needed_marks(sets, tgba.n_marks))
@@ -100,6 +102,7 @@ fn simplify_marks(tgba: &mut Tgba) {
         .max()
         .unwrap_or(0);
     let n_marks = most.max(u32::from(rejecting_cycle));
+
     for (state, arrows) in tgba.arrows.iter_mut().enumerate() {
         let component = components.component[state];
         for arrow in arrows {
@@ -111,6 +114,7 @@ fn simplify_marks(tgba: &mut Tgba) {
             };
         }
     }
+
     tgba.n_marks = n_marks;
 }
 
@@ -173,6 +177,7 @@ fn merge_bisimilar(tgba: &mut Tgba, bdds: &mut Bdds) {
         }
         n_classes = class_by_signature.len();
     }
+
     if n_classes < tgba.arrows.len() {
         tgba.renumber(&class.into_iter().map(Some).collect::<Vec<_>>());
         tgba.merge_guards(bdds);
@@ -190,6 +195,7 @@ fn merge_similar(tgba: &mut Tgba, bdds: &mut Bdds) {
                 .unwrap_or(a)
         })
         .collect();
+
     for arrow in tgba.arrows.iter_mut().flatten() {
         arrow.target = representative[arrow.target];
     }
@@ -199,10 +205,12 @@ fn merge_similar(tgba: &mut Tgba, bdds: &mut Bdds) {
     tgba.initial.sort_unstable();
     tgba.initial.dedup();
     tgba.merge_guards(bdds);
+
     // Between representatives, mutual simulation means identity.
     for state in 0..tgba.arrows.len() {
         cut_dominated(tgba, state, &simulates, bdds);
     }
+
     let initial = tgba.initial.clone();
     tgba.initial
         .retain(|&a| !initial.iter().any(|&b| a != b && simulates[b][a]));

@@ -115,6 +115,7 @@ impl Arena {
             return Some(parts);
         }
         let mut kept: Vec<FormId> = Vec::new();
+
         for &part in &parts {
             let mut redundant = false;
             for &other in &kept {
@@ -141,6 +142,7 @@ impl Arena {
                 kept = stay;
             }
         }
+
         Some(kept)
     }
 
@@ -264,6 +266,7 @@ impl Arena {
             let rest = parts.iter().copied().filter(|&p| p != part && p != other);
             return Some((merged, rest.collect()));
         }
+
         None
     }
 
@@ -309,10 +312,12 @@ impl Arena {
             }
             _ => {}
         }
+
         let parts = match self.form(a) {
             Form::And(_) => self.split(a, Shape::suspendable),
             _ => self.split(a, |shape| shape.eventual || shape.universal),
         };
+
         match parts {
             Some((junction, outside, rest)) => {
                 let mut parts = vec![self.eventually(rest)];
@@ -378,10 +383,12 @@ impl Arena {
             }
             _ => {}
         }
+
         let parts = match self.form(a) {
             Form::Or(_) => self.split(a, Shape::suspendable),
             _ => self.split(a, |shape| shape.eventual || shape.universal),
         };
+
         match parts {
             Some((junction, outside, rest)) => {
                 let mut parts = vec![self.always(rest)];

@@ -14,6 +14,7 @@ impl Arena {
         if let Some(moved) = self.both_next(a, b, Self::until) {
             return moved;
         }
+
         match self.form(b).clone() {
             Form::Until(c, _) if self.implies(a, c) => return b,
             Form::Or(_) => {
@@ -29,6 +30,7 @@ impl Arena {
             }
             _ => {}
         }
+
         let a = self.without_operands_of_or(a, b);
         self.intern(Form::Until(a, b))
     }
@@ -44,6 +46,7 @@ impl Arena {
         if let Some(moved) = self.both_next(a, b, Self::release) {
             return moved;
         }
+
         match self.form(b).clone() {
             Form::Release(c, _) if self.implies(c, a) => return b,
             Form::And(_) => {
@@ -59,6 +62,7 @@ impl Arena {
             }
             _ => {}
         }
+
         let a = self.without_operands_of_and(a, b);
         self.intern(Form::Release(a, b))
     }
@@ -84,6 +88,7 @@ impl Arena {
         if let Some(moved) = self.both_next(a, b, Self::weak_until) {
             return moved;
         }
+
         match self.form(b).clone() {
             Form::WeakUntil(c, _) if self.implies(a, c) => return b,
             Form::Or(_) => {
@@ -95,6 +100,7 @@ impl Arena {
             }
             _ => {}
         }
+
         let a = self.without_operands_of_or(a, b);
         self.intern(Form::WeakUntil(a, b))
     }
@@ -120,6 +126,7 @@ impl Arena {
         if let Some(moved) = self.both_next(a, b, Self::strong_release) {
             return moved;
         }
+
         match self.form(b).clone() {
             Form::StrongRelease(c, _) if self.implies(c, a) => return b,
             Form::And(_) => {
@@ -131,6 +138,7 @@ impl Arena {
             }
             _ => {}
         }
+
         let a = self.without_operands_of_and(a, b);
         self.intern(Form::StrongRelease(a, b))
     }

@@ -76,6 +76,7 @@ impl Tableau<'_> {
         let mut index_by_state: FxHashMap<Vec<FormId>, usize> = FxHashMap::default();
         let mut states = vec![start.clone()];
         index_by_state.insert(start, 0);
+
         let mut terms_by_state = Vec::new();
         let mut n_arrows = 0;
         while let Some(state) = states.get(terms_by_state.len()).cloned() {
@@ -95,6 +96,7 @@ impl Tableau<'_> {
                 return Err(TooLarge);
             }
         }
+
         Ok(self.finish(terms_by_state))
     }
 
@@ -159,6 +161,7 @@ impl Tableau<'_> {
                 self.expand_release(a, b, form, Some(both))
             }
         };
+
         let terms = Rc::new(terms);
         self.terms_by_form.insert(form, Rc::clone(&terms));
         terms
@@ -259,9 +262,11 @@ impl Tableau<'_> {
             let guard = guard_by_rest.entry(key).or_insert(Bdd::FALSE);
             *guard = self.bdds.or(*guard, term.guard);
         }
+
         if !self.spend(guard_by_rest.len().pow(2) / 8) {
             return Vec::new();
         }
+
         // In this order whatever dominates a term comes before it.
         let mut kept: Vec<Term> = Vec::new();
         for ((_, _, next, promises), mut guard) in guard_by_rest {
@@ -278,6 +283,7 @@ impl Tableau<'_> {
                 });
             }
         }
+
         kept
     }
 
@@ -292,6 +298,7 @@ impl Tableau<'_> {
                 _ => set.push(form),
             }
         }
+
         set.sort_unstable();
         set.dedup();
         let mut covered = Vec::new();
@@ -308,6 +315,7 @@ impl Tableau<'_> {
                 _ => {}
             }
         }
+
         set.retain(|form| !covered.contains(form));
         set
     }

@@ -102,6 +102,7 @@ impl Tgba {
                 .any(|arrow| alive[components.component[arrow.target]]);
             alive[components.component[state]] |= reaches;
         }
+
         let mut new_index = vec![None; self.arrows.len()];
         let mut queue: Vec<usize> = Vec::new();
         let mut visit = |state: usize, queue: &mut Vec<usize>| {
@@ -110,6 +111,7 @@ impl Tgba {
                 queue.push(state);
             }
         };
+
         for &state in &self.initial {
             visit(state, &mut queue);
         }
@@ -120,6 +122,7 @@ impl Tgba {
             }
             position += 1;
         }
+
         self.renumber(&new_index);
     }
 
@@ -147,6 +150,7 @@ impl Tgba {
         let (mut index, mut low) = (vec![UNSEEN; n_states], vec![UNSEEN; n_states]);
         let (mut n_seen, mut n_components) = (0, 0);
         let (mut path, mut open): (Vec<(usize, usize)>, Vec<usize>) = (Vec::new(), Vec::new());
+
         for root in 0..n_states {
             if index[root] == UNSEEN {
                 path.push((root, 0));
@@ -180,6 +184,7 @@ impl Tgba {
                 }
             }
         }
+
         Components {
             component,
             n_components,

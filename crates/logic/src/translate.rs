@@ -92,6 +92,7 @@ pub fn translate(formula: &Ltl) -> Result<Automaton, TranslateError> {
             n_atoms: atoms.len(),
         });
     }
+
     let mut arena = Arena::new();
     let mut bdds = Bdds::new(atoms);
     let id = arena.import(formula);
@@ -103,6 +104,7 @@ pub fn translate(formula: &Ltl) -> Result<Automaton, TranslateError> {
     if parts == whole {
         return Ok(assemble(&mut arena, &mut bdds, &whole)?);
     }
+
     // Each way has its own diagrams, so that one that overflows does not spoil the other.
     let mut more_bdds = Bdds::new(atoms_in_order(formula));
     let separate = assemble(&mut arena, &mut bdds, &parts);
@@ -142,10 +144,12 @@ fn assemble(arena: &mut Arena, bdds: &mut Bdds, parts: &[Part]) -> Result<Automa
             tgbas.push((tgba, part.fairness));
         }
     }
+
     if tgbas.len() > 1 {
         // Edges of the union must tell which automaton they are from.
         tgbas.iter_mut().for_each(|(tgba, _)| ensure_mark(tgba));
     }
+
     let n_edge_marks = tgbas.iter().map(|(tgba, _)| tgba.n_marks as usize).sum();
     let mut letter_marks = LetterMarks::new(n_edge_marks);
     let mut automaton = Automaton {
@@ -155,6 +159,7 @@ fn assemble(arena: &mut Arena, bdds: &mut Bdds, parts: &[Part]) -> Result<Automa
         n_marks: n_edge_marks,
         acceptance: Acceptance::False,
     };
+
     let mut alternatives = Vec::new();
     let mut first_mark = 0;
     for (tgba, fairness) in tgbas {
@@ -168,9 +173,11 @@ fn assemble(arena: &mut Arena, bdds: &mut Bdds, parts: &[Part]) -> Result<Automa
         append(&mut automaton, &tgba, first_mark, bdds);
         first_mark += tgba.n_marks as usize;
     }
+
     automaton.acceptance = Acceptance::any(alternatives);
     automaton.letter_marks = letter_marks.finish();
     automaton.n_marks += automaton.letter_marks.len();
+
     // Whatever was computed from a diagram that overflowed is void.
     let n_edges: usize = automaton.edges.iter().map(Vec::len).sum();
     if bdds.overflowed() || n_edges > MAX_EDGES {
@@ -196,6 +203,7 @@ fn append(automaton: &mut Automaton, tgba: &Tgba, first_mark: usize, bdds: &mut 
     automaton
         .initial
         .extend(tgba.initial.iter().map(|&s| state(s)));
+
     for arrows in &tgba.arrows {
         if bdds.overflowed() {
             return; // The caller notices.

@@ -87,6 +87,7 @@ fn too_deep_formulas_are_refused_and_deep_ones_are_not() {
             _ => Ltl::and([atom(), inner]),
         },
     ];
+
     for operator in operators {
         let deep = wrap(logic::MAX_DEPTH, operator);
         assert!(matches!(

@@ -38,6 +38,7 @@ impl ModelParts {
             levels: Vec::new(),
             timer_cells: Vec::new(),
         };
+
         model.type_timers();
         model.check_parts()?;
         validate::all(&model.parts)?;
@@ -67,6 +68,7 @@ impl Model {
                 });
             }
         }
+
         for step in self
             .parts
             .processes
@@ -87,6 +89,7 @@ impl Model {
                 span: step.span,
             })
         };
+
         if self.parts.composition == Composition::Synchronous
             && !matches!(step.sync, Sync::Internal)
         {
@@ -95,6 +98,7 @@ impl Model {
                 "channels and events cannot be used in a synchronous composition",
             );
         }
+
         let ranges = step.parameters.iter().flat_map(|p| [&p.lo, &p.hi]);
         if ranges.chain([&step.condition]).any(Expr::mentions_state) {
             return fail(
@@ -102,6 +106,7 @@ impl Model {
                 "the range of an action parameter must not depend on the state",
             );
         }
+
         match &step.sync {
             Sync::Event { arguments, .. } if arguments.iter().any(Expr::mentions_state) => fail(
                 "state-in-argument",
@@ -183,6 +188,7 @@ impl Model {
             bindings: self.index_binding(instance),
         };
         let mut commands = vec![start];
+
         for parameter in &description.parameters {
             let mut longer = Vec::new();
             for command in commands {
@@ -198,12 +204,14 @@ impl Model {
             }
             commands = longer;
         }
+
         let mut kept = Vec::new();
         for command in commands {
             if self.checked_static_value(&description.condition, &command, span)? != 0 {
                 kept.push(command);
             }
         }
+
         self.check_n_commands(kept.len() as i128, span)?;
         self.commands.extend(kept);
         Ok(())
@@ -256,6 +264,7 @@ impl Model {
         let mut actions_by_name = BTreeMap::new();
         // An event with its arguments, and who can contribute what.
         let mut events: BTreeMap<_, BTreeMap<InstanceId, Vec<CommandId>>> = BTreeMap::new();
+
         for position in 0..self.commands.len() {
             let id = CommandId::new(position);
             let command = &self.commands[position];
@@ -285,6 +294,7 @@ impl Model {
                 }
             }
         }
+
         for ((event, arguments), team) in events {
             let event = &self.parts.events[event.index()];
             let name = format!("{}{}", event.name, argument_list(&arguments));
@@ -292,6 +302,7 @@ impl Model {
             let action = self.action(name, span, &mut actions_by_name);
             self.add_transition(action, &team.into_iter().collect::<Vec<_>>());
         }
+
         Ok(())
     }
 
@@ -302,6 +313,7 @@ impl Model {
         else {
             unreachable!("the sender sends");
         };
+
         let channel = sent_on.channel;
         for position in 0..self.commands.len() {
             let receiver = CommandId::new(position);

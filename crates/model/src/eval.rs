@@ -267,6 +267,7 @@ impl Evaluation<'_> {
             }
             _ => self.model.first_cell(place.var, None),
         };
+
         let records = &self.model.parts().records;
         let mut ty = &variable.ty;
         for access in &place.path {
@@ -287,6 +288,7 @@ impl Evaluation<'_> {
                 _ => unreachable!("`ModelParts::finish` checks that paths fit types"),
             }
         }
+
         Ok(cell)
     }
 

@@ -97,6 +97,7 @@ impl Model {
             FairnessKind::Weak => (ConditionKind::Weak, actions.collect()),
             FairnessKind::Strong => (ConditionKind::Strong, actions.collect()),
         };
+
         let whole = subjects.into_iter().map(|subject| Condition {
             kind,
             subject,
@@ -108,6 +109,7 @@ impl Model {
                 conditions.extend(self.annotated_conditions(annotation));
             }
         }
+
         if fairness.timers {
             conditions.extend(self.abstract_timers().map(|(cell, _)| Condition {
                 kind: ConditionKind::Weak,
@@ -115,6 +117,7 @@ impl Model {
                 span: None,
             }));
         }
+
         conditions
     }
 
@@ -151,6 +154,7 @@ impl Model {
                 self.actions_of_commands(&commands().filter(of_event).collect::<Vec<_>>())
             }
         };
+
         subjects.dedup();
         let condition = |subject| Condition {
             kind: annotation.kind,

@@ -74,6 +74,7 @@ impl MayMustParts {
                 constrained[state].push(state as u32);
             }
         }
+
         let mut initial = self.initial;
         initial.sort_unstable();
         initial.dedup();
@@ -98,6 +99,7 @@ impl MayMustParts {
                 span,
             })
         };
+
         let exists = |state: u32| (state as usize) < n_states;
         let steps = self.free.iter().chain(&self.constrained);
         let ends = steps.flat_map(|(source, target)| [*source, *target]);
@@ -105,6 +107,7 @@ impl MayMustParts {
             let message = format!("`{}` mentions a state that does not exist", self.name);
             return fail("unknown-state", message);
         }
+
         let incomplete = |proposition: &&Proposition| proposition.values.len() != n_states;
         if let Some(proposition) = self.propositions.iter().find(incomplete) {
             let message = format!(
@@ -113,6 +116,7 @@ impl MayMustParts {
             );
             return fail("proposition-values", message);
         }
+
         Ok(())
     }
 }

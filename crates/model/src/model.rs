@@ -292,6 +292,7 @@ impl Model {
                 command.bindings[skipped..].iter().map(|b| b.1).collect(),
             ),
         };
+
         let arguments: Vec<i64> = arguments;
         pattern
             .process

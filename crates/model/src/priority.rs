@@ -62,6 +62,7 @@ impl Model {
                 members.map(|member| member.alternatives.clone()).collect()
             })
             .collect();
+
         for team in teams {
             for (role, alternatives) in team.iter().enumerate() {
                 let others = team.iter().enumerate().filter(|(other, _)| *other != role);

@@ -56,6 +56,7 @@ impl Model {
             channels: vec![Vec::new(); self.n_single_channels()],
         };
         let mut states = vec![empty];
+
         for instance in 0..self.instances().len() {
             states = branch(
                 states,
@@ -65,6 +66,7 @@ impl Model {
                 },
             );
         }
+
         for position in 0..self.cells().len() {
             let (lo, hi) = self.cells()[position].ty.bounds();
             let values: Vec<i64> = match self.initial_value(position)? {
@@ -75,6 +77,7 @@ impl Model {
                 state.cells[position] = *value
             });
         }
+
         let mut kept = Vec::new();
         for state in states {
             if self.satisfies_init(&state)? {
@@ -219,6 +222,7 @@ impl Model {
             error
         };
         let mut enabled: Vec<Vec<CommandId>> = Vec::new();
+
         for participant in &transition.participants {
             let mut alternatives = Vec::new();
             for &command in &participant.alternatives {
@@ -230,6 +234,7 @@ impl Model {
             }
             enabled.push(alternatives);
         }
+
         let mut found = Vec::new();
         let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
         for team in combinations(&enabled).into_iter().filter(at_level) {
@@ -244,6 +249,7 @@ impl Model {
                 });
             }
         }
+
         Ok(found)
     }
 
@@ -256,12 +262,14 @@ impl Model {
                 enabled[command.instance.index()].push(id);
             }
         }
+
         enabled.retain(|alternatives| !alternatives.is_empty());
         if enabled.is_empty() {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
         let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
+
         for team in combinations(&enabled).into_iter().filter(at_level) {
             for (target, timers_set) in self.execute_team(&team, state)? {
                 found.push(Successor {
@@ -273,6 +281,7 @@ impl Model {
                 });
             }
         }
+
         Ok(found)
     }
 
@@ -333,15 +342,18 @@ impl Model {
             }
             _ => None,
         };
+
         let mut members = Vec::new();
         for &id in team {
             let branches = self.execute(id, state, message.as_ref());
             members.push(branches.map_err(|(kind, span)| error(kind, span))?);
         }
+
         // A step that some member cannot take does not happen, so it has no conflicts either.
         if members.iter().any(Vec::is_empty) {
             return Ok(Vec::new());
         }
+
         let mut results = vec![(state.clone(), Vec::new(), Vec::new())];
         for (&id, branches) in team.iter().zip(&members) {
             let mut merged = Vec::new();
@@ -354,6 +366,7 @@ impl Model {
             }
             results = merged;
         }
+
         let result = |(state, _, timers_set)| (state, sorted(timers_set));
         Ok(results.into_iter().map(result).collect())
     }
@@ -376,6 +389,7 @@ impl Model {
         else {
             unreachable!("a rendezvous pairs a sender with a receiver");
         };
+
         let in_send = |kind| error(kind, send.span);
         let in_receive = |kind| error(kind, receive.span);
         let evaluation = Evaluation { model: self, state };

@@ -61,6 +61,7 @@ impl ModelParts {
             name: "tick".to_owned(),
             span,
         });
+
         let tick = Step {
             sync: Sync::Event {
                 event,
@@ -70,9 +71,11 @@ impl ModelParts {
             priority: i8::MIN,
             ..Step::new("tick", LocationId(0), LocationId(0), span)
         };
+
         let locations = vec!["running".to_owned()];
         self.processes
             .push(Process::new("clock", locations, vec![tick], span));
+
         let meaning = AtomMeaning::Taken(StepPattern {
             event: Some(event),
             ..StepPattern::default()
@@ -82,6 +85,7 @@ impl ModelParts {
             meaning,
             span,
         });
+
         let clock = Clock {
             event,
             tick: AtomId::new(self.atoms.len() - 1),
@@ -145,6 +149,7 @@ impl Model {
                 Owner::Indexed(Box::new(Expr::Int(index)))
             })
         });
+
         let mut offset = position - self.first_cell(cell.var, cell.instance);
         let (mut path, mut ty) = (Vec::new(), &variable.ty);
         let records = &self.parts().records;
@@ -170,6 +175,7 @@ impl Model {
                 }
             }
         }
+
         Place {
             var: cell.var,
             owner,
@@ -237,6 +243,7 @@ pub(crate) fn set_timer(
             unreachable!("`ModelParts::finish` checks what `any` stands for")
         }
     };
+
     let mut branches = Vec::new();
     for value in lo..=hi {
         let mut set = branch.clone();
@@ -248,6 +255,7 @@ pub(crate) fn set_timer(
         }
         branches.push(set);
     }
+
     Ok(branches)
 }
 
@@ -331,11 +339,13 @@ fn certainly(timers: &[Timer], expr: &Expr, value: bool) -> Expr {
     let both = |a: Expr, b: Expr| Expr::binary(BinaryOp::And, a, b);
     let either = |a: Expr, b: Expr| Expr::binary(BinaryOp::Or, a, b);
     if !is_inexact(timers, expr) {
-        return match value {
-            true => expr.clone(),
-            false => Expr::not(expr.clone()),
+        return if value {
+            expr.clone()
+        } else {
+            Expr::not(expr.clone())
         };
     }
+
     match expr {
         Expr::Not(inner) => again(inner, !value),
         Expr::Binary(BinaryOp::And, a, b) if value => both(again(a, true), again(b, true)),
@@ -371,9 +381,10 @@ fn certainly(timers: &[Timer], expr: &Expr, value: bool) -> Expr {
                     known.push(Expr::binary(BinaryOp::Ne, read, Expr::Int(threshold)));
                 }
             });
-            let plain = match value {
-                true => expr.clone(),
-                false => Expr::not(expr.clone()),
+            let plain = if value {
+                expr.clone()
+            } else {
+                Expr::not(expr.clone())
             };
             Expr::all(known.into_iter().chain([plain]))
         }

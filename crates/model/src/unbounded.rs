@@ -75,6 +75,7 @@ impl Model {
                 return because(format!("`{name}` has no value"));
             }
         }
+
         None
     }
 }
@@ -91,6 +92,7 @@ impl ModelParts {
                 description.variants = (0..sample.n_values).map(variant).collect();
             }
         }
+
         for (_, ty) in parts.records.iter_mut().flat_map(|r| &mut r.fields) {
             sampling.ty(ty);
         }
@@ -103,6 +105,7 @@ impl ModelParts {
             }
             sampling.ty(&mut variable.ty);
         }
+
         for scalar in parts.channels.iter_mut().flat_map(|c| &mut c.payload) {
             sampling.scalar(scalar);
         }
@@ -117,6 +120,7 @@ impl ModelParts {
             let sync = &mut step.sync;
             sync.for_each_operand_mut(&mut |expr| *expr = sampling.expr(expr));
         }
+
         parts
     }
 }

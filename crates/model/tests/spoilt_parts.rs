@@ -38,6 +38,7 @@ fn spoilt_parts_do_not_panic() {
             }
         }
     }
+
     // Both happen: the faults are not all harmless, and the checks do not refuse everything.
     assert!(n_errors > 0 || cases(10_000) < 100);
     assert!(n_models > 0 || cases(10_000) < 100);
@@ -73,6 +74,7 @@ fn run(model: &Model) {
             let _ = model.fairness_conditions(fairness);
         }
     }
+
     let Ok(initial) = model.initial_states() else {
         return;
     };
@@ -295,6 +297,7 @@ fn spoil_step(random: &mut Random, parts: &mut ModelParts) {
     let other = random.pick(&steps).clone();
     let number = random.below(process.steps.len());
     let step = &mut process.steps[number];
+
     match random.below(10) {
         0 => step.source = LocationId(id(random)),
         1 => step.target = LocationId(id(random)),
@@ -396,6 +399,7 @@ fn spoil_references(random: &mut Random, parts: &mut ModelParts) {
         2 => Target::Event(EventId(id(random))),
         _ => Target::Choice(ProcessId(id(random)), random.below(5)),
     };
+
     match random.below(10) {
         0 => parts.atoms.push(atom(AtomMeaning::Taken(pattern))),
         1 => parts.atoms.push(atom(AtomMeaning::Enabled(pattern))),

@@ -135,6 +135,7 @@ impl Names {
                 ..Step::new("s", LocationId(0), LocationId(0), Span::nowhere())
             });
         }
+
         let meanings = [
             AtomMeaning::State(self.expr()),
             AtomMeaning::Certainly(self.expr(), true),

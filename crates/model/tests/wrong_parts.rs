@@ -92,13 +92,16 @@ fn declarations() {
     assert_eq!(ty(Type::Scalar(Scalar::Enum(EnumId(0), 3))), "enum-size");
     assert_eq!(ty(Type::Scalar(Scalar::Enum(EnumId(0), 0))), "enum-size");
     assert_eq!(ty(Type::Record(RecordId(7))), "unknown-record");
+
     let scalar = || Type::Scalar(Scalar::Bool);
     assert_eq!(ty(array_of(1 << 62, scalar())), "too-many-cells");
     assert_eq!(ty(array_of(usize::MAX, scalar())), "array-too-long");
+
     let nested = array_of(1 << 40, array_of(1 << 40, array_of(1 << 40, scalar())));
     assert_eq!(ty(nested), "too-many-cells");
     let deep = (0..1000).fold(scalar(), |inner, _| array_of(1, inner));
     assert_eq!(ty(deep), "type-too-deep");
+
     let recursive = |parts: &mut ModelParts| {
         parts.records[0].fields[0].1 = array_of(0, Type::Record(RecordId(0)));
     };
@@ -111,6 +114,7 @@ fn declarations() {
         parts.vars[0].initial = Initial::Any;
     };
     assert_eq!(code(unbounded), "unbounded-start");
+
     let count = |parts: &mut ModelParts| parts.vars[2].initial = Initial::Values(vec![]);
     assert_eq!(code(count), "initial-count");
     let initial = |value: Expr| {
@@ -123,6 +127,7 @@ fn declarations() {
     let indices = |range| code(|parts: &mut ModelParts| parts.channels[0].indices = Some(range));
     assert_eq!(indices((1, 0)), "empty-range");
     assert_eq!(indices((i64::MIN, i64::MAX)), "too-many-channels");
+
     let capacity = |parts: &mut ModelParts| parts.channels[0].capacity = usize::MAX;
     assert_eq!(code(capacity), "channel-capacity");
     let payload = |parts: &mut ModelParts| parts.channels[0].payload[0] = Scalar::Range(1, 0);
@@ -185,10 +190,12 @@ fn processes() {
             (parameter.lo, parameter.hi) = (lo, hi);
         })
     };
+
     assert_eq!(parameter(Expr::Int(0), read(X)), "state-in-parameter");
     assert_eq!(parameter(Expr::Int(0), Expr::Bound(PARAMETER)), "unbound");
     let (least, greatest) = (Expr::Int(i64::MIN), Expr::Int(i64::MAX));
     assert_eq!(parameter(least, greatest), "too-many-actions");
+
     let by_zero = Expr::binary(BinaryOp::Div, Expr::Int(1), Expr::Int(0));
     assert_eq!(parameter(Expr::Int(0), by_zero), "static-value");
     assert_eq!(
@@ -220,6 +227,7 @@ fn expressions() {
         binary(BinaryOp::Eq, read(COLOUR), Expr::Int(2)),
         "wrong-type"
     );
+
     let sum = Expr::binary(BinaryOp::Add, Expr::Int(1), read(COLOUR));
     assert_eq!(binary(BinaryOp::Eq, sum, Expr::Int(1)), "wrong-type");
     let cases = [Expr::Bool(true), Expr::Bool(true), read(X)].map(Box::new);
@@ -229,10 +237,12 @@ fn expressions() {
     assert_eq!(guard(forall(NAME, Expr::Int(1), read(X))), "wrong-type");
     let ends = forall(NAME, Expr::Enum(EnumId(0), 1), Expr::Bool(true));
     assert_eq!(guard(ends), "no error");
+
     let ends = forall(NAME, Expr::Bool(true), Expr::Bool(true));
     assert_eq!(guard(ends), "no error");
     let shadowing = forall(INDEX, Expr::Int(1), Expr::Bool(true));
     assert_eq!(guard(shadowing), "bound-twice");
+
     let unnamed = forall(BoundId(99), Expr::Int(1), Expr::Bool(true));
     assert_eq!(guard(unnamed), "unknown-bound");
     assert_eq!(guard(Expr::Bound(OTHER)), "unbound");
@@ -246,6 +256,7 @@ fn expressions() {
         binary(BinaryOp::Eq, read(COLOUR), Expr::Enum(EnumId(3), 0)),
         "unknown-enum"
     );
+
     for (bits, signed) in [(0, false), (64, false), (65, true), (255, true)] {
         let inner = Box::new(read(X));
         let word = Expr::Wrap {
@@ -274,6 +285,7 @@ fn places() {
     assert_eq!(reads(ARRAY, None, index(read(COLOUR))), "wrong-type");
     assert_eq!(reads(X, None, vec![Access::Field(0)]), "not-a-record");
     assert_eq!(reads(PAIR, None, vec![Access::Field(2)]), "unknown-field");
+
     let indexed = |value: Expr| Some(Owner::Indexed(Box::new(value)));
     assert_eq!(reads(LOCAL, indexed(Expr::Int(7)), vec![]), "no error");
     assert_eq!(reads(LOCAL, indexed(read(COLOUR)), vec![]), "wrong-type");
@@ -282,6 +294,7 @@ fn places() {
     assert_eq!(at(FAMILY, Owner::Own, 2), "unknown-location");
     assert_eq!(at(SINGLE, Owner::Own, 0), "own-outside");
     assert_eq!(at(FAMILY, Owner::Single, 0), "single-of-family");
+
     let index = Owner::Indexed(Box::new(Expr::Int(0)));
     assert_eq!(at(SINGLE, index, 0), "index-of-single");
     let own = Expr::At {
@@ -316,6 +329,7 @@ fn effects() {
         effect(vec![StmtKind::Set(BoundId(50), Expr::Int(0))]),
         "unknown-bound"
     );
+
     let ends = StmtKind::Choose(NAME, read(X), read(COLOUR), Expr::Bool(true));
     assert_eq!(effect(vec![ends]), "wrong-type");
 
@@ -323,6 +337,7 @@ fn effects() {
     assert_eq!(effect(vec![inside, assigned()]), "unbound");
     let known = StmtKind::While(Expr::Bool(false), vec![stmt(assigned())]);
     assert_eq!(effect(vec![named(Expr::Int(1)), known]), "no error");
+
     let again = StmtKind::If(Expr::Bool(true), vec![stmt(named(Expr::Int(1)))], vec![]);
     assert_eq!(effect(vec![named(Expr::Int(1)), again]), "bound-twice");
     let counted = |body| StmtKind::For(NAME, Expr::Int(0), Expr::Int(1), body);
@@ -355,6 +370,7 @@ fn partners() {
         receive(one(1, None), vec![Pattern::Ignore]),
         "message-arity"
     );
+
     let wrong = |first| receive(one(1, None), vec![first, Pattern::Ignore]);
     assert_eq!(wrong(Pattern::Match(read(COLOUR))), "wrong-type");
     assert_eq!(wrong(Pattern::Store(global(COLOUR))), "wrong-type");
@@ -364,6 +380,7 @@ fn partners() {
     assert_eq!(event(EventId(8), vec![]), "unknown-event");
     assert_eq!(event(EventId(0), vec![read(X)]), "state-in-argument");
     assert_eq!(event(EventId(0), vec![Expr::Bound(NAME)]), "unbound");
+
     let length = Expr::Length(one(5, None));
     assert_eq!(
         guard(Expr::binary(BinaryOp::Eq, length, Expr::Int(0))),
@@ -389,12 +406,15 @@ fn time_and_control() {
     );
     assert_eq!(code(|parts| parts.clock = None), "clock-without-timers");
     assert_eq!(code(|parts| parts.timers.clear()), "clock-without-timers");
+
     let clock = |event, tick| code(|parts| parts.clock = Some(Clock { event, tick }));
     assert_eq!(clock(EventId(9), AtomId(0)), "unknown-event");
     assert_eq!(clock(EventId(0), AtomId(9)), "unknown-atom");
+
     let set = |var| effect(vec![StmtKind::SetTimer(global(var), Setting::Any)]);
     assert_eq!(set(X), "not-a-timer");
     assert_eq!(set(VarId(70)), "unknown-variable");
+
     let to = Setting::To(read(COLOUR));
     assert_eq!(
         effect(vec![StmtKind::SetTimer(global(TIMER), to)]),
@@ -439,6 +459,7 @@ fn propositions_and_fairness() {
     assert_eq!(target(Target::Event(EventId(9))), "unknown-event");
     assert_eq!(target(Target::Choice(FAMILY, 2)), "unknown-step");
     assert_eq!(target(Target::Choice(ProcessId(9), 0)), "unknown-process");
+
     let nested = Assumption::Any(vec![Assumption::Eventually(AtomId(50), false)]);
     assert_eq!(code(|parts| parts.assumptions.push(nested)), "unknown-atom");
 }
@@ -463,6 +484,7 @@ fn may_must_systems() {
             .finish()
             .map_or_else(|error| error.code, |_| "no error")
     };
+
     assert_eq!(system(|_| {}), "no error");
     assert_eq!(system(|parts| parts.initial[0] = 2), "unknown-state");
     assert_eq!(system(|parts| parts.free[0].0 = 2), "unknown-state");

@@ -22,6 +22,7 @@ pub fn to_dot(automaton: &Automaton, atom_names: &[impl AsRef<str>]) -> String {
     for state in 0..automaton.n_states() {
         line(format!("{state};"));
     }
+
     for (source, edges) in automaton.edges.iter().enumerate() {
         for edge in edges {
             let label = guard_text(&edge.guard, &names) + &marks_text(&edge.marks);
@@ -32,6 +33,7 @@ pub fn to_dot(automaton: &Automaton, atom_names: &[impl AsRef<str>]) -> String {
             ));
         }
     }
+
     text.push_str("}\n");
     text
 }

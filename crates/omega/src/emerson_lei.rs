@@ -259,6 +259,7 @@ impl<'a, G: Graph, N: MarkNames<G>> Emptiness<'a, G, N> {
                 return Ok(Some(found));
             }
         }
+
         if let Some(found) = self.search_from_path()? {
             return Ok(Some(found));
         }
@@ -269,6 +270,7 @@ impl<'a, G: Graph, N: MarkNames<G>> Emptiness<'a, G, N> {
                 return Ok(Some(found));
             }
         }
+
         Ok(None)
     }
 
@@ -448,6 +450,7 @@ impl<'a, G: Graph, N: MarkNames<G>> Emptiness<'a, G, N> {
         };
         let nodes = &removal.component.nodes;
         self.search.reopen(nodes);
+
         let mut parts = Vec::new();
         for &node in nodes {
             if !self.search.is_unseen(node) {
@@ -474,6 +477,7 @@ impl<'a, G: Graph, N: MarkNames<G>> Emptiness<'a, G, N> {
                 return Ok(found);
             }
         }
+
         Ok(None)
     }
 }

@@ -63,6 +63,7 @@ pub fn fair_nodes<G: Graph>(
             }
         }
     }
+
     Ok(fair)
 }
 

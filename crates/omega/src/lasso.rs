@@ -100,6 +100,7 @@ fn build<G: Graph>(
         acceptance,
         cover,
     };
+
     let (start, cycle) = search.best_cycle(&mut inner, entry)?;
     let mut approach = Walk::default();
     if start != entry {
@@ -108,12 +109,14 @@ fn build<G: Graph>(
             .bfs
             .extend_to(&mut inner, entry, arrives, &mut approach)?;
     }
+
     let outer = |step: &WalkStep| LassoStep {
         source: component.nodes[step.source as usize],
         position: step.position,
         target: component.nodes[step.target as usize],
     };
     stem.extend(approach.steps.iter().map(outer));
+
     let cycle = cycle.steps.iter().map(outer).collect();
     Ok(Lasso { stem, cycle })
 }
@@ -133,6 +136,7 @@ impl Cover {
             .map(|place| (inner.graph.origin(inner.component.nodes[place]), place))
             .collect();
         by_origin.sort_unstable();
+
         let mut cover = Self {
             first: vec![0; inner.n_nodes()],
             taken: Vec::new(),
@@ -140,6 +144,7 @@ impl Cover {
         };
         let mut previous = None;
         let mut first = 0;
+
         for (origin, place) in by_origin {
             if previous != Some(origin) {
                 previous = Some(origin);
@@ -149,12 +154,14 @@ impl Cover {
             }
             cover.first[place] = first;
         }
+
         for source in 0..NodeId::new(inner.n_nodes()).0 {
             for index in inner.load(source)? {
                 let number = cover.number(source, inner.edge(source, index).step);
                 cover.n_taken += usize::from(!std::mem::replace(&mut cover.taken[number], true));
             }
         }
+
         Ok(cover)
     }
 
@@ -264,6 +271,7 @@ impl<'a> CycleSearch<'a> {
         let mut missing = self.missing();
         let mut walk = Walk::default();
         let mut here = start;
+
         while !missing.is_nothing() {
             let n_before = walk.steps.len();
             let wanted = |edge: InnerEdge<'_>| missing.wants(edge);
@@ -275,6 +283,7 @@ impl<'a> CycleSearch<'a> {
                 missing.strike(walk.steps[index], walk.marks(index));
             }
         }
+
         if here != start || walk.steps.is_empty() {
             self.bfs.extend_to(inner, here, returns, &mut walk)?;
         }
@@ -328,6 +337,7 @@ impl<'a> CycleSearch<'a> {
                 None => first += 1,
             }
         }
+
         cycle
     }
 }

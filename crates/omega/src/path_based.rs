@@ -175,6 +175,7 @@ impl PathSearch {
                 }
             }
         }
+
         Ok(Event::Exhausted)
     }
 
@@ -190,6 +191,7 @@ impl PathSearch {
         let follow = allowed.is_none_or(|allowed| bits::is_subset(marks, allowed));
         let number = self.number(target);
         let mut grown = false;
+
         match number {
             _ if !follow => self.edges.pop(),
             CLOSED => self.edges.pop(),
@@ -209,6 +211,7 @@ impl PathSearch {
                 self.edges.pop();
             }
         }
+
         Ok(grown)
     }
 
@@ -223,10 +226,12 @@ impl PathSearch {
         assert!(position < MEMBER - 1, "too many nodes for 32-bit numbers");
         self.number[node.index()] = position + 1;
         self.path.push(node);
+
         let before = self.edges.len();
-        let reported = match ctx.report_is_due() {
-            true => ctx.report(self.memory_bytes()),
-            false => Ok(()),
+        let reported = if ctx.report_is_due() {
+            ctx.report(self.memory_bytes())
+        } else {
+            Ok(())
         };
         let expanded = reported.and_then(|()| ctx.expand(node, &mut self.edges));
         if let Err(stop) = expanded {
@@ -235,6 +240,7 @@ impl PathSearch {
             self.number[node.index()] = UNSEEN;
             return Err(stop);
         }
+
         let n_left = u32::try_from(self.edges.len() - before).expect("too many edges of a node");
         self.frames.push(Frame { position, n_left });
         ctx.reached_depth(self.frames.len());
@@ -333,6 +339,7 @@ impl PathSearch {
         let half = |word: &u64| u32::try_from(*word).ok();
         let mut search = Self::new(n_mark_words);
         search.number = take(words)?.iter().map(half).collect::<Option<_>>()?;
+
         let path: Option<Vec<u32>> = take(words)?.iter().map(half).collect();
         search.path = path?.into_iter().map(NodeId).collect();
         for frame in take(words)? {
@@ -341,16 +348,19 @@ impl PathSearch {
                 n_left: *frame as u32,
             });
         }
+
         for root in take(words)? {
             search.roots.positions.push(half(&(root >> 1))?);
             search.roots.has_edge.push(root & 1 == 1);
         }
+
         search.roots.marks = take(words)?.to_vec();
         let (targets, steps, marks) = (take(words)?, take(words)?, take(words)?);
         for (edge, (target, step)) in targets.iter().zip(steps).enumerate() {
             let marks = marks.get(edge * n_mark_words..(edge + 1) * n_mark_words)?;
             search.edges.push(NodeId(half(target)?), half(step)?, marks);
         }
+
         let is_whole = targets.len() == steps.len() && marks.len() == steps.len() * n_mark_words;
         is_whole.then_some(search)
     }
@@ -508,6 +518,7 @@ impl RootStack {
             grown |= bits::union_into(&mut older[..words], incoming);
             self.pop();
         }
+
         let inside = self.marks.len() - 2 * words;
         grown |= bits::union_into(&mut self.marks[inside..][..words], marks);
         let has_edge = self

@@ -75,6 +75,7 @@ impl Refinement {
                 allowed,
             });
         }
+
         None
     }
 }

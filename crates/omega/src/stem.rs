@@ -21,6 +21,7 @@ pub(crate) fn shortest_stem<G: Graph>(
     }
     let mut edges = EdgeBuffer::new(graph.n_mark_words());
     let mut head = 0;
+
     while let Some(&source) = queue.get(head) {
         head += 1;
         edges.truncate(0);
@@ -35,6 +36,7 @@ pub(crate) fn shortest_stem<G: Graph>(
             }
         }
     }
+
     panic!("the component is not reachable");
 }
 

@@ -51,6 +51,7 @@ fn other_shapes() -> Vec<(u16, Acceptance)> {
             Or(vec![Inf(b), Fin(a)]),
         ]),
     ];
+
     let table = |formula: &Acceptance| {
         (0..4).fold(0, |table, row| {
             table | u16::from(formula.accepts(&[row])) << row
@@ -198,6 +199,7 @@ fn is_representative(code: u32) -> bool {
             5 * code + mark(digit(3 * node(edge / 3) + node(edge % 3)))
         })
     };
+
     code <= rebuild(true, false) && code <= rebuild(false, true) && code <= rebuild(true, true)
 }
 
@@ -207,6 +209,7 @@ fn all_graphs_with_three_states() {
     let sets: Vec<u16> = (1..512).filter(|&set| connected[set as usize]).collect();
     let functions = all_functions();
     let mut n_graphs = 0;
+
     for code in (0..5_u32.pow(9)).filter(|&code| is_representative(code)) {
         let mut tiny = Tiny::new(code);
         if tiny.reachable() != 0b111 {
@@ -234,6 +237,7 @@ fn all_graphs_with_three_states() {
             }
         }
     }
+
     assert!(n_graphs > 300_000, "only {n_graphs} graphs");
 }
 

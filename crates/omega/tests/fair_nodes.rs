@@ -12,6 +12,7 @@ fn draw(random: &mut Random) -> Case {
     let n_copies = random.below(2) + 1;
     let n_steps: Vec<u32> = (0..n_states).map(|_| 1 + random.below(2) as u32).collect();
     let mut edges = Vec::new();
+
     for (state, &n_here) in n_steps.iter().enumerate() {
         for step in 0..n_here {
             let next = random.below(n_states);
@@ -25,6 +26,7 @@ fn draw(random: &mut Random) -> Case {
             }
         }
     }
+
     let n_nodes = n_states * n_copies;
     Case {
         n_nodes,
@@ -74,6 +76,7 @@ fn each_node_is_judged_as_by_a_search_of_its_own() {
             }
         }
     }
+
     assert!(n_fair > 5000 && n_unfair > 5000, "{n_fair} {n_unfair}");
     assert!(n_naive > 1000, "{n_naive}");
 }

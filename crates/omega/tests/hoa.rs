@@ -190,6 +190,7 @@ fn draw_automaton(random: &mut Random, n_atoms: usize) -> Automaton {
             target: state(random),
         }
     };
+
     let edges = (0..n_states).map(|_| (0..random.below(4)).map(|_| edge(random)).collect());
     let edges = edges.collect();
     let acceptance = random.acceptance(&[0, 1, 2, 3, 4], 3);

@@ -74,6 +74,7 @@ fn draw_product(random: &mut Random) -> Case {
     let n_copies = random.below(3) + 1;
     let n_steps: Vec<u32> = (0..n_states).map(|_| 1 + random.below(2) as u32).collect();
     let mut edges = Vec::new();
+
     for (state, &n_steps) in n_steps.iter().enumerate() {
         for step in 0..n_steps {
             let next = random.below(n_states);
@@ -87,6 +88,7 @@ fn draw_product(random: &mut Random) -> Case {
             }
         }
     }
+
     edges.truncate(12);
     let n_nodes = n_states * n_copies;
     Case {
@@ -126,6 +128,7 @@ fn random_products_under_strong_global_fairness() {
             case.check_lasso(&lasso, &component, &acceptance);
         }
     }
+
     // The sample must contain what distinguishes the system from the product.
     assert!(
         n_found > 2_000 && n_open > 200 && n_large > 500,
@@ -210,6 +213,7 @@ fn lassos_are_short() {
         total += stem.len() + cycle.len();
         optimum += shortest_length(&case, &acceptance);
     }
+
     assert!(
         total >= optimum,
         "shorter than possible: {total} < {optimum}"
@@ -288,5 +292,6 @@ fn stopped_searches_go_on_where_they_were() {
         };
         assert_eq!(found, expected, "{case:?} {acceptance:?}");
     }
+
     assert!(n_stops > 50_000, "{n_stops}");
 }

@@ -148,6 +148,7 @@ fn the_graph_and_the_observer_can_stop_the_search() {
             Err("too many")
         }
     };
+
     let search = find_fair_cycle(&mut rope, &Acceptance::True, Closure::None, &mut stop);
     assert_eq!(search.result, Err("too many"));
     assert!(search.stats.n_nodes < 20_000 + 4096);

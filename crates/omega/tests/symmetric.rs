@@ -119,6 +119,7 @@ impl Quotient {
         };
         let density = 1 + random.below(5);
         let n_moving = 1 + random.below(8);
+
         // What marks are called at each node; renamings that only translate lead back to the same
         // names.
         let names: Vec<Permutation> = (0..n_nodes)
@@ -146,6 +147,7 @@ impl Quotient {
                 },
             }
         });
+
         let edges: Vec<SymmetricEdge> = edges.collect();
         let renaming = |edge: &SymmetricEdge| {
             let pairs = (0..12).map(|dense| {
@@ -154,6 +156,7 @@ impl Quotient {
             });
             Renaming::new(pairs)
         };
+
         Self {
             initial: (0..=random.below(2))
                 .map(|_| random.below(n_nodes))
@@ -179,12 +182,14 @@ impl Quotient {
                 pairs.len() - 1
             })
         };
+
         for &node in &self.initial {
             number((node, IDENTITY), &mut pairs);
         }
         let n_initial = pairs.len();
         let mut edges = Vec::new();
         let mut source = 0;
+
         while source < pairs.len() {
             let (node, frame) = pairs[source];
             for (step, edge) in self.leaving(node) {
@@ -199,6 +204,7 @@ impl Quotient {
             }
             source += 1;
         }
+
         Case {
             n_nodes: pairs.len(),
             initial: (0..n_initial).collect(),
@@ -215,6 +221,7 @@ impl Quotient {
         let context = format!("{self:?} {acceptance:?} {lasso:?}");
         let mut node = lasso.stem.first().unwrap_or(&lasso.cycle[0]).source;
         assert!(self.initial.contains(&node.index()), "no start: {context}");
+
         let mut frame = IDENTITY;
         let mut marks = Marks::default();
         let mut follow = |steps: &[LassoStep], marks: &mut Marks| {
@@ -229,6 +236,7 @@ impl Quotient {
             }
             (node, frame)
         };
+
         let begin = follow(&lasso.stem, &mut Marks::default());
         for n_rounds in 1.. {
             if follow(&lasso.cycle, &mut marks) == begin {
@@ -236,6 +244,7 @@ impl Quotient {
                 return n_rounds;
             }
         }
+
         unreachable!("permutations come back");
     }
 }
@@ -302,13 +311,15 @@ fn draw_acceptance(random: &mut Random) -> SymmetricAcceptance {
         _ => random.acceptance(&spread()[12..], 2),
     };
     SymmetricAcceptance {
-        infinitely: match is_weak {
-            true => (0..4).map(mark).collect(),
-            false => vec![],
+        infinitely: if is_weak {
+            (0..4).map(mark).collect()
+        } else {
+            vec![]
         },
-        pairs: match is_strong {
-            true => (4..8).map(|dense| (mark(dense), mark(dense + 4))).collect(),
-            false => vec![],
+        pairs: if is_strong {
+            (4..8).map(|dense| (mark(dense), mark(dense + 4))).collect()
+        } else {
+            vec![]
         },
         fixed,
     }
@@ -371,6 +382,7 @@ fn symmetric_components_are_those_that_have_fair_ones_above_them() {
             n_repeated += usize::from(n_rounds > 1);
         }
     }
+
     assert!(n_repeated >= 500, "{n_repeated}");
     // All answers, and those that differ from the reading without renamings.
     for (case, least) in [

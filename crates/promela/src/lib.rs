@@ -65,6 +65,7 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
         let diagnostics = vec![Diagnostic::error("too-large", span, message)];
         return Loaded::new(None, vec![source], diagnostics);
     }
+
     let main = Path::new(&source.name).to_owned();
     let mut include = |name: &str| -> Result<Source, String> {
         let path = beside(&main, name);
@@ -72,6 +73,7 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
         let name = path.display().to_string();
         Ok(Source { name, text })
     };
+
     let mut preprocessor = Preprocessor::new(&mut include);
     // The model is the first source, so that positions in it need no source of their own.
     preprocessor.sources.push(source);
@@ -87,6 +89,7 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
     } = preprocessor;
     let mut program = parser::parse_program(tokens, &mut diagnostics);
     let mut extras = Vec::new();
+
     for (extra, tokens) in formulas {
         let formula = parser::parse_formula(
             tokens,
@@ -130,6 +133,7 @@ fn formula_tokens(
         .iter()
         .map(|text| ("<--assume>", "", text, Role::Assumption));
     let mut found = Vec::new();
+
     for (source, name, text, role) in ltl.chain(ctl).chain(assume) {
         let tokens = preprocessor.read(Source {
             name: source.to_owned(),
@@ -146,5 +150,6 @@ fn formula_tokens(
         };
         found.push((extra, tokens));
     }
+
     found
 }

@@ -126,6 +126,7 @@ impl<'a> Preprocessor<'a> {
                 at = end;
             }
         }
+
         while self.conditions.len() > n_open {
             let open = self.conditions.pop().expect("one is open");
             self.error(open.span, "this condition has no `#endif`");
@@ -138,6 +139,7 @@ impl<'a> Preprocessor<'a> {
         };
         let span = line[1].span;
         let rest = &line[2..];
+
         match name {
             "ifdef" | "ifndef" => {
                 let is_defined = match rest.first().and_then(Token::name) {
@@ -251,6 +253,7 @@ impl<'a> Preprocessor<'a> {
             [open, inner @ .., close] if open.is("<") && close.is(">") => Some(self.text_of(inner)),
             _ => None,
         };
+
         let Some(name) = name else {
             self.error(span, "write `#include \"file\"`");
             return;
@@ -259,6 +262,7 @@ impl<'a> Preprocessor<'a> {
             self.error(span, "files include each other too deeply");
             return;
         }
+
         match (self.include)(&name) {
             Ok(source) => {
                 self.depth += 1;
@@ -314,6 +318,7 @@ impl<'a> Preprocessor<'a> {
                 self.arguments(token, parameters.len(), pending)?
             }
         };
+
         let mut hidden = token.hidden.to_vec();
         hidden.push(name.into());
         let mut body = self.substitute(&definition, &arguments);
@@ -323,6 +328,7 @@ impl<'a> Preprocessor<'a> {
             let union: Vec<_> = part.hidden.iter().chain(&hidden).cloned().collect();
             part.hidden = union.into();
         }
+
         Some(body)
     }
 
@@ -350,6 +356,7 @@ impl<'a> Preprocessor<'a> {
                 arguments.last_mut().expect("there is one").push(next);
             }
         }
+
         if n_parameters == 0 && arguments == [vec![]] {
             arguments.clear();
         }
@@ -361,6 +368,7 @@ impl<'a> Preprocessor<'a> {
             self.error(token.span, message);
             arguments.resize(n_parameters, Vec::new());
         }
+
         Some(arguments)
     }
 
@@ -373,6 +381,7 @@ impl<'a> Preprocessor<'a> {
         let body = &definition.body;
         let mut out: Vec<Token> = Vec::new();
         let mut at = 0;
+
         while at < body.len() {
             let token = &body[at];
             let next_pastes = body.get(at + 1).is_some_and(|next| next.is("##"));
@@ -412,6 +421,7 @@ impl<'a> Preprocessor<'a> {
             }
             at += 1;
         }
+
         out
     }
 
@@ -437,15 +447,18 @@ impl<'a> Preprocessor<'a> {
                 at += 1;
             }
         }
+
         resolved.reverse();
         let mut expanded = Vec::new();
         self.expand(resolved, &mut expanded);
+
         let mut reader = ConditionReader {
             tokens: &expanded,
             at: 0,
             depth: 0,
         };
         let value = reader.binary(0);
+
         match value {
             Some(value) if reader.at == expanded.len() => value != 0,
             _ => {
@@ -512,6 +525,7 @@ impl ConditionReader<'_> {
             return self.unary();
         }
         let mut left = self.binary(level + 1)?;
+
         while let Some(op) = self.operator(LEVELS[level]) {
             let right = self.binary(level + 1)?;
             left = match op {
@@ -530,6 +544,7 @@ impl ConditionReader<'_> {
                 _ => left.checked_rem(right)?,
             };
         }
+
         Some(left)
     }
 
@@ -560,6 +575,7 @@ impl ConditionReader<'_> {
             }
             _ => None,
         };
+
         self.depth -= 1;
         value
     }

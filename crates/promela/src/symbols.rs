@@ -142,6 +142,7 @@ impl Symbols {
             mtype_names: Vec::new(),
             structs: Vec::new(),
         };
+
         symbols.number_mtypes(program, diagnostics);
         for typedef in &program.typedefs {
             let fields = typedef.fields.iter();
@@ -158,6 +159,7 @@ impl Symbols {
             }
             symbols.structs.push((typedef.name.clone(), fields));
         }
+
         for global in &program.globals {
             symbols.declare(global, GLOBAL, None, true, diagnostics);
         }
@@ -278,6 +280,7 @@ impl Symbols {
             }
             _ => return None,
         };
+
         i32::try_from(value).ok().map(i64::from)
     }
 
@@ -314,11 +317,13 @@ impl Symbols {
             let first = self.vars[*before].span;
             diagnostics.push(diagnostic.label(first, "first declared here"));
         }
+
         if self.mtypes.contains_key(&name) {
             let message =
                 format!("`{name}` is an `mtype` constant, so no variable can be called that");
             diagnostics.push(Diagnostic::error("duplicate-name", decl.span, message));
         }
+
         self.order += 1;
         let index = self.vars.len();
         self.scopes[scope].names.push((name.clone(), index));

@@ -271,6 +271,7 @@ fn no_mutation_of_a_model_makes_it_panic() {
         .map(|entry| entry.expect("readable").path())
         .collect();
     paths.sort();
+
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("readable");
         let words: Vec<&str> = text.split_inclusive([' ', '\n']).collect();

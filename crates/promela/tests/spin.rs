@@ -62,6 +62,7 @@ impl Verifier {
             .to_string_lossy();
         let folder = std::env::temp_dir().join(format!("fair-spin-{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).expect("a temporary folder");
+
         let source = model.parent().expect("a file is in a folder");
         for entry in fs::read_dir(source).expect("the models are there") {
             let path = entry.expect("a readable folder").path();
@@ -72,6 +73,7 @@ impl Verifier {
             let to = folder.join(path.file_name().expect("a file has a name"));
             fs::copy(&path, to).expect("a copy");
         }
+
         let file = model.file_name().expect("a file has a name");
         let verifier = Self { folder };
         let generated = verifier.run(
@@ -122,9 +124,10 @@ fn number(report: &str, word: &str, after: bool) -> u64 {
     let at = report
         .find(word)
         .unwrap_or_else(|| panic!("no `{word}` in {report}"));
-    let text = match after {
-        true => report[at + word.len()..].split_whitespace().next(),
-        false => report[..at].split_whitespace().next_back(),
+    let text = if after {
+        report[at + word.len()..].split_whitespace().next()
+    } else {
+        report[..at].split_whitespace().next_back()
     };
     let value: f64 = text.and_then(|text| text.parse().ok()).expect("a number");
     value as u64
@@ -148,9 +151,10 @@ impl Comparison<'_> {
         let agrees = ours == spins;
         if agrees == self.is_excluded(key) {
             let name = &self.name;
-            let difference = match agrees {
-                true => format!("{name}: {key}: the comment says that Spin differs, it does not"),
-                false => format!("{name}: {key}: {ours:?} here, {spins:?} in Spin"),
+            let difference = if agrees {
+                format!("{name}: {key}: the comment says that Spin differs, it does not")
+            } else {
+                format!("{name}: {key}: {ours:?} here, {spins:?} in Spin")
             };
             self.differences.push(difference);
         }
@@ -186,16 +190,19 @@ impl Comparison<'_> {
         };
         self.verifier.compile("plain", &[kind, "-DNOCLAIM"]);
         self.compare_count();
+
         let asserts = self.has("assertions");
         let assertions_hold = !asserts || self.our_verdict("assertions", "none");
         if asserts {
             let spins = self.verifier.holds("plain", &["-E"]);
             self.compare("assertions", assertions_hold, spins);
         }
+
         // Where an assertion fails, every other property meets that error, too.
         if !assertions_hold {
             return;
         }
+
         let spins = self.verifier.holds("plain", &["-A"]);
         self.compare("end-states", self.our_verdict("end-states", "none"), spins);
         if has_acceptance {
@@ -206,6 +213,7 @@ impl Comparison<'_> {
                 .compile("progress", &["-DNP", "-DNOCLAIM", "-DNFAIR=3"]);
             self.compare_cycles("progress", "progress", &["-l"]);
         }
+
         self.compare_claims();
     }
 
@@ -256,9 +264,10 @@ impl Comparison<'_> {
         }
         self.verifier.compile("claims", &["-DNFAIR=3"]);
         for (name, is_claim) in own {
-            match is_claim {
-                true => self.compare_cycles(&name, "claims", &["-a"]),
-                false => self.compare_cycles(&name, "claims", &["-a", "-N", &name]),
+            if is_claim {
+                self.compare_cycles(&name, "claims", &["-a"])
+            } else {
+                self.compare_cycles(&name, "claims", &["-a", "-N", &name])
             }
         }
     }

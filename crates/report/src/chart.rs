@@ -29,6 +29,7 @@ pub fn chart(trace: &StoredTrace) -> String {
         in_flight: BTreeMap::new(),
         digits: trace.run.n_steps().saturating_sub(1).to_string().len(),
     };
+
     let mut out = chart.header();
     for step in 0..trace.run.n_steps() {
         if trace.run.loop_start == Some(step) {
@@ -36,6 +37,7 @@ pub fn chart(trace: &StoredTrace) -> String {
         }
         out += &chart.row(step, &trace.run.states[step]);
     }
+
     if trace.run.loop_start.is_some() {
         out += &chart.separator("back to loop");
     }
@@ -126,6 +128,7 @@ impl Chart {
         let (channel, content) = (&message.channel, &message.message);
         let from = message.from.as_deref();
         let to = message.to.as_deref();
+
         match (from, to) {
             (Some(from), Some(to)) => {
                 let note = format!("{channel}: {content}");

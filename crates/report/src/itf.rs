@@ -213,6 +213,7 @@ fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, 
             .map_err(|reason| ItfError(format!("`#meta` of state {index} is wrong: {reason}")))?,
     };
     let mut values = Vec::new();
+
     for name in vars {
         let Some(value) = object.get(name) else {
             return error(format!("state {index} has no `{name}`"));
@@ -221,6 +222,7 @@ fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, 
             .map_err(|reason| ItfError(format!("`{name}` in state {index}: {reason}")))?;
         values.push(value);
     }
+
     let known = |key: &&String| vars.contains(key) || key.as_str() == "#meta";
     if object.len() > vars.len() + usize::from(object.contains_key("#meta")) {
         let other = object.keys().find(|key| !known(key));
@@ -229,6 +231,7 @@ fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, 
             "state {index} has `{other}`, which is not in `vars`"
         ));
     }
+
     Ok(NamedState {
         values,
         actions: meta.actions,

@@ -89,6 +89,7 @@ impl Question<'_> {
                 }
             }
         }
+
         self.show(explanation.shown(), &mut result);
         result
     }
@@ -106,6 +107,7 @@ impl Question<'_> {
             processes: explained.processes.clone(),
             ..TraceMeta::default()
         };
+
         meta.component = explained.component.map(|size| ComponentNote {
             states: size.n_states,
             steps: size.n_steps,
@@ -125,6 +127,7 @@ impl Question<'_> {
                 meta.conditions.push(note);
             }
         }
+
         for exclusion in &explained.excluded_by {
             meta.excluded_by.push(ExclusionNote {
                 fairness: exclusion.notion.name().to_owned(),
@@ -132,6 +135,7 @@ impl Question<'_> {
                 at: exclusion.at,
             });
         }
+
         StoredTrace {
             meta,
             run: explained.run.clone(),
@@ -161,6 +165,7 @@ impl Question<'_> {
                 "the negation holds in an initial state, so in every system that is described"
             }
         };
+
         result.remarks.push(remark.to_owned());
     }
 

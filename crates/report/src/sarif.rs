@@ -15,6 +15,7 @@ pub fn sarif(report: &Report) -> String {
         results.push(property_result(report, result));
         results.extend(result.warnings.iter().map(|w| warning_result(report, w)));
     }
+
     results.extend(report.warnings.iter().map(|w| warning_result(report, w)));
     let mut rules: Vec<&str> = results
         .iter()
@@ -22,6 +23,7 @@ pub fn sarif(report: &Report) -> String {
         .collect();
     rules.sort_unstable();
     rules.dedup();
+
     let rules: Vec<Json> = rules.into_iter().map(|id| json!({ "id": id })).collect();
     let driver = json!({ "name": TOOL, "version": VERSION, "rules": rules });
     let document = json!({

@@ -37,6 +37,7 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
     if let Some(trace) = &result.trace {
         out += &trace_text_indented(trace, style, "  ");
     }
+
     for branch in &result.branches {
         let _ = writeln!(
             out,
@@ -45,6 +46,7 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
         );
         out += &trace_text_indented(&branch.trace, style, "    ");
     }
+
     out
 }
 

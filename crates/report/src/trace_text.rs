@@ -132,6 +132,7 @@ impl Writer<'_> {
             let all: Vec<_> = trace.run.vars.iter().zip(&first.values).collect();
             self.line(&format!("start: {}", assignments(&all, "nothing to see")));
         }
+
         for step in 0..trace.run.n_steps() {
             if trace.run.loop_start == Some(step) {
                 self.heading("loop:");
@@ -146,6 +147,7 @@ impl Writer<'_> {
             let changes = changes(trace, step);
             self.line(&format!("  {step:>digits$}  {name}{padding}  {changes}"));
         }
+
         if trace.run.loop_start.is_some() {
             let back = self
                 .style
@@ -187,6 +189,7 @@ impl Writer<'_> {
             ));
             self.line("  and a run that takes all of them for ever violates the property too");
         }
+
         let notes = meta.conditions.iter().chain(&meta.assumptions);
         let notes: Vec<&ConditionNote> = notes.collect();
         if notes.is_empty() {
@@ -196,6 +199,7 @@ impl Writer<'_> {
             None => self.heading("why this loop is fair:"),
             Some(_) => self.heading("why that run is fair to annotations and assumptions:"),
         }
+
         let groups = groups_by_reason(&notes);
         let listed = groups.iter().filter(|group| group.len() <= MAX_LISTED);
         let widths = listed.flatten().map(|note| note.condition.chars().count());
@@ -225,6 +229,7 @@ impl Writer<'_> {
             ));
             return;
         }
+
         for note in group {
             let reason = reason_text(note);
             self.line(&format!("  {:width$}  {reason}", note.condition));
@@ -237,12 +242,14 @@ impl Writer<'_> {
             return;
         }
         self.heading("what would exclude this loop (there may be others):");
+
         let mut notions: Vec<&str> = Vec::new();
         for note in notes {
             if !notions.contains(&note.fairness.as_str()) {
                 notions.push(&note.fairness);
             }
         }
+
         let width = notions.iter().map(|notion| notion.len()).max().unwrap_or(0);
         for notion in notions {
             let group: Vec<_> = notes.iter().filter(|n| n.fairness == notion).collect();
@@ -280,9 +287,10 @@ fn step_name(state: &NamedState) -> String {
         };
         actions.iter().any(|action| action.split('/').any(own))
     };
-    match state.movers.iter().all(evident) {
-        true => name,
-        false => format!("{name} {{{}}}", state.movers.join(", ")),
+    if state.movers.iter().all(evident) {
+        name
+    } else {
+        format!("{name} {{{}}}", state.movers.join(", "))
     }
 }
 
@@ -291,9 +299,10 @@ fn assignments(pairs: &[(&String, &Value)], nothing: &str) -> String {
         .iter()
         .map(|(name, v)| format!("{name} = {v}"))
         .collect();
-    match text.is_empty() {
-        true => nothing.to_owned(),
-        false => text.join(", "),
+    if text.is_empty() {
+        nothing.to_owned()
+    } else {
+        text.join(", ")
     }
 }
 

@@ -21,6 +21,7 @@ fn json_has_the_promised_keys() {
         value.as_object().unwrap().keys().cloned().collect()
     };
     assert_eq!(keys(&document), ["tool", "version", "file", "results"]);
+
     let result_keys = [
         "property",
         "formula",
@@ -38,6 +39,7 @@ fn json_has_the_promised_keys() {
         "warnings",
         "trace",
     ];
+
     let results = document["results"].as_array().unwrap();
     let basis_keys = ["confidence", "reductions", "solvers", "instances"];
     assert!(
@@ -47,6 +49,7 @@ fn json_has_the_promised_keys() {
     );
     assert!(results.iter().all(|result| keys(result) == result_keys));
     assert_eq!(document["results"][1]["trace"], serde_json::Value::Null);
+
     let trace = &document["results"][0]["trace"];
     assert_eq!(keys(trace), ["#meta", "vars", "states", "loop"]);
     for condition in trace["#meta"]["conditions"].as_array().unwrap() {

@@ -202,6 +202,7 @@ fn traces_of_other_models_are_refused() {
         message(|t| t.run.vars[0] = "y".to_owned()),
         "the model has no variable `y`"
     );
+
     let lost = message(|t| {
         t.run.vars.pop();
         t.run.states.iter_mut().for_each(|s| drop(s.values.pop()));
@@ -336,6 +337,7 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
             fair_because: why,
             at,
         });
+
     let notes = prop::collection::vec(note, 0..3);
     let exclusion =
         (name(), name(), 0_usize..9).prop_map(|(fairness, subject, at)| ExclusionNote {
@@ -343,6 +345,7 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
             subject,
             at,
         });
+
     let error = (name(), prop::option::of(name()), any::<Option<usize>>()).prop_map(
         |(message, file, line)| ErrorNote {
             message,
@@ -352,6 +355,7 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
             column: line,
         },
     );
+
     let exclusions = prop::collection::vec(exclusion, 0..3);
     let texts = prop::collection::vec(prop::option::of(name()), 5);
     let pair = || prop::option::of((0_usize..99, 0_usize..99));

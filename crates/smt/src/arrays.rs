@@ -152,6 +152,7 @@ impl ArrayReduction {
             };
             return Arc::clone(name);
         };
+
         let name: Arc<str> = Arc::from(to_smtlib(array));
         if self.updates.iter().any(|update| update.name == name) {
             return name;
@@ -274,6 +275,7 @@ impl ArrayReduction {
             let entries = BTreeMap::new();
             arrays.insert(Arc::clone(name), ArrayValue { default, entries });
         }
+
         loop {
             let before = arrays.clone();
             self.share_defaults(model, &mut arrays)?;
@@ -281,6 +283,7 @@ impl ArrayReduction {
                 break;
             }
         }
+
         for (name, index) in &self.reads {
             let (at, value) = (model.int(index)?, model.int(&element(name, index))?);
             let array = arrays.get_mut(name)?;

@@ -111,6 +111,7 @@ impl Split<'_> {
             return false;
         }
         self.n_left -= 1;
+
         let mut case = case.clone();
         if !case.add_all(open) || !case.propagate() {
             return true;
@@ -159,6 +160,7 @@ impl Case {
                 }
             }
         }
+
         true
     }
 
@@ -169,6 +171,7 @@ impl Case {
         if self.literals.contains(&Term::not(term.clone())) {
             return false;
         }
+
         match (atom, sign) {
             (Term::Le(linear), true) => {
                 let row = self.row(linear);
@@ -191,6 +194,7 @@ impl Case {
             // Of other atoms only the truth value is used.
             _ => {}
         }
+
         true
     }
 
@@ -213,6 +217,7 @@ impl Case {
         }
         let number = self.variables.len();
         self.variables.insert(term.clone(), number);
+
         if let Term::Div(inner, divisor) | Term::Mod(inner, divisor) = term {
             let quotient = Term::Div(inner.clone(), *divisor);
             let multiple = Linear::of(&quotient).checked_times(*divisor);
@@ -229,6 +234,7 @@ impl Case {
                 self.equations.push(same);
             }
         }
+
         number
     }
 

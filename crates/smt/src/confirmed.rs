@@ -67,6 +67,7 @@ impl Confirmed {
             &whole
         };
         let mut silence = Vec::new();
+
         for other in &mut self.others {
             match other.check(question) {
                 Answer::Unsat => {
@@ -83,10 +84,12 @@ impl Confirmed {
                 Answer::Unknown(why) => silence.push(format!("{}: {why}", other.name())),
             }
         }
+
         if self.is_required {
             let why = silence.join("; ");
             return Answer::Unknown(format!("not confirmed by {why}"));
         }
+
         Answer::Unsat
     }
 }

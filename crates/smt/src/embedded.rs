@@ -145,6 +145,7 @@ impl Solver for Embedded {
         if self.budget.check(0, 0).is_err() {
             return Answer::Unknown(STOPPED.to_owned());
         }
+
         // A panic of the solver must not be worse than no answer.
         let answer = catch_unwind(AssertUnwindSafe(|| {
             if assumptions.is_empty() {
@@ -156,6 +157,7 @@ impl Solver for Embedded {
             self.close_level();
             answer
         }));
+
         answer.unwrap_or_else(|_| {
             self.solver = Rz3Solver::new();
             self.arrays = ArrayReduction::default();

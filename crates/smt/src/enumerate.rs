@@ -63,6 +63,7 @@ fn enumerate_asserted(solver: &mut dyn Solver, dimensions: &[(Term, Vec<i64>)]) 
             break;
         }
     }
+
     if gave_up {
         rows.extend(one_by_one(solver, dimensions, &rows)?);
     }

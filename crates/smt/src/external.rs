@@ -109,6 +109,7 @@ impl External {
             time_limit,
             ..
         } = &self.program;
+
         let mut connection = self.launch.launch(executable, arguments)?;
         connection.send("(set-option :print-success false)")?;
         connection.send("(set-option :produce-models true)")?;
@@ -117,11 +118,13 @@ impl External {
             let millis = self.patience.as_millis().to_string();
             connection.send(&option.replace("{}", &millis))?;
         }
+
         connection.send("(set-option :global-declarations true)")?;
         connection.send("(set-logic ALL)")?;
         self.connection = Some(connection);
         self.declared.clear();
         self.probe()?;
+
         for (depth, level) in self.levels.levels().to_vec().iter().enumerate() {
             if depth > 0 {
                 self.say("(push 1)")?;
@@ -130,6 +133,7 @@ impl External {
                 self.say_assert(term)?;
             }
         }
+
         Ok(())
     }
 
@@ -218,16 +222,20 @@ impl External {
             self.declare(&literal)?;
             names.push((literal, term));
         }
+
         self.say("(push 1)")?;
         for (literal, term) in &names {
             let implication = Term::implies(literal.clone(), (*term).clone());
             self.say_assert(&implication)?;
         }
+
         let literals: Vec<String> = names.iter().map(|(l, _)| to_smtlib(l)).collect();
-        match literals.is_empty() {
-            true => self.say("(check-sat)")?,
-            false => self.say(&format!("(check-sat-assuming ({}))", literals.join(" ")))?,
+        if literals.is_empty() {
+            self.say("(check-sat)")?
+        } else {
+            self.say(&format!("(check-sat-assuming ({}))", literals.join(" ")))?
         }
+
         let answer = match self.hear()?.trim() {
             "unsat" => {
                 self.core = self.hear_core(assumptions.len())?;
@@ -241,6 +249,7 @@ impl External {
                 return Err(io::Error::other(format!("it printed `{shown}`")));
             }
         };
+
         self.say("(pop 1)")?;
         Ok(answer)
     }
@@ -266,6 +275,7 @@ impl External {
             term.collect_vars(&mut vars);
         }
         let mut model = Model::default();
+
         for (name, _) in &vars {
             self.say(&format!("(get-value ({}))", symbol(name)))?;
             let value = match self.hear_expression()? {
@@ -283,6 +293,7 @@ impl External {
                 }
             }
         }
+
         Ok(checked(model, &self.levels, assumptions))
     }
 

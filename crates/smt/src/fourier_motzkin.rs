@@ -86,6 +86,7 @@ fn refute(mut rows: Vec<Row>, mut equations: Vec<Row>) -> Option<bool> {
             }
         }
     }
+
     eliminate(rows)
 }
 

@@ -42,6 +42,7 @@ impl Launch for SystemProcesses {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
+
         let mut stdin = child.stdin.take().expect("it is piped");
         let stdout = child.stdout.take().expect("it is piped");
         let (sender, lines) = channel();
@@ -53,6 +54,7 @@ impl Launch for SystemProcesses {
                 }
             }
         });
+
         // A process that does not read must not make its caller wait: the next answer is late
         // then, and the process is ended.
         let (said, to_say) = channel::<String>();

@@ -188,9 +188,10 @@ impl Linear {
                 Term::Mod(_, divisor) => (Some(0), Some(divisor - 1)),
                 _ => (None, None),
             };
-            let (least, greatest) = match *factor > 0 {
-                true => (least, greatest),
-                false => (greatest, least),
+            let (least, greatest) = if *factor > 0 {
+                (least, greatest)
+            } else {
+                (greatest, least)
             };
             let add = |sum: Option<i128>, part: Option<i128>| Some(sum? + part? * factor);
             low = add(low, least);

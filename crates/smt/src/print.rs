@@ -57,9 +57,10 @@ fn write_call(out: &mut String, function: &str, operands: &[&Term]) {
 }
 
 fn write_int(out: &mut String, value: i128) {
-    let _ = match value < 0 {
-        true => write!(out, "(- {})", value.unsigned_abs()),
-        false => write!(out, "{value}"),
+    let _ = if value < 0 {
+        write!(out, "(- {})", value.unsigned_abs())
+    } else {
+        write!(out, "{value}")
     };
 }
 

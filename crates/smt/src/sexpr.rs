@@ -49,6 +49,7 @@ pub(crate) fn parse(text: &str) -> Option<Sexpr> {
             None => return None,
         }
     }
+
     result.filter(|_| open.is_empty())
 }
 

@@ -124,6 +124,7 @@ impl Term {
                 }
             }
         }
+
         let contradicts = |part: &Self| match part {
             Self::Not(inner) => kept.contains(&**inner),
             _ => false,

@@ -27,9 +27,10 @@ impl ArrayValue {
     /// The array with one element replaced.
     #[must_use]
     pub fn with(mut self, index: i128, value: i128) -> Self {
-        match value == self.default {
-            true => self.entries.remove(&index),
-            false => self.entries.insert(index, value),
+        if value == self.default {
+            self.entries.remove(&index)
+        } else {
+            self.entries.insert(index, value)
         };
         self
     }

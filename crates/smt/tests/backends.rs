@@ -91,6 +91,7 @@ fn backends_agree() {
             solvers.push(Box::new(solver));
         }
     }
+
     let mut numbers = Numbers(7);
     let mut n_unknown = 0;
     for _ in 0..200 {
@@ -109,6 +110,7 @@ fn backends_agree() {
             "{parts:?}: {answers:?}"
         );
     }
+
     assert!(n_unknown <= 60, "{n_unknown} questions without an answer");
 }
 

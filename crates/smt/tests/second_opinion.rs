@@ -89,6 +89,7 @@ fn what_is_refuted_has_no_solution() {
         n_refuted += usize::from(refuted && is_bounded);
         n_impossible += usize::from(!solution && is_bounded);
     }
+
     assert!(n_impossible > 100, "{n_impossible}");
     assert!(
         n_refuted * 2 > n_impossible,
@@ -157,6 +158,7 @@ fn confirmations_are_counted_and_lies_end_the_belief() {
         "{why}"
     );
     assert!(why.contains("|x|"), "{why}");
+
     let impossible = [Term::lt(int("x"), Term::Int(0))];
     assert!(matches!(solver.check(&impossible), Answer::Unknown(_)));
 
@@ -164,6 +166,7 @@ fn confirmations_are_counted_and_lies_end_the_belief() {
     let mut alone = Confirmed::offered(Box::new(Fixed(Answer::Unsat)), vec![Box::new(silent())]);
     assert_eq!(alone.check(&[]), Answer::Unsat);
     assert_eq!(alone.trust().n_confirmed, 0);
+
     let mut strict = Confirmed::new(Fixed(Answer::Unsat), silent());
     assert!(matches!(strict.check(&[]), Answer::Unknown(_)));
 }

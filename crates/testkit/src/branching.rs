@@ -234,6 +234,7 @@ impl BranchingOracle {
                 return false;
             }
         }
+
         true
     }
 
@@ -261,6 +262,7 @@ impl BranchingOracle {
             }
             reached
         };
+
         let closure: Vec<Vec<usize>> = (0..n_states).map(reaches).collect();
         let mut options = Vec::new();
         for (state, reached) in closure.iter().enumerate() {
@@ -278,6 +280,7 @@ impl BranchingOracle {
             }
             options.push(option);
         }
+
         self.conjoin(&options)
     }
 
@@ -307,6 +310,7 @@ impl BranchingOracle {
                 .map(|letter| letter[atom.index()] == value)
                 .collect()
         };
+
         match assumption {
             Assumption::Infinitely(atom, value) => {
                 let holds = where_value(*atom, *value);
@@ -372,6 +376,7 @@ impl<'o> Tableau<'o> {
             elementary: Vec::new(),
             truth: Vec::new(),
         };
+
         tableau.root = tableau.add(path);
         let is_elementary = |f: &Simple| matches!(f, Simple::Next(_) | Simple::Until(..));
         tableau.elementary = (0..tableau.formulas.len())
@@ -380,6 +385,7 @@ impl<'o> Tableau<'o> {
         if tableau.elementary.len() > MAX_ELEMENTARY {
             return None;
         }
+
         for formula in 0..tableau.formulas.len() {
             let nodes = 0..tableau.n_nodes();
             let truth = nodes
@@ -387,6 +393,7 @@ impl<'o> Tableau<'o> {
                 .collect();
             tableau.truth.push(truth);
         }
+
         Some(tableau)
     }
 
@@ -526,6 +533,7 @@ impl<'o> Tableau<'o> {
                 requirements.push((0..self.n_nodes()).map(fulfilled).collect());
             }
         }
+
         let mut core = vec![true; self.n_nodes()];
         loop {
             let before = core.clone();
@@ -568,12 +576,14 @@ pub fn random_ctl_star(random: &mut Random, n_atoms: usize) -> CtlStar {
         let size = random.below(4);
         let path = random_formula(random, n_atoms, size);
         let path = substitute(random, &path, &parts);
-        let quantifier = match random.chance(50) {
-            true => PathQuantifier::All,
-            false => PathQuantifier::Exists,
+        let quantifier = if random.chance(50) {
+            PathQuantifier::All
+        } else {
+            PathQuantifier::Exists
         };
         parts.push(builder.quantify(quantifier, path));
     }
+
     let last = parts.last().expect("there is one").clone();
     let root = match random.below(5) {
         0 => Ltl::not(last),
@@ -581,6 +591,7 @@ pub fn random_ctl_star(random: &mut Random, n_atoms: usize) -> CtlStar {
         2 => Ltl::iff(Ltl::atom(AtomId::new(random.below(n_atoms))), last),
         _ => last,
     };
+
     builder.finish(root).expect("a state formula")
 }
 

@@ -13,6 +13,7 @@ pub fn random_formula(random: &mut Random, n_atoms: usize, size: usize) -> Ltl {
             _ => Ltl::atom(AtomId::new(random.below(n_atoms))),
         };
     }
+
     let left = random.below(size);
     let right = size - 1 - left;
     let one = |random: &mut Random| random_formula(random, n_atoms, size - 1);

@@ -111,6 +111,7 @@ impl Generator<'_> {
         } else if self.random.chance(40) {
             self.add_channels();
         }
+
         self.parts.events.push(Event {
             name: "go".into(),
             span: Span::nowhere(),
@@ -120,6 +121,7 @@ impl Generator<'_> {
             let process = self.process(position);
             self.parts.processes.push(process);
         }
+
         self.add_atoms();
         self.add_fairness();
         self.add_rulers();
@@ -170,6 +172,7 @@ impl Generator<'_> {
                 Initial::Values(vec![Expr::Int(0); n])
             }
         };
+
         for (name, ty, owner, n_cells) in [
             ("x", range.clone(), None, 1),
             ("a", array, None, 2),
@@ -289,9 +292,10 @@ impl Generator<'_> {
 
         if self.random.chance(30) {
             let second = self.bound("j");
-            let lo = match self.random.chance(50) {
-                true => Expr::Bound(first),
-                false => Expr::Int(0),
+            let lo = if self.random.chance(50) {
+                Expr::Bound(first)
+            } else {
+                Expr::Int(0)
             };
             let hi = Expr::Int(1);
             step.parameters.push(Parameter {
@@ -320,11 +324,15 @@ impl Generator<'_> {
         let n_components = if channel == 0 { 2 } else { 1 };
         let reference = ChannelRef {
             channel: ChannelId::new(channel),
-            index: index.map(|index| match self.is_rich() {
-                true => index,
-                false => Box::new(Expr::Int(0)),
+            index: index.map(|index| {
+                if self.is_rich() {
+                    index
+                } else {
+                    Box::new(Expr::Int(0))
+                }
             }),
         };
+
         if self.is_loose() && self.random.chance(60 - self.data) {
             // Pairs of neighbours meet: the event of a process, or of the next.
             let process = self.process.index();
@@ -334,6 +342,7 @@ impl Generator<'_> {
                 arguments: vec![Expr::Int(2 + meeting as i64)],
             };
         }
+
         match self.random.below(10) {
             0 | 1 if has_channels => Sync::Send {
                 channel: reference,
@@ -373,9 +382,10 @@ impl Generator<'_> {
     }
 
     fn element(&mut self) -> Place {
-        let index = match self.is_rich() {
-            true => self.expr(1, true),
-            false => Expr::Int(1 + self.random.below(2) as i64),
+        let index = if self.is_rich() {
+            self.expr(1, true)
+        } else {
+            Expr::Int(1 + self.random.below(2) as i64)
         };
         place(ARRAY, None, vec![Access::Index(index)])
     }
@@ -397,6 +407,7 @@ impl Generator<'_> {
         {
             return Stmt::new(kind, Span::nowhere());
         }
+
         let kind = match self.random.below(if depth == 0 { 5 } else { 10 }) {
             0..=2 => StmtKind::Assign(place(X, None, vec![]), self.small_value()),
             3 => {
@@ -428,12 +439,16 @@ impl Generator<'_> {
             8 if self.is_rich() && self.random.chance(10) => {
                 StmtKind::Assert(self.condition(2, true))
             }
-            9 if self.is_rich() && self.random.chance(20) => match self.random.chance(50) {
-                true => StmtKind::Fail("wrong".into()),
-                false => StmtKind::Exhausted,
-            },
+            9 if self.is_rich() && self.random.chance(20) => {
+                if self.random.chance(50) {
+                    StmtKind::Fail("wrong".into())
+                } else {
+                    StmtKind::Exhausted
+                }
+            }
             _ => StmtKind::Assign(place(X, None, vec![]), Expr::Int(0)),
         };
+
         // shape: the generator makes no other statement that binds a name for those after it.
         let scoped = matches!(kind, StmtKind::Choose(..));
         if scoped {
@@ -441,6 +456,7 @@ impl Generator<'_> {
             // simpler than tracking blocks.
             self.bounds.pop();
         }
+
         Stmt::new(kind, Span::nowhere())
     }
 
@@ -450,21 +466,23 @@ impl Generator<'_> {
         let counter = self.bound("n");
         let start = self.expr(1, true);
         self.bounds.push(counter);
+
         let bound = || Expr::Bound(counter);
         let mut body = self.effect(depth - 1);
         let next = Expr::binary(BinaryOp::Add, bound(), Expr::Int(1));
         body.push(plain(StmtKind::Set(counter, next)));
+
         // Loops without end are tried elsewhere: the reference semantics takes its time for them.
         let below = Expr::binary(BinaryOp::Lt, bound(), self.expr(1, true));
         let small = Expr::binary(BinaryOp::Le, bound(), Expr::Int(2));
         let condition = Expr::all([small, below]);
-        let value = match self.random.chance(50) {
-            true => {
-                let n_values = if self.is_rich() { 4 } else { 2 };
-                Expr::binary(BinaryOp::Mod, bound(), Expr::Int(n_values))
-            }
-            false => self.small_value(),
+        let value = if self.random.chance(50) {
+            let n_values = if self.is_rich() { 4 } else { 2 };
+            Expr::binary(BinaryOp::Mod, bound(), Expr::Int(n_values))
+        } else {
+            self.small_value()
         };
+
         let last = StmtKind::Assign(place(X, None, vec![]), value);
         self.bounds.pop();
         let sequence = vec![

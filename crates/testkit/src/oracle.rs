@@ -28,6 +28,7 @@ impl ReferenceGraph {
         let numbered = states.iter().cloned().enumerate();
         let mut number_by_state: BTreeMap<State, usize> = numbered.map(|(n, s)| (s, n)).collect();
         let mut steps = Vec::new();
+
         while steps.len() < states.len() {
             if states.len() > max_states {
                 return Ok(None);
@@ -45,6 +46,7 @@ impl ReferenceGraph {
             }
             steps.push(leaving);
         }
+
         Ok(Some(Self {
             states,
             n_initial,
@@ -98,6 +100,7 @@ pub fn fair_run_exists(
     let reach = reachability(&edges, n_nodes);
     let mut judgement = Judgement::None;
     let mut done = vec![false; n_nodes];
+
     for node in 0..n_nodes {
         if done[node] {
             continue;
@@ -127,6 +130,7 @@ pub fn fair_run_exists(
             }
         }
     }
+
     Ok(judgement)
 }
 
@@ -150,6 +154,7 @@ fn product(
             nodes.len() - 1
         })
     };
+
     for state in 0..graph.n_initial {
         let first = letter(state, None)?;
         for start in &automaton.initial {
@@ -160,6 +165,7 @@ fn product(
             }
         }
     }
+
     let mut edges = Vec::new();
     let mut next = 0;
     while next < nodes.len() {
@@ -189,6 +195,7 @@ fn product(
         }
         next += 1;
     }
+
     Ok((edges, nodes.len()))
 }
 
@@ -218,9 +225,10 @@ fn is_strongly_connected(edges: &[&ProductEdge]) -> bool {
         let mut next = 0;
         while next < reached.len() {
             for edge in edges {
-                let (a, b) = match forward {
-                    true => (edge.source, edge.target),
-                    false => (edge.target, edge.source),
+                let (a, b) = if forward {
+                    (edge.source, edge.target)
+                } else {
+                    (edge.target, edge.source)
                 };
                 if a == reached[next] && !reached.contains(&b) {
                     reached.push(b);
@@ -230,6 +238,7 @@ fn is_strongly_connected(edges: &[&ProductEdge]) -> bool {
         }
         reached
     };
+
     let start = edges[0].source;
     let (there, back) = (reaches(start, true), reaches(start, false));
     let covered = |edge: &&ProductEdge| {
@@ -279,6 +288,7 @@ fn is_fair_to(
         Subject::Choice(command) => step.commands.contains(command),
         Subject::Timer(cell) => step.timers_set.contains(cell),
     };
+
     let enabled = |edge: &&ProductEdge| match condition.subject {
         Subject::Timer(cell) => {
             let value = graph.states[edge.state].cells[cell];
@@ -286,6 +296,7 @@ fn is_fair_to(
         }
         _ => graph.steps[edge.state].iter().any(|(s, _)| involves(s)),
     };
+
     let taken = edges
         .iter()
         .any(|edge| involves(&graph.steps[edge.state][edge.step].0));

@@ -295,6 +295,7 @@ pub fn growing_program(random: &mut Random) -> (String, Vec<&'static str>) {
         "x + y < 6",
         "true",
     ];
+
     const EFFECTS: [&str; 11] = [
         "x := x + 1",
         "x := x + 1",
@@ -308,6 +309,7 @@ pub fn growing_program(random: &mut Random) -> (String, Vec<&'static str>) {
         "x, y := 0, y + 1",
         "skip",
     ];
+
     const GOALS: [&str; 7] = [
         "x == 0",
         "x < y",
@@ -317,6 +319,7 @@ pub fn growing_program(random: &mut Random) -> (String, Vec<&'static str>) {
         "x > 10",
         "x == y",
     ];
+
     let mut text = String::from("var x, y : int = 0\nprocess P {\n    init a\n");
     for (from, to) in [("a", "b"), ("b", "a")] {
         let condition = random.pick(&CONDITIONS);
@@ -334,11 +337,13 @@ pub fn growing_program(random: &mut Random) -> (String, Vec<&'static str>) {
         }
         text.push_str("    }\n");
     }
+
     text.push_str("}\n");
     let goals: Vec<&str> = (0..2).map(|_| *random.pick(&GOALS)).collect();
     for (number, goal) in goals.iter().enumerate() {
         let _ = writeln!(text, "property recurs{number}: always eventually ({goal})");
         let _ = writeln!(text, "property settles{number}: eventually always ({goal})");
     }
+
     (text, goals)
 }

@@ -63,6 +63,7 @@ pub fn judge(
         Judgement::None => Some(true),
         Judgement::TooLarge => None,
     };
+
     match property {
         Property::Ltl(formula) => {
             let negation = logic::translate(&Ltl::not(formula.clone()));

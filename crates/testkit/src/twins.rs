@@ -103,6 +103,7 @@ impl Twin {
             "chan c[{}] of 0..{TOP}\nchan r of 0..{TOP}",
             self.capacity
         );
+
         for (number, process) in self.processes.iter().enumerate() {
             let _ = writeln!(text, "process P{number} {{\n    init l0");
             for location in 0..process.n_locations {
@@ -125,6 +126,7 @@ impl Twin {
             }
             let _ = writeln!(text, "}}");
         }
+
         for (number, formula) in self.formulas.iter().enumerate() {
             let _ = writeln!(text, "property p{number}: {}", formula.text(&plain));
         }
@@ -143,6 +145,7 @@ impl Twin {
             "chan c = [{}] of {{ byte }};\nchan r = [0] of {{ byte }};",
             self.capacity
         );
+
         for (number, process) in self.processes.iter().enumerate() {
             let _ = writeln!(text, "active proctype P{number}() {{");
             for location in 0..process.n_locations {
@@ -174,6 +177,7 @@ impl Twin {
             }
             let _ = writeln!(text, "}}");
         }
+
         for (number, formula) in self.formulas.iter().enumerate() {
             let _ = writeln!(text, "ltl p{number} {{ {} }}", formula.text(&plain));
         }
@@ -194,6 +198,7 @@ impl Twin {
                 let _ = writeln!(text, "#define ne{variable}_{value} x{variable} != {value};");
             }
         }
+
         for (number, process) in self.processes.iter().enumerate() {
             for location in 0..process.n_locations {
                 let choices = process
@@ -214,13 +219,15 @@ impl Twin {
                         format!("({guard}{what} -> P{number}_l{}())", step.target)
                     });
                 let choices: Vec<String> = choices.collect();
-                let body = match choices.is_empty() {
-                    true => "Stop".to_owned(),
-                    false => choices.join(" [] "),
+                let body = if choices.is_empty() {
+                    "Stop".to_owned()
+                } else {
+                    choices.join(" [] ")
                 };
                 let _ = writeln!(text, "P{number}_l{location}() = {body};");
             }
         }
+
         let all = (0..self.processes.len()).map(|number| format!("P{number}_l0()"));
         let all: Vec<String> = all.collect();
         let _ = writeln!(text, "System() = {};", all.join(" ||| "));
@@ -307,6 +314,7 @@ fn process(random: &mut Random, n_variables: usize) -> Process {
             kind,
         }
     };
+
     Process {
         n_locations,
         steps: (0..n_steps).map(|_| step(random)).collect(),

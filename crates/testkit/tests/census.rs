@@ -45,6 +45,7 @@ fn random_models_and_properties_have_every_construct_and_it_matters() {
         ]);
         census.add_model(&random_model(&mut random, shape));
     }
+
     for seed in 0..u64::from(cases(2_500)) {
         let mut random = Random::new(seed);
         let model = random_model(&mut random, ModelShape::Tiny);
@@ -56,6 +57,7 @@ fn random_models_and_properties_have_every_construct_and_it_matters() {
             Fairness::parse(NOTIONS[random.below(NOTIONS.len())]).expect("the names are right");
         census.add_property(&model, &graph, (&property, fairness), &mut random);
     }
+
     println!("{}", census.table());
     assert_complete(&census);
 }

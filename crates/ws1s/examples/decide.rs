@@ -18,6 +18,7 @@ fn main() {
             std::process::exit(2);
         }
     };
+
     let start = Instant::now();
     let clock = || start.elapsed();
     let options = ws1s::Options {
@@ -35,6 +36,7 @@ fn main() {
         let (line, column) = source.line_column(span.start as usize);
         println!("{}:{line}:{column}: {}", source.name, diagnostic.message);
     }
+
     print!("{}", ws1s::print_answers(&report));
     if arguments.iter().any(|argument| argument == "-s") {
         print!("{}", ws1s::print_statistics(&report));

@@ -86,6 +86,7 @@ impl Atom {
             numbers: FxHashMap::default(),
             states: vec![None],
         };
+
         let mut roots = Vec::new();
         while roots.len() < explorer.states.len() {
             let state = explorer.states[roots.len()];
@@ -94,6 +95,7 @@ impl Atom {
                 meter.check(roots.len(), explorer.arena.bytes())?;
             }
         }
+
         let output = |state: &Option<State>| state.map_or(UNDEFINED, |state| self.output(state));
         let outputs: Vec<u32> = explorer.states.iter().map(output).collect();
         minimise(
@@ -120,6 +122,7 @@ impl Atom {
             NO => return FALSE,
             _ => {}
         }
+
         let pending = match (self, state) {
             (Self::Pointwise { .. }, _) => Some(true),
             (Self::In(_), [1, ..]) => Some(false),
@@ -133,6 +136,7 @@ impl Atom {
             (Self::Number(n), [_, position, _]) => Some(rest(*n, position) == 0),
             _ => None,
         };
+
         match pending {
             Some(true) => TRUE,
             Some(false) => FALSE,

@@ -34,9 +34,10 @@ impl Formulas {
     pub fn automaton(&self, formula: &Formula, budget: &Budget) -> Result<Automaton, Unknown> {
         let mut solver = Solver::new(budget);
         let machine = solver.machine(self, formula.shape)?;
-        let machine = match formula.negated {
-            true => Rc::new((*machine).clone().complement()),
-            false => machine,
+        let machine = if formula.negated {
+            Rc::new((*machine).clone().complement())
+        } else {
+            machine
         };
         Ok(Automaton {
             machine,
@@ -64,11 +65,13 @@ impl Automaton {
                 vars,
             });
         };
+
         let (nodes, roots, outputs) = with_full_track(graph, track);
         let machine = minimise(&nodes.into_nodes(), &roots, &outputs, vars.len(), meter)?;
         // No state reads the track any more.
         let mut erased = vec![false; vars.len()];
         erased[track as usize] = true;
+
         let kept = vars.iter().enumerate().filter(|(index, _)| !erased[*index]);
         let vars = kept.map(|(_, var)| *var).collect();
         let mut tracks = Vec::new();
@@ -153,6 +156,7 @@ impl Automaton {
         let mut vars = [&self.vars[..], &other.vars].concat();
         vars.sort_unstable();
         vars.dedup();
+
         let map = |automaton: &Self| -> Vec<u32> {
             let position = |var| vars.binary_search(var).expect("in the union") as u32;
             automaton.vars.iter().map(position).collect()
@@ -177,6 +181,7 @@ impl Automaton {
             vars.len(),
             &mut meter,
         )?;
+
         Ok(Self {
             machine: Rc::new(machine),
             vars,
@@ -240,9 +245,10 @@ impl Automaton {
         let position = |var| sorted.binary_search(var).expect("just sorted") as u32;
         let tracks: Vec<u32> = vars.iter().map(position).collect();
         let mut meter = Meter::new(budget);
-        let machine = match tracks.is_sorted() {
-            true => Rc::clone(&self.machine),
-            false => Rc::new(reorder(&self.machine, &tracks, vars.len(), &mut meter)?),
+        let machine = if tracks.is_sorted() {
+            Rc::clone(&self.machine)
+        } else {
+            Rc::new(reorder(&self.machine, &tracks, vars.len(), &mut meter)?)
         };
         Ok(Some(Self {
             machine,
@@ -293,17 +299,23 @@ impl Automaton {
 fn with_full_track(graph: &Graph<'_>, track: u32) -> (Arena, Vec<NodeRef>, Vec<u32>) {
     let mut arena = Arena::new();
     let mut images: Vec<NodeRef> = Vec::with_capacity(graph.nodes.len());
-    let image = |images: &[NodeRef], at: NodeRef| match at.is_terminal() {
-        true => at,
-        false => images[at.index()],
+    let image = |images: &[NodeRef], at: NodeRef| {
+        if at.is_terminal() {
+            at
+        } else {
+            images[at.index()]
+        }
     };
+
     for node in graph.nodes {
         let (low, high) = (image(&images, node.low), image(&images, node.high));
-        images.push(match node.track == track {
-            true => high,
-            false => arena.node(node.track, low, high),
+        images.push(if node.track == track {
+            high
+        } else {
+            arena.node(node.track, low, high)
         });
     }
+
     let roots: Vec<NodeRef> = graph
         .roots
         .iter()
@@ -316,5 +328,6 @@ fn with_full_track(graph: &Graph<'_>, track: u32) -> (Arena, Vec<NodeRef>, Vec<u
         may_be_undefined: Vec::new(),
         n_tracks: graph.n_tracks,
     };
+
     machine.reachable()
 }

@@ -97,9 +97,10 @@ impl Automaton {
                     bit.map(|bit| format!("{}{index}", if bit { "" } else { "!" }))
                 };
                 let literals: Vec<String> = bits.iter().enumerate().filter_map(literal).collect();
-                let guard = match literals.is_empty() {
-                    true => "t".to_owned(),
-                    false => literals.join("&"),
+                let guard = if literals.is_empty() {
+                    "t".to_owned()
+                } else {
+                    literals.join("&")
                 };
                 let _ = writeln!(text, "[{guard}] {target}");
             }

@@ -167,6 +167,7 @@ pub(crate) fn elaborate(syntax: &Syntax, loader: &mut Loader<'_>) -> Elaborated 
         exports: Vec::new(),
         diagnostics: Vec::new(),
     };
+
     elaborator.program(truth)
 }
 
@@ -218,6 +219,7 @@ impl Elaborator<'_, '_, '_> {
         if let Some((_, binding)) = local {
             return Ok(binding.clone());
         }
+
         match self.globals.get(name) {
             Some((Global::Variable(var), at)) if *at < self.now => {
                 let var = *var;
@@ -315,9 +317,12 @@ impl Elaborator<'_, '_, '_> {
     fn quantify(&mut self, universal: bool, vars: &[Var], body: Meaning) -> Meaning {
         let mentions = |f: &Formula| vars.iter().any(|var| f.vars().binary_search(var).is_ok());
         let (mut used, kept): (Vec<_>, Vec<_>) = body.restrictions.into_iter().partition(mentions);
-        let negate = |store: &Formulas, formula| match universal {
-            true => store.not(&formula),
-            false => formula,
+        let negate = |store: &Formulas, formula| {
+            if universal {
+                store.not(&formula)
+            } else {
+                formula
+            }
         };
         used.push(negate(&self.formulas, body.formula));
         let conjunction = self.formulas.and(&used);
@@ -350,6 +355,7 @@ impl Elaborator<'_, '_, '_> {
             self.locals.push((name.text.clone(), binding));
             vars.push(var);
         }
+
         Ok(vars)
     }
 

@@ -129,6 +129,7 @@ fn unary_operations_agree_with_their_definitions() {
     let (var, other) = (formulas.var(Kind::Set), formulas.var(Kind::Set));
     let budget = Budget::unlimited();
     let words = words(4);
+
     for automaton in automata(3, &[UNDEFINED, FALSE, TRUE], var) {
         let run = |word: &[Vec<bool>]| automaton.machine.run(word);
         let complement = automaton.complement();
@@ -207,10 +208,12 @@ fn check_pair(left: &Automaton, right: &Automaton, budget: &Budget) {
             }
         }
     };
+
     let and = left.and(right, budget).unwrap();
     lockstep(left, right, &and, &strict(u32::min));
     let or = left.or(right, budget).unwrap();
     lockstep(left, right, &or, &strict(u32::max));
+
     let iff = left.iff(right, budget).unwrap();
     lockstep(
         left,
@@ -218,12 +221,14 @@ fn check_pair(left: &Automaton, right: &Automaton, budget: &Budget) {
         &iff,
         &strict(|a, b| if a == b { TRUE } else { FALSE }),
     );
+
     let words = words(5);
     let satisfies = |automaton: &Automaton, word: &[Vec<bool>]| automaton.machine.run(word) == TRUE;
     let included = words[1..]
         .iter()
         .all(|w| !satisfies(left, w) || satisfies(right, w));
     assert_eq!(left.is_included_in(right, budget).unwrap(), included);
+
     let equivalent = words[1..]
         .iter()
         .all(|w| satisfies(left, w) == satisfies(right, w));

@@ -301,6 +301,7 @@ impl Formulas {
                 self.not(right)
             };
         }
+
         if let Some(value) = self.as_constant(right) {
             return if value { left.clone() } else { self.not(left) };
         }
@@ -316,6 +317,7 @@ impl Formulas {
         let mut vars: Vec<Var> = left.vars.iter().chain(right.vars.iter()).copied().collect();
         vars.sort_unstable();
         vars.dedup();
+
         let mut children = [left.child(&vars), right.child(&vars)];
         children.sort_unstable();
         let classical = self.is_classical(&left) && self.is_classical(&right);

@@ -109,9 +109,12 @@ impl<'m> Component<'m> {
 
     /// The track that a place reads first; `u32::MAX` if none.
     fn top(&self, place: NodeRef) -> u32 {
-        let top = |at: NodeRef| match at.is_terminal() {
-            true => u32::MAX,
-            false => self.tracks[self.machine.nodes[at.index()].track as usize],
+        let top = |at: NodeRef| {
+            if at.is_terminal() {
+                u32::MAX
+            } else {
+                self.tracks[self.machine.nodes[at.index()].track as usize]
+            }
         };
         match &self.subset {
             None => top(place),
@@ -130,20 +133,22 @@ impl<'m> Component<'m> {
             return [node.low, node.high];
         };
         let mut sides = [Vec::new(), Vec::new()];
+
         for &at in subset.sets.get(place.0) {
-            let [low, high] = match at.is_terminal() {
-                true => [at, at],
-                false => {
-                    let node = machine.nodes[at.index()];
-                    match self.tracks[node.track as usize] == track {
-                        true => [node.low, node.high],
-                        false => [at, at],
-                    }
+            let [low, high] = if at.is_terminal() {
+                [at, at]
+            } else {
+                let node = machine.nodes[at.index()];
+                if self.tracks[node.track as usize] == track {
+                    [node.low, node.high]
+                } else {
+                    [at, at]
                 }
             };
             sides[0].push(low);
             sides[1].push(high);
         }
+
         sides.map(|mut side| {
             close_erased(machine, &subset.erased, &mut side);
             NodeRef(subset.sets.intern(&side))
@@ -232,12 +237,14 @@ pub(crate) fn search(
         arrivals: Vec::new(),
         found: [None; 2],
     };
+
     let initial: Vec<NodeRef> = search
         .components
         .iter_mut()
         .map(Component::initial)
         .collect();
     search.expand(&initial, u32::MAX);
+
     let mut next = 0;
     while next < search.arrivals.len() && !search.is_done() {
         if next % 256 == 0 {
@@ -250,6 +257,7 @@ pub(crate) fn search(
         search.expand(&state, next as u32);
         next += 1;
     }
+
     if search.is_exhausted() && !search.is_done() {
         return Ok(None);
     }
@@ -307,6 +315,7 @@ impl Search<'_, '_> {
         let roots: Vec<NodeRef> = places.map(|(c, &place)| c.root(place)).collect();
         let mut stack = Vec::new();
         self.meet(&roots, Parent::State(number), &mut stack);
+
         while let Some(tuple) = stack.pop() {
             // All states found here are equally far, so there is nothing better to wait for.
             if self.is_done() || self.is_exhausted() {
@@ -353,6 +362,7 @@ impl Search<'_, '_> {
                 .map(|(component, &place)| component.reduced(place))
                 .collect()
         };
+
         let mut pairs = self.components.iter().zip(&places);
         if pairs.any(|(component, &place)| component.is_undefined_for_ever(place)) {
             return;
@@ -362,6 +372,7 @@ impl Search<'_, '_> {
             return;
         }
         self.arrivals.push(tuple);
+
         let pairs = self.components.iter().zip(&places);
         let outputs: Vec<u32> = pairs
             .map(|(component, &place)| component.output(place))
@@ -394,6 +405,7 @@ impl Search<'_, '_> {
             };
             letters.push(letter);
         }
+
         let booleans = letters.pop().expect("the letter of the Booleans");
         letters.reverse();
         Word { booleans, letters }

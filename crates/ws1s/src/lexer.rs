@@ -102,6 +102,7 @@ pub(crate) fn tokens(
         }
         at += length;
     }
+
     tokens.push((Token::End, Span::new(source, text.len(), text.len())));
     tokens
 }
@@ -124,10 +125,12 @@ fn token(rest: &str) -> (Option<Token>, usize) {
     if let Some((text, _)) = quoted.filter(|(text, _)| !text.contains('\n')) {
         return (Some(Token::Text(text.to_owned())), text.len() + 2);
     }
+
     // A name may contain "m2l", so the two symbols that begin like a name come first.
     if let Some(&symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
         return (Some(Token::Fixed(symbol)), symbol.len());
     }
+
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '\'' | '@' | '$');
     let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
     if length == 0 {
@@ -141,6 +144,7 @@ fn token(rest: &str) -> (Option<Token>, usize) {
     } else {
         Token::Name(word.to_owned())
     };
+
     (Some(token), length)
 }
 

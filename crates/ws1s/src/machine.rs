@@ -128,6 +128,7 @@ impl Machine {
             successors.dedup();
             all.push(successors);
         }
+
         all
     }
 
@@ -137,6 +138,7 @@ impl Machine {
         let mut number = vec![usize::MAX; self.n_states()];
         let mut order = vec![0];
         number[0] = 0;
+
         let mut next = 0;
         while next < order.len() {
             for &state in &successors[order[next]] {
@@ -147,6 +149,7 @@ impl Machine {
             }
             next += 1;
         }
+
         let mut arena = Arena::new();
         let mut images = Vec::with_capacity(self.nodes.len());
         let image = |images: &[NodeRef], at: NodeRef| match at.value() {
@@ -158,6 +161,7 @@ impl Machine {
             let (low, high) = (image(&images, node.low), image(&images, node.high));
             images.push(arena.node(node.track, low, high));
         }
+
         let roots = order.iter().map(|&state| image(&images, self.roots[state]));
         let roots = roots.collect();
         let outputs = order.iter().map(|&state| self.outputs[state]).collect();

@@ -121,9 +121,10 @@ impl<'b> Meter<'b> {
 
     fn check_growth(&mut self, n: usize, limit: usize) -> Result<(), Unknown> {
         self.is_out_of_hand |= n > limit;
-        match self.is_out_of_hand {
-            true => Err(Unknown::Stopped(StopReason::StateLimit)),
-            false => Ok(()),
+        if self.is_out_of_hand {
+            Err(Unknown::Stopped(StopReason::StateLimit))
+        } else {
+            Ok(())
         }
     }
 

@@ -64,6 +64,7 @@ impl Parents {
                 visit(root, NodeRef::terminal(state));
             }
         };
+
         edges(&mut |child, _| starts[row(child) + 2] += 1);
         for index in 2..starts.len() {
             starts[index] += starts[index - 1];
@@ -147,6 +148,7 @@ impl<'m> Refinement<'m> {
         let n_states = roots.len();
         let mut members: Vec<u32> = (0..n_states as u32).collect();
         members.sort_by_key(|&state| outputs[state as usize]);
+
         let mut refinement = Self {
             nodes,
             roots,
@@ -165,6 +167,7 @@ impl<'m> Refinement<'m> {
             dirty_by_track: vec![Vec::new(); n_tracks],
             members,
         };
+
         let mut start = 0;
         while start < n_states {
             let output = outputs[refinement.members[start] as usize];
@@ -173,6 +176,7 @@ impl<'m> Refinement<'m> {
             refinement.new_class(start, end);
             start = end;
         }
+
         for class in 0..refinement.classes.len() {
             let Class { start, end, .. } = refinement.classes[class];
             refinement.classes[class].n_touched = end - start;
@@ -182,6 +186,7 @@ impl<'m> Refinement<'m> {
             let value = refinement.evaluate(index);
             refinement.value_of_node.push(value);
         }
+
         let values = roots.iter().map(|&root| refinement.value(root)).collect();
         refinement.value_of_state = values;
         refinement
@@ -231,14 +236,17 @@ impl<'m> Refinement<'m> {
             n_touched,
         } = self.classes[class];
         self.classes[class].n_touched = 0;
+
         let untouched = start + n_touched;
         let values = &self.value_of_state;
         self.members[start..untouched]
             .sort_unstable_by_key(|&state| (values[state as usize], state));
+
         // The touched members got values that mention new classes, which the common value of the
         // untouched ones does not: the untouched ones are a part of their own.
         let mut parts = Vec::new();
         let mut from = start;
+
         while from < untouched {
             let value = values[self.members[from] as usize];
             let same = |&&state: &&u32| values[state as usize] == value;
@@ -249,6 +257,7 @@ impl<'m> Refinement<'m> {
             parts.push((from, from + n));
             from += n;
         }
+
         if untouched < end {
             parts.push((untouched, end));
         }
@@ -261,6 +270,7 @@ impl<'m> Refinement<'m> {
         let largest = (0..parts.len())
             .max_by_key(|&part| (parts[part].1 - parts[part].0, std::cmp::Reverse(part)))
             .expect("there are parts");
+
         for (part, &(from, to)) in parts.iter().enumerate() {
             if part == largest {
                 (self.classes[class].start, self.classes[class].end) = (from, to);
@@ -331,6 +341,7 @@ impl<'m> Refinement<'m> {
             order: Vec::new(),
             nodes: Vec::new(),
         };
+
         numbering.state(self.class_of[0] as usize);
         let mut roots = Vec::new();
         while roots.len() < numbering.order.len() {
@@ -338,6 +349,7 @@ impl<'m> Refinement<'m> {
             let first = self.members[self.classes[class].start] as usize;
             roots.push(numbering.copy(self.value_of_state[first]));
         }
+
         let representative = |&class: &usize| self.members[self.classes[class].start] as usize;
         let states: Vec<usize> = numbering.order.iter().map(representative).collect();
         Machine {

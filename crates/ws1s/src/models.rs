@@ -73,9 +73,10 @@ impl Models<'_> {
                 let mut longer = word.clone();
                 let ends_in_one = letter.contains(&true);
                 let letter = letter.into_iter().map(Some).collect();
-                match is_first {
-                    true => longer.booleans = letter,
-                    false => longer.letters.push(letter),
+                if is_first {
+                    longer.booleans = letter
+                } else {
+                    longer.letters.push(letter)
                 }
                 if automaton.machine.outputs[next] == TRUE && (is_first || ends_in_one) {
                     ready.push(longer.clone());
@@ -83,6 +84,7 @@ impl Models<'_> {
                 self.frontier.push((next, longer));
             }
         }
+
         let vars = automaton.vars();
         let values = |word: &Word| {
             let value = |index: usize| word.value(index, vars[index]);
@@ -117,6 +119,7 @@ impl Models<'_> {
             };
             letters = letters.into_iter().flat_map(extend).collect();
         }
+
         letters
     }
 }

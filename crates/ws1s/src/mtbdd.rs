@@ -87,6 +87,7 @@ impl Arena {
         let node = Node { track, low, high };
         let mask = self.slots.len() - 1;
         let mut slot = hash(node) as usize & mask;
+
         loop {
             let index = self.slots[slot];
             if index == u32::MAX {
@@ -97,6 +98,7 @@ impl Arena {
             }
             slot = (slot + 1) & mask;
         }
+
         let index = u32::try_from(self.nodes.len()).expect("fewer than 2^31 nodes");
         self.slots[slot] = index;
         self.nodes.push(node);

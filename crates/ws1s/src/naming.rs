@@ -210,9 +210,10 @@ impl Formulas {
         let mut var = self.name_set(&set, naming);
         for _ in 0..amount.unsigned_abs() {
             let next = self.fresh(Kind::Set, naming);
-            let atom = match amount > 0 {
-                true => Atom::ShiftUp(1),
-                false => Atom::ShiftDown,
+            let atom = if amount > 0 {
+                Atom::ShiftUp(1)
+            } else {
+                Atom::ShiftDown
             };
             self.define(atom, &[next, var], naming);
             var = next;
@@ -278,6 +279,7 @@ impl Formulas {
                 self.and(&[j_is_k, wrapped, over]),
             ]
         };
+
         let inside = self.or(&cases);
         let inside = self.and(&[not_above, inside]);
         self.or(&[outside, inside])

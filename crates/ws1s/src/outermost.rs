@@ -37,6 +37,7 @@ impl Solver<'_> {
         let plain = self.multiply_small(plain)?;
         let mut leaves = Vec::new();
         let mut all = Vec::new();
+
         for conjunct in &open {
             match expand(formulas, conjunct, plain.len(), false, &mut leaves) {
                 Some(combination) if leaves.len() + plain.len() <= MAX_COMPONENTS => {
@@ -45,10 +46,12 @@ impl Solver<'_> {
                 _ => return Ok(None),
             }
         }
+
         let shapes: Vec<ShapeId> = leaves
             .iter()
             .map(|leaf| machine_shape(formulas, &leaf.formula))
             .collect();
+
         for (leaf, &shape) in leaves.iter().zip(&shapes) {
             if !leaf.is_chosen {
                 self.prepare(formulas, &[shape])?;
@@ -56,6 +59,7 @@ impl Solver<'_> {
                 return Ok(None);
             }
         }
+
         let machines: Vec<Rc<Machine>> = shapes.iter().map(|&shape| self.get(shape)).collect();
         let mut components = Vec::new();
         for (index, part) in plain.iter().enumerate() {
@@ -91,6 +95,7 @@ impl Solver<'_> {
             let product = self.multiply(before, last)?;
             parts.push(product);
         }
+
         while parts.len() > 1 {
             let (i, j) = best_pair(&parts);
             if n_states(&parts[i]) * n_states(&parts[j]) >= SMALL_PRODUCT {
@@ -101,6 +106,7 @@ impl Solver<'_> {
             let product = self.multiply(left, right)?;
             parts.push(product);
         }
+
         Ok(parts)
     }
 }
@@ -116,9 +122,10 @@ fn is_plain(formulas: &Formulas, formula: &Formula) -> bool {
 }
 
 fn signed(combination: Combination, negated: bool) -> Combination {
-    match negated {
-        true => Combination::Not(Box::new(combination)),
-        false => combination,
+    if negated {
+        Combination::Not(Box::new(combination))
+    } else {
+        combination
     }
 }
 
@@ -171,6 +178,7 @@ fn expand(
             Combination::Component(offset + index)
         }
     };
+
     let few = leaves.len() <= MAX_COMPONENTS;
     few.then(|| signed(combination, formula.negated))
 }
@@ -200,9 +208,12 @@ fn component<'m>(
         erased[track as usize] = true;
     }
     let mut own = own.into_iter();
-    let mut next = |&erased: &bool| match erased {
-        true => u32::MAX,
-        false => own.next().expect("one variable per track"),
+    let mut next = |&erased: &bool| {
+        if erased {
+            u32::MAX
+        } else {
+            own.next().expect("one variable per track")
+        }
     };
     let tracks = erased.iter().map(&mut next).collect();
     Component::projected(machine, child.negated, erased, tracks)

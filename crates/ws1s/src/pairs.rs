@@ -47,6 +47,7 @@ pub(crate) fn search(
         stack: Vec::new(),
         found: [None; 2],
     };
+
     search.expand(0, 0, BEGINNING);
     let mut next = 0;
     while next < search.states.len() && !search.is_done() {
@@ -60,6 +61,7 @@ pub(crate) fn search(
         search.expand(value(a), value(b), state);
         next += 1;
     }
+
     meter.check(search.states.len(), search.bytes())?;
     let [counterexample, example] = search.found.map(|pair| Some(search.word(pair?)));
     Ok(Found {
@@ -118,6 +120,7 @@ impl Search<'_, '_> {
             decision: LETTER_BEGINS,
         };
         self.meet(roots.0, roots.1, parent);
+
         while let Some(pair) = self.stack.pop() {
             // All states found here are equally far, so there is nothing better to wait for.
             if self.is_done() {

@@ -270,6 +270,7 @@ impl Parser<'_, '_, '_> {
             }
             _ => Declaration::Formula(self.expr(0)?),
         };
+
         Ok(Some(declaration))
     }
 
@@ -277,13 +278,15 @@ impl Parser<'_, '_, '_> {
         let span = self.span();
         let path = self.text()?;
         self.expect(";")?;
+
         let including = self.program.open.last().map_or("", String::as_str);
         let directory = including
             .rfind('/')
             .map_or("", |slash| &including[..=slash]);
-        let path = match path.starts_with('/') {
-            true => path,
-            false => format!("{directory}{path}"),
+        let path = if path.starts_with('/') {
+            path
+        } else {
+            format!("{directory}{path}")
         };
         let message = if self.program.open.contains(&path) {
             format!("`{path}` includes itself")
@@ -298,6 +301,7 @@ impl Parser<'_, '_, '_> {
                 Err(message) => format!("cannot read `{path}`: {message}"),
             }
         };
+
         let error = Diagnostic::error("include", span, message);
         self.program.diagnostics.push(error);
         Ok(())
@@ -337,6 +341,7 @@ impl Parser<'_, '_, '_> {
             }
             self.expect(")")?;
         }
+
         self.expect("=")?;
         let body = self.expr(0)?;
         Ok(Declaration::Predicate {
@@ -384,6 +389,7 @@ impl Parser<'_, '_, '_> {
             let message = format!("expressions are nested more than {MAX_DEPTH} deep");
             return self.error("nesting", message);
         }
+
         let mut left = self.prefix_expr()?;
         while let Token::Fixed(operator) = *self.peek() {
             let Some((power, right_least)) = binary_power(operator) else {
@@ -402,6 +408,7 @@ impl Parser<'_, '_, '_> {
                 }
             }
         }
+
         self.depth -= 1;
         Ok(left)
     }
@@ -476,6 +483,7 @@ impl Parser<'_, '_, '_> {
             let message = format!("expressions are nested more than {MAX_DEPTH} deep");
             return self.error("nesting", message);
         }
+
         let start = self.span();
         let mut left = match self.next().0 {
             Token::Number(number) => self.push(ExprKind::Number(number), start),
@@ -495,6 +503,7 @@ impl Parser<'_, '_, '_> {
                 return self.expected("a constant");
             }
         };
+
         while let Token::Fixed(operator @ ("+" | "-" | "*" | "/")) = *self.peek() {
             let power = if matches!(operator, "+" | "-") {
                 SUM
@@ -510,6 +519,7 @@ impl Parser<'_, '_, '_> {
             let kind = ExprKind::Arithmetic(arithmetic_operator(operator), left, right);
             left = self.push(kind, span);
         }
+
         self.depth -= 1;
         Ok(left)
     }

@@ -51,6 +51,7 @@ fn print_word(text: &mut String, what: &str, word: &Word, variables: &[(Var, Str
         Some(false) => '0',
         Some(true) => '1',
     };
+
     for (index, (_, name)) in variables.iter().enumerate() {
         let booleans = bit(word.booleans[index]);
         let letters: String = word
@@ -60,6 +61,7 @@ fn print_word(text: &mut String, what: &str, word: &Word, variables: &[(Var, Str
             .collect();
         let _ = writeln!(text, "{name:<15} {booleans} {letters}");
     }
+
     text.push('\n');
     for (index, (var, name)) in variables.iter().enumerate() {
         let _ = match word.value(index, *var) {
@@ -92,6 +94,7 @@ pub fn print_statistics(report: &Report) -> String {
         ),
         ("most bytes at one time", counters.peak_bytes),
     ];
+
     for (name, value) in lines {
         let _ = writeln!(text, "{name}: {value}");
     }

@@ -158,11 +158,13 @@ pub(crate) fn product(
         next_check: 4096,
         meter,
     };
+
     let initial = NodeRef::terminal(0);
     match search.sink_of(initial, initial) {
         Some(output) => search.state(SINK, output),
         None => search.state(0, 0),
     };
+
     let mut roots = Vec::new();
     while roots.len() < search.pairs.len() {
         let (a, b) = search.pairs[roots.len()];
@@ -173,6 +175,7 @@ pub(crate) fn product(
             search.apply(left.machine.roots[a], right.machine.roots[b])?
         });
     }
+
     Ok(Product {
         nodes: search.nodes,
         roots,
@@ -252,6 +255,7 @@ impl Search<'_, '_, '_> {
             self.nodes.push(Node { track, low, high });
             NodeRef(self.nodes.len() as u32 - 1)
         };
+
         self.cache.entry(a.0, b.0, node.0);
         if self.nodes.len() >= self.next_check || self.pairs.len() >= self.next_check {
             self.next_check += 4096;
@@ -260,6 +264,7 @@ impl Search<'_, '_, '_> {
             self.meter.check_nodes(self.nodes.len())?;
             self.meter.check(self.pairs.len(), bytes)?;
         }
+
         Ok(node)
     }
 }

@@ -74,6 +74,7 @@ fn erase(
         new_track.push(n_left);
         n_left += u32::from(!erased);
     }
+
     let mut subsets = Subsets {
         machine,
         outputs: &outputs,
@@ -88,6 +89,7 @@ fn erase(
         next_check: 2048,
         meter,
     };
+
     subsets.state(vec![NodeRef::terminal(0)]);
     let mut roots = Vec::new();
     while roots.len() < subsets.set_of_state.len() {
@@ -105,6 +107,7 @@ fn erase(
             return Ok(None);
         }
     }
+
     let outputs: Vec<u32> = (0..roots.len())
         .map(|state| subsets.output(state))
         .collect();
@@ -121,6 +124,7 @@ pub(crate) fn quotient_outputs(machine: &Machine, negated: bool, erased: &[bool]
             predecessors[next as usize].push(state);
         }
     }
+
     let mut outputs = vec![UNDEFINED; machine.n_states()];
     for wanted in [TRUE, FALSE] {
         let raw = |state: usize| match machine.outputs[state] {
@@ -138,6 +142,7 @@ pub(crate) fn quotient_outputs(machine: &Machine, negated: bool, erased: &[bool]
             }
         }
     }
+
     outputs
 }
 
@@ -250,29 +255,34 @@ impl Subsets<'_, '_, '_> {
             self.diagrams[index as usize] = Some(diagram);
             return Ok(diagram);
         }
+
         let set = self.sets.get(index).to_vec();
-        let track = |at: &NodeRef| match at.is_terminal() {
-            true => u32::MAX,
-            false => self.machine.nodes[at.index()].track,
+        let track = |at: &NodeRef| {
+            if at.is_terminal() {
+                u32::MAX
+            } else {
+                self.machine.nodes[at.index()].track
+            }
         };
+
         let top = set.iter().map(track).min().expect("sets are not empty");
         let diagram = if top == u32::MAX {
             NodeRef::terminal(self.state(set))
         } else {
             let (mut low, mut high) = (Vec::new(), Vec::new());
             for at in set {
-                let (low_child, high_child) = match track(&at) == top {
-                    true => {
-                        let node = self.machine.nodes[at.index()];
-                        (node.low, node.high)
-                    }
-                    false => (at, at),
+                let (low_child, high_child) = if track(&at) == top {
+                    let node = self.machine.nodes[at.index()];
+                    (node.low, node.high)
+                } else {
+                    (at, at)
                 };
                 low.push(low_child);
                 high.push(high_child);
             }
             self.branch(top as usize, low, high)?
         };
+
         self.diagrams[index as usize] = Some(diagram);
         if self.sets.n_elements() + self.arena.len() >= self.next_check {
             self.next_check += 2048;
@@ -282,6 +292,7 @@ impl Subsets<'_, '_, '_> {
             let size = self.machine.nodes.len() + self.machine.n_states();
             self.meter.check_sets(self.sets.n_elements(), size)?;
         }
+
         Ok(diagram)
     }
 
@@ -365,6 +376,7 @@ impl Sets {
         let hash = hash as u32;
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
+
         while self.slots[slot] != u32::MAX {
             let known = self.slots[slot];
             if self.hashes[known as usize] == hash && self.get(known) == set {
@@ -372,6 +384,7 @@ impl Sets {
             }
             slot = (slot + 1) & mask;
         }
+
         let index = self.len() as u32;
         self.slots[slot] = index;
         self.hashes.push(hash);

@@ -17,9 +17,12 @@ pub(crate) fn reorder(
     let mut arena = Arena::new();
     let mut images: Vec<NodeRef> = Vec::with_capacity(machine.nodes.len());
     for node in &machine.nodes {
-        let image = |at: NodeRef| match at.is_terminal() {
-            true => at,
-            false => images[at.index()],
+        let image = |at: NodeRef| {
+            if at.is_terminal() {
+                at
+            } else {
+                images[at.index()]
+            }
         };
         let (low, high) = (image(node.low), image(node.high));
         let mut cache = PairTable::new();
@@ -32,10 +35,15 @@ pub(crate) fn reorder(
         ));
         meter.check(machine.n_states(), arena.bytes())?;
     }
-    let root = |at: &NodeRef| match at.is_terminal() {
-        true => *at,
-        false => images[at.index()],
+
+    let root = |at: &NodeRef| {
+        if at.is_terminal() {
+            *at
+        } else {
+            images[at.index()]
+        }
     };
+
     let roots: Vec<NodeRef> = machine.roots.iter().map(root).collect();
     let nodes = arena.into_nodes();
     minimise(&nodes, &roots, &machine.outputs, n_tracks, meter)
@@ -49,10 +57,14 @@ fn choose(
     low: NodeRef,
     high: NodeRef,
 ) -> NodeRef {
-    let top = |arena: &Arena, at: NodeRef| match at.is_terminal() {
-        true => u32::MAX,
-        false => arena.get(at.index()).track,
+    let top = |arena: &Arena, at: NodeRef| {
+        if at.is_terminal() {
+            u32::MAX
+        } else {
+            arena.get(at.index()).track
+        }
     };
+
     let first = top(arena, low).min(top(arena, high));
     if low == high || track < first {
         return arena.node(track, low, high);
@@ -60,13 +72,15 @@ fn choose(
     if let Some(known) = cache.get(low.0, high.0) {
         return NodeRef(known);
     }
-    let split = |arena: &Arena, at: NodeRef| match top(arena, at) == first {
-        true => {
+    let split = |arena: &Arena, at: NodeRef| {
+        if top(arena, at) == first {
             let node = arena.get(at.index());
             (node.low, node.high)
+        } else {
+            (at, at)
         }
-        false => (at, at),
     };
+
     let ((low0, low1), (high0, high1)) = (split(arena, low), split(arena, high));
     let zero = choose(arena, cache, track, low0, high0);
     let one = choose(arena, cache, track, low1, high1);

@@ -94,6 +94,7 @@ pub fn run(
     let mut phases = Phases::new(options);
     let (syntax, sources, diagnostics) = parse(main, loader);
     phases.end("parsing");
+
     let mut report = Report {
         sources,
         diagnostics,
@@ -103,6 +104,7 @@ pub fn run(
         statistics: Statistics::default(),
         phases: Vec::new(),
     };
+
     if !report.has_errors() {
         let mut elaborated = elaborate(&syntax, loader);
         phases.end("translation");
@@ -112,6 +114,7 @@ pub fn run(
             phases.end("automata");
         }
     }
+
     report.phases = phases.done;
     report
 }
@@ -151,6 +154,7 @@ fn decide(
     };
     let globals = elaborated.globals.iter().cloned();
     report.variables = globals.filter(|(var, _)| !hidden(var)).collect();
+
     let mut solver = Solver::new(budget);
     let mut formulas = vec![(None, elaborated.main.clone())];
     let verify = elaborated.verify.clone();
@@ -159,6 +163,7 @@ fn decide(
             .into_iter()
             .map(|(title, meaning)| (Some(title), meaning)),
     );
+
     for (title, meaning) in formulas {
         let whole = whole_formula(elaborated, &meaning);
         let answer = answer(elaborated, &whole, &mut solver, options, &report.variables);
@@ -172,13 +177,15 @@ fn decide(
         answer.title = title;
         report.answers.push(answer);
     }
+
     for request in &elaborated.exports {
         let Ok(machine) = solver.machine(&elaborated.formulas, request.formula.shape) else {
             continue;
         };
-        let machine = match request.formula.negated {
-            true => (*machine).clone().complement(),
-            false => (*machine).clone(),
+        let machine = if request.formula.negated {
+            (*machine).clone().complement()
+        } else {
+            (*machine).clone()
         };
         let tracks = request
             .names
@@ -192,6 +199,7 @@ fn decide(
             .exports
             .push((request.file.clone(), text::write(&stored)));
     }
+
     report.statistics = solver.statistics();
 }
 
@@ -217,9 +225,10 @@ fn answer(
     let all_positions = elaborated.all_positions;
     let track = all_positions.and_then(|var| formula.vars.binary_search(&var).ok());
     let full_track = track.map(|track| track as u32);
-    let lazy = match options.automata {
-        true => None,
-        false => solver.shortest_words(&elaborated.formulas, formula, full_track)?,
+    let lazy = if options.automata {
+        None
+    } else {
+        solver.shortest_words(&elaborated.formulas, formula, full_track)?
     };
     let (found, automaton) = match lazy {
         Some(found) => (found, None),
@@ -322,11 +331,13 @@ fn spread_word(word: &Word, formula: &Formula, variables: &[(Var, String)]) -> W
         };
         variables.iter().map(bit).collect::<Vec<Option<bool>>>()
     };
+
     let letters = word.letters.iter().map(spread).collect();
     let mut word = Word {
         booleans: spread(&word.booleans),
         letters,
     };
+
     for (index, (var, _)) in variables.iter().enumerate() {
         match var.kind() {
             Kind::Bool => word
@@ -336,5 +347,6 @@ fn spread_word(word: &Word, formula: &Formula, variables: &[(Var, String)]) -> W
             _ => word.booleans[index] = None,
         }
     }
+
     word
 }

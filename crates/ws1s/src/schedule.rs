@@ -91,6 +91,7 @@ impl Formulas {
             Plan::LatestFirst => ((0, 0), Reverse(var)),
         };
         let mut left: Vec<_> = bound.iter().map(|&var| price(&conjuncts, var)).collect();
+
         while let Some(&(_, Reverse(var))) = left.iter().min() {
             let (bucket, rest): (Vec<_>, Vec<_>) = conjuncts
                 .into_iter()
@@ -124,6 +125,7 @@ impl Formulas {
                 }
             }
         }
+
         self.and(&conjuncts)
     }
 
@@ -137,6 +139,7 @@ impl Formulas {
         let choice = bucket.iter().position(is_disjunction);
         let choice = choice.filter(|_| n_disjunctions == 1 && is_classical);
         let disjuncts = choice.and_then(|index| self.classical_disjuncts(&bucket[index]));
+
         match (choice, disjuncts) {
             (Some(index), Some(disjuncts)) if disjuncts.len() <= MAX_DISJUNCTS => {
                 let mut parts = Vec::new();
@@ -189,6 +192,7 @@ fn connected_parts(conjuncts: Vec<Formula>, bound: &[Var]) -> Vec<(Vec<Formula>,
         joined.push(conjunct);
         parts.push((joined, vars));
     }
+
     parts
 }
 

@@ -111,6 +111,7 @@ impl<'b> Solver<'b> {
             self.n_uses[root.index()] += 1;
             stack.push(root);
         }
+
         let mut seen = vec![false; formulas.shapes.len()];
         while let Some(shape) = stack.pop() {
             let known = self.machines[shape.index()].is_some();
@@ -123,6 +124,7 @@ impl<'b> Solver<'b> {
                 stack.push(child.shape);
             }
         }
+
         // Children are interned before their parents.
         needed.sort_unstable();
         for shape in needed {
@@ -137,6 +139,7 @@ impl<'b> Solver<'b> {
                 self.release(child.shape);
             }
         }
+
         Ok(())
     }
 
@@ -186,6 +189,7 @@ impl<'b> Solver<'b> {
             }
             Shape::Given(number) => return Ok(Rc::clone(&formulas.given[*number as usize])),
         };
+
         machine.map(Rc::new)
     }
 
@@ -243,9 +247,10 @@ impl<'b> Solver<'b> {
     fn take(&mut self, child: &Child) -> Rc<Machine> {
         let machine = self.get(child.shape);
         self.release(child.shape);
-        match child.negated {
-            true => Rc::new((*machine).clone().complement()),
-            false => machine,
+        if child.negated {
+            Rc::new((*machine).clone().complement())
+        } else {
+            machine
         }
     }
 
@@ -295,6 +300,7 @@ impl<'b> Solver<'b> {
             }
             parts = halved;
         }
+
         while parts.len() > 2 {
             let (i, j) = best_pair(&parts);
             let right = parts.remove(j);
@@ -302,6 +308,7 @@ impl<'b> Solver<'b> {
             let product = self.multiply(left, right)?;
             parts.push(product);
         }
+
         while parts.len() < 2 {
             parts.push(Part {
                 machine: Rc::new(Machine::constant(TRUE)),
@@ -309,6 +316,7 @@ impl<'b> Solver<'b> {
                 tracks: Vec::new(),
             });
         }
+
         Ok(parts
             .try_into()
             .unwrap_or_else(|_| unreachable!("two parts")))
@@ -380,6 +388,7 @@ impl<'b> Solver<'b> {
                 outputs.map(|output| signed(output, child.negated)).max()
             }
         };
+
         Ok(Machine::constant(best.unwrap_or(UNDEFINED)))
     }
 }
@@ -452,6 +461,7 @@ fn prefix_outputs(machine: &Machine, negated: bool) -> Vec<u32> {
             predecessors[next as usize].push(state);
         }
     }
+
     let is_true = |state: &usize| outputs[*state] == TRUE;
     let mut stack: Vec<usize> = (0..machine.n_states()).filter(is_true).collect();
     while let Some(state) = stack.pop() {
@@ -462,5 +472,6 @@ fn prefix_outputs(machine: &Machine, negated: bool) -> Vec<u32> {
             }
         }
     }
+
     outputs
 }

@@ -45,6 +45,7 @@ pub(crate) fn write(stored: &Stored) -> String {
         Some(state) => format!("s{state}"),
         None => format!("n{}", at.0),
     };
+
     for (name, kind) in &stored.tracks {
         let (kind, _) = KINDS
             .iter()
@@ -52,6 +53,7 @@ pub(crate) fn write(stored: &Stored) -> String {
             .expect("all kinds are listed");
         let _ = writeln!(text, "variable {name} {kind}");
     }
+
     for node in &stored.machine.nodes {
         let (low, high) = (reference(node.low), reference(node.high));
         let _ = writeln!(text, "node {} {low} {high}", node.track);
@@ -62,6 +64,7 @@ pub(crate) fn write(stored: &Stored) -> String {
             None => writeln!(text, "state {output} {}", reference(*root)),
         };
     }
+
     text
 }
 
@@ -99,9 +102,12 @@ impl Reader {
             }
             ["node", track, low, high] => {
                 let track: u32 = track.parse().ok()?;
-                let above = |at: NodeRef| match at.is_terminal() {
-                    true => Some(true),
-                    false => self.nodes.get(at.index()).map(|node| node.track > track),
+                let above = |at: NodeRef| {
+                    if at.is_terminal() {
+                        Some(true)
+                    } else {
+                        self.nodes.get(at.index()).map(|node| node.track > track)
+                    }
                 };
                 let (low, high) = (reference(low)?, reference(high)?);
                 if (track as usize) < self.tracks.len() && above(low)? && above(high)? {
@@ -117,6 +123,7 @@ impl Reader {
             }
             _ => return None,
         }
+
         Some(())
     }
 
@@ -142,6 +149,7 @@ impl Reader {
             may_be_undefined: Vec::new(),
             n_tracks,
         };
+
         let (nodes, roots, outputs) = raw.reachable();
         let budget = Budget::unlimited();
         let mut meter = Meter::new(&budget);

@@ -42,6 +42,7 @@ impl VectorMachine {
         all.extend(family);
         let mut walk = Walk::new(&all);
         walk.dead[0] = dead_states(&guard.machine, |output| output != crate::TRUE);
+
         let mut meter = Meter::new(budget);
         let mut builder = Builder {
             arena: Arena::new(),
@@ -52,6 +53,7 @@ impl VectorMachine {
             .walk
             .states
             .intern(&vec![NodeRef::terminal(0); all.len()]);
+
         let mut roots = Vec::new();
         while roots.len() < builder.walk.states.len() {
             let state = roots.len();
@@ -65,6 +67,7 @@ impl VectorMachine {
             roots.push(root);
             meter.check(roots.len(), builder.arena.bytes() + builder.walk.bytes())?;
         }
+
         let mut vectors: Vec<Vec<u32>> = Vec::new();
         let mut numbers: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
         let mut outputs = Vec::new();
@@ -80,6 +83,7 @@ impl VectorMachine {
                 vectors.push(vector);
             }
         }
+
         let vars = builder.walk.vars;
         let nodes = builder.arena.into_nodes();
         let machine = minimise(&nodes, &roots, &outputs, vars.len(), &mut meter)?;
@@ -143,17 +147,20 @@ pub fn reachable_vectors(
     let copies: Vec<Automaton> = machines.iter().map(as_automaton).collect();
     let mut all = vec![relation];
     all.extend(&copies);
+
     let mut walk = Walk::new(&all);
     walk.dead[0] = dead_states(&relation.machine, |output| output != crate::TRUE);
     for (dead, machine) in walk.dead[1..].iter_mut().zip(machines) {
         let is_empty = |output: u32| machine.vectors[output as usize].is_empty();
         *dead = dead_states(&machine.machine, is_empty);
     }
+
     let mut meter = Meter::new(budget);
     let mut found = BTreeSet::new();
     let mut stack = Vec::new();
     let initial = all.iter().map(|automaton| automaton.machine.roots[0]);
     walk.meet(initial.collect(), &mut stack);
+
     let mut next = 0;
     loop {
         while let Some(places) = stack.pop() {
@@ -203,6 +210,7 @@ fn dead_states(machine: &Machine, is_idle: impl Fn(u32) -> bool) -> Vec<bool> {
         .iter()
         .map(|output| is_idle(*output))
         .collect();
+
     loop {
         // Nodes come after those below them.
         let mut dead_nodes: Vec<bool> = Vec::with_capacity(machine.nodes.len());
@@ -267,9 +275,10 @@ impl<'a> Walk<'a> {
 
     /// The first track that a tuple reads, and the tuples below it; `None` for a tuple of states.
     fn split(&self, places: &[NodeRef]) -> Option<(u32, [Vec<NodeRef>; 2])> {
-        let top = |index: usize| match places[index].is_terminal() {
-            true => u32::MAX,
-            false => {
+        let top = |index: usize| {
+            if places[index].is_terminal() {
+                u32::MAX
+            } else {
                 let node = self.machines[index].nodes[places[index].index()];
                 self.tracks[index][node.track as usize]
             }

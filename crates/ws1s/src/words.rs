@@ -59,6 +59,7 @@ pub(crate) fn shortest_word(graph: &Graph<'_>, goal: u32) -> Option<Word> {
     let mut queue = vec![0];
     let mut is_start = true;
     let mut next = 0;
+
     while next < queue.len() {
         let state = queue[next];
         let full_track = graph.full_track.filter(|_| !is_start);
@@ -76,6 +77,7 @@ pub(crate) fn shortest_word(graph: &Graph<'_>, goal: u32) -> Option<Word> {
         is_start = false;
         next += 1;
     }
+
     None
 }
 

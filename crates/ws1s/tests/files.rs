@@ -51,6 +51,7 @@ fn found(name: &str, text: &str, automata: bool) -> Vec<Expected> {
     let mut no_files = |path: &str| Err(format!("no file {path}"));
     let report = ws1s::run(source, &mut no_files, &options, &Budget::unlimited());
     assert!(!report.has_errors(), "{name}: {:?}", report.diagnostics);
+
     let length = |word: &Option<ws1s::Word>| match word {
         Some(word) => word.letters.len().to_string(),
         None => "-".to_owned(),
@@ -65,6 +66,7 @@ fn found(name: &str, text: &str, automata: bool) -> Vec<Expected> {
         let lengths = (length(&answer.example), length(&answer.counterexample));
         (verdict.to_owned(), lengths.0, lengths.1)
     };
+
     report.answers.iter().map(answer).collect()
 }
 
@@ -89,11 +91,13 @@ fn mona_answers(output: &str) -> Vec<Expected> {
     for line in output.lines() {
         let is_title = line.ends_with(':')
             && (line.starts_with("Main formula") || line.starts_with("Formula "));
-        match is_title {
-            true => blocks.push(Vec::new()),
-            false => blocks.last_mut().expect("never empty").push(line),
+        if is_title {
+            blocks.push(Vec::new())
+        } else {
+            blocks.last_mut().expect("never empty").push(line)
         }
     }
+
     if blocks.len() > 1 {
         blocks.remove(0);
     }
@@ -106,6 +110,7 @@ fn mona_answers(output: &str) -> Vec<Expected> {
         });
         lengths.next().unwrap_or("-").to_owned()
     };
+
     let answer = |block: &Vec<&str>| {
         let says = |text: &str| block.contains(&text);
         let verdict = match (says("Formula is valid"), says("Formula is unsatisfiable")) {
@@ -120,6 +125,7 @@ fn mona_answers(output: &str) -> Vec<Expected> {
             length(block, "A counter-example"),
         )
     };
+
     blocks.iter().map(answer).collect()
 }
 

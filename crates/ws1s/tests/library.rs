@@ -64,6 +64,7 @@ fn exported_automata_can_be_imported() {
         "X = {1, x} | b",
         "b",
     ];
+
     for formula in formulas {
         let declarations = "var0 b; var1 x; var2 X;";
         let exported = run(
@@ -102,6 +103,7 @@ fn models_are_enumerated_in_order() {
             Value::Set(set.to_vec()),
         ]
     };
+
     let expected = [
         model(false, 0, &[0]),
         model(true, 0, &[0]),
@@ -110,6 +112,7 @@ fn models_are_enumerated_in_order() {
         model(false, 1, &[0, 1]),
         model(true, 0, &[0, 1]),
     ];
+
     assert_eq!(
         models.iter().collect::<BTreeSet<_>>(),
         expected.iter().collect()
@@ -204,12 +207,14 @@ fn by_queries(
         let vars: Vec<Var> = automaton.vars().iter().map(prime).collect();
         automaton.rename(&vars, &budget).unwrap().unwrap()
     };
+
     let base = relation
         .and(guard, &budget)
         .unwrap()
         .and(&primed(guard), &budget)
         .unwrap();
     let mut all = BTreeSet::new();
+
     for row in 0..1u32 << (2 * family.len()) {
         let value = |index: usize| if row >> index & 1 == 1 { TRUE } else { FALSE };
         let mut query = base.clone();
@@ -233,5 +238,6 @@ fn by_queries(
             all.insert(vec![before, after]);
         }
     }
+
     all
 }

@@ -54,12 +54,14 @@ fn table(text: &str) -> Table {
             _ => None,
         }
     });
+
     let names = |list: &str| -> BTreeSet<String> {
         list.split(',')
             .map(|name| name.trim().trim_matches('`').to_owned())
             .filter(|n| n != "–")
             .collect()
     };
+
     cells
         .map(|(name, list)| (name.trim_matches('`').to_owned(), names(&list)))
         .collect()
@@ -86,12 +88,14 @@ fn wrong_stations(text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
             "the walk in ARCHITECTURE.md has {n_stations} stations, not 1 to {MAX_STATIONS}"
         ));
     }
+
     for (number, station) in stations {
         let file = station.split('`').nth(1).unwrap_or_default();
         if !exists(file) {
             problems.push(format!("station {number} of the walk: no file `{file}`"));
         }
     }
+
     problems
 }
 
@@ -113,6 +117,7 @@ fn manifests(root: &Path) -> Result<Table> {
             .flat_map(|table| table.keys().cloned());
         crates.insert(name, names.collect::<BTreeSet<_>>());
     }
+
     let internal: BTreeSet<String> = crates.keys().cloned().collect();
     for dependencies in crates.values_mut() {
         dependencies.retain(|name| internal.contains(name));
@@ -136,11 +141,13 @@ fn differences(allowed: &Table, actual: &Table) -> Vec<String> {
             ));
         }
     }
+
     for name in allowed.keys().filter(|name| !actual.contains_key(*name)) {
         problems.push(format!(
             "ARCHITECTURE.md names `{name}`, which does not exist"
         ));
     }
+
     problems
 }
 

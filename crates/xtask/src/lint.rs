@@ -244,6 +244,7 @@ impl Finder<'_> {
                 groups.entry(form).or_default().push(parts);
             }
         }
+
         for group in groups.into_values() {
             let mut columns: BTreeMap<String, Vec<&Pat>> = BTreeMap::new();
             for (position, part) in group.into_iter().flatten() {
@@ -380,6 +381,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             }
             return;
         }
+
         // Most macros take expressions.
         let arguments = Punctuated::<syn::Expr, Token![,]>::parse_terminated;
         if let Ok(arguments) = arguments.parse2(node.tokens.clone()) {

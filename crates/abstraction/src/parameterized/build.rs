@@ -106,26 +106,32 @@ pub fn abstraction(
     let mut family = Family::new(asked.template)?;
     let question = Question::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
+
     let mut given = question.invariants.clone();
     if asked.search_invariants {
         given.extend(super::candidates::candidates(&mut family));
     }
     let invariants = induction::inductive(&mut family, &question, &given, budget)?;
     let mut lifting = lifting::lift(&family, &question, asked.fairness);
+
     for (subject, strong) in std::mem::take(&mut lifting.candidates) {
-        match induction::persists(&mut family, &question, &invariants, &subject, budget)? {
-            true => lifting.lifted.push(strong),
-            false => lifting.refused.push(format!(
+        if induction::persists(&mut family, &question, &invariants, &subject, budget)? {
+            lifting.lifted.push(strong)
+        } else {
+            lifting.refused.push(format!(
                 "weak fairness of {} for some process: all may be enabled in turn, none for ever",
                 subject.name
-            )),
+            ))
         }
     }
+
     // Where the predicates are found automatically they decide every single condition.
-    let unions = match question.only {
-        true => lifting::unions(&family, &lifting.lifted),
-        false => Vec::new(),
+    let unions = if question.only {
+        lifting::unions(&family, &lifting.lifted)
+    } else {
+        Vec::new()
     };
+
     let mut atoms = Vec::new();
     for atom in asked.atoms {
         let meaning = atom_meaning(&mut family, &question, asked, *atom)?;
@@ -138,19 +144,21 @@ pub fn abstraction(
         }
         atoms.push((*atom, meaning));
     }
+
     let mut observations: Vec<Logic> = lifting.lifted.iter().map(|c| c.enabled.clone()).collect();
     observations.extend(unions.iter().map(|union| union.condition.enabled.clone()));
     let n_conditions = observations.len();
     let meanings = atoms.iter().filter_map(|(_, meaning)| meaning.state());
     observations.extend(meanings.cloned());
-    let predicates = match question.only {
-        true => question.predicates.clone(),
-        false => {
-            let mut predicates = choice::predicates(&family, &question, level);
-            add_observations(&family, &question, &observations, &mut predicates);
-            predicates
-        }
+
+    let predicates = if question.only {
+        question.predicates.clone()
+    } else {
+        let mut predicates = choice::predicates(&family, &question, level);
+        add_observations(&family, &question, &observations, &mut predicates);
+        predicates
     };
+
     let rankings = choice::rankings(&mut family, &question);
     let facts = invariants.iter().map(|invariant| invariant.logic.clone());
     let request = Request {
@@ -160,6 +168,7 @@ pub fn abstraction(
         observations: &observations,
         rankings: &rankings,
     };
+
     let graph = explore(&mut family, &request, budget)?;
     let label_names = graph
         .labels
@@ -171,6 +180,7 @@ pub fn abstraction(
     let mut suspects: Vec<Span> = starts.map(|f| family.failing_starts[*f].1).collect();
     suspects.extend(failures.iter().map(|f| family.failures[*f].1));
     suspects.dedup();
+
     let (conditions, refused) = decided_conditions(&graph, lifting, unions);
     let atoms = atom_truths(&graph, atoms, n_conditions, asked)?;
     Ok(Abstraction {
@@ -194,6 +204,7 @@ fn check_reach(family: &mut Family<'_>, question: &Question, span: Span) -> Resu
     if well_formed.reach().max(family.initial.reach()) > MAX_REACH {
         return Err(too_far(family.system.template.span));
     }
+
     for transition in &family.transitions {
         if transition.relation.reach().max(transition.enabled.reach()) > MAX_REACH {
             let process = transition.process.map(|id| &parts.processes[id.index()]);
@@ -201,6 +212,7 @@ fn check_reach(family: &mut Family<'_>, question: &Question, span: Span) -> Resu
             return Err(too_far(step.unwrap_or(family.system.template.span)));
         }
     }
+
     for (failure, span) in family.failures.iter().chain(&family.failing_starts) {
         if failure.reach() > MAX_REACH {
             return Err(too_far(*span));
@@ -324,6 +336,7 @@ fn steps_of(
             }
         }
     };
+
     let all = family.transitions.iter().enumerate();
     let meant = all.filter(|(_, transition)| {
         pattern
@@ -334,6 +347,7 @@ fn steps_of(
                 .as_ref()
                 .is_none_or(|name| *name == transition.name)
     });
+
     Ok((meant.map(|(number, _)| number).collect(), mover))
 }
 
@@ -351,6 +365,7 @@ fn decided_conditions(
     let mut refused = lifting.refused;
     let mut conditions = Vec::new();
     let mut is_decided = Vec::new();
+
     for (number, condition) in lifting.lifted.into_iter().enumerate() {
         let values = decided(number);
         is_decided.push(values.is_some());
@@ -362,11 +377,13 @@ fn decided_conditions(
             )),
         }
     }
+
     for (number, union) in unions.into_iter().enumerate() {
         let is_needed = union.members.iter().any(|member| !is_decided[*member]);
         let values = decided(n_lifted + number).filter(|_| is_needed);
         conditions.extend(values.map(|values| (union.condition, values)));
     }
+
     (conditions, refused)
 }
 
@@ -401,6 +418,7 @@ fn atom_truths(
         };
         truths.push((atom, truth));
     }
+
     Ok(truths)
 }
 
@@ -419,6 +437,7 @@ fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String
         }
         _ => transition.name.clone(),
     };
+
     if !transition.has_actor || question.distinguished.is_empty() {
         return with_holders(family, action, label);
     }
@@ -434,9 +453,10 @@ fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String
             .iter()
             .map(|id| pointers[id.index()].name.as_str()),
     );
-    match names.is_empty() {
-        true => format!("{action}_other"),
-        false => format!("{action}_{}", names.join("_")),
+    if names.is_empty() {
+        format!("{action}_other")
+    } else {
+        format!("{action}_{}", names.join("_"))
     }
 }
 

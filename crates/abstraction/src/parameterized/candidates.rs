@@ -19,6 +19,7 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
     let system = &family.system;
     let mut found = Vec::new();
     let mut ordered = Vec::new();
+
     for (position, column) in system.columns.iter().enumerate() {
         let id = ColumnId::new(position);
         let n_values = column.values.len();
@@ -71,6 +72,7 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
             }
         }
     }
+
     if found.len() + ordered.len() <= MAX_CANDIDATES {
         found.append(&mut ordered);
     }

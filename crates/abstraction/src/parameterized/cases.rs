@@ -56,6 +56,7 @@ pub(super) fn combine(op: BinaryOp, x: Term, y: Term) -> Option<Term> {
         | BinaryOp::Gt
         | BinaryOp::Ge => return None,
     };
+
     let is_small = result.offset.unsigned_abs() <= MAX_NUMBER.unsigned_abs();
     is_small.then_some(result)
 }

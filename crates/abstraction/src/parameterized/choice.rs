@@ -35,6 +35,7 @@ pub fn predicates(family: &Family<'_>, question: &Question, level: Level) -> Vec
         found: question.predicates.clone(),
     };
     let system = &family.system;
+
     for var in question.vars() {
         for id in (0..system.columns.len()).map(ColumnId::new) {
             chosen.values_of(family, id, Term::var(var));
@@ -44,11 +45,13 @@ pub fn predicates(family: &Family<'_>, question: &Question, level: Level) -> Vec
             chosen.add(Logic::equal(value, Term::var(var)));
         }
     }
+
     for (position, cell) in system.cells.iter().enumerate() {
         for number in values_to_name(cell.values.len()) {
             chosen.add(Logic::Is(CellId::new(position), number, Time::Now));
         }
     }
+
     for transition in &family.transitions {
         let mut parts = BTreeSet::new();
         conditions(&transition.enabled, &mut parts);
@@ -56,6 +59,7 @@ pub fn predicates(family: &Family<'_>, question: &Question, level: Level) -> Vec
             chosen.instances(family, question, &part);
         }
     }
+
     if level == Level::Fine {
         chosen.refine(family);
     }
@@ -158,6 +162,7 @@ pub fn rankings(family: &mut Family<'_>, question: &Question) -> Vec<Ranking> {
             found.push(Ranking { name, var, logic });
         }
     };
+
     for (name, logic) in &sets {
         add(name.clone(), logic.clone());
     }
@@ -177,6 +182,7 @@ pub fn rankings(family: &mut Family<'_>, question: &Question) -> Vec<Ranking> {
             );
         }
     }
+
     found
 }
 
@@ -211,6 +217,7 @@ fn sets(family: &Family<'_>, var: IndexVar) -> Vec<(String, Logic)> {
             sets.push((name(&cycle), Logic::any(parts)));
         }
     }
+
     sets
 }
 
@@ -229,6 +236,7 @@ fn cycles(family: &Family<'_>, source: Source) -> Vec<Vec<usize>> {
             reaches[from][to] = true;
         }
     }
+
     for middle in 0..n {
         for from in 0..n {
             for to in 0..n {
@@ -236,6 +244,7 @@ fn cycles(family: &Family<'_>, source: Source) -> Vec<Vec<usize>> {
             }
         }
     }
+
     let mut found: Vec<Vec<usize>> = Vec::new();
     for (location, reached) in reaches.iter().enumerate() {
         let is_mate = |other: &usize| reached[*other] && reaches[*other][location];
@@ -244,5 +253,6 @@ fn cycles(family: &Family<'_>, source: Source) -> Vec<Vec<usize>> {
             found.push(cycle);
         }
     }
+
     found
 }

@@ -86,6 +86,7 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|state| LocationId::new(*state))
             .collect();
+
         let mut builder = Self {
             abstraction,
             selection,
@@ -93,6 +94,7 @@ impl<'a> Builder<'a> {
             classes: Vec::new(),
             state_atoms: BTreeMap::new(),
         };
+
         let mut numbers: BTreeMap<(usize, Vec<Mark>), usize> = BTreeMap::new();
         for edge in &graph.edges {
             let marks = builder.selected_marks(&edge.marks);
@@ -102,6 +104,7 @@ impl<'a> Builder<'a> {
             *value = number;
             builder.add_class(*label, marks.clone());
         }
+
         for edge in &graph.edges {
             let marks = builder.selected_marks(&edge.marks);
             let class = &builder.classes[numbers[&(edge.label, marks)]];
@@ -110,6 +113,7 @@ impl<'a> Builder<'a> {
                 .steps
                 .push(Step::new(&class.name, source, target, Span::nowhere()));
         }
+
         builder.parts.processes.push(process);
         builder
     }
@@ -181,6 +185,7 @@ impl<'a> Builder<'a> {
             .iter()
             .filter(|chosen| **chosen)
             .count();
+
         let mut conditions = Vec::new();
         for position in 0..n_selected {
             let marked = |mark: Mark| {
@@ -199,6 +204,7 @@ impl<'a> Builder<'a> {
             any.extend(marked(Mark::MayIncrease).map(|atom| Assumption::Infinitely(atom, true)));
             conditions.push(Assumption::Any(any));
         }
+
         conditions
     }
 
@@ -230,6 +236,7 @@ impl<'a> Builder<'a> {
             }));
             conditions.push(Assumption::Any(any));
         }
+
         conditions
     }
 
@@ -241,6 +248,7 @@ impl<'a> Builder<'a> {
             .iter()
             .find(|(known, _)| *known == atom);
         let (_, truth) = known.expect("every atom of the question was looked at");
+
         match truth {
             AtomTruth::States(states) => {
                 let name = format!("atom {}", atom.index());
@@ -249,9 +257,10 @@ impl<'a> Builder<'a> {
             AtomTruth::Labels(labels) => {
                 let taken = self.classes.iter().filter(|class| labels[class.label]);
                 let parts: Vec<Ltl> = taken.map(|class| Ltl::atom(class.atom)).collect();
-                match parts.is_empty() {
-                    true => Ltl::ff(),
-                    false => Ltl::or(parts),
+                if parts.is_empty() {
+                    Ltl::ff()
+                } else {
+                    Ltl::or(parts)
                 }
             }
         }
@@ -289,6 +298,7 @@ impl<'a> Builder<'a> {
             };
             images.insert(part, image);
         }
+
         images
             .remove(formula)
             .expect("the formula is one of its parts")
@@ -312,16 +322,21 @@ impl<'a> Builder<'a> {
     fn recurrence(&mut self, atom: AtomId, value: bool, infinitely: bool) -> Assumption {
         let formula = self.atom_formula(atom);
         let atoms = formula.atoms();
-        let make = |atom: &AtomId| match infinitely {
-            true => Assumption::Infinitely(*atom, value),
-            false => Assumption::Eventually(*atom, value),
+        let make = |atom: &AtomId| {
+            if infinitely {
+                Assumption::Infinitely(*atom, value)
+            } else {
+                Assumption::Eventually(*atom, value)
+            }
         };
+
         match (atoms.as_slice(), infinitely, value) {
             ([], ..) => {
                 // Such a step never happens.
-                match value {
-                    true => Assumption::Any(Vec::new()),
-                    false => Assumption::All(Vec::new()),
+                if value {
+                    Assumption::Any(Vec::new())
+                } else {
+                    Assumption::All(Vec::new())
                 }
             }
             ([single], ..) => make(single),

@@ -34,6 +34,7 @@ impl<'s, 't> Describer<'s, 't> {
                 text
             }
         };
+
         match logic {
             Logic::Const(value) => value.to_string(),
             Logic::And(parts) => join(parts, " && ", 2),

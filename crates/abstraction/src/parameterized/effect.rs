@@ -169,12 +169,14 @@ fn choose(
     let (lo, hi) = within(translator, &branch, |t| {
         Ok((t.cases(range.0)?, t.cases(range.1)?))
     })?;
+
     // "Choose among one value" is how front ends remember a value.
     if lo == hi && *condition == Expr::Bool(true) {
         let mut branch = branch;
         branch.names.push((bound, lo));
         return Ok(vec![branch]);
     }
+
     let constants = within(translator, &branch, |t| t.constant_range(range))?;
     let mut branches = Vec::new();
     let mut add = |translator: &mut Translator<'_, '_>, term: Term, mut branch: Branch| {
@@ -184,6 +186,7 @@ fn choose(
         branches.push(branch);
         Ok(())
     };
+
     match constants {
         Some(values) => {
             for value in values {
@@ -199,6 +202,7 @@ fn choose(
             add(translator, Term::var(var), branch)?;
         }
     }
+
     Ok(branches)
 }
 
@@ -225,6 +229,7 @@ fn assign(
         }
         Ok((at, value))
     })?;
+
     let store = &mut branch.store;
     if let Some(pointer) = system.pointer_of(place.var) {
         store.pointers.push((pointer, value));
@@ -243,6 +248,7 @@ fn assign(
             value,
         });
     }
+
     Ok(())
 }
 
@@ -328,6 +334,7 @@ fn columns_written(bound: BoundId, body: &[Stmt]) -> Result<Vec<Source>, Outside
             | StmtKind::Exhausted => return Err(loop_outside(statement.span)),
         }
     }
+
     Ok(written)
 }
 

@@ -197,9 +197,10 @@ impl<'b> Encoder<'b> {
         let mut parts = Vec::new();
         for (bit, pair) in bits.into_iter().enumerate() {
             let member = self.member(at, pair[time as usize]);
-            parts.push(match number >> bit & 1 == 1 {
-                true => member,
-                false => self.formulas.not(&member),
+            parts.push(if number >> bit & 1 == 1 {
+                member
+            } else {
+                self.formulas.not(&member)
             });
         }
         debug_assert!(number < self.n_values.0[column.index()]);
@@ -211,9 +212,10 @@ impl<'b> Encoder<'b> {
         let mut parts = Vec::new();
         for (bit, pair) in bits.into_iter().enumerate() {
             let holds = self.formulas.boolean(pair[time as usize]);
-            parts.push(match number >> bit & 1 == 1 {
-                true => holds,
-                false => self.formulas.not(&holds),
+            parts.push(if number >> bit & 1 == 1 {
+                holds
+            } else {
+                self.formulas.not(&holds)
             });
         }
         debug_assert!(number < self.n_values.1[cell.index()]);

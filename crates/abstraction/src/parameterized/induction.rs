@@ -29,6 +29,7 @@ pub fn inductive(
     let initial = family.initial.clone();
     let broken = prover.violated(&[], &initial, &kept, false)?;
     retain(&mut kept, &broken);
+
     loop {
         let mut broken = vec![false; kept.len()];
         for transition in &family.transitions {

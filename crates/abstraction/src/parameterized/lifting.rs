@@ -86,6 +86,7 @@ fn lift_subject(
         transitions: subject.transitions.clone(),
         mover,
     };
+
     if !family.system.families.contains(&subject.process) {
         if !subject.is_many || kind == ConditionKind::Strong {
             let name = format!("{word} fairness of {}", subject.name);
@@ -93,6 +94,7 @@ fn lift_subject(
         }
         return;
     }
+
     for (number, (var, process)) in question.distinguished.iter().enumerate() {
         let own = enabled.substitute(family.actor, Term::var(*var));
         if subject.is_many && kind != ConditionKind::Strong {
@@ -103,6 +105,7 @@ fn lift_subject(
             .lifted
             .push(condition(name, kind, own, Some(number)));
     }
+
     let some = Logic::exists(family.actor, enabled);
     let name = format!("{word} fairness of {} for some process", subject.name);
     match kind {
@@ -158,6 +161,7 @@ pub fn unions(family: &Family<'_>, lifted: &[Lifted]) -> Vec<Union> {
             group.push(number);
         }
     }
+
     let several = groups.into_values().filter(|members| members.len() > 1);
     several.map(|members| union(lifted, members)).collect()
 }
@@ -211,6 +215,7 @@ fn subjects(family: &Family<'_>, fairness: Fairness) -> Vec<(ConditionKind, Subj
             .into_iter()
             .map(move |name| action(family, process, name))
     };
+
     for process in processes() {
         match fairness.kind {
             FairnessKind::None => {}
@@ -223,6 +228,7 @@ fn subjects(family: &Family<'_>, fairness: Fairness) -> Vec<(ConditionKind, Subj
             }
         }
     }
+
     if fairness.annotated {
         for annotation in &parts.annotations {
             let subject = match &annotation.target {
@@ -234,6 +240,7 @@ fn subjects(family: &Family<'_>, fairness: Fairness) -> Vec<(ConditionKind, Subj
             add(annotation.kind, subject);
         }
     }
+
     found
 }
 

@@ -300,6 +300,7 @@ impl Logic {
                 found.insert(var);
             }
         };
+
         match self {
             Self::Const(_) | Self::Is(..) | Self::SameColumn(_) | Self::SameCell(_) => {}
             Self::Not(inner) => inner.collect_free(found),

@@ -33,9 +33,10 @@ pub fn mona(family: &Family<'_>) -> String {
     );
     for transition in &writer.family.transitions {
         let name = &transition.name;
-        let parameter = match transition.has_actor {
-            true => format!("var1 {}", variable(writer.family.actor)),
-            false => "var0 unused".to_owned(),
+        let parameter = if transition.has_actor {
+            format!("var1 {}", variable(writer.family.actor))
+        } else {
+            "var0 unused".to_owned()
         };
         let step = transition.step;
         let relation = writer.text(&transition.relation);
@@ -65,6 +66,7 @@ impl Writer<'_, '_> {
                 let _ = writeln!(text, "var2 {now}, {next};");
             }
         }
+
         for cell in &system.cells {
             let _ = writeln!(text, "# {}", cell.name);
             for number in 0..cell.values.len() {
@@ -75,6 +77,7 @@ impl Writer<'_, '_> {
                 let _ = writeln!(text, "var0 {now}, {next};");
             }
         }
+
         for pointer in &system.pointers {
             let _ = writeln!(text, "var1 {0}, {0}_next;", pointer.name);
         }
@@ -109,6 +112,7 @@ impl Writer<'_, '_> {
                 }
             }
         }
+
         parts.push("true".to_owned());
         parts.join(" &\n  ")
     }
@@ -118,6 +122,7 @@ impl Writer<'_, '_> {
             let parts: Vec<String> = parts.iter().map(|part| self.text(part)).collect();
             format!("({})", parts.join(op))
         };
+
         match logic {
             Logic::Const(value) => value.to_string(),
             Logic::Not(inner) => format!("~{}", self.text(inner)),

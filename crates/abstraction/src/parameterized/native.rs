@@ -106,17 +106,23 @@ fn atom_text(parts: &ModelParts, atom: AtomId) -> String {
 }
 
 fn assumed(parts: &ModelParts, assumption: &Assumption) -> String {
-    let literal = |atom: AtomId, value: bool| match value {
-        true => atom_text(parts, atom),
-        false => format!("!({})", atom_text(parts, atom)),
-    };
-    let join = |all: &[Assumption], op: &str, empty: &str| {
-        let texts: Vec<String> = all.iter().map(|part| assumed(parts, part)).collect();
-        match texts.is_empty() {
-            true => empty.to_owned(),
-            false => format!("({})", texts.join(op)),
+    let literal = |atom: AtomId, value: bool| {
+        if value {
+            atom_text(parts, atom)
+        } else {
+            format!("!({})", atom_text(parts, atom))
         }
     };
+
+    let join = |all: &[Assumption], op: &str, empty: &str| {
+        let texts: Vec<String> = all.iter().map(|part| assumed(parts, part)).collect();
+        if texts.is_empty() {
+            empty.to_owned()
+        } else {
+            format!("({})", texts.join(op))
+        }
+    };
+
     match assumption {
         Assumption::Infinitely(atom, value) => format!("([] <> {})", literal(*atom, *value)),
         Assumption::Eventually(atom, value) => format!("(<> [] {})", literal(*atom, *value)),

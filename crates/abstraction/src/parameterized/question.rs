@@ -42,6 +42,7 @@ impl Question {
             invariants: Vec::new(),
             only: scope.hints.only,
         };
+
         let mut conditions = Vec::new();
         for distinguished in &scope.distinguished {
             let var = family.fresh.var();
@@ -63,6 +64,7 @@ impl Question {
                 .push((var, distinguished.name.clone()));
             question.names.push((distinguished.bound, Term::var(var)));
         }
+
         // Processes for which this has no value must not count as left out.
         let (demanded, errors) = condition_of(family, &question.names, &scope.condition, span)?;
         check_valued(&errors, span)?;
@@ -78,6 +80,7 @@ impl Question {
             let name = hint.name.clone();
             question.invariants.push(Predicate { name, logic });
         }
+
         for (bound, hint) in &scope.hints.rankings {
             let var = family.fresh.var();
             question.names.push((*bound, Term::var(var)));
@@ -86,6 +89,7 @@ impl Question {
             let (name, logic) = (hint.name.clone(), logic?);
             question.rankings.push(Ranking { name, var, logic });
         }
+
         Ok(question)
     }
 

@@ -140,6 +140,7 @@ pub fn explore(
         states: None,
         n_predicates: request.predicates.len(),
     };
+
     let well_formed = family.well_formed();
     pass.make_states(&well_formed)?;
     let initial = pass.vectors(&family.initial)?;
@@ -157,18 +158,21 @@ pub fn explore(
     let mut graph = reach(&initial, relation, pass.n_predicates);
     graph.n_pairs = n_pairs;
     graph.observed = observed(&graph, &all, pass.n_predicates);
+
     let state_of = |vector: &Vector| {
         graph
             .states
             .iter()
             .position(|s| *s == vector[..pass.n_predicates])
     };
+
     graph.deadlocks = deadlocks.iter().filter_map(state_of).collect();
     for (number, vectors) in failures.iter().enumerate() {
         for state in vectors.iter().filter_map(state_of) {
             graph.failures.entry(state).or_insert(number);
         }
     }
+
     add_idle_steps(&mut graph, request);
 
     // Neither facts about reachable states nor the question's demands count here: an instance that
@@ -179,6 +183,7 @@ pub fn explore(
             graph.failing_starts.push(number);
         }
     }
+
     Ok(graph)
 }
 
@@ -259,15 +264,17 @@ impl Pass<'_, '_> {
         relation: &mut Relation,
     ) -> Result<(), Unknown> {
         let transition = &family.transitions[number];
-        let (n_movers, n_holders) = match transition.has_actor {
-            true => (self.request.distinguished.len(), self.watched.len()),
-            false => (0, 0),
+        let (n_movers, n_holders) = if transition.has_actor {
+            (self.request.distinguished.len(), self.watched.len())
+        } else {
+            (0, 0)
         };
         let step = self.encoder.automaton(&transition.relation)?;
         let step = self.marked_step(family, &step, transition.has_actor)?;
         let anything = self.encoder.automaton(&Logic::Const(true))?;
         let (before, after) = self.machines();
         let n_distinguished = self.request.distinguished.len();
+
         for tuple in reachable_vectors(&anything, &[&step, before, after], self.budget)? {
             let (source, target) = (truth(&tuple[1][1..]), truth(&tuple[2][1..]));
             let (movers, rest) = tuple[0][1..].split_at(n_movers);
@@ -289,6 +296,7 @@ impl Pass<'_, '_> {
             let key = (self.kept(source), self.kept(target), label);
             relation.entry(key).and_modify(merge).or_insert(marks);
         }
+
         Ok(())
     }
 
@@ -381,6 +389,7 @@ fn reach(initial: &BTreeSet<Vector>, relation: Relation, n_predicates: usize) ->
             .or_default()
             .push((target, label, marks));
     }
+
     let mut graph = Graph::default();
     let mut numbers: BTreeMap<Vector, usize> = BTreeMap::new();
     let mut labels: BTreeMap<Label, usize> = BTreeMap::new();
@@ -390,11 +399,13 @@ fn reach(initial: &BTreeSet<Vector>, relation: Relation, n_predicates: usize) ->
             states.len() - 1
         })
     };
+
     let starts: BTreeSet<Vector> = initial.iter().map(|v| v[..n_predicates].to_vec()).collect();
     for start in &starts {
         let state = number(start, &mut graph.states);
         graph.initial.push(state);
     }
+
     let mut next = 0;
     while next < graph.states.len() {
         let steps = outgoing.remove(&graph.states[next]).unwrap_or_default();
@@ -414,6 +425,7 @@ fn reach(initial: &BTreeSet<Vector>, relation: Relation, n_predicates: usize) ->
         }
         next += 1;
     }
+
     graph
 }
 

@@ -71,12 +71,14 @@ impl<'t> Family<'t> {
             failures: Vec::new(),
             fresh,
         };
+
         family.initial = family.initial_states()?;
         if family.is_synchronous {
             synchronous::add_transition(&mut family)?;
         } else {
             family.add_transitions()?;
         }
+
         family
             .failures
             .retain(|(failure, _)| *failure != Logic::Const(false));
@@ -93,6 +95,7 @@ impl<'t> Family<'t> {
         let mut parts = vec![system.last_covers_first()];
         let var = self.fresh.var();
         let index = Term::var(var);
+
         for (position, column) in system.columns.iter().enumerate() {
             let id = ColumnId::new(position);
             let has = |number| Logic::Has(id, number, index, Time::Now);
@@ -103,6 +106,7 @@ impl<'t> Family<'t> {
             let body = Logic::any([Logic::all([inside, known]), outside]);
             parts.push(Logic::forall(var, body));
         }
+
         for (position, cell) in system.cells.iter().enumerate() {
             let id = super::logic::CellId::new(position);
             let is = |number| Logic::Is(id, number, Time::Now);
@@ -110,11 +114,13 @@ impl<'t> Family<'t> {
                 (0..cell.values.len()).map(is).collect::<Vec<_>>(),
             ));
         }
+
         for position in 0..system.pointers.len() {
             let id = super::logic::PointerId::new(position);
             let value = Term::of(Base::Pointer(id, Time::Now));
             parts.push(system.pointer_fits(id, value));
         }
+
         Logic::all(parts)
     }
 
@@ -123,9 +129,10 @@ impl<'t> Family<'t> {
     pub fn deadlock(&self) -> Logic {
         let none = |transition: &Transition| {
             let enabled = transition.enabled.clone();
-            Logic::not(match transition.has_actor {
-                true => Logic::exists(self.actor, enabled),
-                false => enabled,
+            Logic::not(if transition.has_actor {
+                Logic::exists(self.actor, enabled)
+            } else {
+                enabled
             })
         };
         Logic::all(self.transitions.iter().map(none).collect::<Vec<_>>())
@@ -157,6 +164,7 @@ impl<'t> Family<'t> {
                 }
             }
         }
+
         for (position, cell) in system.cells.iter().enumerate() {
             let id = super::logic::CellId::new(position);
             let allowed = self.initial_values(&system, cell, None, &mut failures)?;
@@ -164,6 +172,7 @@ impl<'t> Family<'t> {
                 |(number, condition)| Logic::all([condition, Logic::Is(id, number, Time::Now)]);
             parts.push(Logic::any(allowed.into_iter().map(is).collect::<Vec<_>>()));
         }
+
         for (position, pointer) in system.pointers.iter().enumerate() {
             let variable = &system.parts().vars[pointer.var.index()];
             let id = super::logic::PointerId::new(position);
@@ -185,6 +194,7 @@ impl<'t> Family<'t> {
             };
             parts.push(Logic::any(cases.into_iter().map(equal).collect::<Vec<_>>()));
         }
+
         // Conditions are evaluated where the values are those of the declarations.
         let declared = Logic::all(parts.clone());
         for expr in &system.parts().init {
@@ -194,6 +204,7 @@ impl<'t> Family<'t> {
             let failing = |error| Logic::all([declared.clone(), error]);
             failures.extend(errors.map(|error| (failing(error), system.template.span)));
         }
+
         self.failing_starts.extend(failures);
         Ok(Logic::all(parts))
     }
@@ -214,6 +225,7 @@ impl<'t> Family<'t> {
             }
             Source::Variable(var) => var,
         };
+
         let variable = &system.parts().vars[var.index()];
         let values = match &variable.initial {
             Initial::Values(values) => values,
@@ -225,9 +237,11 @@ impl<'t> Family<'t> {
             let range = system.parts().processes[process.index()].index;
             translator.bind(range.expect("a family has an index").bound, index);
         }
+
         let cases = translator.cases(&values[0])?;
         let errors = translator.errors.into_iter();
         failures.extend(errors.map(|error| (error, variable.span)));
+
         let mut allowed = Vec::new();
         let mut misfit = vec![Logic::Const(true)];
         for (number, value) in finite.values.iter().enumerate() {
@@ -235,6 +249,7 @@ impl<'t> Family<'t> {
             misfit.push(Logic::not(fits.clone()));
             allowed.push((number, fits));
         }
+
         failures.push((Logic::all(misfit), variable.span));
         Ok(allowed)
     }
@@ -263,14 +278,17 @@ impl<'t> Family<'t> {
             let after = self.after(&branch, process, step, own);
             relations.push(close(&branch.choices, Logic::all([path, after])));
         }
+
         for (failure, span) in ways.failures {
             let here = Logic::all([ways.here.clone(), failure]);
-            let closed = match is_family {
-                true => Logic::exists(self.actor, here),
-                false => here,
+            let closed = if is_family {
+                Logic::exists(self.actor, here)
+            } else {
+                here
             };
             self.failures.push((closed, span));
         }
+
         self.transitions.push(Transition {
             name: step.name.clone(),
             process: Some(process),
@@ -297,6 +315,7 @@ impl<'t> Family<'t> {
                 return Err(outside(&what, step.span));
             }
         }
+
         let system = self.system.clone();
         let source = Source::Location(process);
         let place = step.source.index();
@@ -312,6 +331,7 @@ impl<'t> Family<'t> {
             (None, _, Some(cell)) => Logic::Is(cell, place, Time::Now),
             _ => unreachable!("a process has a location"),
         };
+
         let mut starts = vec![Branch::default()];
         for parameter in &step.parameters {
             let mut next = Vec::new();
@@ -320,6 +340,7 @@ impl<'t> Family<'t> {
             }
             starts = next;
         }
+
         let mut branches = Vec::new();
         for mut start in starts {
             effect::require(&mut translator, &step.condition, &mut start)?;
@@ -330,6 +351,7 @@ impl<'t> Family<'t> {
                 effect::run(&mut translator, &step.effect, start)?,
             ));
         }
+
         let errors = std::mem::take(&mut translator.errors);
         Ok(Ways {
             here,

@@ -67,6 +67,7 @@ pub(super) fn add_transition(family: &mut Family<'_>) -> Result<(), Outside> {
         taken.cells.extend(owned.cells);
         taken.pointers.extend(owned.pointers);
     }
+
     relations.extend(frame(family, &taken));
     let enabled = Logic::any(movable);
     family.transitions.push(Transition {
@@ -98,6 +99,7 @@ fn owned(
             owned.columns.push(ColumnId::new(position));
         }
     }
+
     for (step, ways) in steps {
         for store in ways.branches.iter().map(|branch| &branch.store) {
             owned
@@ -126,6 +128,7 @@ fn owned(
             ));
         }
     }
+
     owned.columns.sort_unstable();
     owned.columns.dedup();
     owned.cells.sort_unstable();
@@ -139,12 +142,13 @@ fn check_disjoint(taken: &Owned, owned: &Owned, span: base::Span) -> Result<(), 
     let clash = owned.columns.iter().any(|c| taken.columns.contains(c))
         || owned.cells.iter().any(|c| taken.cells.contains(c))
         || owned.pointers.iter().any(|p| taken.pointers.contains(p));
-    match clash {
-        true => Err(outside(
+    if clash {
+        Err(outside(
             "a variable that two processes write in one synchronous step",
             span,
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -174,12 +178,14 @@ fn one_process(
             ways_to_move.push(close(&branch.choices, Logic::all(parts)));
         }
     }
+
     let mut stays = vec![Logic::not(can_move.clone())];
     stays.extend(owned.columns.iter().map(|column| match own {
         Some(own) => Logic::SameAt(*column, own),
         None => Logic::SameColumn(*column),
     }));
     stays.extend(owned.cells.iter().map(|cell| Logic::SameCell(*cell)));
+
     let unmoved = super::effect::Branch::default();
     stays.extend(
         owned

@@ -99,6 +99,7 @@ impl<'t> System<'t> {
             cells: Vec::new(),
             pointers: Vec::new(),
         };
+
         system.find_families()?;
         if let Some(channel) = template.parts.channels.first() {
             let message = format!("the channel `{}`", channel.name);
@@ -113,6 +114,7 @@ impl<'t> System<'t> {
             let message = format!("the event `{}`", event.name);
             return Err(outside(&message, event.span));
         }
+
         for (position, process) in template.parts.processes.iter().enumerate() {
             let id = ProcessId::new(position);
             let family = process.index.map(|_| id);
@@ -128,6 +130,7 @@ impl<'t> System<'t> {
                 None => system.cells.push(finite),
             }
         }
+
         for position in 0..template.parts.vars.len() {
             system.add_variable(VarId::new(position))?;
         }
@@ -163,6 +166,7 @@ impl<'t> System<'t> {
             }
             self.families.push(ProcessId::new(position));
         }
+
         match range {
             Some((first, offset)) => (self.first, self.last_offset) = (first, offset),
             None => {
@@ -174,6 +178,7 @@ impl<'t> System<'t> {
                 return Err(Outside { message, span });
             }
         }
+
         Ok(())
     }
 
@@ -213,6 +218,7 @@ impl<'t> System<'t> {
                 ));
             }
         };
+
         if let Scalar::Range(first, last) = scalar
             && let Some(offset) = as_open_end(last)
         {
@@ -238,12 +244,14 @@ impl<'t> System<'t> {
             });
             return Ok(());
         }
+
         let mut finite = self.finite(id, variable, scalar)?;
         finite.family = family;
         match family {
             Some(_) => self.columns.push(finite),
             None => self.cells.push(finite),
         }
+
         Ok(())
     }
 

@@ -279,6 +279,7 @@ impl<'s, 't> Translator<'s, 't> {
         else {
             unreachable!("the caller has looked");
         };
+
         let mut vars: Vec<IndexVar> = Vec::new();
         let mut parts = Vec::new();
         for _ in 0..n {
@@ -289,6 +290,7 @@ impl<'s, 't> Translator<'s, 't> {
             vars.push(var);
             parts.push(self.instance(*bound, (lo, hi), body, var)?);
         }
+
         let inner = Logic::all(parts);
         Ok(vars
             .into_iter()
@@ -352,6 +354,7 @@ impl<'s, 't> Translator<'s, 't> {
             return self.outside("a sum over processes that is not compared with a constant");
         }
         let is_forall = quantifier == Quantifier::Forall;
+
         if let Some(values) = self.constant_range(range)? {
             let mut parts = Vec::new();
             for value in values {
@@ -366,15 +369,16 @@ impl<'s, 't> Translator<'s, 't> {
                 Logic::any(parts)
             });
         }
+
         let var = self.fresh.var();
         let negated;
-        let body = match is_forall {
-            true => {
-                negated = Expr::not(body.clone());
-                &negated
-            }
-            false => body,
+        let body = if is_forall {
+            negated = Expr::not(body.clone());
+            &negated
+        } else {
+            body
         };
+
         let some = Logic::exists(var, self.instance(bound, range, body, var)?);
         Ok(if is_forall { Logic::not(some) } else { some })
     }

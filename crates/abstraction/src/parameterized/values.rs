@@ -120,6 +120,7 @@ impl Translator<'_, '_> {
         }
         let left = without(left, self.system.template.parameter);
         let mut cases = Vec::new();
+
         for (condition, Term { base, offset }) in self.cases(&left)? {
             let value = Term::of(base);
             let zero = Term::number(0);
@@ -143,6 +144,7 @@ impl Translator<'_, '_> {
                 }
             }
         }
+
         Ok(cases)
     }
 
@@ -181,6 +183,7 @@ impl Translator<'_, '_> {
                 }
             }
         }
+
         Ok(cases)
     }
 
@@ -198,6 +201,7 @@ impl Translator<'_, '_> {
                 stored.map_or_else(|| vec![(Logic::Const(true), now)], |known| known.1.clone())
             );
         }
+
         if let Some(cell) = self.system.cell_of(source) {
             return Ok(self.cell(cell));
         }
@@ -278,6 +282,7 @@ impl Translator<'_, '_> {
                 (has, Term::number(*value))
             })
             .collect();
+
         for write in self
             .store
             .writes

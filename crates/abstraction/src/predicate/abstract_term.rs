@@ -48,11 +48,13 @@ impl Abstract {
         if term.sort() == Sort::Bool
             && let Some((slot, negated)) = domain.slot_of_term(term)
         {
-            return match negated {
-                false => Self::Slot(slot),
-                true => Self::Not(Box::new(Self::Slot(slot))),
+            return if negated {
+                Self::Not(Box::new(Self::Slot(slot)))
+            } else {
+                Self::Slot(slot)
             };
         }
+
         let of = |term: &Term| Self::of(term, domain, locals);
         let number = |value: i128| i64::try_from(value).ok();
         let linear = |linear: &smt::Linear| -> Option<(i64, Vec<(i64, Self)>)> {
@@ -65,6 +67,7 @@ impl Abstract {
             }
             Some((number(linear.offset())?, terms))
         };
+
         match term {
             Term::Bool(value) => Self::Const(i64::from(*value)),
             Term::Int(value) => number(*value).map_or(Self::Unknown, Self::Const),
@@ -120,6 +123,7 @@ impl Abstract {
             }
             Some(sum)
         };
+
         match self {
             Self::Const(value) => Some(*value),
             Self::Slot(slot) => Some(state[*slot]),

@@ -36,6 +36,7 @@ pub fn atom_term(
         let transitions = program.transitions.iter();
         transitions.map(is_in).collect::<Vec<bool>>()
     };
+
     let enabled = |wanted: &dyn Fn(usize) -> bool| {
         let mut parts = Vec::new();
         for (position, transition) in program.transitions.iter().enumerate() {
@@ -49,6 +50,7 @@ pub fn atom_term(
         }
         Ok(Term::or(parts))
     };
+
     match &description.meaning {
         AtomMeaning::State(expr) => {
             let (term, failure) = state_term(model, program, expr, span)?;
@@ -160,8 +162,9 @@ fn establishes(program: &Program, var: usize, value: &Term, updates: &[(usize, &
         let name = &program.vars[*other].name;
         vars.iter().any(|(mentioned, _)| mentioned == name)
     };
-    match updates.iter().any(changes) {
-        true => Term::Bool(true),
-        false => Term::eq(program.vars[var].term(), value.clone()),
+    if updates.iter().any(changes) {
+        Term::Bool(true)
+    } else {
+        Term::eq(program.vars[var].term(), value.clone())
     }
 }

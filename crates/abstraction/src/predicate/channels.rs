@@ -58,6 +58,7 @@ impl Builder<'_> {
         let step = self.model.step_of(id);
         let translator = self.translator(step.span);
         let mut scene = Scene::new(self.vars, Some(command.instance), &command.bindings);
+
         // shape: the caller names a sender.
         let Sync::Send { channel, payload } = &step.sync else {
             unreachable!("the sender sends");
@@ -65,6 +66,7 @@ impl Builder<'_> {
         let single = translator.single_channel(channel, &mut scene)?;
         let declared = &self.model.parts().channels[channel.channel.index()];
         let mut values = Vec::new();
+
         for (expr, ty) in payload.iter().zip(&declared.payload) {
             let value = translator.value(expr, &mut scene)?;
             let (sort, interval, _) = scalar(*ty);
@@ -76,6 +78,7 @@ impl Builder<'_> {
             }
             values.push(term);
         }
+
         Ok((values, single))
     }
 
@@ -123,9 +126,10 @@ impl Builder<'_> {
                     let var = |slot| translator.find(&Content::Slot(single, slot, component));
                     message.push(path.scene.values[var(0)].clone());
                     for slot in 0..declared.capacity {
-                        let next = match slot + 1 < declared.capacity {
-                            true => path.scene.values[var(slot + 1)].clone(),
-                            false => coerce(Term::Int(0), scalar(*ty).0),
+                        let next = if slot + 1 < declared.capacity {
+                            path.scene.values[var(slot + 1)].clone()
+                        } else {
+                            coerce(Term::Int(0), scalar(*ty).0)
                         };
                         stores.push((var(slot), next));
                     }

@@ -90,6 +90,7 @@ impl AbstractCommand {
         };
         let mut updates = BTreeMap::new();
         let mut asked = Vec::new();
+
         for slot in 0..domain.n_slots() {
             let Some(new) = new_value(program, domain, transition, slot) else {
                 continue;
@@ -102,6 +103,7 @@ impl AbstractCommand {
                 _ => asked.push((slot, new, candidates(domain, slot))),
             }
         }
+
         let open = unexpressed(&simplified, domain, &locals);
         let groups = groups_of(domain, asked, open);
         for (group, description) in groups.iter().enumerate() {
@@ -109,6 +111,7 @@ impl AbstractCommand {
                 updates.insert(*slot, Update::Asked(group, place));
             }
         }
+
         Self {
             guard,
             enabled,
@@ -223,6 +226,7 @@ impl AbstractCommand {
             transition,
             ..
         } = context;
+
         let first_new = domain.kept.len().saturating_add(n_predicates);
         let mut assumptions: Vec<Term> = group.guard.clone();
         for &slot in group.relevant.iter().filter(|slot| **slot < first_new) {
@@ -232,6 +236,7 @@ impl AbstractCommand {
             let local = Term::Var(Arc::clone(name), Sort::Int);
             assumptions.push(Term::eq(local, Term::Int(i128::from(*value))));
         }
+
         let targets = group.targets.iter().filter(|target| target.0 < first_new);
         let dimensions: Vec<(Term, Vec<i64>)> = targets
             .map(|(_, term, values)| (term.clone(), values.clone()))
@@ -243,6 +248,7 @@ impl AbstractCommand {
             let term = Term::Var(Arc::clone(&local.name), local.sort);
             assumptions.push(within(&term, local.sort, local.interval));
         }
+
         let mut flat = BTreeSet::new();
         for assumption in assumptions {
             match assumption {
@@ -253,6 +259,7 @@ impl AbstractCommand {
                 }
             }
         }
+
         Question {
             assumptions: flat.into_iter().collect(),
             dimensions,
@@ -352,6 +359,7 @@ impl Facts {
             Term::And(parts) => parts.to_vec(),
             other => vec![other.clone()],
         };
+
         for conjunct in conjuncts {
             match &conjunct {
                 Term::Var(name, Sort::Bool) => {
@@ -378,6 +386,7 @@ impl Facts {
                 }
             }
         }
+
         facts
     }
 
@@ -420,9 +429,10 @@ impl Components {
         let mut joined = names;
         let mut rest = Vec::new();
         for component in self.0.drain(..) {
-            match component.is_disjoint(&joined) {
-                true => rest.push(component),
-                false => joined.extend(component),
+            if component.is_disjoint(&joined) {
+                rest.push(component)
+            } else {
+                joined.extend(component)
             }
         }
         rest.push(joined);
@@ -472,6 +482,7 @@ fn groups_of(domain: &Domain, asked: Vec<(usize, Term, Vec<i64>)>, guard: Vec<Te
             group.relevant.push(slot);
         }
     }
+
     for group in groups.values_mut() {
         let mut kept = BTreeSet::new();
         let targets = group.targets.iter().map(|(_, term, _)| term);
@@ -483,5 +494,6 @@ fn groups_of(domain: &Domain, asked: Vec<(usize, Term, Vec<i64>)>, guard: Vec<Te
         group.relevant.extend(kept);
         group.relevant.sort_unstable();
     }
+
     groups.into_values().collect()
 }

@@ -74,6 +74,7 @@ impl Domain {
                 kept.insert(position, values);
             }
         }
+
         loop {
             let before = kept.len();
             for transition in &program.transitions {
@@ -90,6 +91,7 @@ impl Domain {
                 break;
             }
         }
+
         Self::keeping(program, kept)
     }
 
@@ -175,10 +177,12 @@ impl Domain {
             vars.iter()
                 .any(|(name, _)| !self.intervals.contains_key(name))
         };
+
         if self.data_in(&term).is_empty() || mentions_other || self.known.contains_key(&term) {
             return false;
         }
         let position = self.predicates.len();
+
         // Found predicates are kept in the positive form, those of authors as they are written.
         let term = match (&origin, term) {
             (Origin::Model | Origin::Refinement(_), Term::Not(inner)) => (*inner).clone(),
@@ -186,6 +190,7 @@ impl Domain {
         };
         self.known.insert(term.clone(), (position, false));
         self.known.insert(Term::not(term.clone()), (position, true));
+
         let name = match name {
             Some(name) => name.to_owned(),
             None => format!("b{}", position + 1),

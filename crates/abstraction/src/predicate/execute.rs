@@ -40,11 +40,13 @@ pub fn program_of(model: &Model) -> Result<Program, Refusal> {
         failures: Vec::new(),
         n_locals: 0,
     };
+
     let init = builder.init()?;
     match model.parts().composition {
         Composition::Interleaving => builder.interleaving()?,
         Composition::Synchronous => builder.synchronous()?,
     }
+
     let Builder {
         transitions,
         failures,
@@ -127,6 +129,7 @@ impl Builder<'_> {
                 Content::Length(_) | Content::Slot(..) => parts.push(equals(0)),
             }
         }
+
         for constraint in &self.model.parts().init {
             let translator = self.translator(nowhere);
             let mut scene = Scene::new(self.vars, None, &[]);
@@ -136,6 +139,7 @@ impl Builder<'_> {
             }
             parts.push(valued.term);
         }
+
         Ok(Term::and(parts))
     }
 
@@ -178,6 +182,7 @@ impl Builder<'_> {
                 locals: Vec::new(),
             });
         }
+
         let mut path = Path {
             scene: Scene::new(self.vars, Some(command.instance), &command.bindings),
             written: BTreeSet::new(),
@@ -186,6 +191,7 @@ impl Builder<'_> {
             locals: Vec::new(),
             is_total: true,
         };
+
         match (&step.sync, handed) {
             (Sync::Receive { channel, patterns }, Some((message, sent_on))) => {
                 let translator = self.translator(step.span);
@@ -203,6 +209,7 @@ impl Builder<'_> {
             _ if is_handshake => {}
             _ => self.communicate(&step, &mut path)?,
         }
+
         self.run(&step.effect, &mut path)?;
         let instance = self.model.commands()[id.index()].instance;
         let location = self
@@ -263,9 +270,10 @@ impl Builder<'_> {
                 let low = translator.value(lo, &mut path.scene)?;
                 let high = translator.value(hi, &mut path.scene)?;
                 path.fail_unless(Term::and([low.ok.clone(), high.ok.clone()]));
-                let value = match low.term == high.term {
-                    true => low.term,
-                    false => self.local(bound, as_int(low.term), as_int(high.term), path),
+                let value = if low.term == high.term {
+                    low.term
+                } else {
+                    self.local(bound, as_int(low.term), as_int(high.term), path)
                 };
                 path.scene.bounds.push((*bound, value));
                 let condition = self.translator(span).truth(condition, &mut path.scene)?;
@@ -298,15 +306,17 @@ impl Builder<'_> {
         let name = &self.model.parts().bounds[bound.index()];
         let name: Arc<str> = Arc::from(format!("{name}!{}", self.n_locals));
         self.n_locals += 1;
+
         let constant = |term: &Term| match term {
             Term::Int(value) => Some(*value),
             _ => None,
         };
         let open = i128::from(model::OPEN_VALUES) - 1;
         let is_open = hi == Term::Int(open);
-        let interval: Interval = match is_open {
-            true => (None, None),
-            false => (constant(&lo), constant(&hi)),
+        let interval: Interval = if is_open {
+            (None, None)
+        } else {
+            (constant(&lo), constant(&hi))
         };
         let term = Term::Var(Arc::clone(&name), Sort::Int);
         let mut parts = Vec::new();
@@ -314,6 +324,7 @@ impl Builder<'_> {
             parts.push(Term::le(lo.clone(), term.clone()));
             parts.push(Term::le(term.clone(), hi.clone()));
         }
+
         let is_possible = matches!((&lo, &hi), (Term::Int(lo), Term::Int(hi)) if lo <= hi);
         path.is_total &= is_possible;
         path.condition = Term::and([path.condition.clone(), Term::and(parts)]);
@@ -366,6 +377,7 @@ impl Builder<'_> {
             path.scene.values[var] = Term::ite(condition, new, old);
             path.written.insert(var);
         }
+
         Ok(())
     }
 

@@ -223,6 +223,7 @@ impl<'p> Abstraction<'p> {
         let Some(initial) = self.initial() else {
             return (graph, Some(Halt::GaveUp));
         };
+
         for state in initial {
             let number = graph.add(state.into(), None, &mut numbers);
             queue.push_back(number);
@@ -231,6 +232,7 @@ impl<'p> Abstraction<'p> {
                 return (graph, Some(Halt::Goal(path)));
             }
         }
+
         graph.n_initial = graph.states.len();
         while let Some(source) = queue.pop_front() {
             if let Err(reason) = budget.check(graph.states.len() as u64, 0) {
@@ -281,6 +283,7 @@ impl<'p> Abstraction<'p> {
             edges.dedup();
             graph.edges[source] = edges;
         }
+
         (graph, None)
     }
 
@@ -325,6 +328,7 @@ impl<'p> Abstraction<'p> {
         };
         let mut dimensions = Vec::new();
         let mut base = Vec::new();
+
         for slot in 0..domain.n_slots() {
             let (term, values) = match domain.kept.get(slot) {
                 Some((var, values)) => (program.vars[*var].term(), values.clone()),
@@ -342,10 +346,12 @@ impl<'p> Abstraction<'p> {
                 }
             }
         }
+
         let init = fix(&program.init);
         let terms: Vec<Term> = dimensions.iter().map(|(_, term, _)| term.clone()).collect();
         let mut mentioned = terms.clone();
         mentioned.push(init.clone());
+
         let bounds = domain.bounds(program, &mentioned);
         let question = Question {
             assumptions: vec![init, bounds],
@@ -354,6 +360,7 @@ impl<'p> Abstraction<'p> {
                 .map(|(_, term, values)| (term.clone(), values.clone()))
                 .collect(),
         };
+
         let rows = self.questions.rows(question, None)?;
         let with = |row: Vec<i64>| {
             let mut state = base.clone();
@@ -362,6 +369,7 @@ impl<'p> Abstraction<'p> {
             }
             state
         };
+
         Some(rows.into_iter().map(with).collect())
     }
 
@@ -463,6 +471,7 @@ fn fixed_values(condition: &Term) -> FxHashMap<Arc<str>, Term> {
             conjuncts.insert(other.clone());
         }
     }
+
     for conjunct in conjuncts {
         match &conjunct {
             Term::Var(name, Sort::Bool) => {
@@ -482,5 +491,6 @@ fn fixed_values(condition: &Term) -> FxHashMap<Arc<str>, Term> {
             _ => {}
         }
     }
+
     values
 }

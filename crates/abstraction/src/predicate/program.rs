@@ -183,6 +183,7 @@ pub(crate) fn variables(model: &Model) -> Vec<StateVar> {
             is_open: false,
         });
     }
+
     vars.extend((0..model.cells().len()).map(|cell| cell_variable(model, cell)));
     let mut single = 0;
     for channel in &model.parts().channels {
@@ -195,6 +196,7 @@ pub(crate) fn variables(model: &Model) -> Vec<StateVar> {
             single += 1;
         }
     }
+
     vars
 }
 
@@ -252,6 +254,7 @@ fn channel_variables(
         interval: (Some(0), Some(channel.capacity as i128)),
         is_open: false,
     });
+
     for slot in 0..channel.capacity {
         for (component, ty) in channel.payload.iter().enumerate() {
             let (sort, interval, is_open) = scalar(*ty);

@@ -96,6 +96,7 @@ impl Questions {
             self.gave_up = true;
             return None;
         }
+
         let mut assumptions = question.assumptions.clone();
         let limit = coarser.and_then(|(old, columns)| Some((self.answers.get(old)?, columns)));
         if let Some((old, columns)) = limit {
@@ -116,6 +117,7 @@ impl Questions {
             });
             assumptions.push(Term::or(allowed));
         }
+
         let found = smt::enumerate(&mut self.solver, &assumptions, &question.dimensions)?;
         self.gave_up |= found.gave_up;
         let rows = found.rows.clone();

@@ -43,6 +43,7 @@ impl Abstraction<'_> {
             predicate.term.collect_atoms(&mut atoms);
         }
         let mut candidates = BTreeSet::new();
+
         for atom in atoms {
             if let Term::Le(linear) | Term::Eq(linear) = &atom {
                 // e ≤ 0 bounds -e from below; its negation bounds e - 1.
@@ -51,11 +52,13 @@ impl Abstraction<'_> {
                 candidates.insert((**linear).clone().into_term());
             }
         }
+
         for var in &self.program.vars {
             if let (Sort::Int, Some(least)) = (var.sort, var.interval.0) {
                 candidates.insert(Term::sub(var.term(), Term::Int(least)));
             }
         }
+
         let changes = |candidate: &Term| {
             transitions
                 .iter()
@@ -106,9 +109,10 @@ impl Abstraction<'_> {
             return Effect::Falling;
         }
         let grows = Term::lt(rank.clone(), after);
-        match self.questions.is_impossible(&asked(grows)) {
-            true => Effect::Quiet,
-            false => Effect::Increasing,
+        if self.questions.is_impossible(&asked(grows)) {
+            Effect::Quiet
+        } else {
+            Effect::Increasing
         }
     }
 
@@ -139,6 +143,7 @@ impl Abstraction<'_> {
             let term = Term::Var(local.name.clone(), local.sort);
             facts.push(within(&term, local.sort, local.interval));
         }
+
         let mentioned = [facts.as_slice(), &[rank.clone(), after]].concat();
         facts.push(self.domain.bounds(self.program, &mentioned));
         facts

@@ -101,14 +101,17 @@ impl Abstraction<'_> {
                 return None;
             }
         }
-        let mut further = match same_choices {
-            true => self.same_choices(&execution, stem.len(), cycle)?,
-            false => Vec::new(),
+
+        let mut further = if same_choices {
+            self.same_choices(&execution, stem.len(), cycle)?
+        } else {
+            Vec::new()
         };
         for (position, facts) in observed.iter().enumerate() {
             let facts = Term::and(facts.iter().cloned());
             further.push(execution.at(self.program, position, &facts));
         }
+
         match execution.solve(&mut self.questions, &further) {
             Answer::Sat(solution) => Some(Rounds {
                 execution,
@@ -167,6 +170,7 @@ impl Abstraction<'_> {
                 return Err(format!("`{}` does not hold in every round", show(need)));
             }
         }
+
         let mut set = function.needs.clone();
         for candidate in self.candidate_facts(&function, &heads) {
             let is_seen = heads.iter().all(|head| head.bool(&candidate) == Some(true));
@@ -174,6 +178,7 @@ impl Abstraction<'_> {
                 set.push(candidate);
             }
         }
+
         let set = self.close(set, &function)?;
         let mut set = self.shorten(set, &function);
         let mut types = Vec::new();
@@ -237,6 +242,7 @@ impl Abstraction<'_> {
             Value::Bool(_) => return None,
             Value::Int(_) | Value::Array(_) => {}
         }
+
         self.program
             .vars
             .iter()
@@ -277,6 +283,7 @@ impl Abstraction<'_> {
         let mut needs = Vec::new();
         let everything = program.bounds_of(0..program.vars.len());
         split(&everything, &mut needs);
+
         for (position, &transition) in rounds.cycle.iter().enumerate() {
             let description = &program.transitions[transition];
             let state = |name: &str| Some(now[program.var_named(name)?].clone());
@@ -308,6 +315,7 @@ impl Abstraction<'_> {
                 return Err("a round is too complicated".to_owned());
             }
         }
+
         Ok(Function { values: now, needs })
     }
 
@@ -332,10 +340,12 @@ impl Abstraction<'_> {
                 split(need, &mut facts);
             }
         }
+
         for predicate in &self.domain.predicates {
             facts.extend([predicate.term.clone(), Term::not(predicate.term.clone())]);
         }
         let mut numbers = Vec::new();
+
         for var in &self.program.vars {
             match var.sort {
                 Sort::Bool => facts.extend([var.term(), Term::not(var.term())]),
@@ -348,6 +358,7 @@ impl Abstraction<'_> {
                 Sort::Int | Sort::Array => {}
             }
         }
+
         numbers.truncate(MAX_RELATED);
         for (position, first) in numbers.iter().enumerate() {
             for second in &numbers[position + 1..] {
@@ -355,6 +366,7 @@ impl Abstraction<'_> {
                 facts.extend(bounds_seen(&distance, heads));
             }
         }
+
         facts
     }
 
@@ -396,16 +408,12 @@ impl Abstraction<'_> {
         }
         for position in (0..set.len()).rev() {
             let fact = set.remove(position);
-            let superfluous = match function.needs.contains(&fact) {
-                true => {
-                    let question = [set.as_slice(), &[Term::not(fact.clone())]].concat();
-                    self.questions.check(&question) == Answer::Unsat
-                }
-                false => {
-                    let after: Vec<Term> =
-                        set.iter().map(|f| self.after_round(function, f)).collect();
-                    self.leaves(&set, &after) == Answer::Unsat
-                }
+            let superfluous = if function.needs.contains(&fact) {
+                let question = [set.as_slice(), &[Term::not(fact.clone())]].concat();
+                self.questions.check(&question) == Answer::Unsat
+            } else {
+                let after: Vec<Term> = set.iter().map(|f| self.after_round(function, f)).collect();
+                self.leaves(&set, &after) == Answer::Unsat
             };
             if !superfluous {
                 set.insert(position, fact);

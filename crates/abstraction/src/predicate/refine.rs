@@ -203,6 +203,7 @@ impl Abstraction<'_> {
             variables.insert(variable.clone());
             equations.push(Term::eq(parameter.clone(), variable.clone()));
         }
+
         let origin = Origin::Refinement(round);
         for variables in compared.values() {
             let variables: Vec<&Term> = variables.iter().take(MAX_COMPARED).collect();
@@ -212,6 +213,7 @@ impl Abstraction<'_> {
                 }
             }
         }
+
         let new = equations.iter();
         new.map(|term| self.domain.add_atoms(term, &origin)).sum()
     }
@@ -239,6 +241,7 @@ impl Abstraction<'_> {
                 vec![init, self.domain.bounds(self.program, &mentioned)]
             }
         };
+
         question.extend(demanded);
         question.retain(|term| *term != Term::Bool(true));
         self.questions.is_impossible(&question)
@@ -262,6 +265,7 @@ impl Abstraction<'_> {
                 }
             }
         }
+
         for position in first..demand.guards.len() {
             if !demand.guards[position] {
                 continue;
@@ -284,6 +288,7 @@ impl Abstraction<'_> {
         let mut mentioned = terms.clone();
         mentioned.push(end.clone());
         mentioned.extend(equations.iter().cloned());
+
         let mut assumed = match start {
             Some(start) => self.facts_about(&demand.path.states[start], &mentioned),
             None => {
@@ -292,6 +297,7 @@ impl Abstraction<'_> {
                 vec![init, self.domain.bounds(self.program, &mentioned)]
             }
         };
+
         assumed.push(end);
         assumed.extend(equations);
         let Some(core) = self.questions.core(&assumed, &terms) else {
@@ -302,6 +308,7 @@ impl Abstraction<'_> {
         for (position, guard) in demand.guards.iter_mut().enumerate() {
             *guard &= named(&Part::Guard(position));
         }
+
         for (position, facts) in demand.observed.iter_mut().enumerate() {
             let mut number = 0;
             facts.retain(|_| {
@@ -309,6 +316,7 @@ impl Abstraction<'_> {
                 named(&Part::Observed(position, number - 1))
             });
         }
+
         if !self.is_cut(demand, start) {
             demand.guards = guards;
             demand.observed = observed;
@@ -355,6 +363,7 @@ impl Abstraction<'_> {
             }
             now = next;
         }
+
         let end = demand
             .end
             .substitute(&|name| Some(now[self.program.var_named(name)?].clone()));
@@ -386,9 +395,10 @@ impl Abstraction<'_> {
             let value = transition.updates.get(&var)?;
             Some(value.substitute(&local))
         });
-        let guard = match demand.guards[position] {
-            true => transition.guard.substitute(&local),
-            false => Term::Bool(true),
+        let guard = if demand.guards[position] {
+            transition.guard.substitute(&local)
+        } else {
+            Term::Bool(true)
         };
         let parts = [guard, demand.observed_at(position), effect];
         self.domain.simplify(&Term::and(parts), &[])

@@ -63,6 +63,7 @@ impl Execution {
             });
             domain.simplify(&replaced, &[])
         };
+
         let mut next = now.clone();
         let mut conditions = vec![present(&description.guard)];
         for (var, value) in &description.updates {
@@ -74,6 +75,7 @@ impl Execution {
             let term = numbered(&local.name, local.sort, at);
             conditions.push(within(&term, local.sort, local.interval));
         }
+
         self.conditions.extend(conditions);
         self.values.push(next);
     }
@@ -162,16 +164,17 @@ pub fn concretize(
             &mut renaming,
         )?);
     }
-    let model = match has_open_data(program) {
-        false => model.clone(),
-        true => {
-            let sample = Sample {
-                indices: window,
-                n_values: u32::try_from(renaming.0.len().max(1)).ok()?,
-            };
-            model.parts().sampled(sample).finish().ok()?
-        }
+
+    let model = if has_open_data(program) {
+        let sample = Sample {
+            indices: window,
+            n_values: u32::try_from(renaming.0.len().max(1)).ok()?,
+        };
+        model.parts().sampled(sample).finish().ok()?
+    } else {
+        model.clone()
     };
+
     Some(Concrete { model, states })
 }
 
@@ -210,6 +213,7 @@ fn window_of(
     {
         collect_indices(term, solution, &mut indices);
     }
+
     let last = execution.values.len() - 1;
     for transition in &program.transitions {
         for term in transition.updates.values().chain([&transition.guard]) {
@@ -219,6 +223,7 @@ fn window_of(
             }
         }
     }
+
     let (Some(lo), Some(hi)) = (indices.first(), indices.last()) else {
         return Some((0, 0));
     };
@@ -250,14 +255,16 @@ fn state_of(
     };
     let mut slots: BTreeMap<(usize, usize), Vec<i64>> = BTreeMap::new();
     let mut lengths: BTreeMap<usize, i64> = BTreeMap::new();
+
     for (var, term) in program.vars.iter().zip(values) {
         if let Content::Array(..) = var.content {
             let array = solution.array(term)?;
             for index in window.0..=window.1 {
                 let value = array.get(i128::from(index));
-                state.cells.push(match var.is_open {
-                    true => renaming.number(value),
-                    false => i64::try_from(value).ok()?,
+                state.cells.push(if var.is_open {
+                    renaming.number(value)
+                } else {
+                    i64::try_from(value).ok()?
                 });
             }
             continue;
@@ -281,11 +288,13 @@ fn state_of(
             Content::Cell(_) | Content::Array(..) => state.cells.push(value),
         }
     }
+
     for (channel, length) in lengths {
         for slot in 0..usize::try_from(length).ok()? {
             let message = slots.get(&(channel, slot)).cloned().unwrap_or_default();
             state.channels[channel].push(message);
         }
     }
+
     Some(state)
 }

@@ -56,9 +56,10 @@ fn sides(linear: &Linear) -> (String, String) {
     let (mut left, mut right) = (Linear::constant(0), Linear::constant(0));
     for (term, factor) in linear.terms() {
         let multiple = Linear::of(term).times(factor.abs());
-        match factor > 0 {
-            true => left = left.plus(&multiple),
-            false => right = right.plus(&multiple),
+        if factor > 0 {
+            left = left.plus(&multiple)
+        } else {
+            right = right.plus(&multiple)
         }
     }
     let offset = linear.offset();
@@ -87,6 +88,7 @@ fn sum(linear: &Linear) -> String {
         }
         text.push_str(&show(term));
     }
+
     let offset = linear.offset();
     if text.is_empty() {
         return offset.to_string();
@@ -96,5 +98,6 @@ fn sum(linear: &Linear) -> String {
         offset if offset < 0 => text.push_str(&format!(" - {}", -offset)),
         offset => text.push_str(&format!(" + {offset}")),
     }
+
     text
 }

@@ -265,6 +265,7 @@ impl Translator<'_> {
                 _ => return self.refuse("a division by anything but a positive constant"),
             },
         };
+
         Ok(Valued { term, ok })
     }
 
@@ -294,6 +295,7 @@ impl Translator<'_> {
         if hi - lo >= i128::from(MAX_INSTANCES) {
             return self.refuse("a quantifier has too many instances");
         }
+
         // From the last instance to the first, because later ones count only if earlier ones do
         // not decide.
         let mut term = match quantifier {
@@ -301,6 +303,7 @@ impl Translator<'_> {
             Quantifier::Exists => Term::Bool(false),
             Quantifier::Sum => Term::Int(0),
         };
+
         let mut ok = Term::Bool(true);
         for value in (lo..=hi).rev() {
             scene.bounds.push((bound, Term::Int(value)));
@@ -324,6 +327,7 @@ impl Translator<'_> {
                 ),
             };
         }
+
         Ok(Valued { term, ok })
     }
 
@@ -396,6 +400,7 @@ impl Translator<'_> {
                 (vec![(Term::Bool(true), cell)], Term::Bool(true))
             }
         };
+
         let mut choices = starts;
         let mut ty = &variable.ty;
         let records = &self.model.parts().records;
@@ -438,6 +443,7 @@ impl Translator<'_> {
                 return self.refuse("an index that depends on the state has too many values");
             }
         }
+
         let as_var = |(condition, cell)| {
             let var = self.find(&Content::Cell(cell));
             (condition, Target::Var(var))

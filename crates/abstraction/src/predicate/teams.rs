@@ -49,6 +49,7 @@ impl Builder<'_> {
             own[command.instance.index()].push(CommandId::new(position));
         }
         let mut teams: Vec<(Vec<CommandId>, Term)> = vec![(Vec::new(), Term::Bool(true))];
+
         for commands in &own {
             let mut disabled = Vec::new();
             for &command in commands {
@@ -69,6 +70,7 @@ impl Builder<'_> {
                 return self.too_many();
             }
         }
+
         for (team, condition) in teams {
             if !team.is_empty() {
                 let mut actions: Vec<_> = team.iter().map(|c| self.model.action_of(*c)).collect();
@@ -77,6 +79,7 @@ impl Builder<'_> {
                 self.team(&team, actions, condition)?;
             }
         }
+
         Ok(())
     }
 
@@ -119,6 +122,7 @@ impl Builder<'_> {
         let mut locals = Vec::new();
         let mut fails = Vec::new();
         let mut is_total = true;
+
         for member in members {
             let path = &member.path;
             guard.extend([member.enabled.clone(), path.condition.clone()]);
@@ -134,9 +138,11 @@ impl Builder<'_> {
                 updates.insert(var, value);
             }
         }
+
         updates.retain(|var, value| *value != self.vars[*var].term());
         let guard = Term::and(guard);
         let enabled = Term::and(enabled);
+
         // An error happens although a later choice is impossible, so conditions on choices do not
         // excuse it; those of earlier choices are part of the condition of the failure.
         let failure = Term::and([enabled.clone(), Term::or(fails)]);
@@ -146,6 +152,7 @@ impl Builder<'_> {
                 locals: locals.clone(),
             });
         }
+
         let mut commands: Vec<CommandId> = members.iter().map(|m| m.command).collect();
         let instance = |id: &CommandId| self.model.commands()[id.index()].instance;
         let mut movers: Vec<InstanceId> = commands.iter().map(instance).collect();
@@ -155,6 +162,7 @@ impl Builder<'_> {
                 .find(&Content::Location(instance(id)));
             (var, i64::from(self.model.step_of(*id).source.0))
         };
+
         let mut sources: Vec<(usize, i64)> = commands.iter().map(source).collect();
         sources.sort_unstable();
         commands.sort_unstable();
@@ -165,9 +173,10 @@ impl Builder<'_> {
             movers,
             commands,
             sources,
-            enabled: match is_total {
-                true => Some(enabled),
-                false => case_by_case(&guard, &locals),
+            enabled: if is_total {
+                Some(enabled)
+            } else {
+                case_by_case(&guard, &locals)
             },
             guard,
             updates,

@@ -91,9 +91,10 @@ impl<'a> Truth<'a> {
             let (path, is_existential) = quantified.as_existential();
             let path = logic::simplify(&path).negation_normal_form();
             let exists = quantification.exists(&path, &|atom| truth.column(atom))?;
-            let value = match is_existential {
-                true => exists.clone(),
-                false => exists.clone().complement(),
+            let value = if is_existential {
+                exists.clone()
+            } else {
+                exists.clone().complement()
             };
             truth.run_exists.push(Rc::new(exists));
             truth.values.push(Rc::new(value));
@@ -130,6 +131,7 @@ impl Check<'_, '_> {
             self.budget,
             self.progress,
         );
+
         let (built, mut stats) = built?;
         let graph = match built {
             Built::Graph(graph) => *graph,
@@ -138,15 +140,18 @@ impl Check<'_, '_> {
             }
             Built::Failed => return Ok((self.way_to_failure(&atoms)?, stats)),
         };
+
         let strong_global = self.fairness.kind == FairnessKind::StrongGlobal;
         let fair_graph = FairGraph {
             graph,
-            closure: match strong_global {
-                true => Closure::OnSystem,
-                false => Closure::None,
+            closure: if strong_global {
+                Closure::OnSystem
+            } else {
+                Closure::None
             },
             always_continues: is_machine_closed(self.model, &conditions),
         };
+
         let verdict = match self.judge(&fair_graph, formula, &atoms, &mut stats) {
             Ok(verdict) => verdict,
             Err(Obstacle::Stopped(reason)) => Verdict::Unknown(UnknownReason::Stopped(reason)),
@@ -188,6 +193,7 @@ impl Check<'_, '_> {
                 Verdict::Holds { witness: None }
             }
         };
+
         stats.n_product_states = Some(quantification.n_product_nodes.max(n_nodes as u64));
         stats.memory_bytes += quantification.n_product_nodes * 16;
         Ok(verdict)

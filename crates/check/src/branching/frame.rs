@@ -100,6 +100,7 @@ impl<'a, F: Frame> Product<'a, F> {
             let bit = first * 64 + mark.mark.index();
             (bit, NodeSet::those(frame.n_nodes(), carries))
         });
+
         let own = |mark: omega::MarkId| omega::MarkId::new(first * 64 + mark.index());
         let own = automaton.acceptance.map_marks(&mut { own });
         let mut product = Self {
@@ -115,10 +116,12 @@ impl<'a, F: Frame> Product<'a, F> {
             starts,
             edges,
         };
+
         for node in roots {
             let nodes: Vec<NodeId> = product.starts_at(node).collect();
             product.roots.extend(nodes);
         }
+
         Ok(product)
     }
 

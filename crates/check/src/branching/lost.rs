@@ -85,6 +85,7 @@ impl Lost {
             .chain(fairness)
             .map(Ltl::atom)
             .collect();
+
         for &(node, step) in &lasso.steps {
             let mut unknown = atoms.iter().filter(|atom| annotated.is_unknown(atom, node));
             if let Some(atom) = unknown.next() {
@@ -104,6 +105,7 @@ impl Lost {
                 return Ok(None);
             }
         }
+
         Ok(None)
     }
 

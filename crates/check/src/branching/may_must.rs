@@ -183,6 +183,7 @@ impl<'a> Annotated<'a> {
             let possible = where_value(|value| value != Some(false));
             (AtomId::new(position), (certain, possible))
         };
+
         Self {
             system,
             question,
@@ -204,9 +205,10 @@ impl<'a> Annotated<'a> {
             let (path, is_existential) = quantified.as_existential();
             let must = self.exists(&path, Reading::Must)?;
             let may = self.exists(&path, Reading::May)?;
-            let value = match is_existential {
-                true => (Rc::new(must), Rc::new(may)),
-                false => (Rc::new(may.complement()), Rc::new(must.complement())),
+            let value = if is_existential {
+                (Rc::new(must), Rc::new(may))
+            } else {
+                (Rc::new(may.complement()), Rc::new(must.complement()))
             };
             self.values.insert(CtlStar::quantified_atom(number), value);
         }
@@ -298,6 +300,7 @@ impl<'a> Annotated<'a> {
                 message,
             )));
         }
+
         let fair = self.exists(&Ltl::tt(), Reading::May)?;
         if initial.iter().any(|&state| fair.contains(state)) {
             return Ok(None);
@@ -345,6 +348,7 @@ impl Literals {
             };
             made.insert(part, new);
         }
+
         made[formula].clone()
     }
 

@@ -279,6 +279,7 @@ pub(crate) fn set_of(formula: &Ltl, n_nodes: usize, columns: &Columns<'_>) -> No
         };
         sets.insert(part, set);
     }
+
     sets.remove(formula)
         .expect("the last subformula is the formula")
 }

@@ -37,6 +37,7 @@ impl Check<'_, '_> {
         };
         let mut work = Work::default();
         work.add(truth, truth.formula.root(), &[(root, Vec::new())], 0);
+
         while let Some((number, node, entry)) = work.open.pop_front() {
             let run_exists = truth.run_exists[number].contains(node);
             let is_needed = work.needed.contains(&(number, node));
@@ -64,6 +65,7 @@ impl Check<'_, '_> {
                 trace,
             });
         }
+
         Ok(evidence)
     }
 
@@ -142,6 +144,7 @@ fn needed(
         };
         logic::holds_on_lasso(formula, nodes.len(), loop_start, &letter)
     };
+
     let expected = value(&[]);
     let mut given_up = Vec::new();
     let mut needed = Vec::new();
@@ -152,6 +155,7 @@ fn needed(
             needed.push(candidate);
         }
     }
+
     needed
 }
 

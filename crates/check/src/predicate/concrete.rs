@@ -88,6 +88,7 @@ impl Check<'_> {
             steps: transitions.iter().map(|t| self.step(program, *t)).collect(),
             loop_start,
         };
+
         if loop_start.is_some() {
             match transitions.len() == loop_start.unwrap_or(0) {
                 // The idle step of a deadlocked state.
@@ -97,6 +98,7 @@ impl Check<'_> {
                 }
             }
         }
+
         Replayed::Real(Box::new((trace, concrete.model)))
     }
 

@@ -29,11 +29,13 @@ impl Search<'_> {
         if !self.may_grow(&cycle) {
             return None;
         }
-        let choices: &[bool] = match self.has_choices(&cycle) {
-            true => &[true, false],
-            false => &[true],
+        let choices: &[bool] = if self.has_choices(&cycle) {
+            &[true, false]
+        } else {
+            &[true]
         };
         let mut reason = None;
+
         for n_passes in 1..=MAX_PASSES {
             let cycle = cycle.repeat(n_passes);
             let path = self.path(lasso, n_passes * N_ROUNDS);
@@ -47,6 +49,7 @@ impl Search<'_> {
                 }
             }
         }
+
         self.not_endless = reason;
         None
     }
@@ -87,6 +90,7 @@ impl Search<'_> {
         {
             return Err("it is not known that every state is visited finitely often".to_owned());
         }
+
         let program = self.abstraction.program;
         let found = concretize(
             self.check.model,
@@ -94,6 +98,7 @@ impl Search<'_> {
             &rounds.execution,
             &rounds.solution,
         );
+
         let concrete = found.ok_or("its data does not fit into a sample")?;
         let all = stem.iter().chain(cycle.iter().cycle());
         let all = all.take(stem.len() + N_ROUNDS * cycle.len());
@@ -108,6 +113,7 @@ impl Search<'_> {
             recurrent: recurrence.set.iter().map(|fact| self.fact(fact)).collect(),
             changes: self.described_changes(&recurrence),
         }));
+
         match self.check.confirmed(kind, trace, concrete.model) {
             Some((verdict, found)) => Ok(Round::Decided(verdict, Some(found))),
             None => Err("its rounds do not confirm it".to_owned()),
@@ -124,13 +130,15 @@ impl Search<'_> {
                 let AtomTerm::State(term) = meaning else {
                     continue;
                 };
-                let literal = match self.is_true(rounds, position, term) {
-                    true => term.clone(),
-                    false => Term::not(term.clone()),
+                let literal = if self.is_true(rounds, position, term) {
+                    term.clone()
+                } else {
+                    Term::not(term.clone())
                 };
                 demands.push((position, literal));
             }
         }
+
         let conditions = self.check.model.fairness_conditions(self.check.fairness);
         for condition in &conditions {
             self.demand_fairness(rounds, condition, &mut demands)?;
@@ -166,10 +174,12 @@ impl Search<'_> {
             }
             ConditionKind::Strong => Vec::new(),
         };
+
         if found.is_empty() {
             let name = evidence::condition_name(self.check.model, condition);
             return Err(format!("it is not known to be fair: {name}"));
         }
+
         demands.extend(
             found
                 .into_iter()

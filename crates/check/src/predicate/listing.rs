@@ -45,6 +45,7 @@ pub fn abstraction_text(
         last_domain: std::cell::RefCell::default(),
         unconfirmed: std::cell::RefCell::default(),
     };
+
     let outcome = super::decide(&check);
     if let Verdict::Unknown(UnknownReason::Unsupported(why)) = outcome.verdict {
         return Err(why);
@@ -54,6 +55,7 @@ pub fn abstraction_text(
         abstraction.domain = domain;
         abstraction.refine(0);
     }
+
     let goal = Goal {
         is_reached: &|_, _| false,
         deadlock: false,
@@ -71,6 +73,7 @@ pub fn abstraction_text(
     let named = formula.map(|formula| (property.name.clone(), formula));
     let mut atoms: Vec<(AtomId, AtomTerm)> = setup.atoms.clone().into_iter().collect();
     atoms.sort_by_key(|(atom, _)| *atom);
+
     let listing = Listing::new(model, &mut abstraction, &graph, named, &atoms);
     let text = match format {
         TextFormat::Native => native(&listing),

@@ -41,6 +41,7 @@ impl Check<'_> {
             n_product_states: 0,
             not_endless: None,
         };
+
         let mut round = 0;
         let (verdict, found) = loop {
             round += 1;
@@ -53,6 +54,7 @@ impl Check<'_> {
                 Round::Refined => {}
             }
         };
+
         let mut outcome = self.outcome(verdict, found);
         self.describe(
             &mut outcome,
@@ -67,6 +69,7 @@ impl Check<'_> {
             let remark = format!("a loop was not proved to go on for ever: {why}");
             outcome.remarks.push(remark);
         }
+
         outcome
     }
 
@@ -110,6 +113,7 @@ impl Search<'_> {
         for rank in &self.rankings {
             ranked.push(Ranked::new(&mut self.abstraction, &self.graph, rank));
         }
+
         // New rankings need no new exploration.
         loop {
             let Some(letters) = Letters::new(self.check, &self.abstraction.domain) else {
@@ -209,14 +213,16 @@ impl Search<'_> {
                 }
             }
         }
+
         None
     }
 
     /// What the last state of a lasso must satisfy.
     fn end_of(&self, lasso: &AbstractLasso) -> Term {
-        match self.transitions(&lasso.cycle).is_empty() {
-            true => self.abstraction.deadlock_condition(),
-            false => Term::Bool(true),
+        if self.transitions(&lasso.cycle).is_empty() {
+            self.abstraction.deadlock_condition()
+        } else {
+            Term::Bool(true)
         }
     }
 

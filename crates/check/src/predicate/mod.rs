@@ -153,16 +153,19 @@ pub(crate) fn check(
         last_domain: std::cell::RefCell::default(),
         unconfirmed: std::cell::RefCell::default(),
     };
+
     let mut outcome = match &property.property {
         Property::CtlStar(formula) => quantifiers::check(&check, property, formula),
         _ => decide(&check),
     };
+
     // After the budget is spent no question is answered, whatever that makes of the search.
     let is_open = match &outcome.verdict {
         Verdict::Unknown(UnknownReason::Unsupported(_)) => false,
         Verdict::Unknown(_) => true,
         Verdict::Holds { .. } | Verdict::Violated(_) => false,
     };
+
     if let (true, Err(reason)) = (is_open, plan.budget.check(0, 0)) {
         outcome.give_up(UnknownReason::Stopped(reason));
     }

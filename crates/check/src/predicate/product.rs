@@ -83,6 +83,7 @@ impl Product<'_, '_> {
             edges_of[*source].push(*edge);
             product.add_edge(NodeId::new(*source), step, NodeId::new(*target), marks);
         }
+
         let found =
             omega::find_fair_cycle(&mut product, &acceptance, Closure::None, &mut |_| Ok(()));
         let Ok(component) = found.result;
@@ -98,6 +99,7 @@ impl Product<'_, '_> {
                 cycle: cycle.iter().map(edge).collect(),
             }
         });
+
         (lasso, nodes.len())
     }
 
@@ -172,6 +174,7 @@ impl Product<'_, '_> {
                 marks.push(self.condition_mark(number, true));
             }
         }
+
         for (number, ranked) in self.rankings.iter().enumerate() {
             match ranked.effects[source][position] {
                 Effect::Decreasing => marks.push(self.ranking_mark(number, false)),
@@ -179,6 +182,7 @@ impl Product<'_, '_> {
                 Effect::Quiet | Effect::Falling => {}
             }
         }
+
         marks
     }
 
@@ -212,6 +216,7 @@ impl Product<'_, '_> {
                 nodes.len() - 1
             })
         };
+
         for state in 0..self.graph.n_initial {
             for &start in &self.automaton.initial {
                 for (target, _) in self.read(start, &self.graph.states[state], None) {
@@ -219,6 +224,7 @@ impl Product<'_, '_> {
                 }
             }
         }
+
         let n_initial = nodes.len();
         let mut edges = Edges::new();
         let mut at = 0;
@@ -241,6 +247,7 @@ impl Product<'_, '_> {
             }
             at += 1;
         }
+
         (nodes, n_initial, edges)
     }
 }

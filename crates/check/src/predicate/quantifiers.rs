@@ -85,6 +85,7 @@ fn explored(
         complete: true,
     };
     let mut round = 0;
+
     loop {
         let (graph, halt) = abstraction.explore(&goal, &check.plan.budget);
         let Some(halt) = halt else {
@@ -128,11 +129,13 @@ fn answer(
         outcome.fairness = check.fairness;
         outcome
     };
+
     if uncertain.is_empty() {
         return ask(parts);
     }
     let mut certain = parts.clone();
     certain.initial.retain(|state| !uncertain.contains(state));
+
     let of_certain = ask(certain);
     if let Verdict::Violated(_) = of_certain.verdict {
         return of_certain;
@@ -144,6 +147,7 @@ fn answer(
             .remarks
             .push("whether the initial state of a violation exists is not known".to_owned());
     }
+
     of_all
 }
 
@@ -172,9 +176,12 @@ fn premise(check: &Check<'_>, conditions: &[Condition]) -> Ltl {
 }
 
 fn assumed(assumption: &Assumption) -> Ltl {
-    let literal = |atom: &AtomId, sign: &bool| match sign {
-        true => Ltl::atom(*atom),
-        false => Ltl::not(Ltl::atom(*atom)),
+    let literal = |atom: &AtomId, sign: &bool| {
+        if *sign {
+            Ltl::atom(*atom)
+        } else {
+            Ltl::not(Ltl::atom(*atom))
+        }
     };
     match assumption {
         Assumption::Infinitely(atom, sign) => Ltl::always(Ltl::eventually(literal(atom, sign))),
@@ -214,6 +221,7 @@ impl Builder<'_, '_, '_> {
         let (mut initial, mut uncertain) = (Vec::new(), Vec::new());
         let nothing = self.entered(None, &step_atoms);
         let mut positions = Positions::default();
+
         for state in 0..self.graph.n_initial {
             let exists = self
                 .abstraction
@@ -227,6 +235,7 @@ impl Builder<'_, '_, '_> {
                 uncertain.push(number);
             }
         }
+
         let (mut free, mut constrained) = (Vec::new(), Vec::new());
         let mut at = 0;
         while at < positions.all.len() {
@@ -240,6 +249,7 @@ impl Builder<'_, '_, '_> {
             }
             at += 1;
         }
+
         let names = positions.all.iter();
         let parts = MayMustParts {
             name: "predicates".to_owned(),
@@ -250,6 +260,7 @@ impl Builder<'_, '_, '_> {
             constrained,
             span: Span::nowhere(),
         };
+
         (parts, uncertain)
     }
 
@@ -294,6 +305,7 @@ impl Builder<'_, '_, '_> {
                 None => way.1 = true,
             }
         }
+
         let mut bundles = Vec::new();
         for ((target, entered), (transitions, idle)) in ways {
             let (from, to) = (&self.graph.states[state], &self.graph.states[target]);
@@ -308,6 +320,7 @@ impl Builder<'_, '_, '_> {
                 is_constrained,
             });
         }
+
         bundles
     }
 
@@ -334,6 +347,7 @@ impl Builder<'_, '_, '_> {
                 values: positions.iter().map(value).collect(),
             });
         }
+
         for (number, condition) in self.conditions.iter().enumerate() {
             let place = step_atoms.len() + number;
             let subject = match &condition.subject {
@@ -351,6 +365,7 @@ impl Builder<'_, '_, '_> {
                 values: positions.iter().map(|p| enabled[p.0]).collect(),
             });
         }
+
         propositions
     }
 

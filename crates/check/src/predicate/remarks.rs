@@ -24,6 +24,7 @@ impl Check<'_> {
             ..Stats::default()
         };
         *self.last_domain.borrow_mut() = Some(abstraction.domain.clone());
+
         let predicates = &abstraction.domain.predicates;
         let mut remarks = Vec::new();
         remarks.push(format!(
@@ -32,6 +33,7 @@ impl Check<'_> {
             graph.states.len(),
             graph.n_transitions(),
         ));
+
         for predicate in predicates {
             let origin = match &predicate.origin {
                 Origin::Author(_) => "given".to_owned(),
@@ -41,6 +43,7 @@ impl Check<'_> {
             let meaning = show(&predicate.term);
             remarks.push(format!("  {}: {meaning} ({origin})", predicate.name));
         }
+
         for rank in rankings {
             remarks.push(format!("  ranking: {}", show(rank)));
         }
@@ -49,6 +52,7 @@ impl Check<'_> {
             "assignments: {} untouched, {} by substitution, {} with the solver",
             assignments.n_untouched, assignments.n_substituted, assignments.n_asked
         ));
+
         let questions = &abstraction.questions;
         let tally = questions.tally();
         remarks.push(format!(
@@ -60,6 +64,7 @@ impl Check<'_> {
         ));
         outcome.solvers.push(used(questions));
         remarks.extend(outcome.solvers.iter().filter_map(confirmation));
+
         let stages = abstraction.stages();
         if stages.len() > 1 {
             let stage =
@@ -70,6 +75,7 @@ impl Check<'_> {
                 stages.join(", ")
             ));
         }
+
         if let (Verdict::Unknown(UnknownReason::SolverGaveUp), Some(reason)) =
             (&outcome.verdict, questions.gave_up())
         {
@@ -128,6 +134,7 @@ fn confirmation(solver: &SolverUse) -> Option<String> {
         confirmed,
         confirmed_by,
     } = solver;
+
     if *answers == 0 {
         return None;
     }
@@ -137,6 +144,7 @@ fn confirmation(solver: &SolverUse) -> Option<String> {
             "  all {answers} answers \"impossible\" were confirmed by {by}"
         ));
     }
+
     let n_open = answers - confirmed;
     let other = match name.as_str() {
         "z3" => "cvc5",

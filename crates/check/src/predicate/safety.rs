@@ -76,6 +76,7 @@ impl Check<'_> {
                 Round::Refined => {}
             }
         };
+
         let mut outcome = self.outcome(verdict, found);
         self.describe(&mut outcome, &abstraction, &graph, round - 1, &[]);
         outcome

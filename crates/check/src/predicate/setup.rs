@@ -43,6 +43,7 @@ impl Setup {
             let origin = Origin::Author(hint.name.clone());
             domain.add(Some(&hint.name), &term, origin, hint.span);
         }
+
         let mut setup = Self {
             program,
             domain,
@@ -50,6 +51,7 @@ impl Setup {
             failures: Vec::new(),
             only: hints.only,
         };
+
         setup.add_atoms(model, property)?;
         if !hints.only {
             let Self {
@@ -57,6 +59,7 @@ impl Setup {
             } = &mut setup;
             domain.add_guards(program);
         }
+
         Ok(setup)
     }
 

@@ -55,6 +55,7 @@ impl Difference {
             .map(|label| lts.label_name(*label))
             .collect();
         let trace = format!("⟨{}⟩", names.join(", "));
+
         match &self.kind {
             DifferenceKind::Trace => {
                 format!("the specification does not have the trace {trace}")
@@ -127,13 +128,18 @@ impl<'a> Search<'a> {
         let visible = |lts: &'a Lts| lts.names().iter().skip(1);
         let mut spec_label = vec![None];
         spec_label.extend(visible(own).map(|name| position(spec.names(), name)));
+
         let mut own_label = vec![SILENT];
         own_label.extend(visible(spec).map(|name| position(own.names(), name).unwrap_or(u32::MAX)));
         let with_divergence = refinement == Refinement::FailuresDivergences;
-        let cycles = |lts: &Lts| match with_divergence {
-            true => lts.silent_cycles(),
-            false => Vec::new(),
+        let cycles = |lts: &Lts| {
+            if with_divergence {
+                lts.silent_cycles()
+            } else {
+                Vec::new()
+            }
         };
+
         Self {
             own,
             spec,
@@ -157,6 +163,7 @@ impl<'a> Search<'a> {
                 queue.push_back(pair);
             }
         }
+
         // A trace that the specification lacks is one longer than the pair it is found at, so pairs
         // with shorter traces come first.
         let mut missing: Option<(usize, Difference)> = None;
@@ -193,6 +200,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
+
         Ok(missing.map(|(_, difference)| difference))
     }
 
@@ -295,6 +303,7 @@ impl<'a> Search<'a> {
             path.push((self.pairs[pair].state, position));
             trace.push(label);
         }
+
         let mut at = pair;
         while let Some((before, position, label)) = self.pairs[at].from {
             path.push((self.pairs[before].state, position));
@@ -303,6 +312,7 @@ impl<'a> Search<'a> {
             }
             at = before;
         }
+
         path.reverse();
         trace.reverse();
         Difference {

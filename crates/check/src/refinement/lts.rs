@@ -51,6 +51,7 @@ impl Lts {
             steps: Vec::new(),
         };
         let mut label_by_name: HashMap<String, u32> = HashMap::new();
+
         for node in 0..graph.n_nodes() as u32 {
             let mut own = Vec::new();
             for (position, &target) in graph.targets(node).iter().enumerate() {
@@ -58,17 +59,16 @@ impl Lts {
                 let Some(&command) = step.commands.first() else {
                     continue;
                 };
-                let label = match model.step_of(command).name == silent {
-                    true => SILENT,
-                    false => {
-                        let name = model.action_name(step.actions[0]);
-                        match label_by_name.get(name) {
-                            Some(label) => *label,
-                            None => {
-                                let label = lts.label(name);
-                                label_by_name.insert(name.to_owned(), label);
-                                label
-                            }
+                let label = if model.step_of(command).name == silent {
+                    SILENT
+                } else {
+                    let name = model.action_name(step.actions[0]);
+                    match label_by_name.get(name) {
+                        Some(label) => *label,
+                        None => {
+                            let label = lts.label(name);
+                            label_by_name.insert(name.to_owned(), label);
+                            label
                         }
                     }
                 };
@@ -76,6 +76,7 @@ impl Lts {
             }
             lts.steps.push(own);
         }
+
         lts
     }
 
@@ -131,6 +132,7 @@ impl Lts {
         let mut low = vec![0_u32; n];
         let (mut next, mut n_components) = (0_u32, 0_u32);
         let mut open: Vec<u32> = Vec::new();
+
         for root in 0..n as u32 {
             if number[root as usize] != u32::MAX {
                 continue;
@@ -170,6 +172,7 @@ impl Lts {
                 }
             }
         }
+
         component
     }
 
@@ -182,6 +185,7 @@ impl Lts {
         for state in &queue {
             seen[*state as usize] = true;
         }
+
         while let Some(state) = queue.pop_front() {
             let mut target_by_label = HashMap::new();
             for &(label, target, position) in &self.steps[state as usize] {
@@ -202,6 +206,7 @@ impl Lts {
                 }
             }
         }
+
         None
     }
 }

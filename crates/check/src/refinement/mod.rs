@@ -44,6 +44,7 @@ pub fn refines(
             return Ok(outcome);
         }
     };
+
     let own = match explored(implementation, silent, property, plan, progress)? {
         Ok(explored) => explored,
         Err(outcome) => return Ok(outcome),
@@ -163,6 +164,7 @@ fn explored<'m>(
     let Ok((built, stats)) = state_graph(&mut system, &[], &[], &plan.budget, progress) else {
         return Ok(Err(unknown(too_large(), Stats::default())));
     };
+
     match built {
         Built::Graph(graph) => {
             let lts = Lts::new(&system, &graph, silent);

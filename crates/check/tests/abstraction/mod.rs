@@ -80,6 +80,7 @@ impl Abstraction {
             targets.any(|&target| self.block_of[target] == block)
         };
         let (mut free, mut constrained) = (Vec::new(), Vec::new());
+
         for source in 0..self.n_blocks() {
             for target in 0..self.n_blocks() {
                 let step = (source as u32, target as u32);
@@ -91,6 +92,7 @@ impl Abstraction {
                 }
             }
         }
+
         let value = |atom: usize, block: usize| {
             let mut values = self.described(block).map(|s| concrete.letters[s][atom]);
             let first = values.next().expect("blocks are not empty");
@@ -148,9 +150,10 @@ pub fn random_system(random: &mut Random, n_atoms: usize) -> MayMust {
 pub fn random_fairness(random: &mut Random, n_atoms: usize) -> Vec<Assumption> {
     let literal = |random: &mut Random| {
         let (atom, value) = (AtomId::new(random.below(n_atoms)), random.chance(50));
-        match random.chance(70) {
-            true => Assumption::Infinitely(atom, value),
-            false => Assumption::Eventually(atom, value),
+        if random.chance(70) {
+            Assumption::Infinitely(atom, value)
+        } else {
+            Assumption::Eventually(atom, value)
         }
     };
     match random.below(4) {
@@ -163,9 +166,12 @@ pub fn random_fairness(random: &mut Random, n_atoms: usize) -> Vec<Assumption> {
 
 /// Fairness as a path formula.
 fn fairness_formula(assumption: &Assumption) -> Ltl {
-    let literal = |atom: AtomId, value: bool| match value {
-        true => Ltl::atom(atom),
-        false => Ltl::not(Ltl::atom(atom)),
+    let literal = |atom: AtomId, value: bool| {
+        if value {
+            Ltl::atom(atom)
+        } else {
+            Ltl::not(Ltl::atom(atom))
+        }
     };
     match assumption {
         Assumption::Infinitely(atom, value) => Ltl::always(Ltl::eventually(literal(*atom, *value))),
@@ -198,6 +204,7 @@ pub fn answer(
         fairness: None,
         span: Span::nowhere(),
     };
+
     let plan = Plan {
         naive,
         ..Plan::default()
@@ -301,12 +308,14 @@ impl Definition<'_> {
         atoms.extend((0..self.system.propositions().len()).map(AtomId::new));
         atoms.sort_unstable();
         atoms.dedup();
+
         let mut columns = Vec::new();
         for &atom in &atoms {
             for annotation in [Annotation::C, Annotation::F] {
                 columns.push(self.atom(atom, annotation)?);
             }
         }
+
         let number = |atom: AtomId, annotation: Annotation| {
             let position = atoms.binary_search(&atom).expect("collected");
             AtomId::new(2 * position + usize::from(annotation == Annotation::F))
@@ -336,9 +345,12 @@ fn annotated_fairness(
     annotation: Annotation,
     number: &dyn Fn(AtomId, Annotation) -> AtomId,
 ) -> Assumption {
-    let atom = |atom: AtomId, value: bool| match value {
-        true => number(atom, annotation),
-        false => number(atom, annotation.toggled()),
+    let atom = |atom: AtomId, value: bool| {
+        if value {
+            number(atom, annotation)
+        } else {
+            number(atom, annotation.toggled())
+        }
     };
     let all = |parts: &[Assumption]| {
         let of = |part| annotated_fairness(part, annotation, number);
@@ -394,17 +406,20 @@ pub fn rewrite(random: &mut Random, formula: &CtlStar) -> CtlStar {
             None => Ltl::atom(atom),
         })
     };
+
     for quantified in formula.quantified() {
         let path = rewritten(random, &renamed(&quantified.path, &new));
         let dual = match quantified.quantifier {
             PathQuantifier::All => PathQuantifier::Exists,
             PathQuantifier::Exists => PathQuantifier::All,
         };
-        new.push(match random.chance(50) {
-            true => builder.quantify(quantified.quantifier, path),
-            false => Ltl::not(builder.quantify(dual, Ltl::not(path))),
+        new.push(if random.chance(50) {
+            builder.quantify(quantified.quantifier, path)
+        } else {
+            Ltl::not(builder.quantify(dual, Ltl::not(path)))
         });
     }
+
     let root = rewritten(random, &renamed(formula.root(), &new));
     builder.finish(root).expect("still a state formula")
 }
@@ -474,8 +489,6 @@ fn rewritten(random: &mut Random, formula: &Ltl) -> Ltl {
             (Ltl::strong_release(a, b), dual)
         }
     };
-    match random.chance(50) {
-        true => plain,
-        false => dual,
-    }
+
+    if random.chance(50) { plain } else { dual }
 }

@@ -91,6 +91,7 @@ fn promela_texts_are_verified_by_spin() {
     }
     let joint = [("joint", JOINT.to_owned(), "order")];
     let cases = CASES.map(|(name, property)| (name, example(name), property));
+
     for (name, text, property) in cases.into_iter().chain(joint) {
         let (promela, outcome) = printed(&text, property, TextFormat::Promela);
         let place = workplace(&format!("spin_{name}"));
@@ -114,9 +115,10 @@ fn promela_texts_are_verified_by_spin() {
         // With several initial states, there is one state before them, and every other may occur
         // with and without the process that chooses.
         let n_states = outcome.stats.n_states;
-        let most = match promela.contains("started") {
-            false => n_states,
-            true => 2 * n_states + 1,
+        let most = if promela.contains("started") {
+            2 * n_states + 1
+        } else {
+            n_states
         };
         assert!(
             (n_states..=most).contains(&stored),

@@ -43,6 +43,7 @@ fn assert_agreement(family: &ProgramFamily, seed: u64, n_programs: usize, max_re
             }
         }
     }
+
     assert!(n_decided * 3 > n_asked, "{n_decided} of {n_asked} decided");
 }
 
@@ -152,9 +153,10 @@ fn programs_that_grow_for_ever_are_judged_as_their_simulation_shows() {
                     let atom = |atom: &base::AtomId| model.atom_holds(*atom, state, &[]);
                     atoms.iter().all(|a| atom(a).expect("no errors"))
                 };
-                let expected = match is_settled {
-                    true => last.iter().all(holds),
-                    false => last.iter().any(holds),
+                let expected = if is_settled {
+                    last.iter().all(holds)
+                } else {
+                    last.iter().any(holds)
                 };
                 n_asked += 1;
                 match check_for_a_while(&model, property) {
@@ -174,6 +176,7 @@ fn programs_that_grow_for_ever_are_judged_as_their_simulation_shows() {
             }
         }
     }
+
     // A slow machine cuts off more; what was cut off says nothing about the tool.
     assert!(n_endless + n_cut > 10, "{n_endless} endless runs");
     assert!(

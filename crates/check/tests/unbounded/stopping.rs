@@ -78,6 +78,7 @@ fn nothing_is_asked_after_the_budget_is_spent() {
         (DOUBLING, "q"),
     ];
     let mut n_stopped = 0;
+
     for (text, property) in cases {
         for limit in [1, 2, 3, 5, 8, 13, 21, 34, 55] {
             let (outcome, n_asked) = stopped_after(limit, text, property);
@@ -93,5 +94,6 @@ fn nothing_is_asked_after_the_budget_is_spent() {
             }
         }
     }
+
     assert!(n_stopped >= 12, "{n_stopped}");
 }

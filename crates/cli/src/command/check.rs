@@ -43,12 +43,14 @@ fn check(
         trace_file::check_writable(path)?;
     }
     let mut plan = options.plan()?;
+
     // Reading the model counts, too.
     limits::enforce(&plan.budget, options.timeout)?;
 
     let project = open(options, call.as_ref())?;
     project.fits(&plan)?;
     loading::show(project.diagnostics(), project.sources(), !options.quiet);
+
     let chosen = choose(&project, options)?;
 
     let checkpoint = match &options.checkpoint {
@@ -59,6 +61,7 @@ fn check(
             Some(Arc::new(CheckpointFile::new(path.clone(), call, sections)))
         }
     };
+
     plan.checkpoints = checkpoint.clone().map(|file| file as Arc<dyn Checkpoints>);
     let checking = Checking {
         options,
@@ -66,6 +69,7 @@ fn check(
         plan,
         checkpoint,
     };
+
     checking.run(&chosen)
 }
 
@@ -175,6 +179,7 @@ impl Checking<'_> {
             warnings: Vec::new(),
         };
         let mut answers = Vec::new();
+
         for &question in chosen {
             let answer = self.check(question)?;
             report.results.push(answer.result.clone());
@@ -206,6 +211,7 @@ impl Checking<'_> {
         let checked = self.project.check(question, &self.plan, &mut meter);
         let seconds = meter.seconds();
         meter.finish();
+
         let mut answer = checked?;
         answer.result.seconds = seconds;
 
@@ -218,6 +224,7 @@ impl Checking<'_> {
             }
             answer.result.remarks.extend(file.remark());
         }
+
         if self.options.profile && !self.project.is_family() {
             output::note(&profile(&question.name, &answer.action_counts));
         }

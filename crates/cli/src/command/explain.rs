@@ -12,9 +12,10 @@ use crate::{output, trace_file};
 /// The file is no trace.
 pub fn run(options: &ExplainOptions) -> Result<Status, Failure> {
     let trace = trace_file::read(&options.trace)?;
-    output::print(&match options.msc {
-        true => report::chart(&trace),
-        false => report::trace_text(&trace, output::stdout_style()),
+    output::print(&if options.msc {
+        report::chart(&trace)
+    } else {
+        report::trace_text(&trace, output::stdout_style())
     })?;
     Ok(Status::Success)
 }

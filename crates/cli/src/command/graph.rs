@@ -24,6 +24,7 @@ pub fn run(options: &GraphOptions) -> Result<Status, Failure> {
         Error::Limit(reason) => Failure::Stopped(format!("no drawing: {}", reason.name())),
         other => other.into(),
     })?;
+
     output::print(&if options.condense {
         graph.components_dot()
     } else {
@@ -35,5 +36,6 @@ pub fn run(options: &GraphOptions) -> Result<Status, Failure> {
         status = Status::Violated;
         output::error(&format!("run-time error in a state that is drawn: {error}"));
     }
+
     Ok(status)
 }

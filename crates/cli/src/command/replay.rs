@@ -17,6 +17,7 @@ pub fn run(options: &ReplayOptions) -> Result<Status, Failure> {
         ..options.model.for_front_end()
     };
     formulas_of_trace(&mut front_end, &stored.meta);
+
     let project = loading::open_closed(&options.model.file, front_end)?;
 
     let (changed, judgement) = match project.replay(&stored)? {
@@ -26,6 +27,7 @@ pub fn run(options: &ReplayOptions) -> Result<Status, Failure> {
         }
         Replay::Valid { changed, judgement } => (changed, judgement),
     };
+
     let n_states = stored.run.states.len();
     output::print(&format!(
         "valid: a run of the model with {n_states} states\n"
@@ -40,6 +42,7 @@ pub fn run(options: &ReplayOptions) -> Result<Status, Failure> {
         Judgement::Refuted(why) => (format!("refuted: {why}\n"), Status::Violated),
         Judgement::Unjudged(why) => (format!("not judged: {why}\n"), Status::Undecided),
     };
+
     output::print(&text)?;
     Ok(status)
 }

@@ -23,6 +23,7 @@ pub fn run(options: &Ws1sOptions) -> Result<Status, Failure> {
         let name = path.display();
         return Err(Failure::wrong(format!("`{name}` is no `.mona` file")));
     }
+
     let source = Source {
         name: path.display().to_string(),
         text: loading::read_text(path)?,
@@ -32,6 +33,7 @@ pub fn run(options: &Ws1sOptions) -> Result<Status, Failure> {
         budget = budget.with_max_memory(max_memory);
     }
     limits::enforce(&budget, options.timeout)?;
+
     let start = Instant::now();
     let clock = || start.elapsed();
     let settings = Options {
@@ -59,6 +61,7 @@ fn print(report: &Report, options: &Ws1sOptions, folder: &Path) -> Result<Status
         let cannot_write = || format!("`{}` cannot be written", path.display());
         fs::write(&path, content).with_context(cannot_write)?;
     }
+
     let mut text = ws1s::print_answers(report);
     let automata = report.answers.iter();
     for automaton in automata.filter_map(|answer| answer.automaton.as_ref()) {
@@ -72,18 +75,21 @@ fn print(report: &Report, options: &Ws1sOptions, folder: &Path) -> Result<Status
             _ => automaton.to_hoa(&names),
         };
     }
+
     if options.statistics {
         text.push_str(&ws1s::print_statistics(report));
     }
     output::print(&text)?;
+
     let undecided = |verdict: Verdict| matches!(verdict, Verdict::Unknown(_));
-    match report
+    if report
         .answers
         .iter()
         .any(|answer| undecided(answer.verdict))
     {
-        true => Ok(Status::Undecided),
-        false => Ok(Status::Success),
+        Ok(Status::Undecided)
+    } else {
+        Ok(Status::Success)
     }
 }
 

@@ -147,6 +147,7 @@ fn with_output(scene: &Scene, text: &str) -> String {
         let same = is_shown(&stable(&printed), &stable(&shown));
         result += if same { &shown } else { &printed };
     }
+
     result
 }
 
@@ -173,6 +174,7 @@ fn is_shown(printed: &str, shown: &str) -> bool {
         };
         rest = &rest[position + part.len()..];
     }
+
     are_shown(start, first) && are_shown(end, last)
 }
 

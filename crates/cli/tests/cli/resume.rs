@@ -26,6 +26,7 @@ fn a_stopped_check_goes_on_with_the_same_result() {
         "--output-format",
         "json",
     ];
+
     let whole = scene.call(&call);
     for limit in ["1", "17", "60"] {
         let limited = ["--checkpoint", "c.fck", "--max-states", limit];

@@ -82,9 +82,10 @@ impl Parser<'_> {
     }
 
     fn end(&mut self) -> Option<()> {
-        match self.eat(";") || matches!(self.peek(), Tok::Eof) {
-            true => Some(()),
-            false => self.unexpected("`;`"),
+        if self.eat(";") || matches!(self.peek(), Tok::Eof) {
+            Some(())
+        } else {
+            self.unexpected("`;`")
         }
     }
 
@@ -113,13 +114,15 @@ impl Parser<'_> {
 
     fn define(&mut self, spec: &mut Spec) -> Option<()> {
         let name = self.ident("the name of a constant or macro")?;
-        let parameters = match self.has_parameters(&name) {
-            true => self.parameters()?,
-            false => Vec::new(),
+        let parameters = if self.has_parameters(&name) {
+            self.parameters()?
+        } else {
+            Vec::new()
         };
-        let body = match self.is("{") {
-            true => MacroBody::Block(self.block()?),
-            false => MacroBody::Expr(self.expression()?),
+        let body = if self.is("{") {
+            MacroBody::Block(self.block()?)
+        } else {
+            MacroBody::Expr(self.expression()?)
         };
         spec.macros.push(MacroDecl {
             name,
@@ -179,13 +182,12 @@ impl Parser<'_> {
     fn channel(&mut self, spec: &mut Spec) -> Option<()> {
         self.advance();
         let name = self.ident("the name of a channel")?;
-        let count = match self.eat("[") {
-            true => {
-                let count = self.sum()?;
-                self.expect("]")?;
-                Some(count)
-            }
-            false => None,
+        let count = if self.eat("[") {
+            let count = self.sum()?;
+            self.expect("]")?;
+            Some(count)
+        } else {
+            None
         };
         let size = self.sum()?;
         spec.channels.push(ChannelDecl { name, count, size });
@@ -196,14 +198,16 @@ impl Parser<'_> {
     fn range(&mut self) -> Option<(Option<crate::ast::ExprRef>, Option<crate::ast::ExprRef>)> {
         self.expect(":")?;
         self.expect("{")?;
-        let lo = match self.is("..") {
-            true => None,
-            false => Some(self.sum()?),
+        let lo = if self.is("..") {
+            None
+        } else {
+            Some(self.sum()?)
         };
         self.expect("..")?;
-        let hi = match self.is("}") {
-            true => None,
-            false => Some(self.sum()?),
+        let hi = if self.is("}") {
+            None
+        } else {
+            Some(self.sum()?)
         };
         self.expect("}")?;
         Some((lo, hi))
@@ -215,15 +219,18 @@ impl Parser<'_> {
             let span = self.span();
             return self.unsupported(span, "a variable of a user-defined type");
         }
+
         let name = self.ident("the name of a variable")?;
         let mut dimensions = Vec::new();
         while self.eat("[") {
             dimensions.push(self.condition()?);
             self.expect("]")?;
         }
-        let range = match self.is(":") {
-            true => Some(self.range()?),
-            false => None,
+
+        let range = if self.is(":") {
+            Some(self.range()?)
+        } else {
+            None
         };
         let init = self.initialiser()?;
         spec.vars.push(VarDecl {
@@ -247,11 +254,13 @@ impl Parser<'_> {
             return Some(VarInit::Value(self.expression()?));
         }
         let mut items = Vec::new();
+
         loop {
             // `e(3)` means three times `e`, so a name is not read as a call.
-            let value = match self.word_at(0).is_some() && self.is_at(1, "(") {
-                true => self.bare_name()?,
-                false => self.condition()?,
+            let value = if self.word_at(0).is_some() && self.is_at(1, "(") {
+                self.bare_name()?
+            } else {
+                self.condition()?
             };
             items.push(if self.eat("(") {
                 let count = self.condition()?;
@@ -266,15 +275,17 @@ impl Parser<'_> {
                 break;
             }
         }
+
         self.expect("]")?;
         Some(VarInit::Record(items, self.since(span)))
     }
 
     fn definition(&mut self, spec: &mut Spec) -> Option<()> {
         let name = self.ident("the name of a process")?;
-        let parameters = match self.is("(") {
-            true => self.parameters()?,
-            false => Vec::new(),
+        let parameters = if self.is("(") {
+            self.parameters()?
+        } else {
+            Vec::new()
         };
         self.expect("=")?;
         let body = self.process()?;
@@ -301,13 +312,12 @@ impl Parser<'_> {
         self.expect("{")?;
         let mut events = Vec::new();
         while !self.eat("}") {
-            let indices = match self.is_at(1, ":") {
-                true => {
-                    let indices = self.indices()?;
-                    self.expect("@")?;
-                    indices
-                }
-                false => Vec::new(),
+            let indices = if self.is_at(1, ":") {
+                let indices = self.indices()?;
+                self.expect("@")?;
+                indices
+            } else {
+                Vec::new()
             };
             let name = self.ident("the name of an event")?;
             let arguments = self.event_arguments()?;
@@ -320,6 +330,7 @@ impl Parser<'_> {
                 self.expect(",")?;
             }
         }
+
         Some(events)
     }
 

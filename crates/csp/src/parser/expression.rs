@@ -89,6 +89,7 @@ impl Parser<'_> {
             let body = self.expression()?;
             return self.make(start, ExprKind::Indexed(op, indices, body));
         }
+
         let mut left = self.level(level + 1)?;
         let mut n_operators = 0;
         while let Some(op) = self.operator(operators) {
@@ -101,6 +102,7 @@ impl Parser<'_> {
             let right = self.level(level + 1)?;
             left = self.make(start, ExprKind::Binary(op, left, right))?;
         }
+
         Some(left)
     }
 
@@ -191,10 +193,12 @@ impl Parser<'_> {
             }
             return self.make(start, ExprKind::Call(name, arguments));
         }
+
         if self.is("$") || self.is(".") && self.word_at(1).is_some() && self.is_at(2, "(") {
             let what = format!("the member of `{}`", name.text);
             return self.unsupported(start, &what);
         }
+
         let mut indices = Vec::new();
         while self.eat("[") {
             indices.push(self.condition()?);
@@ -284,19 +288,23 @@ impl Parser<'_> {
         if self.eat_word("var") {
             return self.local();
         }
+
         if self.eat_word("if") {
             let condition = self.tested()?;
             let then = Box::new(self.statement()?);
-            let otherwise = match self.eat_word("else") {
-                true => Some(Box::new(self.statement()?)),
-                false => None,
+            let otherwise = if self.eat_word("else") {
+                Some(Box::new(self.statement()?))
+            } else {
+                None
             };
             return Some(StmtKind::If(condition, then, otherwise));
         }
+
         if self.eat_word("while") {
             let condition = self.tested()?;
             return Some(StmtKind::While(condition, Box::new(self.statement()?)));
         }
+
         let expression = self.expression()?;
         if !self.is("}") {
             self.expect(";")?;
@@ -316,11 +324,13 @@ impl Parser<'_> {
             let span = self.span();
             return self.unsupported(span, "a variable of a user-defined type");
         }
+
         let name = self.ident("the name of a variable")?;
         if self.is("[") {
             let message = "arrays cannot be local to a program; declare a global one".to_owned();
             return self.error("unsupported", name.span, message);
         }
+
         let value = match self.eat("=") {
             true if self.is("[") => {
                 let message = "arrays cannot be local to a program; declare a global one";
@@ -329,6 +339,7 @@ impl Parser<'_> {
             true => Some(self.expression()?),
             false => None,
         };
+
         if !self.is("}") {
             self.expect(";")?;
         }

@@ -9,21 +9,21 @@ impl Parser<'_> {
     pub(super) fn formula(&mut self) -> Option<Formula> {
         self.nested(|parser| {
             let left = parser.implication()?;
-            match parser.eat("<->") {
-                true => Some(Formula::Iff(left.into(), parser.formula()?.into())),
-                false => Some(left),
+            if parser.eat("<->") {
+                Some(Formula::Iff(left.into(), parser.formula()?.into()))
+            } else {
+                Some(left)
             }
         })
     }
 
     fn implication(&mut self) -> Option<Formula> {
         let left = self.disjunction()?;
-        match self.eat("->") {
-            true => {
-                let right = self.nested(Self::implication)?;
-                Some(Formula::Implies(left.into(), right.into()))
-            }
-            false => Some(left),
+        if self.eat("->") {
+            let right = self.nested(Self::implication)?;
+            Some(Formula::Implies(left.into(), right.into()))
+        } else {
+            Some(left)
         }
     }
 

@@ -118,9 +118,10 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, symbol: &str) -> Option<()> {
-        match self.eat(symbol) {
-            true => Some(()),
-            false => self.unexpected(&format!("`{symbol}`")),
+        if self.eat(symbol) {
+            Some(())
+        } else {
+            self.unexpected(&format!("`{symbol}`"))
         }
     }
 

@@ -51,9 +51,10 @@ impl Parser<'_> {
 
     fn indexed(&mut self, start: Span, op: IndexedOp) -> Option<ProcRef> {
         if op == IndexedOp::Interleave && self.eat("{") {
-            let count = match self.eat("..") {
-                true => None,
-                false => Some(self.sum()?),
+            let count = if self.eat("..") {
+                None
+            } else {
+                Some(self.sum()?)
             };
             self.expect("}")?;
             self.expect("@")?;
@@ -162,9 +163,11 @@ impl Parser<'_> {
             }
             self.expect("->")?;
         }
-        let mut process = match self.is("[") && !chain.is_empty() {
-            true => self.guarded()?,
-            false => self.simple()?,
+
+        let mut process = if self.is("[") && !chain.is_empty() {
+            self.guarded()?
+        } else {
+            self.simple()?
         };
         while let Some((start, prefixes)) = chain.pop() {
             process = self.proc(start, ProcKind::Prefix(prefixes, process))?;
@@ -263,9 +266,10 @@ impl Parser<'_> {
         self.expect("(")?;
         let (action, inner_program) = self.action()?;
         self.expect(")")?;
-        let program = match self.is("{") {
-            true => Some(self.block()?),
-            false => inner_program,
+        let program = if self.is("{") {
+            Some(self.block()?)
+        } else {
+            inner_program
         };
         let span = self.since(start);
         Some(vec![Prefix {
@@ -279,9 +283,10 @@ impl Parser<'_> {
     fn action(&mut self) -> Option<(Action, Option<crate::ast::Program>)> {
         let name = self.ident("the name of an event or channel")?;
         let action = self.communication(name)?;
-        let program = match self.is("{") {
-            true => Some(self.block()?),
-            false => None,
+        let program = if self.is("{") {
+            Some(self.block()?)
+        } else {
+            None
         };
         Some((action, program))
     }
@@ -296,14 +301,14 @@ impl Parser<'_> {
             let values = self.message()?;
             return Some(Action::Send(ChannelUse { name, index }, values));
         }
+
         if self.eat("?") {
-            let condition = match self.eat("[") {
-                true => {
-                    let condition = self.condition()?;
-                    self.expect("]")?;
-                    Some(condition)
-                }
-                false => None,
+            let condition = if self.eat("[") {
+                let condition = self.condition()?;
+                self.expect("]")?;
+                Some(condition)
+            } else {
+                None
             };
             let patterns = self.message()?;
             return Some(Action::Receive(
@@ -312,6 +317,7 @@ impl Parser<'_> {
                 patterns,
             ));
         }
+
         self.event(name)
     }
 
@@ -346,6 +352,7 @@ impl Parser<'_> {
             self.expect(")")?;
             return Some(inner);
         }
+
         let Some(word) = self.word_at(0).cloned() else {
             return self.unexpected("a process");
         };
@@ -402,17 +409,21 @@ impl Parser<'_> {
         };
         self.advance();
         self.expect("(")?;
+
         let condition = self.condition()?;
         self.expect(")")?;
         let then = self.braced()?;
         let mut otherwise = None;
+
         if kind != IfKind::Blocking && self.eat_word("else") {
             let chained = ["if", "ifa", "ifb"].iter().any(|word| self.is_word(word));
-            otherwise = Some(match chained {
-                true => self.nested(Self::conditional)?,
-                false => self.braced()?,
+            otherwise = Some(if chained {
+                self.nested(Self::conditional)?
+            } else {
+                self.braced()?
             });
         }
+
         self.proc(start, ProcKind::If(kind, condition, then, otherwise))
     }
 

@@ -84,6 +84,7 @@ impl Evaluation<'_> {
             }
             _ => None,
         });
+
         match (&**name, channel) {
             ("cfull" | "cempty", _) => return Some((0, 1)),
             ("ccount" | "csize", Some(channel)) => {
@@ -97,6 +98,7 @@ impl Evaluation<'_> {
             }
             _ => {}
         }
+
         let Some(decl) = self.scope.macros.get(name) else {
             return Some(FULL);
         };
@@ -110,6 +112,7 @@ impl Evaluation<'_> {
             .collect();
         let names = decl.parameters.iter().map(|p| p.text.clone());
         self.locals.extend(names.zip(values));
+
         let result = self.eval(body);
         self.locals.truncate(n_locals);
         result
@@ -122,6 +125,7 @@ fn operate(op: BinaryOp, a: Interval, b: Interval) -> Interval {
         let lo = values.into_iter().min().unwrap_or(0);
         (lo, values.into_iter().max().unwrap_or(0))
     };
+
     match op {
         BinaryOp::Add => (a.0.saturating_add(b.0), a.1.saturating_add(b.1)),
         BinaryOp::Sub => (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0)),

@@ -66,6 +66,7 @@ pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ran
         lengths: vec![BTreeSet::new(); scope.channels.len()],
         ..Ranges::default()
     };
+
     for var in &scope.vars {
         let values = match (&var.initial, var.range) {
             (_, Some(range)) => Some(range),
@@ -81,6 +82,7 @@ pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ran
             ..NameInfo::default()
         });
     }
+
     ranges.thresholds = scope.constants.values().map(|(value, _)| *value).collect();
     for (process, arguments) in roots {
         ranges.called.insert(*process);
@@ -91,6 +93,7 @@ pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ran
             ranges.join_name(key, Some(values), false);
         }
     }
+
     for round in 0.. {
         ranges.changed = false;
         ranges.give_up = round > MAX_ROUNDS;
@@ -104,6 +107,7 @@ pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ran
             break;
         }
     }
+
     ranges
 }
 

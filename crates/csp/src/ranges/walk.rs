@@ -194,6 +194,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
+
         if let Some(program) = &prefix.program {
             let n_locals = self.locals.len();
             self.statements(program, &mut state);
@@ -349,6 +350,7 @@ impl<'a> Walk<'a> {
             local.1 = values;
             return;
         }
+
         let Some(&var) = self.scope.var_by_name.get(name) else {
             return;
         };
@@ -356,6 +358,7 @@ impl<'a> Walk<'a> {
             self.ranges.var_types[var] = Ty::Any;
             self.ranges.changed = true;
         }
+
         let declared = self.scope.vars[var].range;
         let clamp = |(lo, hi): Interval| match declared {
             Some((first, last)) => (lo.clamp(first, last), hi.clamp(first, last)),
@@ -364,6 +367,7 @@ impl<'a> Walk<'a> {
         let values = values.map(clamp);
         let info = self.ranges.vars[var];
         self.ranges.vars[var] = self.ranges.grow(info, values, true);
+
         match values {
             Some(values) if is_cell => {
                 state.insert(name.clone(), values);
@@ -424,6 +428,7 @@ impl<'a> Walk<'a> {
             BinaryOp::Ne if b.0 == b.1 && a.1 == b.0 => Some((a.0, a.1 - 1)),
             _ => None,
         };
+
         let mirrored = match op {
             BinaryOp::Lt => BinaryOp::Gt,
             BinaryOp::Le => BinaryOp::Ge,
@@ -431,6 +436,7 @@ impl<'a> Walk<'a> {
             BinaryOp::Ge => BinaryOp::Le,
             other => other,
         };
+
         for (side, values) in [(left, within(a, b, op)), (right, within(b, a, mirrored))] {
             let Some(values) = values else { continue };
             if values.0 > values.1 {
@@ -442,6 +448,7 @@ impl<'a> Walk<'a> {
                 known.insert(name.clone(), values);
             }
         }
+
         true
     }
 

@@ -109,6 +109,7 @@ fn damaged_models_do_not_panic() {
         .collect();
     paths.sort();
     assert!(!paths.is_empty());
+
     let mut random = Random(2);
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("readable");

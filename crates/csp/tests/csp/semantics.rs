@@ -516,6 +516,7 @@ fn run_time_errors_are_found_and_located() {
             "does not end",
         ),
     ];
+
     for (text, expected) in errors {
         let loaded = right(text);
         let outcome = &outcomes(&loaded, None)[0];

@@ -90,6 +90,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             found = Some((words.to_vec(), permutation));
             Err(())
         });
+
         debug_assert_eq!(stopped.is_err(), found.is_some());
         let (state, permutation) = found?;
         Some(Self {
@@ -144,6 +145,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             self.steps.push(TraceStep::default());
             return Some(());
         }
+
         let source = self.system.pack(&self.trace.states[at]);
         let target = self.system.pack(&self.trace.states[self.trace.after(at)]);
         let exact = self.positions.map(|positions| positions[at] as usize);
@@ -211,6 +213,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             }
             words
         };
+
         let expected = alive(expected);
         let fits = |&position: &usize| {
             let label = self.system.step_label(&steps, position);
@@ -223,6 +226,7 @@ impl<'a, 'm> Walk<'a, 'm> {
             let same = shared == movers && label.movers.len() == movers.len();
             same && alive(self.system.step_target(&steps, position)) == expected
         };
+
         let position = (0..steps.len()).find(fits)?;
         self.steps
             .push(trace_step(self.system.step_label(&steps, position)));

@@ -56,6 +56,7 @@ impl LiveVariables {
             bits::union_into(&mut always, &everywhere);
             rows.push(live);
         }
+
         let as_bits = |cells: &[u64]| field_bits(layout, cells);
         let mut by_location = Vec::new();
         for (instance, live) in rows.iter().enumerate() {
@@ -64,6 +65,7 @@ impl LiveVariables {
                 by_location.push((field, live.iter().map(|cells| as_bits(cells)).collect()));
             }
         }
+
         let n_cells = model.cells().len();
         let takes_no_room = |cell: usize| elimination.constants[cell].is_some();
         let all_live = (0..n_cells).all(|cell| bits::get(&always, cell) || takes_no_room(cell));
@@ -106,6 +108,7 @@ fn looked_at(model: &Model, atoms: &[AtomId], n_words: usize) -> Vec<u64> {
             | AtomMeaning::TimerSet(_) => {}
         }
     }
+
     for (cell, _) in model.timer_cells() {
         bits::set(&mut cells, *cell);
     }
@@ -131,6 +134,7 @@ fn live_cells(
             flows.push((step.source.index(), step.target.index(), flow));
         }
     }
+
     let n_locations = model.process_of(instance).locations.len();
     let mut live = vec![vec![0; n_words]; n_locations];
     let mut changed = true;
@@ -146,6 +150,7 @@ fn live_cells(
             changed |= bits::union_into(&mut live[*source], &flow.read);
         }
     }
+
     live
 }
 
@@ -188,6 +193,7 @@ impl Flow {
                 }
             }
         }
+
         reads(known, &step.guard, &mut flow.read);
         flow
     }

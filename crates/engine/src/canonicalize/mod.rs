@@ -57,6 +57,7 @@ impl System<'_> {
             self.canonicalizer = None;
             return differences.symmetry.then_some(Obstacle::Ways);
         }
+
         let live_variables = differences
             .dead_variables
             .then(|| LiveVariables::new(model, layout, &self.elimination, atoms))
@@ -146,6 +147,7 @@ fn tells_ways_apart(model: &Model, atoms: &[AtomId], conditions: &[Condition]) -
             | AtomMeaning::Certainly(..)
             | AtomMeaning::TimerSet(_) => None,
         });
+
     let taken: Vec<StepSet> = taken.collect();
     let is_choice = |id: CommandId| {
         let mut subjects = conditions.iter().map(|condition| &condition.subject);
@@ -159,6 +161,7 @@ fn tells_ways_apart(model: &Model, atoms: &[AtomId], conditions: &[Condition]) -
                     .iter()
                     .any(|set| set.contains(one) != set.contains(other)))
     };
+
     // All ways of taking an action in which an instance takes part.
     let mut ways: Vec<_> = model
         .transitions()
@@ -168,6 +171,7 @@ fn tells_ways_apart(model: &Model, atoms: &[AtomId], conditions: &[Condition]) -
             members.map(|member| ((transition.action, member.instance), &member.alternatives))
         })
         .collect();
+
     ways.sort();
     ways.chunk_by(|one, other| one.0 == other.0).any(|ways| {
         let mut commands = ways

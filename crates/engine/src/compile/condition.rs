@@ -162,6 +162,7 @@ impl Compiler<'_> {
                 }
             }
         }
+
         let (op, swapped) = arithmetic(op).expect("Boolean operators are handled before");
         let a = self.value(left);
         let a = self.in_register(a);
@@ -207,6 +208,7 @@ impl Compiler<'_> {
         let Field {
             word, shift, mask, ..
         } = self.tables.fields[field as usize];
+
         // Of one bit, "is not" is "is the other"; tests that jump on a difference can be merged.
         let (raw, sense) = match (mask, sense) {
             (1, true) => (1 - raw, false),
@@ -223,6 +225,7 @@ impl Compiler<'_> {
             mask,
             value,
         };
+
         self.jump_op(test, to);
     }
 
@@ -237,6 +240,7 @@ impl Compiler<'_> {
         if position <= self.barrier || !same_target {
             return false;
         }
+
         match self.tables.ops.last_mut() {
             Some(Op::JumpMasked {
                 word: other,

@@ -147,6 +147,7 @@ impl Compiler<'_> {
             names.push(*bound);
             combinations = longer;
         }
+
         self.bindings.truncate(n_bindings);
         Some(combinations)
     }
@@ -221,6 +222,7 @@ impl Compiler<'_> {
             word, shift, mask, ..
         } = self.tables.fields[field as usize];
         let (word, mask, bits) = (word as u16, mask << shift, raw << shift);
+
         for position in (self.barrier..self.tables.ops.len()).rev() {
             match &mut self.tables.ops[position] {
                 Op::StoreMasked {
@@ -236,6 +238,7 @@ impl Compiler<'_> {
                 _ => break,
             }
         }
+
         self.emit(Op::StoreMasked { word, mask, bits });
     }
 

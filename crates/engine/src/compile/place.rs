@@ -89,6 +89,7 @@ impl Compiler<'_> {
                 self.emit(Op::LoadAt { dst, base, offset });
             }
         }
+
         dst
     }
 
@@ -101,6 +102,7 @@ impl Compiler<'_> {
             let stride = variable.ty.n_cells(records);
             self.add_owner(&mut address, process, owner, stride);
         }
+
         let first = self.first_copy(place.var, variable.owner);
         let mut ty = &variable.ty;
         for access in &place.path {
@@ -125,6 +127,7 @@ impl Compiler<'_> {
                 _ => unreachable!("front ends check that accesses fit the type"),
             }
         }
+
         address.target(self.layout.first_cell + first)
     }
 

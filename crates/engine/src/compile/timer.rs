@@ -29,11 +29,13 @@ impl Compiler<'_> {
                 unreachable!("front ends allow `any` for abstract timers")
             }
         };
+
         let Some(threshold) = threshold else {
             return self.store(place, value);
         };
         let value = self.at_most(value, threshold);
         self.store(place, value);
+
         let first = self.layout.first_cell;
         let (cell, offset) = match self.target(place) {
             Target::Field(field) => (field - first, None),

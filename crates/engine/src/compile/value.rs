@@ -203,13 +203,16 @@ impl Compiler<'_> {
         let counter = self.register();
         let lo = self.value(lo);
         self.copy_to(counter, lo);
+
         // The body may change what the last value is computed from.
         let last = self.value(hi);
         let hi = self.register();
         self.copy_to(hi, last);
+
         let one = self.in_register(Operand::Const(1));
         let (again, done) = (self.label(), self.label());
         self.place_label(again);
+
         let past = Op::JumpCompare {
             op: Arith::Lt,
             sense: true,
@@ -217,10 +220,12 @@ impl Compiler<'_> {
             b: counter,
             to: 0,
         };
+
         self.jump_op(past, done);
         self.bindings.push((bound, Operand::Reg(counter)));
         body(self);
         self.bindings.pop();
+
         let same = Op::JumpCompare {
             op: Arith::Eq,
             sense: true,
@@ -228,6 +233,7 @@ impl Compiler<'_> {
             b: counter,
             to: 0,
         };
+
         self.jump_op(same, done);
         let op = Arith::Add;
         self.emit(Op::Arith {

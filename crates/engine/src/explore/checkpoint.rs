@@ -39,6 +39,7 @@ impl Shared<'_> {
             Interrupted::Stopped(reason) => End::Stopped(reason),
             Interrupted::Failed => End::Failure(None),
         })?;
+
         if let Some(words) = checkpoints.and_then(|checkpoints| checkpoints.take(self.search_id)) {
             let kept = Kept::read(&words).filter(|kept| self.fits(first, kept, &initial));
             let kept = kept.ok_or(DAMAGED)?;
@@ -46,6 +47,7 @@ impl Shared<'_> {
             first.end_level(self);
             return Ok(position);
         }
+
         let n_initial = StateIndex::try_from(initial.len() / first.system.n_words());
         let n_initial = n_initial.map_err(|_| End::Stopped(StopReason::StateLimit))?;
         *self.initial.write().expect(NO_PANIC_INITIAL) = initial;
@@ -80,6 +82,7 @@ impl Shared<'_> {
         let mut new_names = Vec::with_capacity(self.store.len() + 1);
         let (mut states, mut parents) = (Vec::new(), Vec::new());
         let mut state = vec![0; n_words];
+
         for name in 0..self.store.len() as StateIndex {
             new_names.push(parents.len() as u64);
             if self.parents.is_unused(name) {
@@ -91,6 +94,7 @@ impl Shared<'_> {
             let parent = self.parents.candidates(name).map(|parents| parents.start);
             parents.push(parent.map_or(0, |parent| new_names[parent as usize] + 1));
         }
+
         new_names.push(parents.len() as u64);
         let [first, end] = [position.level.0, position.level.1].map(|n| new_names[n as usize]);
         let mut out = Vec::new();
@@ -102,9 +106,11 @@ impl Shared<'_> {
             position.depth,
             n_transitions,
         ];
+
         put_list(&mut out, facts);
         put_list(&mut out, states);
         put_list(&mut out, parents);
+
         let taken = self.commands_taken.iter();
         put_list(
             &mut out,
@@ -153,6 +159,7 @@ impl Shared<'_> {
             worker.n_transient += u64::from(worker.system.is_transient(words));
             n_restored += 1;
         }
+
         drop(guard);
         worker.count(self);
         worker.n_transitions = kept.n_transitions;
@@ -168,6 +175,7 @@ impl Shared<'_> {
                 worker.inspect(self, name, &words, None)?;
             }
         }
+
         Ok(kept.position)
     }
 }

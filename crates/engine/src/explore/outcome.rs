@@ -30,6 +30,7 @@ impl Shared<'_> {
             path.push(source);
             parent = self.parent(system, source);
         }
+
         path.reverse();
         let mut steps = Vec::new();
         for pair in path.windows(2) {
@@ -37,6 +38,7 @@ impl Shared<'_> {
             let label = last.as_ref().filter(|_| is_last).map(|(_, label)| label);
             steps.push(self.step_between(system, pair[0], pair[1], label)?);
         }
+
         let states = path
             .iter()
             .map(|&index| system.unpack(&self.store.get(index)));
@@ -107,6 +109,7 @@ impl Shared<'_> {
             action_counts: vec![0; model.actions().len()],
             atoms_seen: vec![false; model.parts().atoms.len()],
         };
+
         for worker in workers {
             count_actions(
                 &worker.system,
@@ -114,6 +117,7 @@ impl Shared<'_> {
                 &mut stats.action_counts,
             );
         }
+
         let seen = self.atoms_seen();
         for atom in atoms {
             stats.atoms_seen[atom.index()] = bits::get(&seen, workers[0].letters.bit(*atom));

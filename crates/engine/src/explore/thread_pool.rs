@@ -63,9 +63,10 @@ impl ThreadPool {
             let mut n_looks = 0;
             while self.n_tasks.load(Ordering::Acquire) == n_served {
                 n_looks += 1;
-                match n_looks < N_LOOKS {
-                    true => std::hint::spin_loop(),
-                    false => std::thread::park(),
+                if n_looks < N_LOOKS {
+                    std::hint::spin_loop()
+                } else {
+                    std::thread::park()
                 }
             }
             if self.is_dismissed.load(Ordering::Relaxed) {
@@ -114,9 +115,10 @@ impl<'a> Members<'a> {
             let has_panicked = pool.is_dismissed.load(Ordering::Acquire);
             assert!(!has_panicked, "a thread of the search has panicked");
             n_looks += 1;
-            match n_looks < N_LOOKS {
-                true => std::hint::spin_loop(),
-                false => std::thread::yield_now(),
+            if n_looks < N_LOOKS {
+                std::hint::spin_loop()
+            } else {
+                std::thread::yield_now()
             }
         }
     }

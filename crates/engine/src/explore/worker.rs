@@ -147,6 +147,7 @@ impl<'m> Worker<'m> {
             }
             self.expand(shared, guard, &ahead)?;
         }
+
         self.ahead = ahead;
         Ok(())
     }
@@ -165,6 +166,7 @@ impl<'m> Worker<'m> {
         ahead.steps.clear();
         ahead.steps.n_words = n_words;
         ahead.failed = None;
+
         for source in sources {
             let start = ahead.states.len();
             ahead.states.resize(start + n_words, 0);
@@ -225,6 +227,7 @@ impl<'m> Worker<'m> {
                 self.take(shared, guard, source, ahead, place)?;
             }
         }
+
         match ahead.failed {
             Some(source) => Err(End::Failure(Some(source))),
             None => Ok(()),
@@ -342,6 +345,7 @@ impl<'m> Worker<'m> {
                 seen.fetch_or(*own, Ordering::Relaxed);
             }
         }
+
         let holds = |atom: AtomId| bits::get(&self.letter, self.letters.bit(atom));
         if let Goal::Satisfies(goal) = shared.goal
             && goal.holds(&holds)

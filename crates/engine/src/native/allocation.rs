@@ -59,6 +59,7 @@ impl Allocation {
                 interval.last = at;
             });
         }
+
         for at in code.clone() {
             if let Op::Const { dst, value } = tables.ops[at]
                 && n_writes[usize::from(dst)] == 1
@@ -67,6 +68,7 @@ impl Allocation {
                 intervals[usize::from(dst)] = None;
             }
         }
+
         let mut intervals: Vec<Interval> = intervals.into_iter().flatten().collect();
         extend_over_loops(tables, code, &mut intervals);
         allocation.scan(intervals);
@@ -107,6 +109,7 @@ fn extend_over_loops(tables: &Tables, code: Range<usize>, intervals: &mut [Inter
             }
         }
     }
+
     // Extending over one loop may reach into another; there are few, so go on until nothing moves.
     let mut changed = true;
     while std::mem::take(&mut changed) {

@@ -59,10 +59,11 @@ pub(super) fn generate(system: &mut System<'_>, propositions: &[u32]) -> Option<
     let mut labels = std::mem::replace(&mut system.labels, LabelTable::new());
     let mut generator = Generator::new(system, &mut labels, &records);
     generator.enter_and_leave();
-    let (stops, max_steps) = match generator.system.synchronous || generator.system.ruling.is_some()
-    {
-        true => (Vec::new(), 0),
-        false => generator.all_steps(),
+
+    let (stops, max_steps) = if generator.system.synchronous || generator.system.ruling.is_some() {
+        (Vec::new(), 0)
+    } else {
+        generator.all_steps()
     };
     let propositions = generator.propositions(propositions);
     let asm = generator.code.asm;
@@ -72,6 +73,7 @@ pub(super) fn generate(system: &mut System<'_>, propositions: &[u32]) -> Option<
         places[code as usize] = asm.offset(label) as u32;
     }
     system.labels = labels;
+
     let n_words = system.layout.n_words;
     if max_steps * n_words > MAX_TARGET_WORDS {
         return None;
@@ -116,6 +118,7 @@ impl<'a, 'm> Generator<'a, 'm> {
             asm.push(register);
         }
         asm.push(R::Rdi);
+
         let mut fetch = |dst: R, offset: usize| asm.load(dst, Mem(R::Rdi, offset as i32));
         fetch(STATE, offset_of!(Context, state));
         fetch(FRAME, offset_of!(Context, frame));
@@ -143,9 +146,10 @@ impl<'a, 'm> Generator<'a, 'm> {
     /// Where every process begins in every round, and how many steps a state has at most.
     fn all_steps(&mut self) -> (Vec<Label>, usize) {
         let n_instances = self.system.first_row.len();
-        let rounds: &[Round] = match self.system.teams.is_empty() {
-            true => &[Round::Alone],
-            false => &[Round::Alone, Round::Teams],
+        let rounds: &[Round] = if self.system.teams.is_empty() {
+            &[Round::Alone]
+        } else {
+            &[Round::Alone, Round::Teams]
         };
         let mut stops = Vec::new();
         let mut max_steps = 0;
@@ -168,17 +172,23 @@ impl<'a, 'm> Generator<'a, 'm> {
         let first_row = self.system.first_row[instance] as usize;
         let end = self.system.first_row.get(instance + 1);
         let end = end.map_or(self.system.rows.len() - 1, |row| *row as usize);
+
         // Locations without anything to do need no code.
         let labels: Vec<Label> = (first_row..end)
-            .map(|row| match self.has_work(round, row) {
-                true => self.code.asm.label(),
-                false => next,
+            .map(|row| {
+                if self.has_work(round, row) {
+                    self.code.asm.label()
+                } else {
+                    next
+                }
             })
             .collect();
+
         if labels.iter().all(|label| *label == next) {
             return 0;
         }
         self.dispatch(instance, &labels);
+
         let mut max_steps = 0;
         for (row, label) in (first_row..end).zip(labels) {
             if label != next {
@@ -187,6 +197,7 @@ impl<'a, 'm> Generator<'a, 'm> {
                 self.code.asm.jump(next);
             }
         }
+
         max_steps
     }
 
@@ -243,6 +254,7 @@ impl<'a, 'm> Generator<'a, 'm> {
                 return None;
             }
         }
+
         let mut n_steps = 0;
         for &id in self.commands(row) {
             let command = &self.system.commands[id as usize];
@@ -259,6 +271,7 @@ impl<'a, 'm> Generator<'a, 'm> {
             }
             self.code.asm.bind(next);
         }
+
         Some(n_steps)
     }
 
@@ -273,6 +286,7 @@ impl<'a, 'm> Generator<'a, 'm> {
                 ));
             }
         }
+
         let mut n_steps = 0;
         for (leader, team, combinations) in led {
             let unit = self.system.team_unit(team);
@@ -302,6 +316,7 @@ impl<'a, 'm> Generator<'a, 'm> {
                 self.code.asm.bind(next);
             }
         }
+
         Some(n_steps)
     }
 
@@ -320,10 +335,12 @@ impl<'a, 'm> Generator<'a, 'm> {
                 .iter()
                 .flatten()
                 .all(|member| self.is_plain(member));
+
         if !is_simple {
             return None;
         }
         let mut combinations = Vec::new();
+
         for number in 0..n_combinations {
             let members = pick(team, leader, number);
             let commands = members.iter().map(|m| CommandId(m.command)).collect();
@@ -333,6 +350,7 @@ impl<'a, 'm> Generator<'a, 'm> {
             let members = self.in_order(members)?;
             combinations.push(Combination { members, label });
         }
+
         Some(combinations)
     }
 

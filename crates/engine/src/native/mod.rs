@@ -102,6 +102,7 @@ impl Native {
         steps.words.reserve(self.max_steps * self.n_words);
         steps.labels.reserve(self.max_steps);
         steps.units.reserve(self.max_steps);
+
         // SAFETY: the code reads `n_words` words of the state, uses `frame_len` words of the frame
         // and one flag for each command, and writes at most `max_steps` steps, for which there is
         // room; it says how many it has written.

@@ -89,6 +89,7 @@ impl Translator<'_> {
             labels: vec![None; code.len()],
             code,
         };
+
         // At the end stand only ends, which jumps reach directly.
         let ops = &self.tables.ops[piece.code.clone()];
         let is_end = |op: &&Op| matches!(op, Op::Accept | Op::Reject | Op::Fail);
@@ -99,11 +100,13 @@ impl Translator<'_> {
             self.asm.bind(label);
             self.instruction(&mut piece, at);
         }
+
         match self.tables.ops.get(tail) {
             Some(Op::Reject) if tail < piece.code.end => self.asm.jump(exits.reject),
             Some(Op::Fail) if tail < piece.code.end => self.asm.jump(exits.fail),
             _ => {}
         }
+
         self.asm.bind(piece.accept);
     }
 
@@ -338,6 +341,7 @@ impl Translator<'_> {
             self.put(piece, dst);
             return;
         }
+
         self.get_into(piece, R::Rax, a);
         match op {
             Arith::Add => self.alu(piece, Alu::Add, b),
@@ -357,6 +361,7 @@ impl Translator<'_> {
                 unreachable!("{op:?} is not translated, or is a comparison")
             }
         }
+
         if matches!(op, Arith::Add | Arith::Sub | Arith::Mul) {
             self.asm.jump_if(Cond::Overflow, piece.exits.fail);
         }
@@ -369,6 +374,7 @@ impl Translator<'_> {
         let (ordinary, done) = (self.asm.label(), self.asm.label());
         self.asm.test(R::Rcx, R::Rcx);
         self.asm.jump_if(Cond::Equal, piece.exits.fail);
+
         // The processor does not survive the quotient of the least number by -1.
         self.asm.alu_imm(Alu::Cmp, R::Rcx, -1);
         self.asm.jump_if(Cond::NotEqual, ordinary);
@@ -378,6 +384,7 @@ impl Translator<'_> {
         } else {
             self.asm.mov_imm(R::Rax, 0);
         }
+
         self.asm.jump(done);
         self.asm.bind(ordinary);
         self.asm.cqo();
@@ -398,15 +405,17 @@ impl Translator<'_> {
         self.asm.jump_if(Cond::GreaterOrEqual, done);
         self.asm.test(R::Rcx, R::Rcx);
         self.asm.jump_if(Cond::Less, below);
-        match is_quotient {
-            true => self.asm.alu_imm(Alu::Sub, R::Rax, 1),
-            false => self.asm.alu(Alu::Add, R::Rax, R::Rcx),
+        if is_quotient {
+            self.asm.alu_imm(Alu::Sub, R::Rax, 1)
+        } else {
+            self.asm.alu(Alu::Add, R::Rax, R::Rcx)
         }
         self.asm.jump(done);
         self.asm.bind(below);
-        match is_quotient {
-            true => self.asm.alu_imm(Alu::Add, R::Rax, 1),
-            false => self.asm.alu(Alu::Sub, R::Rax, R::Rcx),
+        if is_quotient {
+            self.asm.alu_imm(Alu::Add, R::Rax, 1)
+        } else {
+            self.asm.alu(Alu::Sub, R::Rax, R::Rcx)
         }
     }
 

@@ -25,12 +25,14 @@ impl Product<'_, '_, OwnSpace> {
             self.space.n_nodes() as u64,
             self.n_transitions,
         ];
+
         put_list(out, facts);
         let mut words = vec![0; self.space.store.len() * n_words];
         for (index, row) in words.chunks_exact_mut(n_words).enumerate() {
             self.space.store.read(index as u32, row);
         }
         put_list(out, words);
+
         let mut pairs = Vec::new();
         if let Nodes::Pairs(stored) = &self.space.nodes {
             pairs.resize(stored.len(), 0);
@@ -38,6 +40,7 @@ impl Product<'_, '_, OwnSpace> {
                 stored.read(node as u32, pair);
             }
         }
+
         put_list(out, pairs);
         put_list(out, self.space.n_steps.iter().map(|n| u64::from(*n)));
         put_list(out, self.space.selections.iter().map(|s| *s as u64));
@@ -75,6 +78,7 @@ impl Product<'_, '_, OwnSpace> {
             && self.commands_taken.len() == taken.len()
             && self.seen.len() == seen.len()
             && n_transitions <= MOST_TRANSITIONS;
+
         if !has_sizes {
             return None;
         }

@@ -263,6 +263,7 @@ impl<'c> Space for ParallelSpace<'c> {
         };
         let pair = pair_word(state, automaton_state);
         let hash = StateStore::hash(&pair);
+
         loop {
             let tables = held.get_or_insert_with(|| shared.hold());
             let table = tables

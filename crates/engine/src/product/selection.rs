@@ -80,9 +80,10 @@ impl<S: Space> Product<'_, '_, S> {
         if selection == Selection::Undecided {
             let must_attend =
                 stubborn.needs_attention() && self.leads_back(held, state, steps, stubborn)?;
-            selection = match must_attend {
-                true => Selection::Attentive,
-                false => Selection::Small,
+            selection = if must_attend {
+                Selection::Attentive
+            } else {
+                Selection::Small
             };
         }
         if selection == Selection::Attentive && !stubborn.attend(self.system, &self.state) {

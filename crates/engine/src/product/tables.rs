@@ -86,6 +86,7 @@ pub(super) fn compile_edges(
         }
         compiled
     };
+
     automaton
         .edges
         .iter()

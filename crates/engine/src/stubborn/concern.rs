@@ -44,19 +44,20 @@ impl Concern {
                 classes.push(relevant);
             }
         }
+
         let mut concerned = seen.clone();
         bits::union_into(&mut concerned, &units.set_of(|unit| units.can_fail[unit]));
-        let harmless = match demands.infinite_runs {
-            false => units.set_of(|_| true),
-            true => {
-                let stops = stops_without(system, units);
-                let vital = |unit: usize| {
-                    let mut members = units.participations[unit].iter();
-                    members.any(|member| stops[member.instance as usize])
-                };
-                units.set_of(|unit| !bits::get(&seen, unit) || vital(unit))
-            }
+        let harmless = if demands.infinite_runs {
+            let stops = stops_without(system, units);
+            let vital = |unit: usize| {
+                let mut members = units.participations[unit].iter();
+                members.any(|member| stops[member.instance as usize])
+            };
+            units.set_of(|unit| !bits::get(&seen, unit) || vital(unit))
+        } else {
+            units.set_of(|_| true)
         };
+
         Self {
             visible,
             concerned,
@@ -100,6 +101,7 @@ pub(super) fn visible(system: &System<'_>, units: &Units, demands: &Demands<'_>)
     };
     let mut visible =
         units.set_of(|u| bits::intersects(&units.footprints[u].writes, &letters.footprint.reads));
+
     for set in letters.taken_sets() {
         // Two ways of taking the same action to the same state are one step.
         let named = units.set_of(|unit| has_command(set, unit));
@@ -107,6 +109,7 @@ pub(super) fn visible(system: &System<'_>, units: &Units, demands: &Demands<'_>)
         let same_action = |unit: usize| actions.contains(&system.unit_action(unit));
         bits::union_into(&mut visible, &units.set_of(same_action));
     }
+
     for set in letters.enabled_sets() {
         let mut reads = vec![0; system.layout.n_words];
         for unit in bits::iter(&units.set_of(|unit| has_command(set, unit))) {
@@ -115,6 +118,7 @@ pub(super) fn visible(system: &System<'_>, units: &Units, demands: &Demands<'_>)
         let changes = |unit: usize| bits::intersects(&units.footprints[unit].writes, &reads);
         bits::union_into(&mut visible, &units.set_of(changes));
     }
+
     visible
 }
 
@@ -153,12 +157,14 @@ impl SubjectUnits {
             // models in which nothing but time passes.
             Subject::Timer(_) => true,
         };
+
         let mut taking = units.set_of(takes);
         let choice = match condition.subject {
             Subject::Choice(command) => Some(command),
             Subject::Process(_) | Subject::Action(_) | Subject::Timer(_) => None,
         };
         let mut always = !matches!(condition.subject, Subject::Timer(_));
+
         if choice.is_some() && system.may_repeat {
             // A step may happen in several ways at once, and not every step of a team with
             // alternatives executes this one.
@@ -166,6 +172,7 @@ impl SubjectUnits {
             let actions: Vec<_> = bits::iter(&taking).map(|u| system.unit_action(u)).collect();
             taking = units.set_of(|unit| actions.contains(&system.unit_action(unit)));
         }
+
         let mut subject = Self {
             units: taking,
             choice,
@@ -173,6 +180,7 @@ impl SubjectUnits {
             reads: vec![0; system.layout.n_words],
             readiness: BTreeMap::new(),
         };
+
         let taking = subject.units.clone();
         bits::iter(&taking).for_each(|unit| subject.add(system, unit));
         subject.readiness.values_mut().for_each(|ready| {
@@ -214,6 +222,7 @@ impl SubjectUnits {
             let bindings = &system.model.commands()[id.index()].bindings;
             format!("{:?} {bindings:?}", step.guard)
         };
+
         let instance = system.model.commands()[id.index()].instance;
         let place = (instance.0, step.source.index());
         self.readiness

@@ -50,6 +50,7 @@ impl Members {
                     .collect()
             }
         };
+
         let rows = |command: usize| {
             let id = model::CommandId::new(command);
             let instance = system.model.commands()[command].instance.index();
@@ -57,6 +58,7 @@ impl Members {
             let first = system.first_row[instance];
             (first + step.source.0, first + step.target.0)
         };
+
         Self {
             roles: (0..units.n_units).map(roles).collect(),
             rows: (0..n_commands).map(rows).collect(),

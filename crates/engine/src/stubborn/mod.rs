@@ -183,6 +183,7 @@ impl Stubborn {
             units,
             concern,
         };
+
         Ok(Self {
             relations: Arc::new(relations),
             enabled: vec![0; n_words],
@@ -223,6 +224,7 @@ impl Stubborn {
         let relations = Arc::clone(&self.relations);
         let mut fewest = self.n_enabled;
         self.open.clear();
+
         let enabled = self.enabled.clone();
         for seed in bits::iter(&enabled) {
             self.chosen.fill(0);
@@ -242,6 +244,7 @@ impl Stubborn {
                 }
             }
         }
+
         let is_found = fewest < self.n_enabled;
         self.n_found += u64::from(is_found);
         self.n_reduced += u64::from(is_found);
@@ -311,6 +314,7 @@ impl Stubborn {
                     .extend(bits::iter(&added).map(|bit| word * 64 + bit));
             }
         }
+
         let both = self.chosen.iter().zip(&self.enabled);
         let kept = both.map(|(c, e)| (c & e).count_ones()).sum();
         (kept < limit).then_some(kept)

@@ -49,6 +49,7 @@ impl Units {
         };
         let exists: Vec<bool> = (0..n_units).map(exists).collect();
         let mut moving = vec![vec![0; n_words]; system.rows.len()];
+
         for unit in (0..n_units).filter(|unit| exists[*unit]) {
             for member in &participations[unit] {
                 for location in bits::iter(&member.locations) {
@@ -57,6 +58,7 @@ impl Units {
                 }
             }
         }
+
         Self {
             n_units,
             n_words,
@@ -191,6 +193,7 @@ impl System<'_> {
             let command = &self.commands[member.command as usize];
             command.guard_can_fail || command.effect_can_fail
         };
+
         // Members that write the same field may disagree about it.
         let writes: Vec<Vec<u64>> = team
             .members
@@ -204,6 +207,7 @@ impl System<'_> {
                 writes
             })
             .collect();
+
         let clash = |(position, own): (usize, &Vec<u64>)| {
             let mut others = writes[position + 1..].iter();
             others.any(|other| bits::intersects(own, other))

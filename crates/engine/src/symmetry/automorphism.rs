@@ -132,9 +132,10 @@ impl<'a> Comparison<'a> {
         }
         let image = |sort, value| exchange.image(sort, value);
         let commands = (self.model, &self.commands);
-        match self.subjects.permutes(commands, conditions, &image) {
-            true => Ok(()),
-            false => Err(Obstacle::Fairness),
+        if self.subjects.permutes(commands, conditions, &image) {
+            Ok(())
+        } else {
+            Err(Obstacle::Fairness)
         }
     }
 
@@ -173,9 +174,10 @@ impl<'a> Comparison<'a> {
         if self.meanings[image.index()].is_none() {
             self.meanings[image.index()] = Some(self.meaning(image, None)?);
         }
-        match self.meanings[image.index()].as_ref() == Some(&renamed) {
-            true => Ok(()),
-            false => Err(Obstacle::Different),
+        if self.meanings[image.index()].as_ref() == Some(&renamed) {
+            Ok(())
+        } else {
+            Err(Obstacle::Different)
         }
     }
 
@@ -213,9 +215,10 @@ impl<'a> Comparison<'a> {
             }
             AtomMeaning::Certainly(..) | AtomMeaning::TimerSet(_) => return Err(Obstacle::Timers),
         };
-        match is_same {
-            true => Ok(()),
-            false => Err(Obstacle::Property),
+        if is_same {
+            Ok(())
+        } else {
+            Err(Obstacle::Property)
         }
     }
 

@@ -138,6 +138,7 @@ fn cells(model: &Model, sorts: &Sorts) -> Vec<Component> {
         walk.fill(ty);
         position += n_cells.max(1);
     }
+
     cells
 }
 

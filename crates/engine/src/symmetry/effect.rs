@@ -167,6 +167,7 @@ impl Terms<'_> {
             StmtKind::Exhausted => Action::Exhausted,
             StmtKind::SetTimer(..) | StmtKind::Tick => return Err(Obstacle::Timers),
         };
+
         actions.push(action);
         Ok(())
     }
@@ -236,6 +237,7 @@ impl Terms<'_> {
             actions.sort();
             done.extend(actions);
         };
+
         for action in actions {
             let mut touched = Touched::default();
             if !self.touch(&action, &mut touched) {
@@ -251,6 +253,7 @@ impl Terms<'_> {
             }
             run.push((action, touched));
         }
+
         flush(&mut run, &mut done);
         done
     }

@@ -108,6 +108,7 @@ impl Symmetry {
         let mut comparison = Comparison::new(model, &sorts, &components, &elimination.constants);
         let moved = moved_fields(layout, &components);
         let (mut classes, mut ranges, mut obstacle) = (Vec::new(), Vec::new(), None);
+
         for sort in 0..sorts.n_sorts() {
             let indices = indices(model, &sorts, sort);
             let bounds = indices.first().copied().zip(indices.last().copied());
@@ -116,6 +117,7 @@ impl Symmetry {
                 classes.push(Class::new(sort, members, &moved));
             }
         }
+
         if classes.is_empty() {
             return Err(obstacle.unwrap_or(Obstacle::Different));
         }
@@ -253,6 +255,7 @@ fn exchangeable(
             None => classes.push(vec![other]),
         }
     }
+
     classes.retain(|class| class.len() > 1);
     Ok(classes)
 }
@@ -272,9 +275,10 @@ impl Class {
                     return None;
                 }
                 let origin: i64 = own().map(|(_, index, stride)| index * stride).sum();
-                let part = match field.sort == Some(sort) {
-                    true => KeyPart::Mention(position),
-                    false => KeyPart::Content(field.field),
+                let part = if field.sort == Some(sort) {
+                    KeyPart::Mention(position)
+                } else {
+                    KeyPart::Content(field.field)
                 };
                 Some((i64::from(field.field) - origin, part))
             });
@@ -283,6 +287,7 @@ impl Class {
             parts.sort_by_key(|(origin, _)| *origin);
             parts.into_iter().map(|(_, part)| part).collect()
         };
+
         Self {
             sort,
             keys: members.iter().map(key).collect(),
@@ -312,6 +317,7 @@ impl Class {
                 });
             }
         }
+
         let len = self.keys[0].len();
         let key = |member: usize| &keys[member * len..(member + 1) * len];
         order.clear();

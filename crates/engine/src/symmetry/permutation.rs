@@ -89,10 +89,12 @@ pub(super) fn moved_fields(layout: &Layout, components: &Components) -> Vec<Move
     moved.extend(
         places.map(|(at, component)| Moved::new(layout.first_location + at as u32, component, 1)),
     );
+
     let cells = components.cells.iter().enumerate();
     moved.extend(
         cells.map(|(at, component)| Moved::new(layout.first_cell + at as u32, component, 1)),
     );
+
     let mut fields = layout.channels.iter();
     for (singles, payload) in components.channels.iter().zip(&components.payload) {
         for (single, fields) in singles.iter().zip(&mut fields) {
@@ -111,6 +113,7 @@ pub(super) fn moved_fields(layout: &Layout, components: &Components) -> Vec<Move
             }
         }
     }
+
     moved.retain(|moved| !moved.coordinates.is_empty() || moved.sort.is_some());
     moved
 }

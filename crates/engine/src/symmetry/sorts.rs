@@ -59,6 +59,7 @@ impl Sorts {
                 Initial::Any => {}
             }
         }
+
         for process in &parts.processes {
             for step in &process.steps {
                 sorts.visit_step(model, step);
@@ -72,6 +73,7 @@ impl Sorts {
                 sorts.visit(model, expr);
             }
         }
+
         for index in parts.processes.iter().filter_map(|process| process.index) {
             if index.hi > index.lo {
                 let node = sorts.node(Slot::Bound(index.bound));
@@ -80,6 +82,7 @@ impl Sorts {
                 sorts.families.entry(root).or_insert(fresh);
             }
         }
+
         sorts
     }
 
@@ -188,6 +191,7 @@ impl Sorts {
                 }
             }
         }
+
         self.visit_all(model, &step.effect);
     }
 

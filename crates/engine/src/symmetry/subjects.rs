@@ -55,6 +55,7 @@ impl SubjectMap {
                 .map(|index| image(self.sorts[id.index()], index));
             model.instance_of(instance.process, index)
         };
+
         match subject {
             Subject::Process(instance) => of_instance(*instance).map(Subject::Process),
             Subject::Choice(command) => of_command(command).map(Subject::Choice),

@@ -145,6 +145,7 @@ impl<'a> Terms<'a> {
         if let Some(value) = self.known.constant(expr) {
             return Ok(Term::Const(self.image(sort, value)));
         }
+
         match expr {
             Expr::Read(_) | Expr::Bound(_) if self.sorts.of_expr(expr) != sort => {
                 return Err(Obstacle::Arithmetic);
@@ -165,6 +166,7 @@ impl<'a> Terms<'a> {
                 }
             }
         }
+
         match expr {
             Expr::Read(place) => self.place(place),
             Expr::Bound(bound) => {
@@ -225,6 +227,7 @@ impl<'a> Terms<'a> {
             }
             _ => None,
         };
+
         let first = self.term(left, sort)?;
         // The right side is not always evaluated.
         match (op, &first) {
@@ -236,6 +239,7 @@ impl<'a> Terms<'a> {
             | (BinaryOp::Or, Term::Const(0)) => return self.plain(right),
             _ => {}
         }
+
         let second = self.term(right, sort)?;
         Ok(match op {
             BinaryOp::And => self.nary(Nary::And, vec![first, second]),
@@ -280,6 +284,7 @@ impl<'a> Terms<'a> {
                 other => flat.push(other),
             }
         }
+
         let neutral = match op {
             Nary::And => Some(1),
             Nary::Or => Some(0),
@@ -292,6 +297,7 @@ impl<'a> Terms<'a> {
                 flat.dedup();
             }
         }
+
         match (neutral, flat.len()) {
             (Some(value), 0) => Term::Const(value),
             (Some(_), 1) => flat.swap_remove(0),
@@ -360,6 +366,7 @@ impl<'a> Terms<'a> {
             let range = parts.processes[process.index()].index?;
             is_within(owner, range.lo, range.hi).then_some(())?;
         }
+
         let mut ty = &variable.ty;
         for term in path {
             ty = match (ty, term) {
@@ -373,6 +380,7 @@ impl<'a> Terms<'a> {
                 _ => return None,
             };
         }
+
         match ty {
             Type::Scalar(scalar) => Some(scalar.bounds()),
             _ => None,
@@ -392,6 +400,7 @@ impl<'a> Terms<'a> {
             }
             _ => None,
         };
+
         let is_constant = owner.as_ref().is_none_or(|o| matches!(o, Term::Const(_)));
         if is_constant && has_constant_indices {
             // A constant index that is out of range names no cell.
@@ -401,12 +410,14 @@ impl<'a> Terms<'a> {
             };
             return self.cell(cell).map(Term::Cell);
         }
+
         let owner = match owner {
             Some(owner) => Some(owner),
             // One's own, or the only one: an instance stands for itself.
             None => variable.owner.and_then(|process| self.own_index(process)),
         };
         let (mut prefix, mut path) = (Vec::new(), Vec::new());
+
         for access in &place.path {
             match access {
                 Access::Field(field) => {
@@ -420,6 +431,7 @@ impl<'a> Terms<'a> {
                 }
             }
         }
+
         Ok(Term::Select(place.var, owner.map(Box::new), path))
     }
 
@@ -465,6 +477,7 @@ impl<'a> Terms<'a> {
                 }
             },
         };
+
         let sort = self.sorts.of_process(model, process);
         let image = index.map(|index| self.image(sort, index));
         let instance = model.instance_of(process, image);

@@ -32,6 +32,7 @@ pub fn compare(
         state,
     };
     let n_units = claims.units.len();
+
     // Of very many units some are looked at in each state.
     let chance = (4_000 / n_units.max(1)).clamp(1, 100);
     for unit in &claims.units {
@@ -44,6 +45,7 @@ pub fn compare(
             }
         }
     }
+
     for (position, reads) in claims.atoms.iter().enumerate() {
         let Some(reads) = reads else { continue };
         let atom = subject.atoms[position];
@@ -55,6 +57,7 @@ pub fn compare(
             return Some(format!("{}: {name} reads more", subject.name));
         }
     }
+
     None
 }
 
@@ -73,6 +76,7 @@ impl Comparison<'_> {
             return self.failure(unit, transition, random);
         };
         counts.steps += steps.len();
+
         let writes: BTreeSet<Component> = unit.writes.iter().copied().collect();
         for step in &steps {
             let written = differences(self.state, &step.target);
@@ -90,6 +94,7 @@ impl Comparison<'_> {
                 differences(self.state, &other)
             ));
         };
+
         if !self.is_same(&steps, &other, &others) {
             let changed = differences(self.state, &other);
             return Some(format!("some of {changed:?} are read"));
@@ -100,6 +105,7 @@ impl Comparison<'_> {
         let places = participants.map(|p| Component::Location(p.instance));
         let condition: Vec<Component> = places.chain(unit.condition.iter().copied()).collect();
         let other = self.changed_outside(&condition, random);
+
         match self.steps(transition, &other) {
             Ok(others) if others.is_empty() != steps.is_empty() => {
                 let changed = differences(self.state, &other);
@@ -176,6 +182,7 @@ fn nothing_else_is_read_or_written() {
             assert_eq!(finding, None);
         }
     }
+
     assert!(
         counts.changes > 10_000 && counts.steps > 10_000 && counts.atoms > 10_000,
         "{counts:?}"

@@ -55,6 +55,7 @@ fn values_that_are_never_read_again_make_no_difference() {
             );
         }
     }
+
     assert!(n_models > 50 && n_compared > 500, "{n_models} {n_compared}");
 }
 
@@ -153,6 +154,7 @@ fn processes_that_are_exchanged_make_no_difference() {
             }
         }
     }
+
     assert!(n_models > 20 && n_compared > 300, "{n_models} {n_compared}");
 }
 

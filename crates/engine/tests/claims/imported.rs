@@ -44,6 +44,7 @@ fn compare(subject: &Subject, counts: &mut Counts, related: &mut relations::Coun
     let (states, _) = reachable(&subject.model, cases(10) as usize);
     let claims = subject.claims(false);
     let is_small = claims.units.len() <= MAX_RELATED;
+
     for state in &states {
         let finding = footprints::compare(subject, &claims, state, random, counts);
         assert_eq!(finding, None);

@@ -103,6 +103,7 @@ impl Comparison<'_> {
                 }
             }
         }
+
         None
     }
 
@@ -166,6 +167,7 @@ impl Comparison<'_> {
                 }
             }
         }
+
         None
     }
 
@@ -208,6 +210,7 @@ impl Comparison<'_> {
                 }
             }
         }
+
         None
     }
 
@@ -265,6 +268,7 @@ pub fn compare_vital(
             return Some(format!("{}: {name} may stand still", subject.name));
         }
     }
+
     None
 }
 
@@ -288,6 +292,7 @@ fn relations_of_steps_are_as_claimed() {
             assert_eq!(compare(&subject, &claims, &state, &mut counts), None);
         }
     }
+
     let Counts {
         independent,
         disabled,
@@ -296,6 +301,7 @@ fn relations_of_steps_are_as_claimed() {
         steady,
         vital,
     } = counts;
+
     assert!(independent > 5_000 && disabled > 1_000, "{counts:?}");
     assert!(invisible > 1_000 && irrelevant > 1_000, "{counts:?}");
     assert!(steady > 100 && vital > 10, "{counts:?}");

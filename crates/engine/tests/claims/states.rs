@@ -17,6 +17,7 @@ pub fn reachable(model: &Model, limit: usize) -> (Vec<State>, bool) {
     let mut is_complete = initial.len() <= limit;
     let mut found: Vec<State> = met.iter().cloned().collect();
     let mut next = 0;
+
     while next < found.len() {
         for step in model.successors(&found[next]).into_iter().flatten() {
             if met.contains(&step.target) {
@@ -31,6 +32,7 @@ pub fn reachable(model: &Model, limit: usize) -> (Vec<State>, bool) {
         }
         next += 1;
     }
+
     (found, is_complete)
 }
 
@@ -72,6 +74,7 @@ pub fn changed(
             *location = LocationId::new(random.below(n_locations));
         }
     }
+
     for (position, cell) in state.cells.iter_mut().enumerate() {
         if may_change(Component::Cell(position)) && random.chance(percent) {
             *cell = value_of(model.cells()[position].ty, random);
@@ -109,6 +112,7 @@ pub fn changed(
             }
         }
     }
+
     state
 }
 
@@ -123,6 +127,7 @@ pub fn differences(one: &State, other: &State) -> BTreeSet<Component> {
     for (position, _) in cells.filter(|(_, (a, b))| a != b) {
         found.insert(Component::Cell(position));
     }
+
     for (channel, (a, b)) in one.channels.iter().zip(&other.channels).enumerate() {
         if a.len() != b.len() {
             found.insert(Component::Length(channel));
@@ -141,6 +146,7 @@ pub fn differences(one: &State, other: &State) -> BTreeSet<Component> {
             }
         }
     }
+
     found
 }
 

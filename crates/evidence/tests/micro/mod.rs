@@ -99,6 +99,7 @@ pub fn toggled() -> (Model, Ltl) {
     let flipped = Expr::binary(BinaryOp::Sub, Expr::Int(1), x());
     let assign = StmtKind::Assign(place.clone(), flipped);
     parts.processes[1].steps[0].effect = vec![Stmt::new(assign, Span::nowhere())];
+
     let either = Ltl::or([taken(&mut parts, "a"), taken(&mut parts, "b")]);
     (parts.finish().unwrap(), recurs(either))
 }
@@ -111,6 +112,7 @@ pub fn walk(model: &Model, actions: &[&str], loop_start: Option<usize>) -> Trace
         steps: Vec::new(),
         loop_start,
     };
+
     for text in actions {
         let (name, target) = text.split_once('>').unwrap_or((text, ""));
         let fits = |step: &model::Successor| {
@@ -129,10 +131,12 @@ pub fn walk(model: &Model, actions: &[&str], loop_start: Option<usize>) -> Trace
         trace.states.push(state);
         state = step.target.clone();
     }
+
     match loop_start {
         Some(start) => assert_eq!(trace.states[start], state, "the walk is no lasso"),
         None => trace.states.push(state),
     }
+
     trace
 }
 

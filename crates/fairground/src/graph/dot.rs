@@ -32,12 +32,14 @@ pub(super) fn states(graph: &StateGraph<'_>) -> String {
             escape(&full)
         );
     }
+
     for number in 0..graph.n_initial {
         let _ = writeln!(
             text,
             "  start{number} [shape=point];\n  start{number} -> s{number};"
         );
     }
+
     for (source, steps) in graph.steps.iter().enumerate() {
         for (name, target) in steps {
             let _ = writeln!(
@@ -47,6 +49,7 @@ pub(super) fn states(graph: &StateGraph<'_>) -> String {
             );
         }
     }
+
     text.push_str("}\n");
     text
 }
@@ -131,6 +134,7 @@ fn summaries(graph: &StateGraph<'_>) -> Vec<Summary> {
     let (component, n_components) = tarjan::components(&successors);
     let position = |state: usize| n_components - 1 - component[state];
     let mut summaries: Vec<Summary> = (0..n_components).map(|_| Summary::default()).collect();
+
     for (source, steps) in graph.steps.iter().enumerate() {
         let own = position(source);
         let summary = &mut summaries[own];
@@ -146,6 +150,7 @@ fn summaries(graph: &StateGraph<'_>) -> Vec<Summary> {
             }
         }
     }
+
     summaries
 }
 

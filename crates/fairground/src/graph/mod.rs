@@ -87,11 +87,13 @@ impl<'a> StateGraph<'a> {
             steps: Vec::new(),
             errors: BTreeMap::new(),
         };
+
         let mut number_by_state: HashMap<State, usize> = HashMap::new();
         for state in initial {
             graph.number(&mut number_by_state, state);
         }
         graph.n_initial = graph.states.len();
+
         let mut next = 0;
         while next < graph.states.len() {
             let spent = budget.check(graph.states.len() as u64, 0);
@@ -111,6 +113,7 @@ impl<'a> StateGraph<'a> {
             graph.steps.push(leaving);
             next += 1;
         }
+
         Ok(graph)
     }
 

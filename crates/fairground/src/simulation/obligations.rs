@@ -66,6 +66,7 @@ fn pending_condition(
         }
         ConditionKind::Unconditional => Some(format!("not taken for {}", steps(now - since))),
     };
+
     Some(format!("{}: {}", condition_name(model, condition), text?))
 }
 

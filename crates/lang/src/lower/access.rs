@@ -22,6 +22,7 @@ impl<'a> Lowerer<'a> {
             self.spend(binding.size.1, binding.size.0, span)?;
             return Some(self.fresh_copy(binding.value));
         }
+
         match self.local(name) {
             Some(Local::Var(id)) => {
                 let owner = Some(Owner::Own);
@@ -30,6 +31,7 @@ impl<'a> Lowerer<'a> {
             Some(Local::Def(def)) => return self.expand(def, &[], span),
             None => {}
         }
+
         let variants = self.variants.get(name).map(Vec::as_slice);
         if let Some(variants) = variants {
             let fits = |entry: &&(EnumId, u32)| expected == Some(Ty::Enum(entry.0));
@@ -41,6 +43,7 @@ impl<'a> Lowerer<'a> {
                 None => self.report_ambiguous(name, span),
             };
         }
+
         match self.global(name) {
             Some(Global::Const(value, ty)) => Some(Value::Scalar(literal(value, ty), ty)),
             Some(Global::Parameter(bound)) => Some(Value::Scalar(Expr::Bound(bound), Ty::Int)),
@@ -113,6 +116,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("not-a-value", span, message).help(help));
             return None;
         }
+
         let whole = self.operand(base, None);
         let index_expr = self.int_expr(index);
         let (whole, index_expr) = (whole?, index_expr?);
@@ -162,6 +166,7 @@ impl<'a> Lowerer<'a> {
             self.report_with_guess("unknown-field", field.span, message, meant);
             return None;
         };
+
         let ty = record.fields[position].1.clone();
         place.path.push(Access::Field(position));
         Some(place_value(place, ty))
@@ -283,6 +288,7 @@ impl<'a> Lowerer<'a> {
         let mut known: Vec<&str> = info.locals.keys().copied().collect();
         known.extend(info.actions.keys().copied());
         known.sort_unstable();
+
         let meant = base::closest_name(&field.text, known).map(str::to_owned);
         let process = &self.parts.processes[process.index()];
         let is_location = process.locations.contains(&field.text);
@@ -292,6 +298,7 @@ impl<'a> Lowerer<'a> {
         } else if let Some(meant) = meant {
             diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
         }
+
         self.report(diagnostic);
         None
     }
@@ -321,6 +328,7 @@ impl<'a> Lowerer<'a> {
                 return None;
             }
         };
+
         let locations: Vec<_> = locations
             .iter()
             .map(|name| self.location(id, name))
@@ -374,6 +382,7 @@ impl<'a> Lowerer<'a> {
             }
             _ => {}
         }
+
         match (self.local(name), self.unshadowed(name)) {
             (Some(Local::Def(def)), _) | (None, Some(Global::Def(def))) => {
                 self.expand(def, arguments, span)
@@ -429,6 +438,7 @@ impl<'a> Lowerer<'a> {
             self.report(diagnostic.label(def.name.span, "defined here"));
             return None;
         }
+
         if self
             .expanding
             .iter()
@@ -442,6 +452,7 @@ impl<'a> Lowerer<'a> {
             ));
             return None;
         }
+
         let mut bindings = Vec::new();
         for (parameter, argument) in def.parameters.iter().zip(arguments) {
             let value = self.operand(argument, None)?;
@@ -462,6 +473,7 @@ impl<'a> Lowerer<'a> {
                 size,
             });
         }
+
         let is_local = self
             .local(&def.name.text)
             .is_some_and(|local| matches!(local, Local::Def(other) if std::ptr::eq(other, def)));
@@ -473,6 +485,7 @@ impl<'a> Lowerer<'a> {
         } else {
             self.process = None;
         }
+
         self.scope.extend(bindings);
         self.expanding.push((def, span));
         let result = action(self);

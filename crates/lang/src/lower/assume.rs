@@ -16,6 +16,7 @@ impl<'a> Lowerer<'a> {
         if self.is_contracted(&formula) {
             return self.report_inexact(expr.span, "an assumption");
         }
+
         match recurrence(&formula.negation_normal_form()) {
             Ok(assumption) => self.parts.assumptions.push(assumption),
             Err(Unsupported::Mixed) => {

@@ -18,6 +18,7 @@ impl<'a> Lowerer<'a> {
                 _ => {}
             }
         }
+
         for decl in &file.decls {
             match decl {
                 Decl::Const { name, value } => self.constant(name, value, options),
@@ -26,6 +27,7 @@ impl<'a> Lowerer<'a> {
                 _ => {}
             }
         }
+
         self.check_defines(options);
         for decl in &file.decls {
             if let Decl::Record { name, fields } = decl {
@@ -333,6 +335,7 @@ pub(super) fn simplify(expr: Expr, ty: Ty) -> Expr {
         | Expr::Length(_)
         | Expr::Wrap { .. } => false,
     };
+
     if !foldable {
         return expr;
     }

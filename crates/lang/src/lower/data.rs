@@ -35,9 +35,10 @@ impl<'a> Lowerer<'a> {
         owner: Option<ProcessId>,
     ) {
         let n_instances = owner.map_or(1, |process| self.n_instances(process));
-        let n_cells = match is_open(ty) {
-            true => 1,
-            false => ty.n_cells(&self.parts.records).saturating_mul(n_instances),
+        let n_cells = if is_open(ty) {
+            1
+        } else {
+            ty.n_cells(&self.parts.records).saturating_mul(n_instances)
         };
         if self.spend(n_cells, 0, name.span).is_none() {
             return;
@@ -59,6 +60,7 @@ impl<'a> Lowerer<'a> {
             Some(process) => self.declare_local(process, name, Local::Var(id)),
             None => self.declare_global(name, Global::Var(id)),
         }
+
         debug_assert!(!wrong || self.has_errors());
     }
 
@@ -106,6 +108,7 @@ impl<'a> Lowerer<'a> {
             }
             return Some(Initial::Any);
         }
+
         let mut values = Vec::new();
         self.cell_values(expr, closed_part(ty), &mut values)?;
         for value in &values {
@@ -118,6 +121,7 @@ impl<'a> Lowerer<'a> {
                 return None;
             }
         }
+
         Some(Initial::Values(values))
     }
 
@@ -204,6 +208,7 @@ impl<'a> Lowerer<'a> {
             self.report_open_array(expr.span);
             return None;
         }
+
         match self.operand(expr, None)? {
             Value::Composite(place, other) if other == *ty => {
                 self.spend(ty.n_cells(&self.parts.records), 0, expr.span)?;
@@ -267,6 +272,7 @@ impl<'a> Lowerer<'a> {
                 Some((first, last))
             }
         };
+
         let capacity = match &decl.capacity {
             None => 0,
             Some(expr) => {
@@ -281,6 +287,7 @@ impl<'a> Lowerer<'a> {
                     })?
             }
         };
+
         Some(Channel {
             name: decl.name.text.clone(),
             indices,

@@ -79,6 +79,7 @@ impl<'a> Lowerer<'a> {
                 return self.assignment(targets, values, span, out);
             }
         }
+
         Some(())
     }
 
@@ -134,6 +135,7 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
+
         self.store_all(stores, span, out);
         Some(())
     }
@@ -216,12 +218,14 @@ impl<'a> Lowerer<'a> {
             }
             None => self.choice_from_type(choice.domain)?,
         };
+
         if let Some(wanted) = wanted.filter(|wanted| *wanted != ty) {
             let (wanted, found) = (self.ty_name(wanted), self.ty_name(ty));
             let message = format!("expected {wanted}, but {found} is chosen");
             self.report(Diagnostic::error("type-mismatch", choice.span, message));
             return None;
         }
+
         let name = choice.name.unwrap_or("chosen");
         let bound = self.fresh_bound(name);
         let mut condition = Expr::Bool(true);
@@ -231,6 +235,7 @@ impl<'a> Lowerer<'a> {
             self.scope.pop();
             condition = lowered?;
         }
+
         out.push(Stmt::new(
             StmtKind::Choose(bound, lo, hi, condition),
             choice.span,
@@ -278,6 +283,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("not-assignable", expr.span, message));
             return None;
         }
+
         if !self.is_variable(expr) {
             let message = "only variables can be assigned to";
             let mut diagnostic = Diagnostic::error("not-assignable", expr.span, message);
@@ -288,6 +294,7 @@ impl<'a> Lowerer<'a> {
             self.report(diagnostic);
             return None;
         }
+
         match value {
             Value::Composite(place, ty) => Some((place, ty)),
             Value::Scalar(Expr::Read(place), _) => {
@@ -359,5 +366,6 @@ pub(super) fn cells_of(place: &Place, ty: &Type, records: &[RecordType]) -> Vec<
             }
         }
     }
+
     cells
 }

@@ -257,6 +257,7 @@ impl<'a> Lowerer<'a> {
         if all.len() <= MAX_LEFT_CHAIN {
             return Some(Value::Scalar(group_left(all, ty), ty));
         }
+
         match balance(all, ty) {
             Some(expr) => Some(Value::Scalar(expr, ty)),
             None => {
@@ -284,14 +285,17 @@ impl<'a> Lowerer<'a> {
                 _ => self.bool_expr(body),
             };
         };
+
         self.spend(1, 1, body.span)?;
         let lo = self.int_expr(&binder.lo);
         let hi = self.int_expr(&binder.hi);
         let (lo, hi) = (lo?, hi?);
         self.check_range_size(&lo, &hi, binder.lo.span.to(binder.hi.span))?;
+
         let bound = self.fresh_bound(name);
         self.scope.push(Binding::bound(name, bound, Ty::Int));
         self.depth += 1;
+
         let inner = self.quantified_below(kind, binder, is_last, others, body);
         self.depth -= 1;
         self.scope.pop();
@@ -378,6 +382,7 @@ fn balance(operands: Vec<(BinaryOp, Expr)>, ty: Ty) -> Option<Expr> {
         op => op,
     };
     let mut level = Vec::new();
+
     for (position, (own, operand)) in operands.into_iter().enumerate() {
         level.push(match own {
             _ if position == 0 => operand,
@@ -386,6 +391,7 @@ fn balance(operands: Vec<(BinaryOp, Expr)>, ty: Ty) -> Option<Expr> {
             _ => operand,
         });
     }
+
     while level.len() > 1 {
         let mut next = Vec::with_capacity(level.len().div_ceil(2));
         let mut pairs = level.into_iter();
@@ -397,5 +403,6 @@ fn balance(operands: Vec<(BinaryOp, Expr)>, ty: Ty) -> Option<Expr> {
         }
         level = next;
     }
+
     level.pop()
 }

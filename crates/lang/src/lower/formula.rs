@@ -58,6 +58,7 @@ impl<'a> Lowerer<'a> {
             };
             return Some(self.state_formulas.quantify(quantifier, path));
         }
+
         match &expr.kind {
             ExprKind::Unary(op, inner) => {
                 let build = match op {
@@ -217,6 +218,7 @@ impl<'a> Lowerer<'a> {
                 None => self.below(Position::Elsewhere, condition)?,
             },
         };
+
         match condition.op() {
             Op::False => Some(()),
             Op::True => self.instances(is_forall, others, body, parts),
@@ -255,6 +257,7 @@ impl<'a> Lowerer<'a> {
             },
             _ => AtomMeaning::Taken(self.step_pattern(expr)?),
         };
+
         let name = self.text(expr);
         let atom = self.atom(name, meaning, expr.span);
         Some(Ltl::atom(atom))
@@ -272,6 +275,7 @@ impl<'a> Lowerer<'a> {
             let evaluated: Option<Vec<_>> = evaluated.into_iter().collect();
             values = Some(evaluated?.into_iter().map(|(value, _)| value).collect());
         }
+
         match &head.kind {
             ExprKind::Name(name) => match self.unshadowed(name) {
                 Some(Global::Event(event)) => {
@@ -352,6 +356,7 @@ impl<'a> Lowerer<'a> {
             },
             _ => None,
         };
+
         let Some(process) = process else {
             let message = "expected a process, an action such as `P[1].enter`, or an event";
             self.report(Diagnostic::error("not-a-step", span, message));
@@ -361,6 +366,7 @@ impl<'a> Lowerer<'a> {
             process: Some(process),
             ..StepPattern::default()
         };
+
         if let Some(index) = index {
             let value = match self.open_index(index) {
                 Some(bound) => model::open_index(bound),
@@ -369,6 +375,7 @@ impl<'a> Lowerer<'a> {
             self.process_reference(expr)?.1?;
             pattern.index = Some(value);
         }
+
         Some(pattern)
     }
 
@@ -413,6 +420,7 @@ impl<'a> Lowerer<'a> {
         if self.path_quantifier(expr).is_some() {
             return true;
         }
+
         match &expr.kind {
             ExprKind::Path(..) => true,
             ExprKind::Int(_)

@@ -22,6 +22,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("wrong-arguments", span, message));
             return None;
         }
+
         let a = self.int_expr(&arguments[0])?;
         // Evaluated twice by the model, so the second copy needs binders of its own.
         let copy = |lowerer: &mut Self, expr: &Expr| {
@@ -31,6 +32,7 @@ impl<'a> Lowerer<'a> {
                 Value::Composite(..) => Expr::Int(0),
             }
         };
+
         self.spend(fresh::measure(&a).1, 0, span)?;
         let again = copy(self, &a);
         let (op, other, other_again) = match name {
@@ -51,6 +53,7 @@ impl<'a> Lowerer<'a> {
                 (op, b, b_again)
             }
         };
+
         let condition = simplify(Expr::binary(op, a, other), Ty::Bool);
         let result = if condition.is_bool(true) {
             again
@@ -59,6 +62,7 @@ impl<'a> Lowerer<'a> {
         } else {
             Expr::Ite(Box::new(condition), Box::new(again), Box::new(other_again))
         };
+
         Some(Value::Scalar(result, Ty::Int))
     }
 
@@ -96,6 +100,7 @@ impl<'a> Lowerer<'a> {
             },
             _ => return self.report_no_channel(expr.span),
         };
+
         let channel = match self.unshadowed(name) {
             Some(Global::Chan(id)) => id,
             Some(Global::Broken) => return None,
@@ -105,6 +110,7 @@ impl<'a> Lowerer<'a> {
             }
             _ => return self.report_no_channel(expr.span),
         };
+
         let is_array = self.parts.channels[channel.index()].indices.is_some();
         let index = match index {
             Some(index) if is_array => Some(Box::new(self.int_expr(index)?)),
@@ -121,6 +127,7 @@ impl<'a> Lowerer<'a> {
                 return None;
             }
         };
+
         Some(ChannelRef { channel, index })
     }
 

@@ -134,6 +134,7 @@ fn lower_parts<'a>(
         options,
         sources,
     } = *texts;
+
     let mut lowerer = Lowerer {
         parts: ModelParts::default(),
         diagnostics,
@@ -162,11 +163,13 @@ fn lower_parts<'a>(
         open,
         data_parameters: Vec::new(),
     };
+
     lowerer.declare(file, options);
     lowerer.define(file);
     let mut properties = lowerer.properties(file, sources);
     let (ltl, others) = formulas.split_at(options.ltl.len().min(formulas.len()));
     let (ctl, assume) = others.split_at(options.ctl.len().min(others.len()));
+
     for ((name, text), formula) in options.ltl.iter().zip(ltl) {
         let name = Ident {
             text: name.clone(),
@@ -175,6 +178,7 @@ fn lower_parts<'a>(
         let holds = |lowerer: &mut Lowerer<'a>| lowerer.holds(&name, text.trim(), formula);
         properties.extend(lowerer.scoped(file, &name.text, holds));
     }
+
     let of_systems = lowerer.systems(file, sources);
     for ((name, text), formula) in options.ctl.iter().zip(ctl) {
         let name = Ident {
@@ -186,6 +190,7 @@ fn lower_parts<'a>(
         lowerer.hints(file, &name.text, &mut scope);
         properties.extend(property.map(|property| (property, scope)));
     }
+
     properties.extend(
         of_systems
             .into_iter()
@@ -250,6 +255,7 @@ impl<'a> Lowerer<'a> {
                 _ => {}
             }
         }
+
         for decl in &file.decls {
             if let Decl::Assume(formula) = decl {
                 self.assume(formula);
@@ -306,14 +312,16 @@ impl<'a> Lowerer<'a> {
                 self.open.forbid_pulling();
                 let inner = self.proposition(formula)?;
                 // It fails only where no state that is described can satisfy it.
-                let inner = match self.is_contracted(&inner) {
-                    true => self.contract(&inner.negate()).negate(),
-                    false => inner,
+                let inner = if self.is_contracted(&inner) {
+                    self.contract(&inner.negate()).negate()
+                } else {
+                    inner
                 };
                 (Property::Reachable(inner), source_text(formula))
             }
             Question::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
         };
+
         Some(NamedProperty {
             name: decl.name.text.clone(),
             text,
@@ -332,12 +340,14 @@ impl<'a> Lowerer<'a> {
             }
             return self.state_property(name, text, quantified.finish(lowered), formula.span);
         }
+
         let lowered = formula::merge_invariants(self.contract(&lowered));
         if lowered.depth() > logic::MAX_DEPTH {
             let message = "the formula is nested too deeply";
             self.report(Diagnostic::error("too-deep", formula.span, message));
             return None;
         }
+
         Some(NamedProperty {
             name: name.text.clone(),
             text: text.to_owned(),

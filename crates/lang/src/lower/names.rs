@@ -202,6 +202,7 @@ impl<'a> Lowerer<'a> {
                 );
             return self.report(diagnostic);
         }
+
         let bound = self.scope[self.floor..].iter().map(|b| b.name.as_str());
         let locals = self
             .process
@@ -211,6 +212,7 @@ impl<'a> Lowerer<'a> {
         let variants = self.variants.keys().copied();
         let mut known: Vec<&str> = bound.chain(locals).chain(globals).chain(variants).collect();
         known.sort_unstable();
+
         let mut diagnostic =
             Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"));
         if let Some(process) = self.process_with_location(name) {
@@ -219,6 +221,7 @@ impl<'a> Lowerer<'a> {
         } else if let Some(meant) = base::closest_name(name, known) {
             diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
         }
+
         self.report(diagnostic);
     }
 

@@ -111,9 +111,10 @@ impl<'a> Lowerer<'a> {
 
     /// The length of an array.
     pub(super) fn open_length(&mut self, length: &'a ast::Expr) -> Option<i64> {
-        match self.mentions_parameter(length) {
-            true => self.open_value(length),
-            false => self.constant_int(length),
+        if self.mentions_parameter(length) {
+            self.open_value(length)
+        } else {
+            self.constant_int(length)
         }
     }
 
@@ -182,9 +183,10 @@ impl<'a> Lowerer<'a> {
         let Some(universal) = self.open.pullable else {
             return false;
         };
-        let wanted = match universal {
-            true => Quantifier::Forall,
-            false => Quantifier::Exists,
+        let wanted = if universal {
+            Quantifier::Forall
+        } else {
+            Quantifier::Exists
         };
         match &expr.kind {
             ExprKind::Quantified {
@@ -234,6 +236,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("open-quantifier", span, message));
             return None;
         }
+
         let (lo, hi) = (self.int_expr(&binder.lo)?, self.int_expr(&binder.hi)?);
         let bound = self.fresh_bound(name);
         self.open.scope.distinguished.push(Distinguished {
@@ -243,6 +246,7 @@ impl<'a> Lowerer<'a> {
             hi,
         });
         self.scope.push(Binding::bound(name, bound, Ty::Int));
+
         let condition = binder.condition.as_ref().filter(|_| is_last);
         let done = self.conditional_instances(is_forall, condition, others, body, parts);
         self.scope.pop();
@@ -350,6 +354,7 @@ impl<'a> Lowerer<'a> {
                 .filter(|name| own.is_none_or(|own| own.text != **name));
             !others.any(|name| mentions_name(expr, name))
         };
+
         hints.only |= block.only;
         for (name, expr) in &block.predicates {
             if is_ours(expr, None) {
@@ -361,6 +366,7 @@ impl<'a> Lowerer<'a> {
                 hints.invariants.extend(self.hint(name, expr));
             }
         }
+
         for (name, index, expr) in &block.rankings {
             if !is_ours(expr, Some(index)) {
                 continue;

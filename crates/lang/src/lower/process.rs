@@ -27,12 +27,14 @@ impl<'a> Lowerer<'a> {
             index: index.as_ref().map(|entry| entry.1.clone()),
             ..ProcessInfo::default()
         });
+
         let locations = locations.into_iter().map(str::to_owned).collect();
         self.parts.processes.push(Process {
             index: index.map(|entry| entry.0),
             ..Process::new(&decl.name.text, locations, Vec::new(), decl.span)
         });
         self.initial_locations(decl, id);
+
         let binding = self.processes[id.index()].index.clone();
         self.scope.extend(binding);
         for vars in &decl.vars {
@@ -85,6 +87,7 @@ impl<'a> Lowerer<'a> {
         if names.is_empty() {
             return vec![ONLY_LOCATION];
         }
+
         for block in &decl.blocks {
             if let FromBlock {
                 sources: Sources::Implicit,
@@ -98,11 +101,13 @@ impl<'a> Lowerer<'a> {
                 );
             }
         }
+
         if decl.initial.is_empty() {
             let message = format!("`{}` does not say where it starts", decl.name.text);
             let help = format!("write `init {}`, or another location", names[0]);
             self.report(Diagnostic::error("missing-init", decl.name.span, message).help(help));
         }
+
         names
     }
 
@@ -128,12 +133,14 @@ impl<'a> Lowerer<'a> {
             self.report_duplicate(&step.name, first);
             return;
         }
+
         let action = info.actions.entry(name).or_insert(ActionInfo {
             n_parameters,
             in_event,
             span: step.name.span,
         });
         action.in_event |= in_event;
+
         let (other, first) = (action.n_parameters, action.span);
         if other != n_parameters {
             let message = format!("`{name}` has {n_parameters} parameter(s) here");

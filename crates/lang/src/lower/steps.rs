@@ -17,6 +17,7 @@ impl<'a> Lowerer<'a> {
         for def in &decl.defs {
             self.check_definition(def);
         }
+
         if let Some(mark) = &decl.fairness {
             self.parts.annotations.push(Annotation {
                 kind: mark.kind,
@@ -24,6 +25,7 @@ impl<'a> Lowerer<'a> {
                 span: mark.span,
             });
         }
+
         for block in &decl.blocks {
             let sources = self.sources(id, &block.sources);
             for step in &block.steps {
@@ -32,6 +34,7 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
+
         self.scope.clear();
         self.process = None;
     }
@@ -50,11 +53,13 @@ impl<'a> Lowerer<'a> {
         let n_bound = self.scope.len();
         let step = self.step(id, decl, source);
         self.scope.truncate(n_bound);
+
         let Some(step) = step else {
             return;
         };
         let steps = &mut self.parts.processes[id.index()].steps;
         steps.push(step);
+
         let Some(mark) = &decl.fairness else {
             return;
         };
@@ -65,6 +70,7 @@ impl<'a> Lowerer<'a> {
         } else {
             return;
         };
+
         self.parts.annotations.push(Annotation {
             kind: mark.kind,
             target,
@@ -98,6 +104,7 @@ impl<'a> Lowerer<'a> {
         };
         let (parameters, condition) = parameters?;
         done?;
+
         let mut target = target?;
         if let Some(Some(timer)) = waits {
             target = self.add_delay(id, decl, (timer, target));
@@ -110,6 +117,7 @@ impl<'a> Lowerer<'a> {
             effect,
             ..Step::new(&decl.name.text, source, target, decl.span)
         };
+
         self.check_step_is_exact(&step)?;
         Some(step)
     }
@@ -141,6 +149,7 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
+
         ok.then(|| (parameters, Expr::all(conditions)))
     }
 
@@ -221,6 +230,7 @@ impl<'a> Lowerer<'a> {
                 return None;
             }
         };
+
         let types = self.event_types[event.index()].clone();
         if types.len() != arguments.len() {
             let (wanted, found) = (types.len(), arguments.len());
@@ -228,12 +238,14 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("wrong-arguments", name.span, message));
             return None;
         }
+
         let mut lowered = Vec::new();
         for (argument, ty) in arguments.iter().zip(types) {
             let value = self.value_for(argument, ty)?;
             self.check_stateless(&value, argument)?;
             lowered.push(value);
         }
+
         let arguments = lowered;
         Some(Sync::Event { event, arguments })
     }

@@ -54,6 +54,7 @@ impl<'a> Lowerer<'a> {
                 properties.extend(self.system_formula(system, number, &name, &text, question));
             }
         }
+
         properties
     }
 
@@ -67,6 +68,7 @@ impl<'a> Lowerer<'a> {
                 return None;
             }
         }
+
         let mut number = |state: &Ident| self.state_number(&numbers, state);
         let mut steps = |steps: &[(Ident, Ident)]| -> Option<Vec<(u32, u32)>> {
             let pair = |(a, b): &(Ident, Ident)| Some((number(a)?, number(b)?));
@@ -75,6 +77,7 @@ impl<'a> Lowerer<'a> {
         let (free, constrained) = (steps(&system.free)?, steps(&system.constrained)?);
         let initial: Option<Vec<u32>> = system.initial.iter().map(number).collect();
         let mut propositions: Vec<Proposition> = Vec::new();
+
         for (name, values) in &system.propositions {
             if propositions.iter().any(|known| known.name == name.text) {
                 let message = format!("proposition `{}` is declared twice", name.text);
@@ -83,6 +86,7 @@ impl<'a> Lowerer<'a> {
             }
             propositions.push(self.proposition_of(&numbers, name, values)?);
         }
+
         // Whatever a formula may say about single states gets a proposition of its own.
         for (state, ident) in system.states.iter().enumerate() {
             let value = |other: usize| Some(other == state);
@@ -91,6 +95,7 @@ impl<'a> Lowerer<'a> {
                 values: (0..system.states.len()).map(value).collect(),
             });
         }
+
         Some(MayMustParts {
             name: system.name.text.clone(),
             states: system
@@ -126,6 +131,7 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
+
         let value = |truth: Option<Truth>| match truth {
             Some(Truth::True) => Some(true),
             Some(Truth::False) => Some(false),
@@ -169,6 +175,7 @@ impl<'a> Lowerer<'a> {
             }
             fairness.push(lowered);
         }
+
         let root = self.system_expr(system, formula, &mut builder)?;
         let formula = self.checked_state_formula(builder.finish(root), formula.span)?;
         Some(NamedProperty {
@@ -197,6 +204,7 @@ impl<'a> Lowerer<'a> {
             let path = op.map_or(Some(inner.clone()), |op| unary(op, inner))?;
             return Some(builder.quantify(quantifier, path));
         }
+
         let mut part = |lowerer: &mut Self, part: &Expr| lowerer.system_expr(system, part, builder);
         let formula = match &expr.kind {
             ExprKind::Bool(value) => Some(Ltl::constant(*value)),
@@ -217,12 +225,14 @@ impl<'a> Lowerer<'a> {
             }
             _ => None,
         };
+
         if formula.is_none() {
             let message = "this cannot stand in a formula about a may/must system";
             self.report(Diagnostic::error("system-formula", expr.span, message).help(
                 "it consists of propositions, `@ state`, Boolean and temporal operators and path quantifiers",
             ));
         }
+
         formula
     }
 

@@ -258,6 +258,7 @@ impl Writer<'_, '_> {
             Quantifier::Sum if counts => "count ",
             Quantifier::Sum => "sum ",
         });
+
         let n_hidden = self.hidden.len();
         for (position, binder) in binders.iter().enumerate() {
             if position > 0 {
@@ -275,6 +276,7 @@ impl Writer<'_, '_> {
                 self.expr(condition, 0);
             }
         }
+
         self.out.push_str(": ");
         self.expr(body, 0);
         self.hidden.truncate(n_hidden);

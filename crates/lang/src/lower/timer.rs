@@ -21,6 +21,7 @@ impl<'a> Lowerer<'a> {
             .threshold
             .as_ref()
             .and_then(|expr| Some((self.constant_int(expr)?, expr.span)));
+
         for var in &decl.vars {
             let name = &var.names[0];
             let id = VarId::new(self.parts.vars.len());
@@ -78,6 +79,7 @@ impl<'a> Lowerer<'a> {
                 self.report(Diagnostic::error("unknown-timer", Span::nowhere(), message));
             }
         }
+
         let Some(timer) = self.parts.timers.first() else {
             return;
         };
@@ -92,11 +94,13 @@ impl<'a> Lowerer<'a> {
             let diagnostic = Diagnostic::error("duplicate", first, message);
             self.report(diagnostic.label(span, "this timer counts ticks"));
         }
+
         let clock = self.parts.add_clock(span);
         self.event_types.push(Vec::new());
         self.processes.push(ProcessInfo::default());
         self.globals
             .insert("tick", (Global::Event(clock.event), span));
+
         let meaning = self.parts.atoms[clock.tick.index()].meaning.clone();
         let key = super::fresh::canonical_text(&meaning);
         self.atoms_by_meaning.insert(key, clock.tick);
@@ -123,6 +127,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("not-a-timer", timer.span, message).help(help));
             return None;
         };
+
         let setting = match value {
             TimerValue::Off => Setting::To(Expr::Int(-1)),
             TimerValue::Any(_) if threshold.is_some() => Setting::Any,
@@ -139,11 +144,13 @@ impl<'a> Lowerer<'a> {
                 Setting::To(Expr::Bound(bound))
             }
         };
+
         for expr in setting.operands() {
             let greatest = self.greatest(expr, out).min(MAX_SETTING);
             let timer = self.timer_of(&place)?;
             timer.limit = timer.limit.max(greatest);
         }
+
         out.push(Stmt::new(StmtKind::SetTimer(place, setting), span));
         Some(())
     }
@@ -154,6 +161,7 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         self.set_timer(timer, value, delay.span, out)?;
+
         // shape: the last statement is the one that was appended above.
         let Some(StmtKind::SetTimer(place, _)) = out.last().map(|stmt| &stmt.kind) else {
             return None;
@@ -166,6 +174,7 @@ impl<'a> Lowerer<'a> {
                 None => index.as_literal().is_some(),
             },
         };
+
         if place.path.iter().all(is_fixed) {
             return Some(place);
         }

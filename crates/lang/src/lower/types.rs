@@ -25,6 +25,7 @@ impl<'a> Lowerer<'a> {
             let message = format!("the record `{}` has no components", name.text);
             self.report(Diagnostic::error("empty-record", name.span, message));
         }
+
         for (field, ty) in fields {
             if lowered.iter().any(|(other, _)| *other == field.text) {
                 self.report_duplicate(field, name.span);
@@ -34,6 +35,7 @@ impl<'a> Lowerer<'a> {
                 None => ok = false,
             }
         }
+
         if !ok {
             return self.declare_global(name, Global::Broken);
         }
@@ -42,6 +44,7 @@ impl<'a> Lowerer<'a> {
             name: name.text.clone(),
             fields: lowered,
         });
+
         let is_small = self.check_cells(&Type::Record(id), name.span).is_some();
         let global = if is_small {
             Global::Record(id)

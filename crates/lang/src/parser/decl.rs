@@ -56,10 +56,12 @@ impl Parser<'_> {
             }
             _ => {}
         }
+
         if !DECLARATIONS.contains(&token.text) {
             return Err(self.not_a_declaration());
         }
         self.advance();
+
         match token.text {
             "abstract" => self.abstraction().map(Decl::Abstract),
             "const" => self.constant(),
@@ -108,12 +110,13 @@ impl Parser<'_> {
 
     fn parameter(&mut self) -> Parsed<Decl> {
         let name = self.name("the name of a parameter")?;
-        match self.eat(">=") {
-            true => Ok(Decl::DataParam {
+        if self.eat(">=") {
+            Ok(Decl::DataParam {
                 name,
                 least: self.sum()?,
-            }),
-            false => Ok(Decl::Param { name }),
+            })
+        } else {
+            Ok(Decl::Param { name })
         }
     }
 
@@ -183,9 +186,10 @@ impl Parser<'_> {
             let open = self.advance().span;
             let first = self.sum()?;
             let element = Box::new(TypeExpr { kind, span: start });
-            kind = match self.eat("..") {
-                true => TypeKind::Array(Box::new(first), Box::new(self.sum()?), element),
-                false => TypeKind::Counted(element, Box::new(first)),
+            kind = if self.eat("..") {
+                TypeKind::Array(Box::new(first), Box::new(self.sum()?), element)
+            } else {
+                TypeKind::Counted(element, Box::new(first))
             };
             self.expect_close("]", open)?;
         }
@@ -236,6 +240,7 @@ impl Parser<'_> {
             capacity = Some(self.expr()?);
             self.expect_close("]", open)?;
         }
+
         let mut indices = None;
         if self.eat("for") {
             if self.peek_at(1).text == "in" {
@@ -244,6 +249,7 @@ impl Parser<'_> {
             }
             indices = Some(self.range()?);
         }
+
         self.expect("of")?;
         let payload = if self.at("(") {
             let open = self.advance().span;
@@ -253,6 +259,7 @@ impl Parser<'_> {
         } else {
             vec![self.ty()?]
         };
+
         Ok(ChanDecl {
             name,
             capacity,
@@ -286,6 +293,7 @@ impl Parser<'_> {
                 span = span.to(word.span);
             }
         }
+
         if let Some(fairness) = Fairness::parse(&text) {
             return Ok((fairness, span));
         }
@@ -296,6 +304,7 @@ impl Parser<'_> {
             format!("`{text}` is no kind of fairness"),
         )
         .help(format!("the kinds are {kinds}; combine with `+annotated`"));
+
         Err(self.report(diagnostic))
     }
 
@@ -309,12 +318,14 @@ impl Parser<'_> {
                 question: Question::DeadlockFree,
             });
         }
+
         let name = self.name(&format!("the name of the {keyword}"))?;
         let mut fairness = None;
         if self.eat("under") {
             fairness = Some(self.fairness_kind()?.0);
         }
         self.expect(":")?;
+
         let question = match keyword {
             "invariant" => Question::Invariant(self.formula()?),
             "reachable" => Question::Reachable(self.formula()?),
@@ -324,6 +335,7 @@ impl Parser<'_> {
             }
             _ => Question::Holds(self.formula()?),
         };
+
         Ok(PropertyDecl {
             name,
             fairness,
@@ -366,6 +378,7 @@ impl Parser<'_> {
             "array" => return self.array_type(),
             _ => self.named_type_or_range()?,
         };
+
         let span = start.to(self.previous_span());
         let mut lengths = Vec::new();
         while self.at("[") {
@@ -376,12 +389,14 @@ impl Parser<'_> {
             lengths.push(self.expr()?);
             self.expect_close("]", open)?;
         }
+
         let mut ty = TypeExpr { kind, span };
         let span = start.to(self.previous_span());
         while let Some(length) = lengths.pop() {
             let kind = TypeKind::Counted(Box::new(ty), Box::new(length));
             ty = TypeExpr { kind, span };
         }
+
         Ok(ty)
     }
 

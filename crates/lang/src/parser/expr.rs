@@ -146,6 +146,7 @@ impl Parser<'_> {
             // The next step, whose name happens to be an operator elsewhere.
             return None;
         }
+
         let model = |op, level| Some((BinaryOp::Model(op), level));
         match token.text {
             "<->" | "iff" => Some((BinaryOp::Iff, level::IFF)),
@@ -208,6 +209,7 @@ impl Parser<'_> {
             "-" => Some(UnaryOp::Minus),
             _ => None,
         };
+
         if let Some(op) = unary {
             self.advance();
             let least = match op {
@@ -220,6 +222,7 @@ impl Parser<'_> {
                 kind: ExprKind::Unary(op, Box::new(inner)),
             });
         }
+
         if let Some(path) = self.path_prefix() {
             return path;
         }
@@ -253,6 +256,7 @@ impl Parser<'_> {
             "next",
             "X",
         ];
+
         let joined = |word: &str| matches!(path_word(word), Some((_, Some(_))));
         let starts_operand = prefixes.contains(&next.text)
             || joined(next.text)
@@ -260,6 +264,7 @@ impl Parser<'_> {
                 && next.kind == TokenKind::Word
                 && !next.starts_line
                 && self.infix_at(1).is_none());
+
         if !starts_operand {
             return None;
         }
@@ -373,6 +378,7 @@ impl Parser<'_> {
             }
             _ => return Err(self.no_operand()),
         };
+
         let span = span.to(self.previous_span());
         Ok(Expr { kind, span })
     }
@@ -452,6 +458,7 @@ impl Parser<'_> {
             let span = start.to(self.previous_span());
             base = Expr { kind, span };
         }
+
         Err(self.too_deep())
     }
 

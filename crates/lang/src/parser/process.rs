@@ -18,6 +18,7 @@ impl Parser<'_> {
         let start = self.peek().span;
         let fairness = self.fairness_mark()?;
         self.expect("process")?;
+
         let name = self.name("the name of a process")?;
         let mut index = None;
         if self.at("(") {
@@ -28,6 +29,7 @@ impl Parser<'_> {
             self.expect_close(")", open)?;
             index = Some((id, lo, hi));
         }
+
         let mut process = ProcessDecl {
             fairness,
             name,
@@ -39,6 +41,7 @@ impl Parser<'_> {
             blocks: Vec::new(),
             span: start.to(self.previous_span()),
         };
+
         let open = self.expect("{")?;
         self.block(open, &[], |p| p.process_item(&mut process))?;
         Ok(process)
@@ -129,6 +132,7 @@ impl Parser<'_> {
                 }
             }
         }
+
         Ok(())
     }
 
@@ -174,11 +178,13 @@ impl Parser<'_> {
             target: None,
             span: start,
         };
+
         if self.at("(") {
             let open = self.advance().span;
             step.parameters = self.binders()?;
             self.expect_close(")", open)?;
         }
+
         self.step_clauses(&mut step)?;
         if self.eat("->") {
             step.target = Some(self.name("the name of a location")?);
@@ -226,10 +232,12 @@ impl Parser<'_> {
                     "var", "timer", "def", "init", "from", "weak", "strong", "fair",
                 ]
                 .contains(&token.text));
+
         if may_begin_item || ["}", ";"].contains(&token.text) || token.starts_line || self.at_end()
         {
             return Ok(());
         }
+
         let message = format!("expected the next step or `}}`, found {}", self.found());
         let mut diagnostic = Diagnostic::error("syntax", token.span, message);
         diagnostic = match token.text {
@@ -251,6 +259,7 @@ impl Parser<'_> {
             return false;
         }
         let mut ahead = 1;
+
         if self.peek_at(ahead).text == "[" {
             let mut open = 0_usize;
             loop {
@@ -268,6 +277,7 @@ impl Parser<'_> {
                 }
             }
         }
+
         ["!", "?"].contains(&self.peek_at(ahead).text)
     }
 
@@ -282,6 +292,7 @@ impl Parser<'_> {
             }
             return Ok(Communication::Event(event, arguments));
         }
+
         let channel = self.postfix_only()?;
         if self.eat("!") {
             let payload = if self.at("(") {
@@ -294,6 +305,7 @@ impl Parser<'_> {
             };
             return Ok(Communication::Send(channel, payload));
         }
+
         self.expect("?")?;
         let patterns = if self.at("(") {
             let open = self.advance().span;
@@ -309,6 +321,7 @@ impl Parser<'_> {
         } else {
             vec![self.pattern(Self::sum)?]
         };
+
         Ok(Communication::Receive(channel, patterns))
     }
 

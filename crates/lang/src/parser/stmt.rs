@@ -97,6 +97,7 @@ impl Parser<'_> {
             }
             _ => self.assignment()?,
         };
+
         let span = start.to(self.previous_span());
         Ok(Stmt { kind, span })
     }
@@ -121,6 +122,7 @@ impl Parser<'_> {
                 return Err(self.too_deep());
             }
         }
+
         let end = self.previous_span();
         while let Some((start, condition, body)) = branches.pop() {
             let kind = StmtKind::If(condition, body, otherwise);
@@ -129,6 +131,7 @@ impl Parser<'_> {
                 span: start.to(end),
             }];
         }
+
         Ok(otherwise.remove(0))
     }
 
@@ -138,6 +141,7 @@ impl Parser<'_> {
         }
         let targets = self.list(Self::postfix_only)?;
         let token = self.peek();
+
         if ["=", "=="].contains(&token.text) {
             let message = format!("`{}` does not assign", token.text);
             let diagnostic = Diagnostic::error("equals-for-assignment", token.span, message)
@@ -147,12 +151,14 @@ impl Parser<'_> {
         } else {
             self.expect(":=")?;
         }
+
         let values = self.list(Self::value)?;
         if values.len() != targets.len() {
             let span = token.span;
             let message = format!("{} targets but {} values", targets.len(), values.len());
             return Err(self.report(Diagnostic::error("assignment-arity", span, message)));
         }
+
         Ok(StmtKind::Assign(targets, values))
     }
 
@@ -181,6 +187,7 @@ impl Parser<'_> {
             name = Some(self.name("the name of the chosen value")?);
             self.advance();
         }
+
         let domain = self.ty()?;
         let mut condition = None;
         if self.eat("where") {

@@ -21,12 +21,14 @@ impl Parser<'_> {
             assumptions: Vec::new(),
             properties: Vec::new(),
         };
+
         while !self.at("}") && !self.at_end() {
             if self.eat(";") {
                 continue;
             }
             self.system_item(&mut system)?;
         }
+
         self.expect_close("}", open)?;
         Ok(system)
     }
@@ -67,6 +69,7 @@ impl Parser<'_> {
             }
             _ => return Err(self.no_system_item()),
         }
+
         Ok(())
     }
 
@@ -121,9 +124,10 @@ impl Parser<'_> {
     /// `name [assuming formula]: formula`.
     fn system_property(&mut self) -> Parsed<SystemProperty> {
         let name = self.name("the name of the property")?;
-        let assuming = match self.eat("assuming") {
-            true => Some(self.formula()?),
-            false => None,
+        let assuming = if self.eat("assuming") {
+            Some(self.formula()?)
+        } else {
+            None
         };
         self.expect(":")?;
         let formula = self.formula()?;

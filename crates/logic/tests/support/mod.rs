@@ -35,6 +35,7 @@ pub fn formula(random: &mut Random, n_operators: usize, n_atoms: usize) -> Ltl {
             _ => Ltl::atom(AtomId::new(random.below(n_atoms))),
         };
     }
+
     let rest = n_operators - 1;
     match random.below(17) {
         0 | 1 => Ltl::not(formula(random, rest, n_atoms)),
@@ -184,6 +185,7 @@ fn product(automaton: &Automaton, word: &Word) -> Vec<Step> {
             }
         }
     }
+
     steps
 }
 

@@ -50,6 +50,7 @@ pub(super) fn timers(parts: &ModelParts) -> Result<(), ModelError> {
             );
         }
     }
+
     if parts.timers.is_empty() == parts.clock.is_some() {
         return fail(
             "clock-without-timers",
@@ -57,6 +58,7 @@ pub(super) fn timers(parts: &ModelParts) -> Result<(), ModelError> {
             "a model has a clock if and only if it has timers",
         );
     }
+
     Ok(())
 }
 
@@ -148,6 +150,7 @@ fn process(process: &Process) -> Result<(), ModelError> {
             format!("`{name}` does not start anywhere"),
         );
     }
+
     if !process.initial.iter().all(exists) {
         return fail(
             "unknown-location",
@@ -155,6 +158,7 @@ fn process(process: &Process) -> Result<(), ModelError> {
             format!("`{name}` starts at a location that does not exist"),
         );
     }
+
     for step in &process.steps {
         if !exists(&step.source) || !exists(&step.target) {
             let message = format!(
@@ -164,6 +168,7 @@ fn process(process: &Process) -> Result<(), ModelError> {
             return fail("unknown-location", step.span, message);
         }
     }
+
     Ok(())
 }
 
@@ -182,6 +187,7 @@ fn totals(parts: &ModelParts, sizes: &Sizes) -> Result<(), ModelError> {
             format!("the model has more than {MAX_INSTANCES} processes"),
         );
     }
+
     if sizes.n_visited > MAX_CELLS {
         let visited = |position: &usize| sizes.cells_of(crate::VarId::new(*position));
         let largest = (0..parts.vars.len()).max_by_key(visited);
@@ -192,6 +198,7 @@ fn totals(parts: &ModelParts, sizes: &Sizes) -> Result<(), ModelError> {
             format!("a state has more than {MAX_CELLS} components"),
         );
     }
+
     let single = |channel: &Channel| channel.indices.map_or(1, |(lo, hi)| length(lo, hi));
     if parts.channels.iter().map(single).sum::<i128>() > MAX_CHANNELS {
         let largest = parts.channels.iter().max_by_key(|channel| single(channel));
@@ -202,6 +209,7 @@ fn totals(parts: &ModelParts, sizes: &Sizes) -> Result<(), ModelError> {
             format!("the model has more than {MAX_CHANNELS} channels"),
         );
     }
+
     Ok(())
 }
 

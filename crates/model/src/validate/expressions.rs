@@ -103,6 +103,7 @@ impl Checker<'_> {
             self.initial_values_of(&variable.ty, &mut remaining)?;
             self.forget(0);
         }
+
         Ok(())
     }
 
@@ -309,6 +310,7 @@ impl Checker<'_> {
                 format!("{:?} does not exist", place.var),
             );
         };
+
         let name = &variable.name;
         match (&place.owner, variable.owner) {
             (None, None) => {}
@@ -355,6 +357,7 @@ impl Checker<'_> {
                 }
             };
         }
+
         match ty {
             Type::Scalar(scalar) => Ok(*scalar),
             Type::Array(_) | Type::Record(_) => self.fail(

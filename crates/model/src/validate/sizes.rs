@@ -65,6 +65,7 @@ impl Sizes {
             n_visited = product(size.visited, copies) + n_visited;
             vars.push(size);
         }
+
         Ok(Self {
             vars,
             instances,
@@ -168,6 +169,7 @@ impl Records<'_> {
                 size
             }
         };
+
         if size.depth > MAX_DEPTH {
             return fail("type-too-deep", span, "types are nested too deeply");
         }

@@ -118,11 +118,13 @@ fn family() -> Process {
             StmtKind::SetTimer(global(TIMER), Setting::Any),
         ],
     );
+
     first.parameters.push(Parameter {
         bound: PARAMETER,
         lo: Expr::Int(0),
         hi: Expr::Bound(INDEX),
     });
+
     let send = Sync::Send {
         channel: ChannelRef {
             channel: ChannelId(0),
@@ -130,6 +132,7 @@ fn family() -> Process {
         },
         payload: vec![Expr::Int(1), Expr::Bool(true)],
     };
+
     Process {
         index: Some(IndexRange {
             bound: INDEX,
@@ -207,6 +210,7 @@ pub fn valid() -> ModelParts {
         }],
         ..ModelParts::default()
     };
+
     parts.add_clock(nowhere());
     parts
 }

@@ -174,6 +174,7 @@ impl Grammar for Prop {
             Some(Token::Sign('(') | Token::Ident(_)) if is_operand(parser) => parser.operand()?,
             _ => return parser.error("expected a label"),
         };
+
         Ok(if negated {
             Self::Not(Box::new(operand))
         } else {
@@ -210,16 +211,19 @@ impl Grammar for Acceptance {
         };
         parser.advance();
         parser.expect('(')?;
+
         let complemented = parser.eat('!');
         let n_marks = parser.n_marks;
         let set = parser.int_below(n_marks, "set")?;
         parser.expect(')')?;
+
         let mark = if complemented {
             let fresh = MarkId::new(n_marks as usize + parser.complements.len());
             *parser.complements.entry(set).or_insert(fresh)
         } else {
             MarkId(set)
         };
+
         Ok(if is_inf {
             Self::Inf(mark)
         } else {

@@ -61,6 +61,7 @@ impl Reader {
             return self.parser.error("only version v1 is known");
         }
         self.parser.advance();
+
         loop {
             match self.parser.peek() {
                 Some(Token::Header(name)) => {
@@ -84,16 +85,19 @@ impl Reader {
                 .parser
                 .error(format!("the header {name} is not supported"));
         }
+
         let again = match name {
             "States" => self.n_states.is_some(),
             "AP" => self.parser.n_atoms > 0,
             "Acceptance" => self.acceptance.is_some(),
             _ => false,
         };
+
         if again {
             return self.parser.error(format!("a second header {name}"));
         }
         self.parser.advance();
+
         match name {
             "States" => {
                 let n_states = self.parser.int_below(MAX_STATES, "number of states")?;
@@ -160,9 +164,12 @@ impl Reader {
         let meaning = self.parser.label()?;
         // Aliases may use earlier ones; as cubes they cannot nest deeper and deeper.
         let cubes = self.cubes(&meaning)?;
-        let literal = |&(atom, value): &(AtomId, bool)| match value {
-            true => Prop::Atom(atom),
-            false => Prop::Not(Box::new(Prop::Atom(atom))),
+        let literal = |&(atom, value): &(AtomId, bool)| {
+            if value {
+                Prop::Atom(atom)
+            } else {
+                Prop::Not(Box::new(Prop::Atom(atom)))
+            }
         };
         let flat = |cube: &Cube| Prop::And(cube.literals().iter().map(literal).collect());
         let meaning = Prop::Or(cubes.iter().map(flat).collect());
@@ -211,12 +218,14 @@ impl Reader {
             n_implicit += u32::from(self.edge(&head, n_implicit)?);
             n_edges += 1;
         }
+
         let complete = n_implicit == n_edges && n_implicit.is_power_of_two();
         if n_implicit > 0 && !(complete && n_implicit.ilog2() == self.parser.n_atoms) {
             return self
                 .parser
                 .error("with implicit labels a state needs one edge per letter");
         }
+
         Ok(())
     }
 
@@ -226,10 +235,12 @@ impl Reader {
         let limit = self.n_states.unwrap_or(MAX_STATES);
         let target = StateId(self.parser.int_below(limit, "state")?);
         self.refuse_universal()?;
+
         let mut marks = self.marks()?;
         marks.extend(&head.marks);
         marks.sort_unstable();
         marks.dedup();
+
         let is_implicit = own_label.is_none() && head.label.is_none();
         let cubes = match (own_label, &head.label) {
             (Some(_), Some(_)) => {
@@ -239,6 +250,7 @@ impl Reader {
             (None, Some(label)) => self.cubes(label)?,
             (None, None) => vec![self.letter(letter)?],
         };
+
         self.grow(target.index() + 1);
         self.edges[head.state].extend(cubes.into_iter().map(|guard| Edge {
             guard,
@@ -299,6 +311,7 @@ impl Reader {
         if let Some(state) = self.start.iter().find(|state| state.index() >= n_states) {
             return self.parser.error(format!("there is no state {}", state.0));
         }
+
         for edge in self.edges.iter_mut().flatten() {
             let absent = |set: &u32| !edge.marks.contains(&MarkId(*set));
             let complements = self.parser.complements.iter();
@@ -309,6 +322,7 @@ impl Reader {
             edge.marks.extend(added);
             edge.marks.sort_unstable();
         }
+
         let automaton = Automaton {
             initial: self.start,
             edges: self.edges,
@@ -316,6 +330,7 @@ impl Reader {
             n_marks: self.parser.n_marks as usize + self.parser.complements.len(),
             acceptance: self.acceptance.unwrap_or(Acceptance::True),
         };
+
         Ok(HoaAutomaton {
             automaton,
             atoms: self.atoms,

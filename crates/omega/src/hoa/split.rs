@@ -42,6 +42,7 @@ pub(super) fn split(whole: &Cube, props: &[&Prop], max_parts: usize) -> Option<V
         open.push(with(&cube, atom, false));
         open.push(with(&cube, atom, true));
     }
+
     Some(parts)
 }
 

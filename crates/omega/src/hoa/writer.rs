@@ -66,6 +66,7 @@ pub fn to_hoa(
         format_args!("properties: trans-labels explicit-labels trans-acc"),
     );
     line(&mut text, format_args!("--BODY--"));
+
     let mut previous = None;
     let mut state_lines = |text: &mut String, upto: usize| {
         let first = previous.map_or(0, |state: usize| state + 1);
@@ -74,6 +75,7 @@ pub fn to_hoa(
         }
         previous = Some(upto.max(previous.unwrap_or(0)));
     };
+
     for_each_plain_edge(automaton, |source, guard, marks, target| {
         state_lines(&mut text, source.index());
         let marks = marks_text(marks);
@@ -105,6 +107,7 @@ fn for_each_plain_edge(
     }
     atoms.sort_unstable();
     atoms.dedup();
+
     let too_many = TooManyLetterAtoms {
         n_atoms: atoms.len(),
         limit: MAX_LETTER_ATOMS,
@@ -117,6 +120,7 @@ fn for_each_plain_edge(
         .iter()
         .map(|mark| &mark.when)
         .collect();
+
     for (source, edges) in automaton.edges.iter().enumerate() {
         for edge in edges {
             let parts = split(&edge.guard, &whens, 1 << MAX_LETTER_ATOMS);
@@ -132,6 +136,7 @@ fn for_each_plain_edge(
             }
         }
     }
+
     Ok(())
 }
 
@@ -196,6 +201,7 @@ fn acceptance_name(automaton: &Automaton) -> Option<String> {
     };
     let even = n_marks > 0 && n_marks.is_multiple_of(2);
     let acceptance = &automaton.acceptance;
+
     match acceptance {
         Acceptance::True if n_marks == 0 => Some("all".into()),
         Acceptance::False if n_marks == 0 => Some("none".into()),

@@ -182,6 +182,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             news: Mutex::default(),
             bytes: AtomicUsize::new(0),
         };
+
         let mut open = Vec::new();
         while !round.is_over.load(Ordering::Acquire) {
             round.is_paused.store(false, Ordering::Release);
@@ -210,6 +211,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
                 }
             }
         }
+
         Ok(Parts::Open(open))
     }
 
@@ -228,6 +230,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             closure,
             ..
         } = self;
+
         let goal = Goal {
             acceptance,
             closure: *closure,
@@ -245,6 +248,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             *nested = inner.into_search();
             stats
         };
+
         let all_stats = std::thread::scope(|scope| {
             let mut threads = threads;
             let first = threads.next().expect("there is a graph");
@@ -259,6 +263,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             });
             others.chain([first]).collect::<Vec<_>>()
         });
+
         for stats in &all_stats {
             self.stats.add(stats);
         }
@@ -345,6 +350,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             }
             Ok(n_revisits)
         };
+
         let results = std::thread::scope(|scope| {
             let run = &run;
             let threads = self.graphs.iter_mut();
@@ -357,6 +363,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             };
             threads.into_iter().map(join).collect::<Vec<_>>()
         });
+
         for result in results {
             self.stats.n_revisits += result?;
         }

@@ -26,11 +26,13 @@ fn draw_graph(random: &mut Random, n_states: usize) -> ExplicitGraph {
     let n_copies = random.below(2) + 1;
     let n_nodes = n_states * n_copies;
     let rarity = random.below(12) + 2;
+
     // With jumps far forwards only, there are many components.
     let reach = random.below(n_states) + 1;
     let mut graph = ExplicitGraph::new(n_nodes, N_MARKS);
     graph.add_initial(NodeId::new(0));
     graph.add_initial(NodeId::new(random.below(n_nodes)));
+
     for state in 0..n_states {
         let n_steps = random.below(3) + 1;
         for copy in 0..n_copies {
@@ -54,6 +56,7 @@ fn draw_graph(random: &mut Random, n_states: usize) -> ExplicitGraph {
             }
         }
     }
+
     graph
 }
 
@@ -108,6 +111,7 @@ fn check_component(
             "{component:?}"
         );
     }
+
     let Ok(lasso) = match closure {
         Closure::None => shortest_lasso(graph, component, acceptance),
         Closure::OnSystem => covering_lasso(graph, component, acceptance),
@@ -119,6 +123,7 @@ fn check_component(
         let Ok(()) = graph.successors(step.source, &mut edges);
         bits::union_into(&mut seen, edges.marks(step.position as usize));
     }
+
     assert!(acceptance.accepts(&seen), "{component:?} {lasso:?}");
 }
 
@@ -157,6 +162,7 @@ fn compare(seed: u64, n_graphs: usize, max_states: usize) -> usize {
             None => assert!(stats.n_nodes > 0),
         }
     }
+
     n_found
 }
 
@@ -174,6 +180,7 @@ fn threads_meet_in_large_components() {
     let n_nodes = 50_000;
     let mut graph = ExplicitGraph::new(n_nodes, 2);
     graph.add_initial(NodeId(0));
+
     let mut random = Random(7);
     for node in 0..n_nodes {
         let source = NodeId::new(node);
@@ -184,6 +191,7 @@ fn threads_meet_in_large_components() {
             graph.add_edge(source, step, target, &[MarkId(0)]);
         }
     }
+
     let unfair = Acceptance::streett_pair(MarkId(0), MarkId(1));
     let fair = Acceptance::all([Acceptance::Inf(MarkId(0)), Acceptance::Fin(MarkId(1))]);
     for min_shared in [1, 1 << 20] {

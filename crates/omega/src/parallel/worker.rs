@@ -177,6 +177,7 @@ impl Worker {
             let back = self.random % u64::from(frame.n_left);
             self.edges.swap(edge, edge - back as usize);
         }
+
         frame.n_left -= 1;
         let target = self.edges.target(edge);
         let marks = self.edges.marks(edge);
@@ -184,6 +185,7 @@ impl Worker {
             self.edges.pop();
             return Ok(());
         }
+
         match round.sets.claim(target, self.thread) {
             Claim::Dead => self.edges.pop(),
             Claim::Entered => {
@@ -196,6 +198,7 @@ impl Worker {
                 self.edges.pop();
             }
         }
+
         Ok(())
     }
 
@@ -298,11 +301,13 @@ impl Worker {
                         true
                     }
                 };
-            match is_done {
-                true => self.edges.swap_remove(edge),
-                false => edge += 1,
+            if is_done {
+                self.edges.swap_remove(edge)
+            } else {
+                edge += 1
             }
         }
+
         self.look_at(round, node, grown);
     }
 
@@ -324,6 +329,7 @@ impl Worker {
             self.incoming.truncate(position * n_words);
             return Ok(());
         }
+
         match self.frames.last() {
             Some(below) if round.sets.are_united(below.node, node) => {
                 let grown = round

@@ -102,6 +102,7 @@ impl<G: SymmetricGraph> Inside<'_, G> {
         let node = self.component.part.nodes[place as usize];
         self.graph
             .symmetric_successors(node, &mut edges, &mut numbers)?;
+
         let mut inner_edges = Vec::new();
         for (edge, number) in numbers.into_iter().enumerate() {
             let Some(target) = self.places.of(edges.target(edge)) else {
@@ -119,6 +120,7 @@ impl<G: SymmetricGraph> Inside<'_, G> {
                 marks: edges.marks(edge).to_vec(),
             });
         }
+
         let inner_edges: Rc<[InnerEdge]> = inner_edges.into();
         if self.component.part.nodes.len() <= MAX_NODES_KEPT {
             self.kept.insert(place, Rc::clone(&inner_edges));
@@ -143,6 +145,7 @@ impl<G: SymmetricGraph> Inside<'_, G> {
         let mut at_root = missing.clone();
         let (mut place, mut frame) = (start, self.component.frames[start as usize]);
         let mut walk = Vec::new();
+
         loop {
             let mark = bits::iter(&missing).next();
             if mark.is_none() && place == start && !walk.is_empty() {
@@ -176,6 +179,7 @@ impl<G: SymmetricGraph> Inside<'_, G> {
             HashMap::from([(from, None)]);
         let mut queue = vec![from];
         let mut head = 0;
+
         while let Some(&(place, name)) = queue.get(head) {
             head += 1;
             for (edge, inner) in self.inner_edges(place)?.iter().enumerate() {
@@ -196,6 +200,7 @@ impl<G: SymmetricGraph> Inside<'_, G> {
                 }
             }
         }
+
         unreachable!("a symmetric component has what it is said to have");
     }
 }

@@ -154,6 +154,7 @@ impl<G: SymmetricGraph> MarkNames<Framed<'_, G>> for SymmetricNames {
             ctx.graph.set_frame(root, IDENTITY);
         }
         self.begin_round(&component.nodes);
+
         let mut queue = vec![root];
         let mut head = 0;
         while let Some(&node) = queue.get(head) {

@@ -234,6 +234,7 @@ impl Case {
             lasso.cycle[lasso.cycle.len() - 1].target,
             "{context}"
         );
+
         let inside = self.edges_of(component);
         let mut taken = 0;
         for (place, step) in steps.iter().enumerate() {
@@ -243,6 +244,7 @@ impl Case {
                 taken |= 1 << edge;
             }
         }
+
         assert!(
             acceptance.accepts(&self.words(self.union(taken))),
             "not accepted: {context}"
@@ -290,6 +292,7 @@ impl Random {
         } else {
             self.below(14)
         };
+
         match kind {
             0 if self.below(4) == 0 => Acceptance::True,
             1 if self.below(4) == 0 => Acceptance::False,

@@ -56,6 +56,7 @@ pub(crate) fn build(
         is_claim: body.is_claim,
         diagnostics,
     };
+
     let place = Place {
         scope: body.scope,
         owner: body.owner,
@@ -64,19 +65,23 @@ pub(crate) fn build(
         at_start: true,
         break_target: None,
     };
+
     let mut place_now = place;
     builder.sequences.push(Sequence::default());
     builder.statements(body.statements, &mut place_now);
+
     let end = builder.new_element(Kind::End, place, body.end);
     builder.append(end);
     let sequence = builder.sequences.pop().expect("it was pushed");
     builder.tie_loose_ends();
+
     let elements = builder.elements;
     let flow = Flow {
         start: sequence.first,
         elements,
     };
     flow.check_jumps(diagnostics);
+
     let failed = diagnostics[n_errors..]
         .iter()
         .any(|d| d.severity == base::Severity::Error);
@@ -161,6 +166,7 @@ impl Builder<'_> {
                 Init::Value(_) => decl.length.is_none(),
                 Init::List(_) | Init::Channel { .. } => false,
             };
+
         let diagnostics = &mut *self.diagnostics;
         let declared = self
             .symbols
@@ -185,6 +191,7 @@ impl Builder<'_> {
             }
             _ => Leaf::Clear(var),
         };
+
         let element = self.new_element(Kind::Leaf(leaf), place, decl.span);
         self.append(element);
     }
@@ -293,9 +300,10 @@ impl Builder<'_> {
         let sequence = self.sequence(inner, inner_place, span);
         self.refuse_label_at_start(&sequence, "d_step");
         // Inside a d_step another one is only a sequence.
-        let kind = match place.in_d_step {
-            true => Kind::Block(sequence),
-            false => Kind::DStep(sequence),
+        let kind = if place.in_d_step {
+            Kind::Block(sequence)
+        } else {
+            Kind::DStep(sequence)
         };
         self.labelled(kind, labels, place, span);
     }
@@ -327,6 +335,7 @@ impl Builder<'_> {
             }
             link(&mut self.elements, sequence, dot);
         }
+
         self.elements[choice].kind = Kind::Choice(sequences);
         self.elements[choice].labels = labels.to_vec();
         if let Some(exit) = exit {
@@ -363,9 +372,10 @@ impl Builder<'_> {
                 Kind::Leaf(Leaf::Condition(expr)) => (matches!(expr.kind, ExprKind::Int(1)), false),
                 _ => (false, false),
             };
-            n_skips = match skips && described.labels.is_empty() {
-                true => n_skips + 1,
-                false => 0,
+            n_skips = if skips && described.labels.is_empty() {
+                n_skips + 1
+            } else {
+                0
             };
             let is_inside = position > 0 && position + 1 < elements.len();
             if n_skips > 1 && !prints && is_inside {
@@ -375,6 +385,7 @@ impl Builder<'_> {
                 kept.push(element);
             }
         }
+
         sequence.elements = kept;
     }
 
@@ -390,6 +401,7 @@ impl Builder<'_> {
         if place.in_d_step {
             self.error("syntax", span, "`unless` has no meaning inside a `d_step`");
         }
+
         // A label in front belongs to the whole.
         let mut all = labels.to_vec();
         let mut main = main;
@@ -397,6 +409,7 @@ impl Builder<'_> {
             all.push(name.clone());
             main = inner;
         }
+
         let wrapped = !all.is_empty();
         if wrapped {
             self.sequences.push(Sequence::default());
@@ -409,12 +422,14 @@ impl Builder<'_> {
         let dot = self.new_element(Kind::Dot, place, span);
         let sequence_of = |builder: &mut Self, statement: &Stmt| {
             let (inner, is_block) = parts(statement);
-            let scope = match is_block {
-                true => builder.symbols.open(place.scope),
-                false => place.scope,
+            let scope = if is_block {
+                builder.symbols.open(place.scope)
+            } else {
+                place.scope
             };
             builder.sequence(&inner, Place { scope, ..place }, statement.span)
         };
+
         let mut normal = sequence_of(self, main);
         let mut exception = sequence_of(self, escape);
         let covered = normal.clone();

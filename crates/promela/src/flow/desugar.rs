@@ -108,6 +108,7 @@ impl Builder<'_> {
                 return;
             }
         };
+
         let (ty, mut length) = (self.symbols.vars[index].ty, self.symbols.vars[index].length);
         if within.parts.len() > 1 {
             length = self.field_length(ty, &within.parts[1..]);
@@ -119,11 +120,13 @@ impl Builder<'_> {
             self.counting(var, &int(0, span), (Binary::Le, &to), body, labels, place);
             return;
         }
+
         if ty != Ty::Chan {
             let message = "`for (x in y)` needs an array or a channel";
             self.error("wrong-type", within.span, message);
             return;
         }
+
         let counter = VarDecl {
             name: "_for".into(),
             ty: TypeName::Byte,
@@ -132,11 +135,13 @@ impl Builder<'_> {
             hidden: false,
             span,
         };
+
         let scope = self.symbols.open(place.scope);
         let place = Place { scope, ..place };
         let diagnostics = &mut *self.diagnostics;
         self.symbols
             .declare(&counter, scope, place.owner, true, diagnostics);
+
         let part = Part {
             name: "_for".into(),
             index: None,
@@ -165,6 +170,7 @@ impl Builder<'_> {
                 span,
             ),
         ];
+
         rotated.push(stmt(StmtKind::Spliced(body.to_vec()), span));
         let length = Expr {
             kind: ExprKind::Probe(Probe::Len, within.clone()),

@@ -156,6 +156,7 @@ impl Flow {
                 diagnostics.push(diagnostic.help("`atomic` allows it"));
             }
         }
+
         for (position, element) in self.elements.iter().enumerate() {
             if matches!(element.kind, Kind::Goto(_)) && self.try_hunt(position).is_none() {
                 let message = "these jumps lead to each other for ever";
@@ -239,6 +240,7 @@ impl Flow {
                 }
             }
         }
+
         let ordinary = leaves.into_iter().map(|element| Exit {
             element,
             target: self.target_of(element),

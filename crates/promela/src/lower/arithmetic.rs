@@ -35,6 +35,7 @@ pub(super) fn arithmetic(op: Binary, a: Val, b: Val) -> Val {
         let hi = all.into_iter().max().expect("there are four");
         (lo, hi)
     };
+
     let largest = a.lo.abs().max(a.hi.abs());
     let are_positive = a.lo >= 0 && b.lo >= 0;
     let (model_op, range) = match op {
@@ -66,6 +67,7 @@ pub(super) fn arithmetic(op: Binary, a: Val, b: Val) -> Val {
         }
         _ => (BinaryOp::Shr, (a.lo.min(0), a.hi.max(0))),
     };
+
     Val::new(Expr::binary(model_op, a.expr, b.expr), range)
 }
 

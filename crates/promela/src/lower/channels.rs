@@ -85,6 +85,7 @@ impl Lowering<'_> {
                 }
             }
         }
+
         let groups_of = |var: usize| -> Vec<usize> {
             reach
                 .of(var)
@@ -92,6 +93,7 @@ impl Lowering<'_> {
                 .flat_map(|declared| of_var[*declared].iter().copied())
                 .collect()
         };
+
         self.reach = (0..n_vars).map(groups_of).collect();
         for group in 0..self.groups.len() {
             self.make_buffer(group);
@@ -118,6 +120,7 @@ impl Lowering<'_> {
                 return None;
             }
         };
+
         let mut types = Vec::new();
         for (ty, span) in fields {
             let diagnostics = &mut *self.diagnostics;
@@ -125,6 +128,7 @@ impl Lowering<'_> {
             let cells = self.init_cells(ty, None, &Init::Zero);
             types.extend(cells.iter().map(|cell| cell.ty));
         }
+
         let n_processes = match owner {
             None => 1,
             Some(owner) => self.population.ranges[owner].map_or(1, |range| range.len()),
@@ -143,6 +147,7 @@ impl Lowering<'_> {
                 )
             }
         };
+
         if let Some(cell) = cell {
             name = format!("{name}.{cell}");
         }
@@ -171,6 +176,7 @@ impl Lowering<'_> {
             span,
             ..
         } = self.groups[group].clone();
+
         let scalars: Vec<Scalar> = fields.iter().map(|ty| self.scalar(*ty)).collect();
         self.groups[group].buffer = if capacity == 0 {
             let indices = (count > 1).then(|| (0, count as i64 - 1));
@@ -261,6 +267,7 @@ impl Lowering<'_> {
                 return None;
             }
         };
+
         let found = self.place(var, who)?;
         if found.ty != Ty::Chan {
             let message = format!(
@@ -271,6 +278,7 @@ impl Lowering<'_> {
             self.error("wrong-type", var.span, message);
             return None;
         }
+
         if self.storage[root] == Storage::Constant {
             let group = self.groups.iter().position(|group| group.var == root)?;
             let index = match found.path.first() {
@@ -284,6 +292,7 @@ impl Lowering<'_> {
                 index,
             }]);
         }
+
         let number = self.read(&found, who);
         let groups = self.reach[root].clone();
         Some(

@@ -55,6 +55,7 @@ impl Lowering<'_> {
             owner: None,
             is_claim: true,
         };
+
         let labels = &self.program.remote_labels;
         let n_vars = self.symbols.vars.len();
         let flow = flow::build(&body, labels, &mut self.symbols, self.diagnostics)?;
@@ -63,6 +64,7 @@ impl Lowering<'_> {
             self.error("claim", claim.span, message);
             return None;
         }
+
         let locations = flow.locations();
         let builder = Builder {
             flow: &flow,
@@ -74,6 +76,7 @@ impl Lowering<'_> {
             _ => unreachable!("it is an atom"),
         });
         let mut states = Vec::new();
+
         for (position, location) in builder.locations.iter().enumerate() {
             let described = &flow.elements[*location];
             let accepting = described
@@ -91,6 +94,7 @@ impl Lowering<'_> {
             }
             states.push(ClaimState { accepting, edges });
         }
+
         states.push(ClaimState {
             accepting: true,
             edges: vec![(Cube::default(), builder.end)],
@@ -106,6 +110,7 @@ impl Lowering<'_> {
         if matches!(flow.elements[location].kind, Kind::End) {
             return Some(vec![(Vec::new(), builder.end)]);
         }
+
         for exit in flow.exits(location) {
             let element = flow.elements[exit.element].clone();
             let (guard, violated) = match &element.kind {
@@ -147,6 +152,7 @@ impl Lowering<'_> {
                 ways.push((literals.iter().copied().chain(more).collect(), end));
             }
         }
+
         Some(ways)
     }
 
@@ -158,9 +164,10 @@ impl Lowering<'_> {
         } else {
             (guard.clone(), true)
         };
-        let name = match value {
-            true => self.text(element.span),
-            false => format!("not {}", self.text(element.span)),
+        let name = if value {
+            self.text(element.span)
+        } else {
+            format!("not {}", self.text(element.span))
         };
         let formula: Ltl = self.state_atom(&name, guard, element.span);
         match formula.op() {

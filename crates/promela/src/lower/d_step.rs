@@ -96,16 +96,19 @@ impl Lowering<'_> {
                 number.insert(*location, number.len() as i64);
             }
         }
+
         let blocks = Blocks {
             flow,
             number,
             counter,
             has_loop,
         };
+
         if blocks.number.len() == 1 && !has_loop {
             return self.block(&blocks, start, who, span);
         }
         let mut body = Vec::new();
+
         for (location, _) in &order {
             if let Some(number) = blocks.number.get(location) {
                 let inner = self.block(&blocks, *location, who, span);
@@ -113,15 +116,15 @@ impl Lowering<'_> {
                 body.push(Stmt::new(StmtKind::If(here, inner, Vec::new()), span));
             }
         }
+
         let mut code = vec![Stmt::new(StmtKind::Let(counter, Expr::Int(0)), span)];
-        match blocks.has_loop {
-            true => {
-                let goes_on =
-                    Expr::binary(model::BinaryOp::Ne, Expr::Bound(counter), Expr::Int(DONE));
-                code.push(Stmt::new(StmtKind::While(goes_on, body), span));
-            }
-            false => code.extend(body),
+        if blocks.has_loop {
+            let goes_on = Expr::binary(model::BinaryOp::Ne, Expr::Bound(counter), Expr::Int(DONE));
+            code.push(Stmt::new(StmtKind::While(goes_on, body), span));
+        } else {
+            code.extend(body)
         }
+
         code
     }
 
@@ -185,12 +188,11 @@ impl Lowering<'_> {
             },
             None => DONE,
         };
-        match blocks.number.len() == 1 && !blocks.has_loop {
-            true => Err(Vec::new()),
-            false => {
-                let jump = StmtKind::Set(blocks.counter, Expr::Int(number));
-                Err(vec![Stmt::new(jump, span)])
-            }
+        if blocks.number.len() == 1 && !blocks.has_loop {
+            Err(Vec::new())
+        } else {
+            let jump = StmtKind::Set(blocks.counter, Expr::Int(number));
+            Err(vec![Stmt::new(jump, span)])
         }
     }
 }
@@ -223,6 +225,7 @@ fn order(flow: &Flow, start: usize) -> (Vec<(usize, usize)>, bool) {
     let mut stack = vec![(start, targets(start))];
     let mut has_loop = false;
     n_ways.insert(start, 1);
+
     while let Some((location, open)) = stack.last_mut() {
         match open.pop() {
             Some(next) => {
@@ -241,6 +244,7 @@ fn order(flow: &Flow, start: usize) -> (Vec<(usize, usize)>, bool) {
             }
         }
     }
+
     finished.reverse();
     let counted = finished
         .into_iter()

@@ -186,6 +186,7 @@ impl Lowering<'_> {
         if let Some(value) = self.symbols.mtypes.get(&part.name) {
             return Some(Val::number(*value));
         }
+
         match &*part.name {
             "_pid" => match &who.pid {
                 Some(pid) => return Some(Val::new(pid.clone(), (0, 255))),
@@ -208,12 +209,14 @@ impl Lowering<'_> {
             }
             _ => {}
         }
+
         let found = self.place(var, who)?;
         if found.ty == Ty::Timer {
             let message = "a timer is asked with `expire(t)` or `off(t)`";
             self.error("wrong-type", var.span, message);
             return None;
         }
+
         if let Ty::Struct(_) = found.ty {
             let message = format!(
                 "`{}` is a structure, not a single value",
@@ -223,6 +226,7 @@ impl Lowering<'_> {
             self.say(diagnostic.help("name one of its fields"));
             return None;
         }
+
         let bounds = match found.ty {
             Ty::Mtype if self.named_mtypes => (0, self.symbols.mtype_names.len() as i64),
             Ty::Chan => (0, self.last_channel().max(255)),
@@ -309,6 +313,7 @@ impl Lowering<'_> {
                 (None, None) => {}
             }
         }
+
         Some(Found {
             var: root,
             path,
@@ -358,6 +363,7 @@ impl Lowering<'_> {
             }
             _ => self.value(inner, who),
         };
+
         Some(match op {
             Unary::Not => Val::truth(Expr::not(value.holds())),
             Unary::Minus => match value.constant() {
@@ -391,6 +397,7 @@ impl Lowering<'_> {
             self.error("temporal", span, message);
             return None;
         }
+
         let (a, b) = (self.value(left, who), self.value(right, who));
         let constant = a.constant().zip(b.constant());
         if let Some(value) = constant.and_then(|(a, b)| constant_binary(op, a, b)) {
@@ -468,6 +475,7 @@ impl Lowering<'_> {
             }
             return Some(Val::new(length, (0, longest)));
         }
+
         let mut parts = Vec::new();
         for candidate in &candidates {
             let capacity = self.groups[candidate.group].capacity as i64;
@@ -484,6 +492,7 @@ impl Lowering<'_> {
             };
             parts.push(all(candidate.when.clone().into_iter().chain([question])));
         }
+
         Some(Val::truth(any(parts)))
     }
 

@@ -38,6 +38,7 @@ impl Lowering<'_> {
         if std::mem::replace(&mut self.special.is_meeting, true) {
             return Expr::Bool(false);
         }
+
         let mut parts = Vec::new();
         for position in 0..self.units.len() {
             let proctype = self.units[position].proctype;
@@ -66,6 +67,7 @@ impl Lowering<'_> {
                 });
             }
         }
+
         self.special.is_meeting = false;
         any(parts)
     }
@@ -80,6 +82,7 @@ impl Lowering<'_> {
             ..self.who(unit.proctype)
         };
         let mut ways = Vec::new();
+
         for (location, planned) in plan.steps.iter().enumerate() {
             let guards = self.guards(&unit, planned, &who);
             let fits = any(guards
@@ -91,6 +94,7 @@ impl Lowering<'_> {
                 ways.push(all([self.member_at(position, pid.clone(), here), fits]));
             }
         }
+
         let waits = any(ways);
         match &self.program.processes[unit.proctype].provided {
             Some(provided) if waits != Expr::Bool(false) => {

@@ -62,9 +62,10 @@ impl Lowering<'_> {
                     let capacity = self.groups[candidate.group].capacity as i64;
                     let room = Expr::binary(BinaryOp::Lt, length, Expr::Int(capacity));
                     let mut effect = self.watch(Direction::Send, candidate, &payload, span);
-                    effect.extend(match sorted {
-                        true => self.insert(candidate, &payload, span),
-                        false => self.append(candidate, &payload, span),
+                    effect.extend(if sorted {
+                        self.insert(candidate, &payload, span)
+                    } else {
+                        self.append(candidate, &payload, span)
                     });
                     Variant {
                         effect,
@@ -73,6 +74,7 @@ impl Lowering<'_> {
                 }
             });
         }
+
         self.add_unknown_channel(&candidates, &mut variants, span);
         Some(variants)
     }
@@ -192,6 +194,7 @@ impl Lowering<'_> {
             effect.push(stmt(StmtKind::Let(bound, value.clone())));
             message.push(Expr::Bound(bound));
         }
+
         let position = self.bound("position");
         effect.push(stmt(StmtKind::Let(position, Expr::Int(0))));
         let at = Expr::Bound(position);
@@ -201,6 +204,7 @@ impl Lowering<'_> {
         ]);
         let advance = stmt(StmtKind::Set(position, add(at.clone(), 1)));
         effect.push(stmt(StmtKind::While(goes_on, vec![advance])));
+
         let slot = self.bound("slot");
         effect.push(stmt(StmtKind::Let(slot, length.clone())));
         let behind = Expr::Bound(slot);
@@ -212,6 +216,7 @@ impl Lowering<'_> {
                 stmt(StmtKind::Assign(to, from))
             })
             .collect();
+
         shift.push(stmt(StmtKind::Set(slot, before)));
         let is_behind = Expr::binary(BinaryOp::Gt, behind, at.clone());
         effect.push(stmt(StmtKind::While(is_behind, shift)));
@@ -219,6 +224,7 @@ impl Lowering<'_> {
             let place = self.field_place(candidate, at.clone(), field);
             effect.push(stmt(StmtKind::Assign(place, value)));
         }
+
         let longer = StmtKind::Assign(self.length_place(candidate), add(length, 1));
         effect.push(stmt(longer));
         effect
@@ -275,6 +281,7 @@ impl Lowering<'_> {
                 ..Variant::when(all([guard, test]))
             });
         }
+
         self.add_unknown_channel(&candidates, &mut variants, span);
         Some(variants)
     }
@@ -324,6 +331,7 @@ impl Lowering<'_> {
             stores: Vec::new(),
         };
         let mut position = 0;
+
         for argument in arguments {
             match argument {
                 Argument::Match(expr) => {
@@ -361,6 +369,7 @@ impl Lowering<'_> {
                 }
             }
         }
+
         Some((receipt, position))
     }
 
@@ -380,6 +389,7 @@ impl Lowering<'_> {
             patterns[position] = Pattern::Match(wanted);
         }
         let mut resets = Vec::new();
+
         for (position, found) in receipt.stores {
             let Some(place) = self.model_place(&found, who) else {
                 continue;
@@ -398,9 +408,11 @@ impl Lowering<'_> {
             effect.push(Stmt::new(StmtKind::Assign(place, value), span));
             resets.push(Stmt::new(StmtKind::Assign(scratch, Expr::Int(0)), span));
         }
+
         let watched = self.watch_meeting(candidate, &mut patterns, &mut resets, span);
         effect.splice(0..0, watched);
         effect.extend(resets);
+
         let channel = self.channel_ref(candidate).expect("it is a rendezvous");
         Variant {
             sync: Sync::Receive { channel, patterns },
@@ -436,6 +448,7 @@ impl Lowering<'_> {
         let fields = self.groups[candidate.group].fields.clone();
         let mut effect = Vec::new();
         let mut slot = Expr::Int(0);
+
         if manner.any && !receipt.wanted.is_empty() {
             let position = self.bound("position");
             slot = Expr::Bound(position);
@@ -444,11 +457,13 @@ impl Lowering<'_> {
             let advance = stmt(StmtKind::Set(position, add(slot.clone(), 1)));
             effect.push(stmt(StmtKind::While(Expr::not(fits), vec![advance])));
         }
+
         if !manner.peek {
             let field = |field| Expr::Read(self.field_place(candidate, slot.clone(), field));
             let message: Vec<Expr> = (0..fields.len()).map(field).collect();
             effect.extend(self.watch(Direction::Receive, candidate, &message, span));
         }
+
         for (position, found) in &receipt.stores {
             let component = Expr::Read(self.field_place(candidate, slot.clone(), *position));
             let bounds = fields[*position].bounds();
@@ -457,6 +472,7 @@ impl Lowering<'_> {
                 effect.push(stmt(StmtKind::Assign(place, value)));
             }
         }
+
         if !manner.peek {
             self.remove(candidate, &slot, span, &mut effect);
         }
@@ -473,6 +489,7 @@ impl Lowering<'_> {
             1 => Expr::Int(0),
             _ => add(length.clone(), -1),
         };
+
         if capacity > 1 {
             let bound = self.bound("slot");
             let (here, behind) = (Expr::Bound(bound), add(Expr::Bound(bound), 1));
@@ -486,10 +503,12 @@ impl Lowering<'_> {
             let hi = add(length.clone(), -2);
             effect.push(stmt(StmtKind::For(bound, slot.clone(), hi, moves)));
         }
+
         for field in 0..n_fields {
             let place = self.field_place(candidate, last.clone(), field);
             effect.push(stmt(StmtKind::Assign(place, Expr::Int(0))));
         }
+
         let shorter = StmtKind::Assign(self.length_place(candidate), last);
         effect.push(stmt(shorter));
     }
@@ -526,6 +545,7 @@ impl Lowering<'_> {
                 effect.push(Stmt::new(StmtKind::Assign(place, Expr::Int(0)), span));
             }
         }
+
         effect
     }
 }

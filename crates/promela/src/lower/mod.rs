@@ -198,6 +198,7 @@ fn lower_with(
         pool: call.pool,
         paths: CtlStarBuilder::default(),
     };
+
     lowering.build_flows();
     lowering.special.has_priorities = lowering.uses_priorities();
     if failed(&lowering.diagnostics[n_said..]) {
@@ -213,12 +214,14 @@ fn lower_with(
     lowering.make_monitor();
     lowering.find_temporaries(extras);
     lowering.make_processes();
+
     let questions = lowering.questions(extras);
     let mtype_is_number = lowering.mtype_is_number;
     if failed(&lowering.diagnostics[n_said..]) {
         return (None, false);
     }
     let parts = std::mem::take(&mut lowering.parts);
+
     match parts.finish() {
         Ok(model) => (Some((model, questions)), mtype_is_number),
         Err(error) => {
@@ -318,6 +321,7 @@ impl Lowering<'_> {
                 });
             }
         }
+
         // The names of process numbers come first: see `index_range`.
         let names = program.processes.iter().map(|_| "_pid".to_owned());
         self.parts.bounds = names.collect();
@@ -351,8 +355,9 @@ fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
 /// All of them; true for none.
 fn all(parts: impl IntoIterator<Item = Expr>) -> Expr {
     let parts: Vec<Expr> = parts.into_iter().collect();
-    match parts.contains(&Expr::Bool(false)) {
-        true => Expr::Bool(false),
-        false => Expr::all(parts),
+    if parts.contains(&Expr::Bool(false)) {
+        Expr::Bool(false)
+    } else {
+        Expr::all(parts)
     }
 }

@@ -63,11 +63,13 @@ impl Lowering<'_> {
                 .max(DEFAULT_POOL)
                 .max(usize::try_from(n_at_start).unwrap_or(0)),
         };
+
         let n_slots = n_slots.min(MAX_PROCESSES);
         if n_at_start > MAX_PROCESSES as i64 {
             let message = format!("there are more than {MAX_PROCESSES} processes");
             self.error("too-large", Span::nowhere(), message);
         }
+
         self.population.ranges = self.ranges(&active, &runs, n_slots);
         self.population.n_at_start = n_at_start;
         if n_at_start == 0 {
@@ -76,6 +78,7 @@ impl Lowering<'_> {
             let help = "write `active proctype …`, or an `init` that runs the others";
             self.say(Diagnostic::error("no-process", span, message).help(help));
         }
+
         let ends = |unit: &Unit| {
             let is_end = |l: &usize| matches!(unit.flow.elements[*l].kind, Kind::End);
             unit.locations.iter().any(is_end)
@@ -83,6 +86,7 @@ impl Lowering<'_> {
         let exists = |unit: &&Unit| self.population.ranges[unit.proctype].is_some();
         let some_end = self.units.iter().filter(exists).any(ends);
         self.population.changes = some_end || runs.iter().any(|list| !list.is_empty());
+
         let ranges = self.population.ranges.clone();
         self.units.retain(|unit| ranges[unit.proctype].is_some());
     }
@@ -163,6 +167,7 @@ impl Lowering<'_> {
             }
             counts = next;
         }
+
         None
     }
 
@@ -186,6 +191,7 @@ impl Lowering<'_> {
             }
             next += count;
         }
+
         let mut lowest: BTreeMap<usize, i64> = BTreeMap::new();
         loop {
             let mut changed = false;
@@ -205,6 +211,7 @@ impl Lowering<'_> {
                 break;
             }
         }
+
         let last = i64::try_from(n_slots).unwrap_or(255) - 1;
         for (proctype, lo) in lowest {
             let range = found[proctype].get_or_insert(Range {
@@ -215,11 +222,13 @@ impl Lowering<'_> {
             range.hi = last.max(range.lo);
             range.is_run = true;
         }
+
         let mut first_instance = 0;
         for range in found.iter_mut().flatten() {
             range.first_instance = first_instance;
             first_instance += range.hi - range.lo + 1;
         }
+
         found
     }
 }
@@ -236,6 +245,7 @@ fn cyclic_elements(flow: &Flow, locations: &[usize]) -> Vec<bool> {
         .map(|location| flow.exits(*location))
         .collect();
     let mut in_cycle = vec![false; flow.elements.len()];
+
     for (start, leaving) in exits.iter().enumerate() {
         for exit in leaving {
             let Some(target) = exit.target else { continue };
@@ -251,5 +261,6 @@ fn cyclic_elements(flow: &Flow, locations: &[usize]) -> Vec<bool> {
             in_cycle[exit.element] |= seen[start];
         }
     }
+
     in_cycle
 }

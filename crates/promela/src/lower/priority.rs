@@ -149,6 +149,7 @@ impl Lowering<'_> {
             let assign = stmt(StmtKind::Assign(place, wanted.clone()));
             effect.push(stmt(StmtKind::If(exists, vec![check, assign], Vec::new())));
         }
+
         Variant {
             effect,
             ..Variant::when(Expr::Bool(true))
@@ -178,6 +179,7 @@ impl Lowering<'_> {
         let mine = Expr::Read(self.priority_place(own, who.owner.clone())?);
         let mut parts = Vec::new();
         self.is_asking = true;
+
         for other in 0..self.units.len() {
             let Some(range) = self.index_range(self.units[other].proctype) else {
                 if other != position {
@@ -197,6 +199,7 @@ impl Lowering<'_> {
                 body: Box::new(body),
             });
         }
+
         self.is_asking = false;
         Some(any(parts))
     }

@@ -60,6 +60,7 @@ impl Lowering<'_> {
         self.make_alive();
         self.make_priorities();
         self.warn_of_blocking();
+
         let holds = |plan: &Rc<Plan>| plan.steps.iter().flatten().any(|step| step.holds);
         if self.plans.iter().any(holds) {
             let n_instances: usize = self
@@ -74,10 +75,12 @@ impl Lowering<'_> {
             self.special.control = Some(control);
             self.parts.control = Some(control);
         }
+
         for position in 0..self.units.len() {
             let process = self.process(position);
             self.parts.processes.push(process);
         }
+
         self.start_clock();
     }
 
@@ -155,6 +158,7 @@ impl Lowering<'_> {
         };
         let mut ends = false;
         let mut at = 0;
+
         while at < plan.locations.len() {
             let mut steps = Vec::new();
             for exit in flow.exits(plan.locations[at]) {
@@ -170,6 +174,7 @@ impl Lowering<'_> {
             plan.steps.push(steps);
             at += 1;
         }
+
         if ends && !range.is_run {
             plan.gone = Some(LocationId::new(plan.locations.len()));
         }
@@ -183,11 +188,13 @@ impl Lowering<'_> {
             target: exit.target,
             holds: false,
         };
+
         let is_held = |target: Option<usize>| {
             let inside = |element: usize| flow.elements[element].in_atomic;
             inside(exit.element) && target.is_some_and(inside)
         };
         let may_be_interrupted = is_provided || self.special.has_priorities;
+
         while !may_be_interrupted && self.is_alone(flow, exit.element) && is_held(planned.target) {
             let here = planned.target.expect("it is held");
             let described = &flow.elements[here];
@@ -203,6 +210,7 @@ impl Lowering<'_> {
             planned.chain.push(next.element);
             planned.target = next.target;
         }
+
         planned.holds = is_held(planned.target);
         planned
     }
@@ -248,6 +256,7 @@ impl Lowering<'_> {
         let who = self.who(unit.proctype);
         let names = self.step_names(&unit.flow);
         self.special.outranked = self.outranked(position, &who);
+
         let mut steps = Vec::new();
         for (source, planned) in plan.steps.iter().enumerate() {
             let guards = self.guards(&unit, planned, &who);
@@ -268,6 +277,7 @@ impl Lowering<'_> {
                 }
             }
         }
+
         Process {
             name: declared.name.to_string(),
             index: self.index_range(unit.proctype),
@@ -373,6 +383,7 @@ impl Lowering<'_> {
             }
             result.push(variants);
         }
+
         result
     }
 
@@ -416,6 +427,7 @@ impl Lowering<'_> {
             };
             Stmt::new(StmtKind::Assign(place, value), span)
         };
+
         // shape: only sends send.
         let is_sender = matches!(step.sync, Sync::Send { .. });
         if let Some(last) = self.special.last
@@ -423,6 +435,7 @@ impl Lowering<'_> {
         {
             step.effect.push(assign(last, pid));
         }
+
         if let Some(control) = self.special.control {
             let myself = self.instance_number(unit.proctype);
             let from = plan.locations[step.source.index()];
@@ -439,6 +452,7 @@ impl Lowering<'_> {
                 step.effect.push(assign(control, Expr::Int(-1)));
             }
         }
+
         step.guard = all(guards);
         self.forget_temporaries(&mut step);
         step
@@ -478,6 +492,7 @@ impl Lowering<'_> {
                 parts.push(self.some_member_at(position, locations));
             }
         }
+
         any(parts)
     }
 
@@ -538,6 +553,7 @@ impl Lowering<'_> {
                 parts.push(Expr::not(self.some_member_at(position, not_ends)));
             }
         }
+
         parts.extend(self.monitor_at_end());
         all(parts)
     }

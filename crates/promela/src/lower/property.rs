@@ -24,10 +24,12 @@ impl Lowering<'_> {
             let property = Property::Invariant(Ltl::tt());
             found.push(named("assertions", "no assertion fails", property, span));
         }
+
         let n_before = found.len();
         found.push(self.end_states(span));
         found.extend(self.acceptance(span));
         found.extend(self.progress(span));
+
         let program = self.program;
         for (position, formula) in program.formulas.iter().enumerate() {
             let name = match &formula.name {
@@ -39,6 +41,7 @@ impl Lowering<'_> {
                 found.push(named(&name, &text, self.question(&ltl), formula.span));
             }
         }
+
         found.extend(self.claims());
         for extra in extras {
             let span = extra.formula.span;
@@ -59,6 +62,7 @@ impl Lowering<'_> {
             };
             found.push(named(&extra.name, &extra.text, property, span));
         }
+
         self.warn_of_duplicates(&found);
 
         let question = |property| Question::about(property, Scope::default());
@@ -297,6 +301,7 @@ fn assumption(formula: &Ltl) -> Option<Assumption> {
         },
         _ => None,
     };
+
     Some(match formula.op() {
         Op::And(parts) => Assumption::All(list(parts)?),
         Op::Or(parts) => Assumption::Any(list(parts)?),

@@ -41,6 +41,7 @@ impl Lowering<'_> {
             ..self.who(unit.proctype)
         };
         let mut ways = Vec::new();
+
         for (location, planned) in plan.steps.iter().enumerate() {
             let guards = self.guards(&unit, planned, &who);
             let is_possible = |variant: &Variant| match variant.sync {
@@ -54,6 +55,7 @@ impl Lowering<'_> {
             let here = self.member_at(position, pid.clone(), vec![LocationId::new(location)]);
             ways.push(all([here, possible]));
         }
+
         any(ways)
     }
 
@@ -147,6 +149,7 @@ impl Lowering<'_> {
             self.say(diagnostic);
             return None;
         };
+
         let Some(location) = self.plans[position].id(element) else {
             return Some(Expr::Bool(false));
         };
@@ -175,6 +178,7 @@ impl Lowering<'_> {
             );
             return None;
         };
+
         let context = Context {
             scope: found.scope,
             order: u32::MAX,
@@ -186,6 +190,7 @@ impl Lowering<'_> {
             pid: Some(number.clone()),
             timeout: false,
         };
+
         let expr = ast::Expr {
             kind: ExprKind::Var(var.clone()),
             span,

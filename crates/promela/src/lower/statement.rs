@@ -156,6 +156,7 @@ impl Lowering<'_> {
             self.value(value, who);
             return Some(Variant::when(Expr::Bool(true)));
         }
+
         if matches!(name, "_pid" | "_nr_pr" | "_last") {
             self.error(
                 "wrong-type",
@@ -164,6 +165,7 @@ impl Lowering<'_> {
             );
             return None;
         }
+
         if name == "_priority" {
             return self.assign_priority(value, span, who);
         }
@@ -172,6 +174,7 @@ impl Lowering<'_> {
             self.error("wrong-type", var.span, message);
             return None;
         }
+
         let found = self.place(var, who)?;
         if found.ty == Ty::Timer {
             let message = "a timer is set with `set(t, e)`";
@@ -183,6 +186,7 @@ impl Lowering<'_> {
             self.error("wrong-type", span, message);
             return None;
         }
+
         let value_span = value.span;
         let value = self.value(value, who);
         let value = self.fitted(value, found.ty, value_span);
@@ -213,6 +217,7 @@ impl Lowering<'_> {
                 vec![Stmt::new(StmtKind::Assign(place, Expr::Int(0)), span)]
             }
         };
+
         Variant {
             effect,
             ..Variant::when(Expr::Bool(true))
@@ -229,11 +234,13 @@ impl Lowering<'_> {
         else {
             return None;
         };
+
         let span = call.span;
         let callee = self.proctype(name)?;
         let range = self.population.ranges[callee]?;
         let values = self.written_out(arguments, who)?;
         let targets = self.parameter_cells(callee);
+
         if targets.len() != values.len() {
             let message = format!(
                 "`{name}` takes {} parameters, here are {}",
@@ -245,6 +252,7 @@ impl Lowering<'_> {
             self.say(diagnostic.label(declared, "declared here"));
             return None;
         }
+
         let stmt = |kind| Stmt::new(kind, span);
         let pid = self.bound("pid");
         let number = Expr::Bound(pid);
@@ -254,10 +262,12 @@ impl Lowering<'_> {
             pid: Some(number.clone()),
             timeout: false,
         };
+
         let mut effect = vec![stmt(StmtKind::Let(pid, self.n_processes()))];
         let too_many = Expr::binary(BinaryOp::Gt, number.clone(), Expr::Int(range.hi));
         let exhausted = vec![stmt(StmtKind::Exhausted)];
         effect.push(stmt(StmtKind::If(too_many, exhausted, Vec::new())));
+
         for ((var, path, ty), (value, span)) in targets.into_iter().zip(values) {
             let value = self.fitted(value, ty, span);
             if let Storage::State(var) = self.storage[var] {
@@ -269,6 +279,7 @@ impl Lowering<'_> {
                 effect.push(stmt(StmtKind::Assign(place, value)));
             }
         }
+
         effect.extend(self.creation(callee, &child, span));
         if let Some(alive) = self.alive_place(callee, child.owner.clone()) {
             effect.push(stmt(StmtKind::Assign(alive, Expr::Bool(true))));
@@ -283,6 +294,7 @@ impl Lowering<'_> {
             let place = self.model_place(&found, who)?;
             effect.push(stmt(StmtKind::Assign(place, value)));
         }
+
         let n_processes = self
             .special
             .n_processes
@@ -304,9 +316,10 @@ impl Lowering<'_> {
 
     /// The member of a family with this process number.
     pub(super) fn member(&self, proctype: usize, pid: Expr) -> Owner {
-        match self.program.processes[proctype].is_init {
-            true => Owner::Single,
-            false => Owner::Indexed(Box::new(pid)),
+        if self.program.processes[proctype].is_init {
+            Owner::Single
+        } else {
+            Owner::Indexed(Box::new(pid))
         }
     }
 
@@ -359,6 +372,7 @@ impl Lowering<'_> {
                 effect.push(Stmt::new(StmtKind::Assign(place, value), span));
             }
         }
+
         effect
     }
 
@@ -382,6 +396,7 @@ impl Lowering<'_> {
             .expect("it changes where processes end");
         let guard = Expr::binary(BinaryOp::Eq, read_global(n_processes), add(pid.clone(), 1));
         let mut effect = self.empty_channels(proctype, &pid, span);
+
         for index in 0..self.symbols.vars.len() {
             let var = self.symbols.vars[index].clone();
             let Storage::State(id) = self.storage[index] else {
@@ -403,6 +418,7 @@ impl Lowering<'_> {
                 effect.push(Stmt::new(reset, span));
             }
         }
+
         if let Some(alive) = self.alive_place(proctype, who.owner.clone()) {
             effect.push(Stmt::new(StmtKind::Assign(alive, Expr::Bool(false)), span));
         }

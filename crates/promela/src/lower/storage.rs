@@ -62,6 +62,7 @@ impl Lowering<'_> {
             }
             return cells;
         }
+
         let init = match init {
             Init::Zero => CellInit::Zero,
             Init::Value(value) => CellInit::Value(value.clone()),
@@ -71,6 +72,7 @@ impl Lowering<'_> {
             },
             Init::Channel { .. } => CellInit::Channel(init.clone()),
         };
+
         vec![CellInfo {
             path: Vec::new(),
             ty,
@@ -130,6 +132,7 @@ impl Lowering<'_> {
             let name = "mtype".to_owned();
             self.parts.enums.push(EnumType { name, variants });
         }
+
         for index in 0..self.symbols.structs.len() {
             let (name, fields) = self.symbols.structs[index].clone();
             let fields = fields
@@ -142,10 +145,12 @@ impl Lowering<'_> {
             let name = format!("typedef {name}");
             self.parts.records.push(RecordType { name, fields });
         }
+
         for index in 0..self.symbols.vars.len() {
             let storage = self.place_variable(index);
             self.storage.push(storage);
         }
+
         self.make_special();
     }
 
@@ -170,6 +175,7 @@ impl Lowering<'_> {
                 None => return Storage::Constant,
             },
         };
+
         let same = |other: &Variable| other.owner == owner && *other.name == *var.name;
         let n_same = self.parts.vars.iter().filter(|other| same(other)).count();
         let name = match n_same {
@@ -185,6 +191,7 @@ impl Lowering<'_> {
             initial,
             span: var.span,
         });
+
         let id = VarId::new(self.parts.vars.len() - 1);
         if var.ty == Ty::Timer {
             self.declare_timer(index, id);
@@ -195,9 +202,10 @@ impl Lowering<'_> {
     /// What the cells of a variable start with. Processes that do not exist yet have zeros.
     fn initial_values(&mut self, index: usize) -> Vec<Expr> {
         let var = self.symbols.vars[index].clone();
-        let init = match var.at_creation && !var.is_parameter {
-            true => var.init.clone(),
-            false => Init::Zero,
+        let init = if var.at_creation && !var.is_parameter {
+            var.init.clone()
+        } else {
+            Init::Zero
         };
         let cells = self.init_cells(var.ty, var.length, &init);
         let context = Context {
@@ -206,6 +214,7 @@ impl Lowering<'_> {
             owner: var.owner,
         };
         let mut values = Vec::new();
+
         for (position, cell) in cells.iter().enumerate() {
             let value = match &cell.init {
                 CellInit::Zero if cell.ty == Ty::Timer => Expr::Int(-1),
@@ -215,6 +224,7 @@ impl Lowering<'_> {
             };
             values.push(value);
         }
+
         values
     }
 
@@ -275,12 +285,14 @@ impl Lowering<'_> {
             Some(owner) => {
                 let range = self.population.ranges[owner].unwrap_or_default();
                 let mut active = range.first_active..range.first_active + range.n_active;
-                match active.all(|pid| computed(Some(pid)).is_some()) {
-                    true => Some(self.for_active(owner, |pid| computed(Some(pid)))),
-                    false => None,
+                if active.all(|pid| computed(Some(pid)).is_some()) {
+                    Some(self.for_active(owner, |pid| computed(Some(pid))))
+                } else {
+                    None
                 }
             }
         };
+
         // shape: for a warning about numbers only.
         if let (Some(Expr::Int(_)), Some(written)) =
             (&value, self.static_value(expr, context, None, 0))
@@ -362,6 +374,7 @@ impl Lowering<'_> {
             },
             _ => return None,
         };
+
         Some(value)
     }
 
@@ -421,9 +434,10 @@ pub(super) fn wrapped(value: i64, ty: Ty) -> i64 {
     let (bits, signed) = ty.bits();
     let modulus = 1_i64 << bits;
     let low = value.rem_euclid(modulus);
-    match signed && low >= modulus / 2 {
-        true => low - modulus,
-        false => low,
+    if signed && low >= modulus / 2 {
+        low - modulus
+    } else {
+        low
     }
 }
 
@@ -452,6 +466,7 @@ pub(super) fn constant_binary(op: Binary, a: i64, b: i64) -> Option<i64> {
             return None;
         }
     };
+
     Some(wrapped(value, Ty::Int))
 }
 

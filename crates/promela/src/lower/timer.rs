@@ -41,6 +41,7 @@ impl Lowering<'_> {
                 None
             }
         });
+
         self.parts.timers.push(Timer {
             var,
             threshold,
@@ -87,11 +88,13 @@ impl Lowering<'_> {
                 }
             })
             .collect();
+
         names.sort();
         names.dedup();
-        let help = match names.is_empty() {
-            true => "the model has no timers; `timer t;` declares one".to_owned(),
-            false => format!("the model has these timers: {}", names.join(", ")),
+        let help = if names.is_empty() {
+            "the model has no timers; `timer t;` declares one".to_owned()
+        } else {
+            format!("the model has these timers: {}", names.join(", "))
         };
         self.say(diagnostic.help(help));
     }

@@ -62,6 +62,7 @@ impl Lowering<'_> {
             self.say(diagnostic.label(trace.span, "the first one is here"));
             return;
         }
+
         let body = Body {
             statements: &trace.body,
             end: trace.end,
@@ -69,6 +70,7 @@ impl Lowering<'_> {
             owner: None,
             is_claim: true,
         };
+
         let labels = &program.remote_labels;
         let flow = flow::build(&body, labels, &mut self.symbols, self.diagnostics);
         let Some(flow) = flow else { return };
@@ -77,6 +79,7 @@ impl Lowering<'_> {
             self.error("trace", trace.span, message);
             return;
         }
+
         let locations = flow.locations();
         if !self.only_events(&flow, &locations) {
             return;
@@ -141,25 +144,26 @@ impl Lowering<'_> {
             };
             stmt(StmtKind::Assign(place, Expr::Int(target)))
         };
-        let lost = match monitor.is_negated {
-            true => go(monitor.end),
-            false => {
-                let message = "the `trace` does not allow this message here";
-                stmt(StmtKind::Fail(message.to_owned()))
-            }
+
+        let lost = if monitor.is_negated {
+            go(monitor.end)
+        } else {
+            let message = "the `trace` does not allow this message here";
+            stmt(StmtKind::Fail(message.to_owned()))
         };
+
         let concerned = any(events.iter().map(|event| event.channel.clone()));
         let mut code = vec![lost];
         for event in events.into_iter().rev() {
-            let step = match monitor.is_negated && event.target == monitor.end {
-                true => {
-                    let message = "this message completes the `notrace`";
-                    stmt(StmtKind::Fail(message.to_owned()))
-                }
-                false => go(event.target),
+            let step = if monitor.is_negated && event.target == monitor.end {
+                let message = "this message completes the `notrace`";
+                stmt(StmtKind::Fail(message.to_owned()))
+            } else {
+                go(event.target)
             };
             code = vec![stmt(StmtKind::If(event.follows, vec![step], code))];
         }
+
         if concerned.is_bool(true) {
             return code;
         }
@@ -219,6 +223,7 @@ impl Lowering<'_> {
                 });
             }
         }
+
         events
     }
 
@@ -276,6 +281,7 @@ impl Lowering<'_> {
             return Vec::new();
         }
         let mut message = Vec::new();
+
         for (position, pattern) in patterns.iter_mut().enumerate() {
             // shape: the other patterns name what is received.
             if let Pattern::Ignore = pattern {
@@ -290,6 +296,7 @@ impl Lowering<'_> {
                 Pattern::Ignore => unreachable!("it was replaced"),
             });
         }
+
         let mut code = self.watch(Direction::Send, candidate, &message, span);
         code.extend(self.watch(Direction::Receive, candidate, &message, span));
         code

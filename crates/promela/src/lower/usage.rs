@@ -47,6 +47,7 @@ impl Lowering<'_> {
                 }
             }
         }
+
         for index in 0..self.symbols.vars.len() {
             if let Init::Value(value) = self.symbols.vars[index].init.clone() {
                 let var = &self.symbols.vars[index];
@@ -60,6 +61,7 @@ impl Lowering<'_> {
                 flows.copies.push((sources, index));
             }
         }
+
         self.solve(&flows)
     }
 
@@ -216,6 +218,7 @@ impl Lowering<'_> {
                 reached.insert(index);
             }
         }
+
         let mut of_field: BTreeMap<(usize, usize), BTreeSet<usize>> = BTreeMap::new();
         loop {
             let mut changed = false;

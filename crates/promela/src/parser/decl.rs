@@ -22,6 +22,7 @@ impl Parser<'_> {
             Some(word) => word.into(),
             None => return self.unknown_unit(),
         };
+
         match &*word {
             "typedef" => self.typedef(),
             "inline" => self.inline_definition(),
@@ -64,11 +65,13 @@ impl Parser<'_> {
         self.advance();
         let (name, _) = self.new_name("the name of an inline")?;
         self.expect("(")?;
+
         let mut parameters = Vec::new();
         while !self.is(")") {
             parameters.push(self.new_name("a parameter")?.0);
             self.eat(",");
         }
+
         self.expect(")")?;
         if !self.is("{") {
             return self.expected("`{`");
@@ -76,6 +79,7 @@ impl Parser<'_> {
         let start = self.at;
         let open = self.span();
         let mut depth = 0;
+
         loop {
             depth += i32::from(self.is("{")) - i32::from(self.is("}"));
             if self.at_end() {
@@ -88,6 +92,7 @@ impl Parser<'_> {
                 break;
             }
         }
+
         let body = self.tokens[start..self.at].to_vec();
         self.inlines.push(Inline {
             name,
@@ -107,27 +112,30 @@ impl Parser<'_> {
                 self.expect("]")?;
             }
         }
+
         if !(self.eat_word("proctype") || self.eat_word("D_proctype")) {
             return self.expected("`proctype`");
         }
         let (name, span) = self.new_name("the name of a process type")?;
         self.expect("(")?;
+
         let mut parameters = Vec::new();
         while !self.is(")") {
             parameters.extend(self.declaration()?);
             while self.eat(";") || self.eat(",") {}
         }
+
         self.expect(")")?;
         let priority = self.priority()?;
-        let provided = match self.eat_word("provided") {
-            true => {
-                self.expect("(")?;
-                let condition = self.expr()?;
-                self.expect(")")?;
-                Some(condition)
-            }
-            false => None,
+        let provided = if self.eat_word("provided") {
+            self.expect("(")?;
+            let condition = self.expr()?;
+            self.expect(")")?;
+            Some(condition)
+        } else {
+            None
         };
+
         let (body, end) = self.body()?;
         self.program.processes.push(Proctype {
             name,
@@ -189,9 +197,10 @@ impl Parser<'_> {
     fn claim(&mut self) -> Parsed<()> {
         let span = self.span();
         self.advance();
-        let name = match self.is("{") {
-            true => None,
-            false => Some(self.new_name("the name of a claim")?.0),
+        let name = if self.is("{") {
+            None
+        } else {
+            Some(self.new_name("the name of a claim")?.0)
         };
         let (body, end) = self.body()?;
         self.program.claims.push(Claim {
@@ -206,9 +215,10 @@ impl Parser<'_> {
     fn ltl_block(&mut self) -> Parsed<()> {
         let span = self.span();
         self.advance();
-        let name = match self.is("{") {
-            true => None,
-            false => Some(self.new_name("the name of a formula")?.0),
+        let name = if self.is("{") {
+            None
+        } else {
+            Some(self.new_name("the name of a formula")?.0)
         };
         self.expect("{")?;
         self.in_formula = true;
@@ -231,9 +241,10 @@ impl Parser<'_> {
 
     fn mtype_definition(&mut self) -> Parsed<()> {
         self.advance();
-        let subtype = match self.eat(":") {
-            true => Some(self.new_name("the name of a subtype")?.0),
-            false => None,
+        let subtype = if self.eat(":") {
+            Some(self.new_name("the name of a subtype")?.0)
+        } else {
+            None
         };
         self.eat("=");
         self.expect("{")?;
@@ -314,6 +325,7 @@ impl Parser<'_> {
             Some(word) if self.user_types.contains(word) => TypeName::User(word.into()),
             _ => return self.expected("a type"),
         };
+
         self.advance();
         Ok(ty)
     }
@@ -327,17 +339,19 @@ impl Parser<'_> {
                 *width = self.width()?;
             }
         }
-        let length = match self.eat("[") {
-            true => {
-                let length = self.expr()?;
-                self.expect("]")?;
-                Some(length)
-            }
-            false => None,
+
+        let length = if self.eat("[") {
+            let length = self.expr()?;
+            self.expect("]")?;
+            Some(length)
+        } else {
+            None
         };
-        let init = match self.eat("=") {
-            true => self.initial_value()?,
-            false => Init::Zero,
+
+        let init = if self.eat("=") {
+            self.initial_value()?
+        } else {
+            Init::Zero
         };
         let span = self.since(span);
         Ok(VarDecl {
@@ -370,6 +384,7 @@ impl Parser<'_> {
             self.expect("}")?;
             return Ok(Init::List(values));
         }
+
         if !self.eat("[") {
             return Ok(Init::Value(self.expr()?));
         }
@@ -379,6 +394,7 @@ impl Parser<'_> {
             return self.expected("`of`, as in `chan q = [2] of { byte }`");
         }
         self.expect("{")?;
+
         let mut fields = Vec::new();
         while !self.is("}") {
             let span = self.span();
@@ -394,6 +410,7 @@ impl Parser<'_> {
                 return self.expected("`,` or `}`");
             }
         }
+
         self.expect("}")?;
         Ok(Init::Channel { capacity, fields })
     }

@@ -129,6 +129,7 @@ impl Parser<'_> {
             }
             return Ok(self.wrap(quantifier, inner, start));
         }
+
         let op = match &self.token().kind {
             Kind::Punct("!") => Some((Unary::Not, 1)),
             Kind::Punct("!!") => {
@@ -150,6 +151,7 @@ impl Parser<'_> {
             },
             _ => None,
         };
+
         let Some((op, n_tokens)) = op else {
             return self.primary();
         };
@@ -227,12 +229,14 @@ impl Parser<'_> {
             let span = self.since(start);
             return Ok(Expr { kind, span });
         }
+
         if self.is("=") {
             let message = "`=` assigns and cannot stand inside an expression";
             let diagnostic = Diagnostic::error("syntax", self.span(), message);
             self.say(diagnostic.help("write `==` to compare"));
             return Err(Wrong);
         }
+
         self.expect(")")?;
         Ok(Expr {
             span: self.since(start),
@@ -291,6 +295,7 @@ impl Parser<'_> {
             _ if self.process_names.contains(name) => self.remote()?,
             _ => self.variable_or_poll()?,
         };
+
         let span = self.since(start);
         Ok(Expr { kind, span })
     }
@@ -343,14 +348,14 @@ impl Parser<'_> {
     /// `P[i]@label`, `P[i]:x`, `P@label` or `P:x`.
     fn remote(&mut self) -> Parsed<ExprKind> {
         let (process, span) = self.new_name("a process")?;
-        let pid = match self.eat("[") {
-            true => {
-                let pid = self.expr()?;
-                self.expect("]")?;
-                Some(Box::new(pid))
-            }
-            false => None,
+        let pid = if self.eat("[") {
+            let pid = self.expr()?;
+            self.expect("]")?;
+            Some(Box::new(pid))
+        } else {
+            None
         };
+
         if self.eat("@") {
             let (label, _) = self.new_name("a label")?;
             self.program.remote_labels.insert(label.clone());
@@ -360,10 +365,12 @@ impl Parser<'_> {
                 label,
             });
         }
+
         if self.eat(":") {
             let var = self.var_ref()?;
             return Ok(ExprKind::RemoteVar { process, pid, var });
         }
+
         let message = format!("`{process}` is a process type, not a variable");
         let help =
             format!("write `{process}[pid]@label`, `{process}[pid]:variable` or `run {process}()`");
@@ -394,17 +401,16 @@ impl Parser<'_> {
         let mut parts = Vec::new();
         loop {
             let (name, span): (Rc<str>, Span) = self.new_name("a variable")?;
-            let index = match self.is("[") && !(self.in_formula && self.ahead(1).is("]")) {
-                true => {
-                    self.advance();
-                    let formula = std::mem::take(&mut self.in_formula);
-                    let index = self.expr();
-                    self.in_formula = formula;
-                    let index = index?;
-                    self.expect("]")?;
-                    Some(Box::new(index))
-                }
-                false => None,
+            let index = if self.is("[") && !(self.in_formula && self.ahead(1).is("]")) {
+                self.advance();
+                let formula = std::mem::take(&mut self.in_formula);
+                let index = self.expr();
+                self.in_formula = formula;
+                let index = index?;
+                self.expect("]")?;
+                Some(Box::new(index))
+            } else {
+                None
             };
             parts.push(Part { name, index, span });
             if !self.eat(".") {
@@ -442,6 +448,7 @@ impl Parser<'_> {
             self.expect(")")?;
             return Ok(Argument::Match(value));
         }
+
         match &self.token().kind {
             Kind::Name(name) if !is_keyword(name) => Ok(Argument::Store(self.var_ref()?)),
             Kind::Number(_) | Kind::Punct("-") => Ok(Argument::Match(self.unary()?)),
@@ -460,8 +467,9 @@ impl Parser<'_> {
 }
 
 fn join(left: Span, right: Span) -> Span {
-    match left.source == right.source {
-        true => left.to(right),
-        false => left,
+    if left.source == right.source {
+        left.to(right)
+    } else {
+        left
     }
 }

@@ -26,6 +26,7 @@ impl Parser<'_> {
             self.say(Diagnostic::error("recursive-inline", call.span, message));
             return Err(Wrong);
         }
+
         self.at = start + 1;
         let arguments = self.call_arguments()?;
         if arguments.len() != inline.parameters.len() {
@@ -37,6 +38,7 @@ impl Parser<'_> {
             self.say(Diagnostic::error("wrong-arguments", call.span, message));
             return Err(Wrong);
         }
+
         let mut expanded = Vec::new();
         for token in &inline.body {
             let parameter = token.name().and_then(|word| {
@@ -57,6 +59,7 @@ impl Parser<'_> {
                 (None, _) => expanded.push(token.clone()),
             }
         }
+
         let hidden: Vec<Rc<str>> = call.hidden.iter().cloned().chain([name]).collect();
         for token in &mut expanded {
             let both = token.hidden.iter().chain(&hidden).cloned();
@@ -67,6 +70,7 @@ impl Parser<'_> {
             self.say(Diagnostic::error("too-large", call.span, message));
             return Err(Wrong);
         }
+
         self.tokens.splice(start..self.at, expanded);
         self.at = start;
         Ok(())
@@ -96,6 +100,7 @@ impl Parser<'_> {
             }
             self.advance();
         }
+
         if arguments.len() == 1 && arguments[0].is_empty() {
             arguments.clear();
         }

@@ -95,6 +95,7 @@ impl<'a> Parser<'a> {
             ),
             None => Span::nowhere(),
         };
+
         tokens.push(Token {
             kind: Kind::End,
             span: end,
@@ -197,9 +198,10 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, punct: &str) -> Parsed<()> {
-        match self.eat(punct) {
-            true => Ok(()),
-            false => self.expected(&format!("`{punct}`")),
+        if self.eat(punct) {
+            Ok(())
+        } else {
+            self.expected(&format!("`{punct}`"))
         }
     }
 

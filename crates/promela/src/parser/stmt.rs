@@ -80,6 +80,7 @@ impl Parser<'_> {
             || last.is("}")
             || last.is_name("else")
             || self.at == before;
+
         if fine {
             return;
         }
@@ -101,6 +102,7 @@ impl Parser<'_> {
             let message = format!("expected `;` or `->` after the statement, found {found}");
             Diagnostic::error("syntax", next.span, message)
         };
+
         let skip = next.is("=");
         self.say(diagnostic);
         if skip {
@@ -145,6 +147,7 @@ impl Parser<'_> {
             }
             return Ok(None);
         }
+
         if self.is_word("mtype") && (self.ahead(1).is("=") || self.ahead(1).is("{")) {
             let message = "`mtype` constants are declared outside processes";
             self.say(Diagnostic::error("syntax", start, message));
@@ -156,6 +159,7 @@ impl Parser<'_> {
             let kind = StmtKind::Declare(declared);
             return Ok(Some(Stmt { kind, span }));
         }
+
         let mut statement = self.statement()?;
         // `unless` may stand on a line of its own.
         while self.eat_word("unless") {
@@ -164,6 +168,7 @@ impl Parser<'_> {
             let kind = StmtKind::Unless(Box::new(statement), Box::new(escape));
             statement = Stmt { kind, span };
         }
+
         Ok(Some(statement))
     }
 
@@ -177,11 +182,13 @@ impl Parser<'_> {
     fn statement_kind(&mut self) -> Parsed<StmtKind> {
         let start = self.span();
         let Some(word) = self.token().name().map(Rc::<str>::from) else {
-            return match self.is("{") {
-                true => Ok(StmtKind::Block(self.block()?)),
-                false => self.condition(),
+            return if self.is("{") {
+                Ok(StmtKind::Block(self.block()?))
+            } else {
+                self.condition()
             };
         };
+
         match &*word {
             "if" => Ok(StmtKind::If(self.options("fi")?)),
             "do" => Ok(StmtKind::Do(self.options("od")?)),
@@ -288,6 +295,7 @@ impl Parser<'_> {
             self.skip_options();
             return Err(Wrong);
         }
+
         let mut options = Vec::new();
         while self.eat("::") {
             let span = self.span();
@@ -301,6 +309,7 @@ impl Parser<'_> {
             }
             options.push(option);
         }
+
         if !self.eat_word(closer) {
             let found = self.token().describe();
             let message = format!("expected `{closer}`, found {found}");
@@ -312,6 +321,7 @@ impl Parser<'_> {
             ));
             return Err(Wrong);
         }
+
         Ok(options)
     }
 
@@ -418,6 +428,7 @@ impl Parser<'_> {
             _ => "",
         };
         let next_opens = self.ahead(1).is("[");
+
         match op {
             "=" => {
                 let end = self.at;

@@ -44,6 +44,7 @@ pub fn parts() -> ModelParts {
             Span::nowhere(),
         )
     };
+
     let reset = || Sync::Event {
         event: EventId(0),
         arguments: Vec::new(),
@@ -66,11 +67,13 @@ pub fn parts() -> ModelParts {
     };
     let mut work = step("work", 0, 0, Sync::Internal);
     work.guard = Expr::binary(BinaryOp::Eq, Expr::Read(place(1)), Expr::Int(0));
+
     let mut alarm = step("alarm", 0, 0, Sync::Internal);
     alarm.guard = Expr::binary(BinaryOp::Eq, Expr::Read(place(1)), Expr::Int(9));
     let forget = StmtKind::Assign(place(1), Expr::Int(0));
     let mut rest = step("reset", 2, 0, reset());
     rest.effect = vec![Stmt::new(forget, Span::nowhere())];
+
     let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
     let process = |name: &str, locations: &[&str], steps: Vec<Step>| {
         Process::new(name, names(locations), steps, Span::nowhere())
@@ -82,6 +85,7 @@ pub fn parts() -> ModelParts {
         initial: Initial::Values(vec![Expr::Int(0)]),
         span: Span::nowhere(),
     };
+
     let wire = |name: &str, capacity: usize, payload: Vec<Scalar>| Channel {
         name: name.to_owned(),
         indices: None,
@@ -89,6 +93,7 @@ pub fn parts() -> ModelParts {
         payload,
         span: Span::nowhere(),
     };
+
     let taken = |action: &str| Atom {
         name: action.to_owned(),
         meaning: AtomMeaning::Taken(StepPattern {
@@ -97,6 +102,7 @@ pub fn parts() -> ModelParts {
         }),
         span: Span::nowhere(),
     };
+
     ModelParts {
         enums: vec![EnumType {
             name: "colour".to_owned(),

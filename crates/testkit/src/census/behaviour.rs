@@ -31,6 +31,7 @@ impl Behaviour {
         let initial = model.initial_states();
         let mut open: Vec<State> = initial.iter().flatten().cloned().collect();
         open.truncate(MAX_STATES);
+
         let mut known: BTreeMap<State, ()> = open.iter().map(|s| (s.clone(), ())).collect();
         let mut states = Vec::new();
         while let Some(state) = open.get(states.len()).cloned() {
@@ -42,6 +43,7 @@ impl Behaviour {
             }
             states.push((state, steps));
         }
+
         let with_letter = |state: State| {
             let letter = letter(model, &state, &[], &[]);
             (state, letter)

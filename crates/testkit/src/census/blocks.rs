@@ -31,6 +31,7 @@ pub(super) fn seen_in_steps(parts: &ModelParts) -> Vec<Without> {
         timers,
         clock,
     } = parts;
+
     let mut found = Found {
         parts,
         blocks: Vec::new(),
@@ -63,6 +64,7 @@ pub(super) fn seen_in_fair_runs(parts: &ModelParts) -> Vec<Without> {
         parts,
         blocks: Vec::new(),
     };
+
     for (number, annotation) in parts.annotations.iter().enumerate() {
         let name = super::names::of_annotation(annotation.kind, &annotation.target);
         found.add(name, |parts| drop(parts.annotations.remove(number)));
@@ -77,6 +79,7 @@ pub(super) fn seen_in_fair_runs(parts: &ModelParts) -> Vec<Without> {
             }
         }
     }
+
     for (number, assumption) in parts.assumptions.iter().enumerate() {
         for (name, less) in without(assumption) {
             found.add(name, |parts| match less {
@@ -85,6 +88,7 @@ pub(super) fn seen_in_fair_runs(parts: &ModelParts) -> Vec<Without> {
             });
         }
     }
+
     found.blocks
 }
 
@@ -96,6 +100,7 @@ fn without(assumption: &Assumption) -> Vec<(&'static str, Option<Assumption>)> {
         Assumption::All(parts) => (parts, true),
         Assumption::Any(parts) => (parts, false),
     };
+
     for (number, part) in parts.iter().enumerate() {
         for (name, less) in without(part) {
             let is_nested = matches!(part, Assumption::All(_) | Assumption::Any(_));
@@ -104,9 +109,10 @@ fn without(assumption: &Assumption) -> Vec<(&'static str, Option<Assumption>)> {
                 Some(less) => kept[number] = less,
                 None => drop(kept.remove(number)),
             }
-            let whole = match is_all {
-                true => Assumption::All(kept),
-                false => Assumption::Any(kept),
+            let whole = if is_all {
+                Assumption::All(kept)
+            } else {
+                Assumption::Any(kept)
             };
             if is_nested {
                 found.push(("nested assumption", Some(whole.clone())));
@@ -114,6 +120,7 @@ fn without(assumption: &Assumption) -> Vec<(&'static str, Option<Assumption>)> {
             found.push((name, Some(whole)));
         }
     }
+
     found
 }
 
@@ -137,6 +144,7 @@ impl Found<'_> {
             initial,
             span: _,
         } = variable;
+
         let mut scalars = Vec::new();
         let mut visit = |_, scalar| scalars.push(scalar);
         ty.for_each_cell(&self.parts.records, "", &mut visit);
@@ -186,11 +194,13 @@ impl Found<'_> {
             steps,
             span: _,
         } = process;
+
         if initial.len() > 1 {
             self.add("several initial locations", |parts| {
                 parts.processes[number].initial.truncate(1);
             });
         }
+
         if let Some(range) = index.filter(|range| range.hi > range.lo) {
             let shrink = |parts: &mut ModelParts| {
                 let index = &mut parts.processes[number].index;
@@ -204,6 +214,7 @@ impl Found<'_> {
                 self.add("second family", shrink);
             }
         }
+
         for (position, step) in steps.iter().enumerate() {
             self.step(number, position, step, clock);
         }
@@ -223,6 +234,7 @@ impl Found<'_> {
             priority,
             span: _,
         } = step;
+
         let change = |found: &mut Self, name, change: &dyn Fn(&mut Step)| {
             found.add(name, |parts| {
                 change(&mut parts.processes[process].steps[position]);
@@ -240,6 +252,7 @@ impl Found<'_> {
         if label.is_some() {
             change(self, "shared label", &|step| step.label = None);
         }
+
         if !parameters.is_empty() {
             let shrink = |step: &mut Step| {
                 let last = step.parameters.last_mut().expect("there is one");
@@ -250,6 +263,7 @@ impl Found<'_> {
                 change(self, "several parameters", &shrink);
             }
         }
+
         if *condition != Expr::Bool(true) {
             change(self, "where", &|step| step.condition = Expr::Bool(true));
         }
@@ -260,6 +274,7 @@ impl Found<'_> {
             let first = model::LocationId(0);
             change(self, "target", &|step| step.target = first);
         }
+
         change(self, "step", &|step| step.guard = Expr::Bool(false));
     }
 
@@ -287,6 +302,7 @@ impl Found<'_> {
             any: _,
             stretched_from: _,
         } = timer;
+
         if threshold.is_some() {
             self.add("threshold", |parts| {
                 let timer = &mut parts.timers[number];
@@ -294,6 +310,7 @@ impl Found<'_> {
                 timer.threshold = timer.threshold.map(|k| k + 1);
             });
         }
+
         let variable = &self.parts.vars[var.index()];
         // A timer that has expired before the start stays for one tick.
         let mut start = |name, n_cells| {
@@ -301,6 +318,7 @@ impl Found<'_> {
                 parts.vars[var.index()].initial = Initial::Values(vec![Expr::Int(0); n_cells]);
             });
         };
+
         match (&variable.ty, variable.owner) {
             (Type::Array(_), _) => start("array of timers", 2),
             (Type::Scalar(_), Some(_)) => start("timer of a process", 1),

@@ -145,9 +145,10 @@ fn of_state_formula(formula: &CtlStar) -> Vec<(&'static str, Vec<Property>)> {
         let mut builder = CtlStarBuilder::default();
         let mut atoms: Vec<Ltl> = Vec::new();
         for (position, part) in formula.quantified().iter().enumerate() {
-            let (quantifier, path) = match position == number {
-                true => (quantifier, path.clone()),
-                false => (part.quantifier, part.path.clone()),
+            let (quantifier, path) = if position == number {
+                (quantifier, path.clone())
+            } else {
+                (part.quantifier, part.path.clone())
             };
             let path = renamed(&path, &atoms);
             atoms.push(builder.quantify(quantifier, path));
@@ -155,6 +156,7 @@ fn of_state_formula(formula: &CtlStar) -> Vec<(&'static str, Vec<Property>)> {
         let root = renamed(formula.root(), &atoms);
         Some(Property::CtlStar(builder.finish(root).ok()?))
     };
+
     for (number, part) in formula.quantified().iter().enumerate() {
         let (name, other) = match part.quantifier {
             PathQuantifier::All => ("PathQuantifier::All", PathQuantifier::Exists),
@@ -168,6 +170,7 @@ fn of_state_formula(formula: &CtlStar) -> Vec<(&'static str, Vec<Property>)> {
             found.push((name, others.collect()));
         }
     }
+
     found
 }
 

@@ -139,6 +139,7 @@ impl Census {
             let turn = random.below(parts.len());
             parts.rotate_left(turn);
         }
+
         let key = |(name, _): &&(&'static str, Vec<Property>)| self.rows[name].mattered;
         let Some((name, others)) = parts.iter().min_by_key(key) else {
             return;
@@ -147,6 +148,7 @@ impl Census {
             .iter()
             .any(|other| judge(model, graph, other, fairness) != Ok(Some(verdict)));
         self.count(name, differs);
+
         // A kind of property matters where its parts do.
         self.count(formulas::kind(property), differs);
     }
@@ -156,6 +158,7 @@ impl Census {
         order.retain(|site| sites[*site].iter().any(|name| self.is_needed(name)));
         let tried = |name: &&str| (self.rows[name].mattered, self.rows[name].tried);
         order.sort_by_key(|site| sites[*site].iter().map(tried).min());
+
         for site in order.into_iter().take(N_TRIED) {
             let mut differs = None;
             for number in 0.. {
@@ -199,6 +202,7 @@ impl Census {
         let is_asked = is_declared && self.is_needed("fairness of the model");
         let mut blocks = blocks;
         blocks.retain(|(name, _)| self.is_needed(name));
+
         let t_fair = Fairness::parse("none+timers").expect("the name is right");
         if model.abstract_timers().next().is_some() && self.is_needed("fairness: timers") {
             let [none, with] = [Fairness::default(), t_fair].map(|f| fair_runs(model, &[f]));
@@ -221,6 +225,7 @@ impl Census {
                 self.count(name, others != judgements[..others.len()]);
             }
         }
+
         if is_asked && let Some(others) = fair_runs(model, &[Fairness::default()]) {
             let differs = others != judgements[others.len()..];
             self.count("fairness of the model", differs);

@@ -29,9 +29,10 @@ pub(super) fn replace(site: Site<'_>, number: usize) -> bool {
         Site::Meaning(meaning) => {
             let others = match &*meaning {
                 AtomMeaning::Certainly(inner, value) => {
-                    vec![AtomMeaning::State(match *value {
-                        true => inner.clone(),
-                        false => Expr::not(inner.clone()),
+                    vec![AtomMeaning::State(if *value {
+                        inner.clone()
+                    } else {
+                        Expr::not(inner.clone())
                     })]
                 }
                 AtomMeaning::State(_)
@@ -174,5 +175,6 @@ fn replace_stmt(list: &mut Vec<Stmt>, position: usize, number: usize) -> bool {
             return number == 0;
         }
     };
+
     put(&mut list[position].kind, others, number)
 }

@@ -139,6 +139,7 @@ fn of_scalar(parts: &ModelParts, place: &Place) -> &'static str {
             }
         };
     }
+
     match ty {
         Type::Scalar(Scalar::Bool) => "Scalar::Bool",
         Type::Scalar(Scalar::Range(lo, hi)) if hi.checked_sub(*lo).is_none() => {

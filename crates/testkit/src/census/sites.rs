@@ -44,6 +44,7 @@ pub(super) fn walk(parts: &mut ModelParts, visit: &mut Visit<'_>) {
             Initial::Any => {}
         }
     }
+
     for step in parts.processes.iter_mut().flat_map(|p| &mut p.steps) {
         for parameter in &mut step.parameters {
             expr(&mut parameter.lo, Context::Static, visit);
@@ -54,6 +55,7 @@ pub(super) fn walk(parts: &mut ModelParts, visit: &mut Visit<'_>) {
         sync(&mut step.sync, visit);
         stmts(&mut step.effect, visit);
     }
+
     for constraint in &mut parts.init {
         expr(constraint, Context::Static, visit);
     }

@@ -63,10 +63,12 @@ impl Alike<'_> {
         } else if self.random.chance(40) {
             self.add_channels();
         }
+
         self.parts.events.push(Event {
             name: "go".into(),
             span: Span::nowhere(),
         });
+
         let own = self.bound("id");
         self.own = Some(own);
         let n_locations = 2 + self.random.below(2);
@@ -75,6 +77,7 @@ impl Alike<'_> {
         family.index = Some(IndexRange { bound: own, lo, hi });
         self.parts.processes.push(family);
         self.own = None;
+
         let n_locations = 1 + self.random.below(2);
         let single = self.process("Q", n_locations);
         self.parts.processes.push(single);
@@ -102,12 +105,14 @@ impl Alike<'_> {
             ("friend", index, Some(FAMILY)),
             ("scratch", number, self.random.chance(50).then_some(FAMILY)),
         ];
+
         for (name, ty, owner) in variables {
             let n_cells = ty.n_cells(&[]);
             // Among indices no value is alike to all, but every one of them is.
-            let initial = match self.random.chance(if ty_is_index(&ty) { 60 } else { 20 }) {
-                true => Initial::Any,
-                false => Initial::Values(vec![Expr::Int(0); n_cells]),
+            let initial = if self.random.chance(if ty_is_index(&ty) { 60 } else { 20 }) {
+                Initial::Any
+            } else {
+                Initial::Values(vec![Expr::Int(0); n_cells])
             };
             self.parts.vars.push(Variable {
                 name: name.into(),
@@ -145,9 +150,10 @@ impl Alike<'_> {
         let mut process = Process::new(name, locations, vec![], Span::nowhere());
         let n_steps = n_locations + self.random.below(2);
         for position in 0..n_steps {
-            let source = match position < n_locations {
-                true => position,
-                false => self.random.below(n_locations),
+            let source = if position < n_locations {
+                position
+            } else {
+                self.random.below(n_locations)
             };
             let step = self.step(source, n_locations);
             process.steps.push(step);
@@ -168,6 +174,7 @@ impl Alike<'_> {
             });
             self.others.push(bound);
         }
+
         if self.random.chance(60) {
             step.guard = self.condition(2);
         }
@@ -190,6 +197,7 @@ impl Alike<'_> {
                 arguments,
             };
         }
+
         if self.parts.channels.is_empty() || self.random.chance(60) {
             return Sync::Internal;
         }
@@ -199,21 +207,21 @@ impl Alike<'_> {
             channel: ChannelId::new(channel),
             index,
         };
-        match self.random.chance(50) {
-            true => Sync::Send {
+
+        if self.random.chance(50) {
+            Sync::Send {
                 channel,
                 payload: vec![self.known_index()],
-            },
-            false => {
-                let pattern = match self.random.below(3) {
-                    0 => Pattern::Match(self.known_index()),
-                    1 => Pattern::Store(self.index_place()),
-                    _ => Pattern::Ignore,
-                };
-                Sync::Receive {
-                    channel,
-                    patterns: vec![pattern],
-                }
+            }
+        } else {
+            let pattern = match self.random.below(3) {
+                0 => Pattern::Match(self.known_index()),
+                1 => Pattern::Store(self.index_place()),
+                _ => Pattern::Ignore,
+            };
+            Sync::Receive {
+                channel,
+                patterns: vec![pattern],
             }
         }
     }
@@ -222,23 +230,26 @@ impl Alike<'_> {
     fn known_index(&mut self) -> Expr {
         let mut names = self.others.clone();
         names.extend(self.own);
-        match names.is_empty() || self.random.chance(self.odd) {
-            true => Expr::Int(self.random.below(self.n as usize) as i64),
-            false => Expr::Bound(*self.random.pick(&names)),
+        if names.is_empty() || self.random.chance(self.odd) {
+            Expr::Int(self.random.below(self.n as usize) as i64)
+        } else {
+            Expr::Bound(*self.random.pick(&names))
         }
     }
 
     fn index_place(&mut self) -> Place {
-        match self.own.is_some() && self.random.chance(50) {
-            true => place(FRIEND, Some(Owner::Own), vec![]),
-            false => place(WHO, None, vec![]),
+        if self.own.is_some() && self.random.chance(50) {
+            place(FRIEND, Some(Owner::Own), vec![])
+        } else {
+            place(WHO, None, vec![])
         }
     }
 
     fn index(&mut self) -> Expr {
-        match self.random.chance(40) {
-            true => Expr::Read(self.index_place()),
-            false => self.known_index(),
+        if self.random.chance(40) {
+            Expr::Read(self.index_place())
+        } else {
+            self.known_index()
         }
     }
 
@@ -257,9 +268,10 @@ impl Alike<'_> {
 
     /// An index that is in range for the flags.
     fn flag_index(&mut self) -> Expr {
-        match self.random.chance(75) {
-            true => self.known_index(),
-            false => self.index(),
+        if self.random.chance(75) {
+            self.known_index()
+        } else {
+            self.index()
         }
     }
 
@@ -289,6 +301,7 @@ impl Alike<'_> {
                 }
             };
         }
+
         match self.random.below(6) {
             0 | 1 if self.own.is_some() || !self.others.is_empty() => {
                 let index = self.flag_index();
@@ -313,9 +326,10 @@ impl Alike<'_> {
     fn quantified(&mut self, depth: usize) -> Expr {
         let bound = self.bound("q");
         self.others.push(bound);
-        let body = match self.random.chance(40) {
-            true => at(bound, self.random.below(2)),
-            false => self.condition(depth),
+        let body = if self.random.chance(40) {
+            at(bound, self.random.below(2))
+        } else {
+            self.condition(depth)
         };
         self.others.pop();
         let kinds = [Quantifier::Forall, Quantifier::Exists];
@@ -407,6 +421,7 @@ impl Alike<'_> {
             };
             meanings.push(AtomMeaning::State(condition));
         }
+
         let index = self.random.chance(20).then_some(0);
         for name in ["a", "b"] {
             meanings.push(AtomMeaning::Taken(StepPattern {
@@ -415,11 +430,13 @@ impl Alike<'_> {
                 ..StepPattern::default()
             }));
         }
+
         meanings.push(AtomMeaning::Enabled(StepPattern {
             process: Some(*self.random.pick(&[FAMILY, SINGLE])),
             ..StepPattern::default()
         }));
         meanings.push(AtomMeaning::Deadlock);
+
         let atom = |(position, meaning)| Atom {
             name: format!("p{position}"),
             meaning,
@@ -443,12 +460,14 @@ impl Alike<'_> {
                 span: Span::nowhere(),
             });
         }
+
         if self.random.chance(20) {
             let atom = AtomId::new(self.random.below(8));
             let value = self.random.chance(70);
-            self.parts.assumptions.push(match self.random.chance(50) {
-                true => Assumption::Infinitely(atom, value),
-                false => Assumption::Eventually(atom, value),
+            self.parts.assumptions.push(if self.random.chance(50) {
+                Assumption::Infinitely(atom, value)
+            } else {
+                Assumption::Eventually(atom, value)
             });
         }
     }

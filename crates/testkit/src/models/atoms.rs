@@ -20,14 +20,17 @@ impl Generator<'_> {
             Expr::Read(place(X, None, vec![])),
             Expr::Int(0),
         )));
+
         for _ in 1..4 {
             // Atoms of tiny models have values in all states.
-            let condition = match self.is_rich() {
-                true => self.condition(2, false),
-                false => self.condition(0, false),
+            let condition = if self.is_rich() {
+                self.condition(2, false)
+            } else {
+                self.condition(0, false)
             };
             meanings.push(AtomMeaning::State(condition));
         }
+
         if !self.parts.channels.is_empty() && self.random.chance(50) {
             meanings[3] = AtomMeaning::State(self.fullness());
         }
@@ -35,13 +38,16 @@ impl Generator<'_> {
             let pattern = self.step_pattern(name);
             meanings.push(AtomMeaning::Taken(pattern));
         }
-        let pattern = match self.random.chance(50) {
-            true => self.step_pattern("a"),
-            false => StepPattern {
+
+        let pattern = if self.random.chance(50) {
+            self.step_pattern("a")
+        } else {
+            StepPattern {
                 process: Some(ProcessId(1)),
                 ..StepPattern::default()
-            },
+            }
         };
+
         meanings.push(AtomMeaning::Enabled(pattern));
         meanings.push(AtomMeaning::Deadlock);
         let atom = |(position, meaning)| Atom {
@@ -134,6 +140,7 @@ impl Generator<'_> {
                 span: Span::nowhere(),
             });
         }
+
         if self.random.chance(20) {
             let assumption = self.assumption(2);
             self.parts.assumptions.push(assumption);
@@ -144,15 +151,17 @@ impl Generator<'_> {
         let atom = AtomId::new(self.random.below(N_ATOMS));
         let value = self.random.chance(50);
         if depth == 0 || self.random.chance(60) {
-            return match self.random.chance(60) {
-                true => Assumption::Infinitely(atom, value),
-                false => Assumption::Eventually(atom, value),
+            return if self.random.chance(60) {
+                Assumption::Infinitely(atom, value)
+            } else {
+                Assumption::Eventually(atom, value)
             };
         }
         let parts = vec![self.assumption(depth - 1), self.assumption(depth - 1)];
-        match self.random.chance(70) {
-            true => Assumption::Any(parts),
-            false => Assumption::All(parts),
+        if self.random.chance(70) {
+            Assumption::Any(parts)
+        } else {
+            Assumption::All(parts)
         }
     }
 }

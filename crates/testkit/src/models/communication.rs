@@ -58,12 +58,14 @@ fn add_step(random: &mut Random, process: &str, at: (usize, usize, usize), text:
     } else {
         *random.pick(&["a", "b", "c"])
     };
+
     let annotation = match random.below(10) {
         0 => fairness(random),
         1 => "strong fair choice ",
         2 => "weak fair choice ",
         _ => "",
     };
+
     let _ = write!(text, "        {annotation}{name}");
     if random.chance(40) {
         let _ = write!(text, " when {}", condition(random, 2));
@@ -89,6 +91,7 @@ fn communication(random: &mut Random, process: &str) -> String {
         2 => "x".to_owned(),
         _ => "m[x][y]".to_owned(),
     };
+
     let which = random.pick(&["0", "1", "x", "1 - y"]);
     // One side of most talks belongs to one process, so that something happens.
     let sends = if random.chance(70) {
@@ -96,6 +99,7 @@ fn communication(random: &mut Random, process: &str) -> String {
     } else {
         random.chance(50)
     };
+
     match (random.below(4), sends) {
         (0, true) => format!("c ! {value}"),
         (0, false) => format!("c ? {pattern}"),
@@ -121,6 +125,7 @@ fn condition(random: &mut Random, depth: usize) -> String {
         let (left, right) = (condition(random, depth - 1), condition(random, depth - 1));
         return format!("({left} {} {right})", random.pick(&["&&", "||"]));
     }
+
     let conditions = [
         "empty(c)",
         "!empty(c)",
@@ -142,6 +147,7 @@ fn condition(random: &mut Random, depth: usize) -> String {
         "(forall i in 0..1: a[i] || m[i][x] == 0)",
         "(exists i in 0..1: P[i] @ l0 && full(d[i]))",
     ];
+
     (*random.pick(&conditions)).to_owned()
 }
 
@@ -174,6 +180,7 @@ fn add_questions(random: &mut Random, text: &mut String) {
         "weak",
         "strong",
     ];
+
     let _ = writeln!(text, "invariant inv: {}", condition(random, 1));
     let _ = writeln!(text, "reachable re: {}", condition(random, 1));
     let _ = writeln!(text, "property alw: [] ({})", condition(random, 1));

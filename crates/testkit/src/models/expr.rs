@@ -28,32 +28,38 @@ impl Generator<'_> {
             self.expr(depth - 1, in_process),
             self.expr(depth - 1, in_process),
         );
+
         match self.random.below(12) {
             0 | 1 => Expr::binary(BinaryOp::Add, a, b),
             2 => Expr::binary(BinaryOp::Mul, a, b),
             3 => Expr::binary(BinaryOp::Sub, a, b),
             4 => Expr::Neg(Box::new(a)),
             5 => {
-                let divisor = match self.is_rich() {
-                    true => b,
-                    false => Expr::Int(*self.random.pick(&[-2, 2, 3])),
+                let divisor = if self.is_rich() {
+                    b
+                } else {
+                    Expr::Int(*self.random.pick(&[-2, 2, 3]))
                 };
                 let a = Expr::binary(BinaryOp::Sub, a, Expr::Int(1));
                 Expr::binary(*self.random.pick(&DIVISIONS), a, divisor)
             }
             6 => Expr::binary(*self.random.pick(&BITWISE), a, b),
             7 => {
-                let amount = match self.is_rich() {
-                    true => b,
-                    false => Expr::Int(self.random.below(3) as i64),
+                let amount = if self.is_rich() {
+                    b
+                } else {
+                    Expr::Int(self.random.below(3) as i64)
                 };
                 Expr::binary(*self.random.pick(&SHIFTS), a, amount)
             }
             8 => self.wrapped(a),
             9 => {
-                let body = |me: &mut Self| match me.random.chance(50) {
-                    true => me.expr(depth - 1, in_process),
-                    false => me.condition(depth - 1, in_process),
+                let body = |me: &mut Self| {
+                    if me.random.chance(50) {
+                        me.expr(depth - 1, in_process)
+                    } else {
+                        me.condition(depth - 1, in_process)
+                    }
                 };
                 self.quantified(Quantifier::Sum, Expr::Int(1), body)
             }
@@ -81,9 +87,10 @@ impl Generator<'_> {
 
     /// The low bits of a number, or of a large one.
     fn wrapped(&mut self, small: Expr) -> Expr {
-        let inner = match self.random.chance(30) {
-            true => self.huge_expr(1),
-            false => Expr::binary(BinaryOp::Add, small, Expr::Int(3)),
+        let inner = if self.random.chance(30) {
+            self.huge_expr(1)
+        } else {
+            Expr::binary(BinaryOp::Add, small, Expr::Int(3))
         };
         Expr::Wrap {
             bits: 1 + self.random.below(4) as u8,
@@ -95,11 +102,13 @@ impl Generator<'_> {
     pub(super) fn condition(&mut self, depth: usize, in_process: bool) -> Expr {
         if depth == 0 {
             let fact = self.fact();
-            return match self.random.chance(50) {
-                true => fact,
-                false => Expr::not(fact),
+            return if self.random.chance(50) {
+                fact
+            } else {
+                Expr::not(fact)
             };
         }
+
         match self.random.below(9) {
             0..=2 => {
                 let ops = [

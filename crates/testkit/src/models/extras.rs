@@ -51,14 +51,17 @@ impl Generator<'_> {
             let initial = self.zero_or_any(4);
             self.extras.grid = Some(self.add_variable("grid", array(0, row), None, initial));
         }
+
         if self.random.chance(percent) {
-            let initial = match self.random.chance(20) {
-                true => Initial::Any,
-                false => Initial::Values(vec![Expr::Int(2), Expr::Int(1)]),
+            let initial = if self.random.chance(20) {
+                Initial::Any
+            } else {
+                Initial::Values(vec![Expr::Int(2), Expr::Int(1)])
             };
             let ty = array(1, Type::Scalar(Scalar::Range(1, 2)));
             self.extras.link = Some(self.add_variable("link", ty, None, initial));
         }
+
         if self.random.chance(percent) {
             self.extras.big = Some(self.add_big());
         }
@@ -70,6 +73,7 @@ impl Generator<'_> {
             let initial = Initial::Values(vec![Expr::Enum(EnumId(0), 1)]);
             self.extras.color = Some(self.add_variable("color", ty, None, initial));
         }
+
         if self.random.chance(percent) {
             let ty = Type::Scalar(Scalar::Range(0, 2));
             // Members of a family may start with values of their own.
@@ -91,9 +95,10 @@ impl Generator<'_> {
             ],
         });
         let record = Type::Record(RecordId(0));
-        let (ty, n_cells) = match self.is_rich() {
-            true => (array(0, record), 4),
-            false => (record, 2),
+        let (ty, n_cells) = if self.is_rich() {
+            (array(0, record), 4)
+        } else {
+            (record, 2)
         };
         let initial = self.zero_or_any(n_cells);
         self.add_variable("pair", ty, None, initial)
@@ -108,18 +113,20 @@ impl Generator<'_> {
             _ => Scalar::Range(i64::MAX - 1, i64::MAX),
         };
         let narrow = matches!(ty, Scalar::Range(lo, hi) if hi.checked_sub(lo).is_some());
-        let initial = match narrow && self.random.chance(30) {
-            true => Initial::Any,
-            false => Initial::Values(vec![Expr::Int(self.huge_within(ty))]),
+        let initial = if narrow && self.random.chance(30) {
+            Initial::Any
+        } else {
+            Initial::Values(vec![Expr::Int(self.huge_within(ty))])
         };
         let var = self.add_variable("big", Type::Scalar(ty), None, initial);
         (var, ty)
     }
 
     fn zero_or_any(&mut self, n_cells: usize) -> Initial {
-        match self.random.chance(10) {
-            true => Initial::Any,
-            false => Initial::Values(vec![Expr::Int(0); n_cells]),
+        if self.random.chance(10) {
+            Initial::Any
+        } else {
+            Initial::Values(vec![Expr::Int(0); n_cells])
         }
     }
 
@@ -151,10 +158,12 @@ impl Generator<'_> {
             choices.push(StmtKind::Assign(low, low_value));
             choices.push(StmtKind::Assign(on, self.condition(1, true)));
         }
+
         if let Some(var) = extras.grid {
             let cell = self.grid_cell(var);
             choices.push(StmtKind::Assign(cell, self.condition(1, true)));
         }
+
         if let Some(var) = extras.link {
             let index = self.small_index();
             let element = place(var, None, vec![Access::Index(index)]);
@@ -162,14 +171,17 @@ impl Generator<'_> {
             let value = Expr::binary(BinaryOp::Add, Expr::Int(1), value);
             choices.push(StmtKind::Assign(element, value));
         }
+
         if let Some((var, ty)) = extras.big {
             let is_narrow = matches!(ty, Scalar::Range(lo, hi) if hi.checked_sub(lo).is_some());
-            let value = match !is_narrow || self.is_rich() {
-                true => self.huge_expr(2),
-                false => Expr::Int(self.huge_within(ty)),
+            let value = if !is_narrow || self.is_rich() {
+                self.huge_expr(2)
+            } else {
+                Expr::Int(self.huge_within(ty))
             };
             choices.push(StmtKind::Assign(place(var, None, vec![]), value));
         }
+
         if let Some(var) = extras.color {
             let value = Expr::Enum(EnumId(0), self.random.below(N_COLORS as usize) as u32);
             choices.push(StmtKind::Assign(place(var, None, vec![]), value));
@@ -179,6 +191,7 @@ impl Generator<'_> {
             let value = Expr::binary(BinaryOp::Mod, self.expr(1, true), Expr::Int(3));
             choices.push(StmtKind::Assign(own, value));
         }
+
         let n_choices = choices.len();
         (n_choices > 0).then(|| choices.swap_remove(self.random.below(n_choices)))
     }
@@ -199,6 +212,7 @@ impl Generator<'_> {
         if let Some(var) = extras.grid {
             facts.push(Expr::Read(self.grid_cell(var)));
         }
+
         if let Some(var) = extras.link {
             // An index that is an element that is found by an element.
             let inner = place(var, None, vec![Access::Index(self.small_index())]);
@@ -206,12 +220,14 @@ impl Generator<'_> {
             let element = place(ARRAY, None, vec![Access::Index(Expr::Read(outer))]);
             facts.push(Expr::Read(element));
         }
+
         if let Some((var, _)) = extras.big {
             let ops = [BinaryOp::Lt, BinaryOp::Eq, BinaryOp::Ge, BinaryOp::Ne];
             let (op, value) = (*self.random.pick(&ops), *self.random.pick(&HUGE));
             let read = Expr::Read(place(var, None, vec![]));
             facts.push(Expr::binary(op, read, Expr::Int(value)));
         }
+
         if let Some(var) = extras.color {
             let value = Expr::Enum(EnumId(0), self.random.below(N_COLORS as usize) as u32);
             let read = Expr::Read(place(var, None, vec![]));
@@ -222,6 +238,7 @@ impl Generator<'_> {
             let value = Expr::Int(self.random.below(3) as i64);
             facts.push(Expr::binary(BinaryOp::Le, Expr::Read(place), value));
         }
+
         if self.random.chance(30) {
             let place = place(LOCAL, Some(self.owner_of(0)), vec![]);
             facts.push(Expr::binary(
@@ -230,6 +247,7 @@ impl Generator<'_> {
                 Expr::Int(self.random.below(2) as i64),
             ));
         }
+
         if self.random.chance(30) {
             facts.push(self.whereabouts());
         }
@@ -297,6 +315,7 @@ impl Generator<'_> {
         if !self.is_rich() {
             return Expr::binary(*self.random.pick(&bitwise), leaf, right);
         }
+
         match self.random.below(10) {
             0 => Expr::Neg(Box::new(leaf)),
             1 => Expr::Wrap {
@@ -336,9 +355,10 @@ impl Generator<'_> {
     /// A component of the record, or of one of them.
     fn component(&mut self, var: VarId, field: usize) -> Place {
         let index = Expr::Int(self.random.below(2) as i64);
-        let path = match self.is_rich() {
-            true => vec![Access::Index(index), Access::Field(field)],
-            false => vec![Access::Field(field)],
+        let path = if self.is_rich() {
+            vec![Access::Index(index), Access::Field(field)]
+        } else {
+            vec![Access::Field(field)]
         };
         place(var, None, path)
     }

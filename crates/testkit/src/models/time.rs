@@ -34,19 +34,22 @@ impl Generator<'_> {
             name: "control".into(),
             ty: Type::Scalar(Scalar::Range(-1, n_instances)),
             owner: None,
-            initial: match self.random.chance(30) {
-                true => Initial::Any,
-                false => Initial::Values(vec![Expr::Int(-1)]),
+            initial: if self.random.chance(30) {
+                Initial::Any
+            } else {
+                Initial::Values(vec![Expr::Int(-1)])
             },
             span: Span::nowhere(),
         });
+
         for process in &mut self.parts.processes {
             for step in &mut process.steps {
                 // Sometimes it is kept, whoever has it.
                 if self.random.chance(70) {
-                    let value = match self.random.chance(40) {
-                        true => -1,
-                        false => self.random.below(n_instances as usize) as i64,
+                    let value = if self.random.chance(40) {
+                        -1
+                    } else {
+                        self.random.below(n_instances as usize) as i64
                     };
                     let take = StmtKind::Assign(place(control, None, vec![]), Expr::Int(value));
                     step.effect.push(Stmt::new(take, Span::nowhere()));
@@ -89,6 +92,7 @@ impl Generator<'_> {
                 }
             }
         }
+
         self.parts.add_clock(Span::nowhere());
         self.add_timer_atoms();
     }
@@ -118,6 +122,7 @@ impl Generator<'_> {
             });
             n_copies * variable.ty.n_cells(&self.parts.records)
         });
+
         let set = AtomMeaning::TimerSet(n_cells.sum());
 
         for (name, meaning) in [("certain", certainly), ("set", set)] {
@@ -145,6 +150,7 @@ impl Generator<'_> {
                 Expr::Int(2),
             ))],
         };
+
         let timer = place(var, owner, path);
         let is_abstract = self
             .parts
@@ -157,6 +163,7 @@ impl Generator<'_> {
             2 => Setting::To(Expr::Int(1 + self.random.below(2) as i64)),
             _ => Setting::To(Expr::Read(place(X, None, vec![]))),
         };
+
         let step = &mut self.parts.processes[process].steps[step];
         if self.random.chance(40) {
             let set = StmtKind::SetTimer(timer.clone(), setting);

@@ -113,6 +113,7 @@ impl<'p> Interpreter<'p> {
         for variable in &self.program.vars {
             found = self.started(found, variable, "", None)?;
         }
+
         for (number, (name, process, _)) in self.instances.iter().enumerate() {
             for variable in &process.vars {
                 found = self.started(found, variable, &format!("{name}."), Some(number))?;
@@ -126,6 +127,7 @@ impl<'p> Interpreter<'p> {
             });
             found = starts.collect();
         }
+
         let mut kept = Vec::new();
         for configuration in found {
             let scope = Scope {
@@ -141,6 +143,7 @@ impl<'p> Interpreter<'p> {
                 kept.push(configuration);
             }
         }
+
         Ok(kept)
     }
 
@@ -185,6 +188,7 @@ impl<'p> Interpreter<'p> {
         let name = format!("{prefix}{}", variable.name);
         let mut cells = Vec::new();
         list_cells(&name, &variable.ty, &mut cells);
+
         let mut found = Vec::new();
         for configuration in configurations {
             match &variable.initial {
@@ -207,10 +211,13 @@ impl<'p> Interpreter<'p> {
                     let mut configuration = configuration;
                     for (cell, ty) in &cells {
                         let value = match ty {
-                            Ty::Range(lo, hi) => match (*lo..=*hi).contains(&0) {
-                                true => 0,
-                                false => *lo,
-                            },
+                            Ty::Range(lo, hi) => {
+                                if (*lo..=*hi).contains(&0) {
+                                    0
+                                } else {
+                                    *lo
+                                }
+                            }
                             _ => 0,
                         };
                         configuration.cells.insert(cell.clone(), value);
@@ -234,6 +241,7 @@ impl<'p> Interpreter<'p> {
                 }
             }
         }
+
         Ok(found)
     }
 
@@ -284,6 +292,7 @@ impl<'p> Interpreter<'p> {
             }
             _ => values.push(self.eval(exp, scope)?),
         }
+
         Ok(())
     }
 
@@ -370,6 +379,7 @@ impl<'p> Interpreter<'p> {
             self.eval(&first.hi, scope)?.int(),
         );
         let mut scopes = vec![scope.clone()];
+
         for name in &first.names {
             let mut longer = Vec::new();
             for outer in &scopes {
@@ -381,6 +391,7 @@ impl<'p> Interpreter<'p> {
             }
             scopes = longer;
         }
+
         for inner in scopes {
             let fits = match &first.condition {
                 None => true,
@@ -390,6 +401,7 @@ impl<'p> Interpreter<'p> {
                 self.bindings(rest, &inner, visit)?;
             }
         }
+
         Ok(())
     }
 
@@ -401,6 +413,7 @@ impl<'p> Interpreter<'p> {
             Op::Implies if !a.bool() => return Ok(Value::Bool(true)),
             _ => {}
         }
+
         let b = self.eval(right, scope)?;
         let number = |value: Option<i64>| value.map(Value::Int).ok_or(Fault);
         match op {
@@ -473,6 +486,7 @@ impl<'p> Interpreter<'p> {
                 return self.eval(&def.body, &inner);
             }
         }
+
         let (cell, ty) = self.place(exp, scope)?;
         Ok(typed(&ty, scope.configuration.cells[&cell]))
     }

@@ -151,9 +151,10 @@ impl Printer<'_> {
     }
 
     fn def(&mut self, def: &Def) -> String {
-        let parameters = match def.parameters.is_empty() {
-            true => String::new(),
-            false => format!("({})", def.parameters.join(", ")),
+        let parameters = if def.parameters.is_empty() {
+            String::new()
+        } else {
+            format!("({})", def.parameters.join(", "))
         };
         format!("def {}{parameters} = {}", def.name, self.top(&def.body))
     }
@@ -176,17 +177,20 @@ impl Printer<'_> {
                 text.push_str(&format!("    from {location} {{ }}\n"));
             }
         }
+
         for block in &process.blocks {
             let steps: String = block.steps.iter().map(|s| self.step(s)).collect();
             let sources = block
                 .sources
                 .as_ref()
                 .map_or("*".to_owned(), |s| s.join(", "));
-            match has_locations {
-                true => text.push_str(&format!("    from {sources} {{\n{steps}    }}\n")),
-                false => text.push_str(&steps),
+            if has_locations {
+                text.push_str(&format!("    from {sources} {{\n{steps}    }}\n"))
+            } else {
+                text.push_str(&steps)
             }
         }
+
         text.push_str("}\n");
         text
     }
@@ -201,9 +205,10 @@ impl Printer<'_> {
             Communication::Alone => {}
             Communication::Event(name, arguments) => {
                 let arguments: Vec<String> = arguments.iter().map(|a| self.top(a)).collect();
-                let list = match arguments.is_empty() {
-                    true => String::new(),
-                    false => format!("({})", arguments.join(", ")),
+                let list = if arguments.is_empty() {
+                    String::new()
+                } else {
+                    format!("({})", arguments.join(", "))
                 };
                 clauses.push(format!("sync {name}{list}"));
             }
@@ -232,9 +237,10 @@ impl Printer<'_> {
         if self.random.chance(30) {
             clauses.rotate_left(step.guards.len());
         }
-        let parameters = match step.parameters.is_empty() {
-            true => String::new(),
-            false => format!("({})", self.binders(&step.parameters)),
+        let parameters = if step.parameters.is_empty() {
+            String::new()
+        } else {
+            format!("({})", self.binders(&step.parameters))
         };
         let target = step.target.map_or(String::new(), |t| format!(" -> {t}"));
         self.in_step = false;
@@ -339,10 +345,13 @@ impl Printer<'_> {
 
     fn bare(&mut self, exp: &Exp) -> String {
         match exp {
-            Exp::Int(value) => match *value >= 0 {
-                true => self.literal(*value),
-                false => format!("-{}", value.unsigned_abs()),
-            },
+            Exp::Int(value) => {
+                if *value >= 0 {
+                    self.literal(*value)
+                } else {
+                    format!("-{}", value.unsigned_abs())
+                }
+            }
             Exp::Bool(value) => value.to_string(),
             Exp::Name(name) => match super::COLORS.contains(&name.as_str()) {
                 true if self.random.chance(30) => format!("Color.{name}"),
@@ -427,6 +436,7 @@ impl Printer<'_> {
             Op::Div => &["/"],
             Op::Mod => &["%", "mod"],
         };
+
         let level = binding(op);
         let (left_least, right_least) = match op {
             Op::Implies => (level + 1, level),
@@ -434,6 +444,7 @@ impl Printer<'_> {
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod => (level, level + 1),
             Op::Iff | Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => (level + 1, level + 1),
         };
+
         let left = self.exp(left, left_least);
         let word = self.pick(words);
         let right = self.exp(right, right_least);

@@ -49,6 +49,7 @@ impl Generator<'_> {
         let vars = self.variables();
         let f = self.fresh();
         self.numbers.push(f.clone());
+
         let f_body = self.number(2);
         self.numbers.clear();
         let defs = vec![
@@ -63,6 +64,7 @@ impl Generator<'_> {
                 body: self.condition(2),
             },
         ];
+
         self.with_defs = true;
         let mut init = Vec::new();
         if self.random.chance(25) {
@@ -70,13 +72,11 @@ impl Generator<'_> {
         }
         let processes = vec![self.process(0), self.process(1)];
         let questions = (0..3).map(|_| self.condition(3)).collect();
-        let channels = match self.synchronous {
-            true => vec![],
-            false => channels(),
-        };
-        let events = match self.synchronous {
-            true => vec![],
-            false => vec![("go", false), ("pass", true)],
+        let channels = if self.synchronous { vec![] } else { channels() };
+        let events = if self.synchronous {
+            vec![]
+        } else {
+            vec![("go", false), ("pass", true)]
         };
         Program {
             n: 2,
@@ -117,6 +117,7 @@ impl Generator<'_> {
             ),
             ("t", array(0, array(0, Ty::Bool)), Exp::Bool(false)),
         ];
+
         let mut vars = Vec::new();
         for (name, ty, value) in list {
             let is_small = matches!(ty, Ty::Bool | Ty::Range(..) | Ty::Color);
@@ -127,6 +128,7 @@ impl Generator<'_> {
             };
             vars.push(Variable { name, ty, initial });
         }
+
         vars
     }
 
@@ -141,38 +143,42 @@ impl Generator<'_> {
         let vars = vec![Variable {
             name: "z",
             ty: Ty::Range(0, 2),
-            initial: match is_family && self.random.chance(50) {
-                true => Initial::Value(name("id")),
-                false => Initial::Default,
+            initial: if is_family && self.random.chance(50) {
+                Initial::Value(name("id"))
+            } else {
+                Initial::Default
             },
         }];
+
         let own = name("z");
         // A definition must not need itself.
         self.with_defs = false;
+
         let mine = Def {
             name: "mine",
             parameters: vec![],
             body: Exp::Binary(Op::Gt, Box::new(own), Box::new(self.number(1))),
         };
         self.with_defs = true;
+
         let mut blocks = Vec::new();
         for _ in 0..1 + self.random.below(2) {
-            let sources = match self.random.chance(20) || locations == ["main"] {
-                true => None,
-                false => {
-                    let first = self.random.below(locations.len());
-                    let mut sources = vec![locations[first]];
-                    if locations.len() > 1 && self.random.chance(25) {
-                        sources.push(locations[(first + 1) % locations.len()]);
-                    }
-                    Some(sources)
+            let sources = if self.random.chance(20) || locations == ["main"] {
+                None
+            } else {
+                let first = self.random.below(locations.len());
+                let mut sources = vec![locations[first]];
+                if locations.len() > 1 && self.random.chance(25) {
+                    sources.push(locations[(first + 1) % locations.len()]);
                 }
+                Some(sources)
             };
             let steps = (0..1 + self.random.below(2))
                 .map(|_| self.step(&locations))
                 .collect();
             blocks.push(Block { sources, steps });
         }
+
         self.process = None;
         Process {
             name: ["P", "Q"][position],
@@ -201,21 +207,26 @@ impl Generator<'_> {
                 condition,
             });
         }
+
         let guards = (0..self.random.below(3))
             .map(|_| self.condition(2))
             .collect();
-        let communication = match self.synchronous {
-            true => Communication::Alone,
-            false => self.communication(),
+        let communication = if self.synchronous {
+            Communication::Alone
+        } else {
+            self.communication()
         };
         let effect = self.effect(2);
         self.numbers.clear();
         self.truths.clear();
+
         // Steps with one name have as many parameters.
-        let name = match parameters.is_empty() {
-            true => ["enter", "leave", "work"][self.random.below(3)],
-            false => "pick",
+        let name = if parameters.is_empty() {
+            ["enter", "leave", "work"][self.random.below(3)]
+        } else {
+            "pick"
         };
+
         Step {
             name,
             parameters,
@@ -232,6 +243,7 @@ impl Generator<'_> {
             Some(0) if me.random.chance(60) => name("id"),
             _ => Exp::Int(me.random.below(2) as i64),
         };
+
         match self.random.below(12) {
             0 => Communication::Event("go", vec![]),
             1 => Communication::Event("pass", vec![static_number(self)]),
@@ -259,9 +271,10 @@ impl Generator<'_> {
     }
 
     fn ring(&mut self) -> Channel {
-        let index = match self.random.chance(50) {
-            true => Exp::Int(self.random.below(2) as i64),
-            false => modulo(self.number(0), 2),
+        let index = if self.random.chance(50) {
+            Exp::Int(self.random.below(2) as i64)
+        } else {
+            modulo(self.number(0), 2)
         };
         Channel {
             name: "ring",
@@ -290,9 +303,10 @@ impl Generator<'_> {
     /// A number from 0 to 2, mostly.
     fn small_number(&mut self) -> Exp {
         let value = self.number(2);
-        match self.random.chance(10) {
-            true => value,
-            false => modulo(value, 3),
+        if self.random.chance(10) {
+            value
+        } else {
+            modulo(value, 3)
         }
     }
 
@@ -400,9 +414,10 @@ impl Generator<'_> {
                 (index(row, column), self.condition(1))
             }
             _ => {
-                let position = match self.random.chance(10) {
-                    true => self.number(1),
-                    false => modulo(self.number(1), 2),
+                let position = if self.random.chance(10) {
+                    self.number(1)
+                } else {
+                    modulo(self.number(1), 2)
                 };
                 (index(name("g"), position), self.small_number())
             }
@@ -427,6 +442,7 @@ impl Generator<'_> {
                 _ => Exp::Int(self.random.below(4) as i64),
             };
         }
+
         match self.random.below(8) {
             0 => Exp::Minus(Box::new(self.number(depth - 1))),
             1 => {
@@ -535,12 +551,13 @@ impl Generator<'_> {
             7 if !self.truths.is_empty() => name(&self.random.pick(&self.truths).clone()),
             8 if channels => {
                 let word = ["empty", "full"][self.random.below(2)];
-                let channel = match self.random.chance(50) {
-                    true => plain("q"),
-                    false => Channel {
+                let channel = if self.random.chance(50) {
+                    plain("q")
+                } else {
+                    Channel {
                         name: "ring",
                         index: Some(Box::new(Exp::Int(self.random.below(2) as i64))),
-                    },
+                    }
                 };
                 Exp::Channel(word, channel)
             }

@@ -29,9 +29,10 @@ impl<'p> Interpreter<'p> {
     /// A run-time error in one of them.
     pub fn moves(&self, configuration: &Configuration) -> Result<Vec<Move>, Fault> {
         let candidates = self.candidates(configuration)?;
-        let mut moves = match self.program.synchronous {
-            true => self.together(&candidates, configuration)?,
-            false => self.interleaved(&candidates, configuration)?,
+        let mut moves = if self.program.synchronous {
+            self.together(&candidates, configuration)?
+        } else {
+            self.interleaved(&candidates, configuration)?
         };
         moves.sort();
         moves.dedup();
@@ -71,6 +72,7 @@ impl<'p> Interpreter<'p> {
                 })?;
             }
         }
+
         Ok(found)
     }
 
@@ -99,6 +101,7 @@ impl<'p> Interpreter<'p> {
                 }
             }
         }
+
         let mut events: Vec<_> = candidates.iter().filter_map(|c| c.event.clone()).collect();
         events.sort();
         events.dedup();
@@ -108,14 +111,16 @@ impl<'p> Interpreter<'p> {
                 .filter(|c| c.event.as_ref() == Some(&event))
                 .collect();
             let list: Vec<String> = event.1.iter().map(i64::to_string).collect();
-            let name = match list.is_empty() {
-                true => event.0.to_owned(),
-                false => format!("{}({})", event.0, list.join(", ")),
+            let name = if list.is_empty() {
+                event.0.to_owned()
+            } else {
+                format!("{}({})", event.0, list.join(", "))
             };
             for team in self.teams(&concerned, configuration, true)? {
                 self.execute(&team, vec![name.clone()], configuration, &mut moves)?;
             }
         }
+
         Ok(moves)
     }
 
@@ -171,6 +176,7 @@ impl<'p> Interpreter<'p> {
             });
             teams = longer.collect();
         }
+
         Ok(teams)
     }
 
@@ -213,6 +219,7 @@ impl<'p> Interpreter<'p> {
             return Ok(());
         }
         let message = self.message(channel, payload, &sends)?;
+
         if self.fits(patterns, &message, &receives)? {
             let name = format!(
                 "{}/{}",
@@ -221,6 +228,7 @@ impl<'p> Interpreter<'p> {
             );
             self.execute(&[sender, receiver], vec![name], configuration, moves)?;
         }
+
         Ok(())
     }
 
@@ -252,6 +260,7 @@ impl<'p> Interpreter<'p> {
                 return Ok(false);
             }
         }
+
         match &candidate.step.communication {
             Communication::Alone | Communication::Event(..) => Ok(true),
             Communication::Send(channel, _) => {
@@ -308,9 +317,10 @@ impl<'p> Interpreter<'p> {
             .iter()
             .map(|(_, value)| value.number().to_string())
             .collect();
-        let list = match values.is_empty() {
-            true => String::new(),
-            false => format!("({})", values.join(", ")),
+        let list = if values.is_empty() {
+            String::new()
+        } else {
+            format!("({})", values.join(", "))
         };
         let (name, ..) = &self.instances[candidate.instance];
         format!("{name}.{}{list}", candidate.step.name)
@@ -332,6 +342,7 @@ impl<'p> Interpreter<'p> {
             return Ok(());
         }
         let mut results = vec![(configuration.clone(), Vec::<String>::new())];
+
         for (candidate, ways) in team.iter().zip(members) {
             let mut longer = Vec::new();
             for (so_far, written) in &results {
@@ -341,6 +352,7 @@ impl<'p> Interpreter<'p> {
             }
             results = longer;
         }
+
         let mut movers: Vec<String> = team
             .iter()
             .map(|candidate| self.instances[candidate.instance].0.clone())
@@ -398,6 +410,7 @@ impl<'p> Interpreter<'p> {
             written: Vec::new(),
         };
         let scope = self.scope(candidate, configuration);
+
         match &candidate.step.communication {
             Communication::Alone | Communication::Event(..) => {}
             Communication::Send(channel, payload) => {
@@ -437,6 +450,7 @@ impl<'p> Interpreter<'p> {
                 }
             }
         }
+
         self.run(&candidate.step.effect, candidate.instance, branch)
     }
 
@@ -479,6 +493,7 @@ impl<'p> Interpreter<'p> {
             instance: Some(instance),
             bound: before.bound.clone(),
         };
+
         match stmt {
             Stmt::Skip => {}
             Stmt::Assert(condition) => {
@@ -553,6 +568,7 @@ impl<'p> Interpreter<'p> {
                 return Ok(branches);
             }
         }
+
         Ok(vec![branch])
     }
 

@@ -91,6 +91,7 @@ impl Elaborator<'_, '_, '_> {
             }
             _ => return Ok(None),
         };
+
         Ok(Some(meaning))
     }
 
@@ -155,6 +156,7 @@ impl Elaborator<'_, '_, '_> {
             }
             at = *body;
         }
+
         let body = self.formula(at);
         self.locals.truncate(n_locals);
         Ok(self.quantify(block == Some(true), &vars, body?))
@@ -187,6 +189,7 @@ impl Elaborator<'_, '_, '_> {
             };
             bindings.push((name.text.clone(), binding));
         }
+
         let n_locals = self.locals.len();
         self.locals.extend(bindings);
         let body = self.formula(body);
@@ -237,6 +240,7 @@ impl Elaborator<'_, '_, '_> {
             }
             _ => return self.mismatch(describe, span),
         };
+
         let negated = matches!(comparison, Comparison::NotIn | Comparison::NotEqual);
         let meaning = self.unrestricted(formula);
         let mut meaning = self.close(context, meaning);
@@ -259,12 +263,14 @@ impl Elaborator<'_, '_, '_> {
                 return self.error("import", span, message);
             }
         };
+
         let stored = match text::read(&content) {
             Ok(stored) => stored,
             Err(message) => return self.error("import", span, format!("`{file}`: {message}")),
         };
         let mut vars = Vec::new();
         let mut restrictions = Vec::new();
+
         for (name, kind) in &stored.tracks {
             let Some((_, ours)) = mapping.iter().find(|(theirs, _)| theirs.text == *name) else {
                 let message = format!("the variable `{name}` of `{file}` is not mapped");
@@ -281,6 +287,7 @@ impl Elaborator<'_, '_, '_> {
                 }
             }
         }
+
         let Some(formula) = text::formula(&mut self.formulas, &stored, &vars) else {
             let message = "one variable is mapped to twice".to_owned();
             return self.error("import", span, message);
@@ -311,6 +318,7 @@ impl Elaborator<'_, '_, '_> {
             let name = local.or(global).cloned();
             names.push((var, name.unwrap_or_else(|| format!("v{}", var.index))));
         }
+
         self.exports.push(ExportRequest {
             file: file.to_owned(),
             formula,

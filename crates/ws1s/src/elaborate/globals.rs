@@ -28,22 +28,26 @@ impl Elaborator<'_, '_, '_> {
             all_positions: None,
             last_position: None,
         };
+
         if self.syntax.m2l {
             self.declare_positions(&mut collected);
         }
         let syntax = self.syntax;
+
         // Names and defaults first: a default applies to variables declared before it.
         for (index, (declaration, _)) in syntax.declarations.iter().enumerate() {
             self.now = index + 1;
             // The errors were reported.
             let _ = self.declare(declaration, index + 1);
         }
+
         for (index, (declaration, _)) in syntax.declarations.iter().enumerate() {
             self.now = index + 1;
             self.locals.clear();
             self.nesting = 0;
             let _ = self.translate(declaration, &mut collected);
         }
+
         self.finish(collected)
     }
 
@@ -58,6 +62,7 @@ impl Elaborator<'_, '_, '_> {
                 assertion.push(self.formulas.atom(Atom::FirstOrder, &[var]));
             }
         }
+
         assertion.sort_unstable();
         assertion.dedup();
         let formulas: Vec<Formula> = collected.main.iter().map(|m| m.formula.clone()).collect();
@@ -195,6 +200,7 @@ impl Elaborator<'_, '_, '_> {
                 collected.last_position = Some(self.position_variable(name, Kind::First)?);
             }
         }
+
         Ok(())
     }
 
@@ -213,15 +219,18 @@ impl Elaborator<'_, '_, '_> {
         if let Some(known) = self.global_restrictions.get(&var) {
             return Ok(known.clone());
         }
+
         // Inside its own restriction, and inside a default, a variable is not restricted by it.
         if self.being_restricted.contains(&var) {
             return Ok(Vec::new());
         }
+
         let clause = self.global_where.get(&var).copied();
         if clause.is_none() && self.in_default {
             return Ok(Vec::new());
         }
         self.being_restricted.push(var);
+
         let restrictions = match clause {
             None => self.default_restriction(var),
             Some((expr, at)) => {
@@ -233,6 +242,7 @@ impl Elaborator<'_, '_, '_> {
                 meaning.map(|meaning| self.restrictions_of(&meaning))
             }
         };
+
         self.being_restricted.pop();
         let restrictions = restrictions?;
         self.global_restrictions.insert(var, restrictions.clone());
@@ -266,6 +276,7 @@ impl Elaborator<'_, '_, '_> {
                 return self.error("type", span, message);
             }
         };
+
         match value {
             Some(value) if value.abs() < 1 << 31 => Ok(value),
             _ => self.error("number", span, "this number is out of range".to_owned()),

@@ -44,17 +44,20 @@ impl Elaborator<'_, '_, '_> {
             }
             _ => return self.unknown_name(name, span),
         };
+
         if predicate.parameters.len() != arguments.len() {
             let (wanted, given) = (predicate.parameters.len(), arguments.len());
             let message = format!("`{name}` takes {wanted} arguments, {given} are given");
             return self.error("arguments", span, message);
         }
+
         let mut context = Context::default();
         let mut actuals = Vec::new();
         for (index, &argument) in arguments.iter().enumerate() {
             let order = predicate.parameters[index].order;
             actuals.push(self.actual(name, index, order, argument, &mut context)?);
         }
+
         let body = self.expand(&predicate, actuals)?;
         Ok(self.close(context, body))
     }
@@ -117,12 +120,14 @@ impl Elaborator<'_, '_, '_> {
             return Ok(meaning);
         }
         self.enter(predicate.name.span)?;
+
         let locals = std::mem::take(&mut self.locals);
         let now = std::mem::replace(&mut self.now, predicate.declared_at);
         let meaning = self.expand_body(predicate, &actuals);
         self.now = now;
         self.locals = locals;
         self.nesting -= 1;
+
         let meaning = meaning?;
         let instances = self.instances.entry(predicate.declared_at).or_default();
         if is_usual && instances.len() < MAX_INSTANCES {
@@ -131,6 +136,7 @@ impl Elaborator<'_, '_, '_> {
                 meaning: meaning.clone(),
             });
         }
+
         Ok(meaning)
     }
 
@@ -151,6 +157,7 @@ impl Elaborator<'_, '_, '_> {
             self.locals
                 .push((parameter.declared.name.text.clone(), binding));
         }
+
         for (index, parameter) in predicate.parameters.iter().enumerate() {
             let Binding::Variable(variable) = self.locals[index].1.clone() else {
                 continue;
@@ -168,6 +175,7 @@ impl Elaborator<'_, '_, '_> {
                 ..variable
             });
         }
+
         self.formula(predicate.body)
     }
 
@@ -177,6 +185,7 @@ impl Elaborator<'_, '_, '_> {
             return Some(instance.meaning.clone());
         }
         let mut pairs = Vec::new();
+
         for (old, new) in instance.actuals.iter().zip(actuals) {
             match (old, new) {
                 (Actual::Variable(old, old_implicit), Actual::Variable(new, new_implicit))
@@ -187,6 +196,7 @@ impl Elaborator<'_, '_, '_> {
                 _ => return None,
             }
         }
+
         pairs.sort_unstable();
         pairs.dedup();
         if pairs.windows(2).any(|pair| pair[0].0 == pair[1].0) {

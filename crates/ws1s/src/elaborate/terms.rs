@@ -179,9 +179,10 @@ impl Elaborator<'_, '_, '_> {
 
     /// Reports a number that is no position.
     pub(super) fn check_sign(&mut self, term: &Term, span: Span) -> Checked<()> {
-        match term.is_negative() {
-            true => self.negative(span),
-            false => Ok(()),
+        if term.is_negative() {
+            self.negative(span)
+        } else {
+            Ok(())
         }
     }
 
@@ -203,6 +204,7 @@ impl Elaborator<'_, '_, '_> {
             _ => amount,
         };
         let naming = &mut context.naming;
+
         match (operator, left) {
             (ArithmeticOperator::Plus | ArithmeticOperator::Minus, Typed::Term(term)) => {
                 Ok(Typed::Term(self.formulas.shift_term(term, signed, naming)))

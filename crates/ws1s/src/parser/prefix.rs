@@ -69,13 +69,12 @@ impl Parser<'_, '_, '_> {
             "{" => self.display()?,
             "empty" => {
                 self.next();
-                match self.eat("(") {
-                    true => {
-                        let inner = self.expr(0)?;
-                        self.expect(")")?;
-                        ExprKind::IsEmpty(inner)
-                    }
-                    false => ExprKind::Empty,
+                if self.eat("(") {
+                    let inner = self.expr(0)?;
+                    self.expect(")")?;
+                    ExprKind::IsEmpty(inner)
+                } else {
+                    ExprKind::Empty
                 }
             }
             "ex0" | "ex1" | "ex2" | "all0" | "all1" | "all2" => self.quantifier(keyword)?,
@@ -85,6 +84,7 @@ impl Parser<'_, '_, '_> {
             | "const_tree" | "tree_root" => return self.unsupported(keyword),
             _ => return self.expected("an expression"),
         };
+
         let span = start.to(self.tokens[self.at.saturating_sub(1)].1);
         Ok(self.push(kind, span))
     }
@@ -111,6 +111,7 @@ impl Parser<'_, '_, '_> {
                 ExprKind::Import(file, mapping)
             }
         };
+
         self.expect(")")?;
         Ok(kind)
     }
@@ -137,6 +138,7 @@ impl Parser<'_, '_, '_> {
                 return self.expected("an element");
             }
         }
+
         self.expect("}")?;
         Ok(ExprKind::Set(elements))
     }

@@ -105,6 +105,7 @@ fn compare(
             some_false |= expected == Some(false);
         }
     }
+
     match verdict {
         Verdict::Valid => assert!(!some_false, "{text}"),
         Verdict::Unsatisfiable => assert!(!some_true, "{text}"),

@@ -45,6 +45,7 @@ impl Formula {
             let body = Self::And(vec![definition, body.plain()]);
             Self::Quantifier(false, sort, var, Box::new(body))
         };
+
         match self {
             Self::Not(a) => Self::Not(boxed(a)),
             Self::And(formulas) => Self::And(all(formulas)),
@@ -56,9 +57,10 @@ impl Formula {
             }
             Self::Restricted(universal, sort, var, parts) => {
                 let (restriction, body) = (boxed(&parts.0), boxed(&parts.1));
-                let body = match universal {
-                    true => Self::Implies(restriction, body),
-                    false => Self::And(vec![*restriction, *body]),
+                let body = if *universal {
+                    Self::Implies(restriction, body)
+                } else {
+                    Self::And(vec![*restriction, *body])
                 };
                 Self::Quantifier(*universal, *sort, *var, Box::new(body))
             }
@@ -197,6 +199,7 @@ impl Random {
             return self.binding(depth);
         }
         let sub = |random: &mut Self| Box::new(random.formula(depth - 1));
+
         match self.next(10) {
             0 => Formula::Not(sub(self)),
             1 | 2 => Formula::And(vec![*sub(self), *sub(self)]),
@@ -271,6 +274,7 @@ impl Random {
             let (term, modulus) = (Box::new(self.term(0)), Box::new(self.term(0)));
             return Term::Modulo(term, amount, modulus);
         }
+
         if rich && choice < 4 {
             let set = Box::new(self.set(0));
             return if choice == 2 {
@@ -279,6 +283,7 @@ impl Random {
                 Term::Max(set)
             };
         }
+
         match self.var(Sort::First) {
             Some(var) if choice < 7 => Term::Var(var),
             _ => Term::Number(self.next(3) as u32),
@@ -295,6 +300,7 @@ impl Random {
                 _ => Set::Minus(left, right),
             };
         }
+
         let rich = self.language == Language::Terms && depth > 0;
         if rich && choice == 3 {
             return Set::ShiftUp(Box::new(self.set(0)));
@@ -337,6 +343,7 @@ fn formula_text(formula: &Formula, predicates: &mut Vec<String>) -> String {
         let texts = formulas.iter().map(|f| formula_text(f, predicates));
         format!("({})", texts.collect::<Vec<_>>().join(operator))
     };
+
     match formula {
         Formula::Constant(value) => value.to_string(),
         Formula::Bool(var) => format!("v{var}"),

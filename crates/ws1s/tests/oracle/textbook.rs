@@ -120,6 +120,7 @@ impl Dfa {
             }
             accepting = next;
         }
+
         let step = |states: &Vec<usize>, letter: usize| {
             let mut next: Vec<usize> = states
                 .iter()
@@ -131,6 +132,7 @@ impl Dfa {
             next.dedup();
             next
         };
+
         let accepts = |states: &Vec<usize>| states.iter().any(|&state| accepting[state]);
         explore(vec![0], self.n_tracks, step, accepts).minimal()
     }
@@ -153,6 +155,7 @@ impl Dfa {
             }
             n_classes = numbers.len();
         }
+
         let step = |state: &usize, letter: usize| {
             let target = classes[self.steps[*state][letter]];
             classes
@@ -160,6 +163,7 @@ impl Dfa {
                 .position(|&class| class == target)
                 .expect("a class has a state")
         };
+
         explore(0, self.n_tracks, step, |state| self.accepting[*state])
     }
 }
@@ -188,6 +192,7 @@ fn explore<S: Ord + Clone>(
         }
         steps.push(row);
     }
+
     Dfa {
         accepting: states.iter().map(accepts).collect(),
         steps,
@@ -353,12 +358,11 @@ impl Builder {
                         0 => (free, track),
                         _ => (track, free),
                     };
-                    let shift = match up {
-                        true => self.successor(from, to),
-                        false => {
-                            let both = self.zero(from).and(&self.zero(to));
-                            self.successor(to, from).or(&both)
-                        }
+                    let shift = if up {
+                        self.successor(from, to)
+                    } else {
+                        let both = self.zero(from).and(&self.zero(to));
+                        self.successor(to, from).or(&both)
                     };
                     dfa = dfa.and(&shift).exists(from);
                 }

@@ -108,6 +108,7 @@ impl Bench<'_> {
                 }
             }
         }
+
         Ok(rows)
     }
 
@@ -130,6 +131,7 @@ impl Bench<'_> {
             size,
             variant,
         };
+
         let asked = model.promela.is_some() && question.is_for_spin(size);
         let spin = self.spin.as_ref().filter(|_| asked);
         let others = question.kind == Kind::Safety && !self.options.quick;
@@ -161,6 +163,7 @@ impl Bench<'_> {
             time_ratio: None,
             problems: Vec::new(),
         };
+
         row.time_ratio = row.ratio(self.suite.min_seconds_for_ratio);
         row.problems = row.find_problems(model, question);
         Ok(row)
@@ -193,6 +196,7 @@ impl Bench<'_> {
         let series = |flags| (self.series(task, flags), Ok(()));
         let mut ours: Vec<_> = flags.into_iter().flatten().map(series).collect();
         let mut verifier = spin.map(|spin| spin.verifier(task)).transpose()?;
+
         for _ in 0..self.options.runs {
             for (series, answer) in &mut ours {
                 if answer.is_ok() {
@@ -205,6 +209,7 @@ impl Bench<'_> {
                 verifier = Some(Err(reason));
             }
         }
+
         let mut results = ours.into_iter().map(|(series, answer)| match answer {
             Ok(()) => series.result().map(Ok),
             Err(reason) => Ok(Err(reason)),
@@ -248,6 +253,7 @@ impl Bench<'_> {
             "compile s",
             "Stateright s",
         ]);
+
         for row in rows {
             table.add(self.cells(row));
         }
@@ -312,6 +318,7 @@ impl Bench<'_> {
                 .filter_map(|row| row.time_ratio)
                 .collect::<Vec<f64>>()
         };
+
         let min_seconds = self.suite.min_seconds_for_ratio;
         let speed_ups = rows.iter().filter_map(|row| row.speed_up(min_seconds));
         let speed_ups = speed_ups.collect();
@@ -322,6 +329,7 @@ impl Bench<'_> {
                 .filter_map(|row| bytes_ratio(row, of(row)))
                 .collect::<Vec<f64>>()
         };
+
         vec![
             ("CPU time, safety", times(&|row| row.question == "safety")),
             (
@@ -398,12 +406,14 @@ impl Row {
                 fair.report.verdict, question.verdict
             ));
         }
+
         for other in [&self.fair_reduced, &self.two_threads] {
             let other = answered(other).filter(|other| other.report.verdict != question.verdict);
             if let Some(other) = other {
                 complain(format!("{} says {}", other.command, other.report.verdict));
             }
         }
+
         let variants = [&self.spin, &self.collapse, &self.reduced];
         for answer in variants.into_iter().flatten().flatten() {
             let report = &answer.report;
@@ -414,6 +424,7 @@ impl Row {
                 complain(format!("Spin finds {} errors", report.errors));
             }
         }
+
         let third = answered(&self.stateright);
         if let Some(third) = third.filter(|third| third.report.verdict != question.verdict) {
             complain(format!("Stateright says {}", third.report.verdict));
@@ -432,6 +443,7 @@ impl Row {
             let theirs = third.report.states;
             complain(format!("we have {states} states, Stateright has {theirs}"));
         }
+
         for answer in [&self.spin, &self.collapse].into_iter().flatten().flatten() {
             let stored = answer.report.stored;
             if stored != states + model.extra_states {
@@ -441,6 +453,7 @@ impl Row {
                 ));
             }
         }
+
         problems
     }
 }

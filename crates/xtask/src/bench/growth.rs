@@ -61,6 +61,7 @@ fn measure(fair: &Fair, growth: &Growth, options: &Options) -> Result<Vec<Point>
             *answer = series.run()?;
         }
     }
+
     let point = |(&value, (series, answer)): (&u64, (FairSeries<'_>, Result<(), String>))| {
         let fair = match answer {
             Ok(()) => Ok(series.result()?),
@@ -73,6 +74,7 @@ fn measure(fair: &Fair, growth: &Growth, options: &Options) -> Result<Vec<Point>
             fair,
         })
     };
+
     values.iter().zip(all).map(point).collect()
 }
 
@@ -83,6 +85,7 @@ fn print(growth: &Growth, points: &[Point], suite: &Suite) {
         growth.native,
         growth.fair_flags().join(" ")
     );
+
     let mut table = Table::new(&[
         &growth.parameter,
         "verdict",
@@ -94,6 +97,7 @@ fn print(growth: &Growth, points: &[Point], suite: &Suite) {
         "peak MB",
         "B/state",
     ]);
+
     for point in points {
         table.add(cells(point, suite.min_states_for_bytes));
     }
@@ -107,6 +111,7 @@ fn conclusion(growth: &Growth, points: &[Point], suite: &Suite) -> String {
         let fair = point.fair.as_ref().ok()?;
         (fair.seconds >= suite.min_seconds_for_ratio).then_some((point.value, fair))
     });
+
     match growth.grows {
         Grows::States => {
             let by_states = |(_, fair): (u64, &FairResult)| {
@@ -136,6 +141,7 @@ fn cells(point: &Point, min_states_for_bytes: u64) -> Vec<String> {
             return cells;
         }
     };
+
     let each = |n: Option<u64>, unit: f64| {
         let n = n.filter(|&n| n > 0);
         or_dash(n, |n| figure(fair.seconds * unit / n as f64))

@@ -50,6 +50,7 @@ pub(super) fn run(command: &mut Command, limits: Limits) -> Result<Run> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+
     // SAFETY: between fork and exec only `setrlimit` is called, which is async-signal-safe.
     unsafe { command.pre_exec(move || restrict(limits)) };
     let start = Instant::now();

@@ -70,6 +70,7 @@ impl Options {
             suite: PathBuf::from("bench/suite.toml"),
             fair: None,
         };
+
         let mut rest = arguments.iter();
         while let Some(&option) = rest.next() {
             if option == "--quick" {
@@ -88,6 +89,7 @@ impl Options {
                 _ => bail!("`{option}` is unknown"),
             }
         }
+
         if options.runs == 0 {
             options.runs = if options.quick { 1 } else { 3 };
         }

@@ -85,6 +85,7 @@ pub fn predicate(options: &Options) -> Result<()> {
     let fair = options.fair(&suite)?;
     let mut record = options.open_record("predicate")?;
     record.add(&json!({ "benchmark": "predicate" }))?;
+
     let heads = [
         "model",
         "solver",
@@ -95,6 +96,7 @@ pub fn predicate(options: &Options) -> Result<()> {
         "remembered",
         "s",
     ];
+
     let mut table = Table::new(&heads);
     for system in SYSTEMS {
         let name = system.name;
@@ -123,6 +125,7 @@ pub fn predicate(options: &Options) -> Result<()> {
             ]);
         }
     }
+
     println!("{table}");
     Ok(())
 }
@@ -166,6 +169,7 @@ fn measure(
             .find_map(|remark| number_before(remark, word));
         found.unwrap_or(0)
     };
+
     Ok(Point {
         model: model.to_owned(),
         solver: solver.to_owned(),

@@ -32,9 +32,10 @@ impl Bench<'_> {
         let models = self.suite.model.iter();
         for model in models.filter(|model| self.options.wants(&model.name)) {
             for question in &model.reduced {
-                let sizes = match self.options.quick {
-                    true => &question.quick,
-                    false => &question.sizes,
+                let sizes = if self.options.quick {
+                    &question.quick
+                } else {
+                    &question.sizes
                 };
                 for &size in sizes {
                     eprintln!("{} {size}: {}, reduced", model.name, question.title());
@@ -54,6 +55,7 @@ impl Bench<'_> {
             size,
             variant: Variant::Reduced,
         };
+
         let asked = model.promela.is_some() && question.is_for_spin(size);
         let spin = self.spin.as_ref().filter(|_| asked);
         let reduced = spin.map(|spin| match spin.verifier(task)? {
@@ -63,6 +65,7 @@ impl Bench<'_> {
             },
             Err(reason) => Ok(Err(reason)),
         });
+
         let mut row = ReducedRow {
             model: model.name.clone(),
             size,
@@ -72,6 +75,7 @@ impl Bench<'_> {
             reduced: reduced.transpose()?,
             problems: Vec::new(),
         };
+
         row.problems = row.find_problems();
         Ok(row)
     }

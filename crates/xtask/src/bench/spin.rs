@@ -170,6 +170,7 @@ impl Spin {
             task.size,
             task.variant.name()
         );
+
         let directory = self.root.join("target/bench").join(name);
         fs::create_dir_all(&directory)?;
         let generate = generate_flags(task);
@@ -187,6 +188,7 @@ impl Spin {
             );
             Ok(run.cpu_seconds)
         };
+
         let seconds = in_directory("spin", &generate, &["-a", path])?
             + in_directory("gcc", &compile, &["-o", "pan", "pan.c"])?;
         Ok(Verifier {
@@ -335,6 +337,7 @@ mod tests {
             question: Vec::new(),
             reduced: Vec::new(),
         };
+
         let question = Question {
             kind,
             fairness: fairness.to_owned(),
@@ -345,12 +348,14 @@ mod tests {
             quick: Vec::new(),
             spin_sizes: None,
         };
+
         let task = Task {
             model: &model,
             question: &question,
             size: 4,
             variant,
         };
+
         [generate_flags(task), compile_flags(task), run_flags(task)].map(|flags| flags.join(" "))
     }
 

@@ -91,6 +91,7 @@ impl Stateright {
             peak_rss_bytes = peak_rss_bytes.max(run.peak_rss_bytes);
             last = run.stdout;
         }
+
         Ok(Ok(StaterightResult {
             command: format!("stateright-twins {}", arguments.join(" ")),
             report: serde_json::from_str(&last).context("the output of `stateright-twins`")?,

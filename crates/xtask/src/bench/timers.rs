@@ -86,6 +86,7 @@ pub fn timers(options: &Options) -> Result<()> {
     let fair = options.fair(&suite)?;
     let mut record = options.open_record("timers")?;
     record.add(&json!({ "benchmark": "timers", "runs": options.runs }))?;
+
     let mut table = Table::new(&[
         "model",
         "t-fairness",
@@ -96,6 +97,7 @@ pub fn timers(options: &Options) -> Result<()> {
         "MB",
         "s",
     ]);
+
     let wanted = |case: &&Case| options.wants(case.name) && (case.is_quick || !options.quick);
     for case in CASES.iter().filter(wanted) {
         let mut verdicts = Vec::new();
@@ -121,6 +123,7 @@ pub fn timers(options: &Options) -> Result<()> {
             table.add(spin_cells(case, &report, seconds));
         }
     }
+
     println!("{table}");
     Ok(())
 }
@@ -175,6 +178,7 @@ fn spin(case: &Case, limits: Limits) -> Result<Option<(PanReport, f64)>> {
     let root = architecture::root();
     let directory = root.join("target/bench").join(case.name.replace(' ', "-"));
     fs::create_dir_all(&directory)?;
+
     let mut defines: Vec<String> = Vec::new();
     for (name, value) in case.defines {
         defines.push(format!("-D{name}={value}"));
@@ -183,6 +187,7 @@ fn spin(case: &Case, limits: Limits) -> Result<Option<(PanReport, f64)>> {
         let delays: u64 = case.defines.iter().map(|(_, value)| value).sum();
         defines.push(format!("-DRETRY={}", delays + 1));
     }
+
     let path = root.join(case.promela);
     let path = path.to_str().context("paths must be UTF-8")?;
     let step =
@@ -191,6 +196,7 @@ fn spin(case: &Case, limits: Limits) -> Result<Option<(PanReport, f64)>> {
     generate.extend(["-o3", "-a", path]);
     step("spin", &generate)?;
     step("gcc", &["-O2", "-w", "-DNOREDUCE", "-o", "pan", "pan.c"])?;
+
     let (output, seconds) = step("./pan", &["-a", "-m1000000"])?;
     let report = pan::parse(&output).context("the output of Spin's verifier")?;
     Ok(Some((report, seconds)))

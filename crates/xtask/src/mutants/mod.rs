@@ -90,6 +90,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         counts: Mutex::default(),
     }
     .judge_all(numbers.collect())?;
+
     counts.print();
     if counts.survived > 0 {
         bail!("{} mutants survived", counts.survived);
@@ -201,6 +202,7 @@ impl Inquiry<'_> {
             Role::Open if self.explore => self.first_killer(number)?,
             Role::Open => None,
         };
+
         if let Some(killer) = killer {
             self.count(|counts| counts.killed += 1);
             println!("killed      {}: {killer}", mutant.name);
@@ -208,6 +210,7 @@ impl Inquiry<'_> {
             self.count(|counts| counts.survived += 1);
             println!("SURVIVED    {} ({})", mutant.name, mutant.file);
         }
+
         Ok(())
     }
 

@@ -43,6 +43,7 @@ pub fn write(root: &Path, copy: &Path, mutants: &[Mutant]) -> Result<()> {
             *content = mutated(text, &own)?.into_bytes();
         }
     }
+
     if let Some(lost) = mutants.iter().find(|m| !texts.contains_key(&m.file)) {
         bail!("`{}`: there is no file `{}`", lost.name, lost.file);
     }
@@ -58,6 +59,7 @@ pub fn write(root: &Path, copy: &Path, mutants: &[Mutant]) -> Result<()> {
             fs::write(&path, content).with_context(|| path.display().to_string())?;
         }
     }
+
     Ok(())
 }
 
@@ -104,6 +106,7 @@ fn mutated(text: &str, mutants: &[(usize, &Mutant)]) -> Result<String> {
         result.push_str(&choice(find, &choices));
         end = at + find.len();
     }
+
     result.push_str(&text[end..]);
     Ok(result)
 }

@@ -68,15 +68,18 @@ impl Suites {
             let programs = BTreeMap::new();
             return Ok(Self { programs });
         }
+
         let mut cargo = Command::new("cargo");
         cargo.args(["test", "--no-run", "--message-format=json", "--quiet"]);
         cargo.args(selection(wanted)?);
+
         let built = cargo
             .current_dir(copy)
             .env("CARGO_TARGET_DIR", target)
             .stderr(Stdio::inherit())
             .output()
             .context("cargo could not be started")?;
+
         let messages = String::from_utf8(built.stdout)?;
         if !built.status.success() {
             messages.lines().filter_map(error_text).for_each(|text| {
@@ -114,6 +117,7 @@ impl Suites {
             Some(number) => command.env(SWITCH, number.to_string()),
             None => command.env_remove(SWITCH),
         };
+
         limit_memory(&mut command);
         let mut child = command.spawn().context(name.to_owned())?;
         let lines = lines_of(&mut child)?;
@@ -138,6 +142,7 @@ impl Suites {
                 }
             }
         };
+
         child.kill()?;
         child.wait()?;
         Ok(end)

@@ -83,6 +83,7 @@ impl<'a> Listing<'a> {
             commands.extend(commands_of(model, abstraction, graph, transition));
         }
         name_events(model, abstraction, &slots, &mut commands);
+
         let mut seen = BTreeMap::new();
         let mut property = property;
         for (atom, meaning) in atoms {
@@ -94,6 +95,7 @@ impl<'a> Listing<'a> {
                 AtomTerm::Taken(_) => property = None,
             }
         }
+
         let meanings = abstraction.domain.predicates.iter();
         let meanings = meanings.map(|p| (p.name.clone(), super::super::show(&p.term)));
         let initial = graph.states[..graph.n_initial].iter();
@@ -199,16 +201,19 @@ fn commands_of(
         source: i64::from(model.step_of(*command).source.0),
         target: i64::from(model.step_of(*command).target.0),
     };
+
     let movers: Vec<Mover> = description.commands.iter().map(mover).collect();
     let mut own = Own::new();
     for (slot, (var, _)) in abstraction.domain.kept.iter().enumerate() {
         let found = description.sources.iter().find(|source| source.0 == *var);
         own.extend(found.map(|(_, source)| (slot, *source)));
     }
+
     // Until it gets its name, an event is the number of its transition.
     let event = (movers.len() > 1).then(|| transition.to_string());
     let abstracted = abstraction.commands[transition].clone();
     let mut printed = Vec::new();
+
     for choice in combinations(&abstracted.choices) {
         let guard = simplified(&fix(&abstracted.guard, &choice, &own));
         if guard == Abstract::Const(0) {
@@ -231,6 +236,7 @@ fn commands_of(
             cases,
         });
     }
+
     printed
 }
 
@@ -299,6 +305,7 @@ fn cases_of(
             assignments: Vec::new(),
         }];
     }
+
     let relevant: Vec<usize> = relevant.into_iter().collect();
     let mut rows: BTreeMap<Vec<i64>, BTreeSet<Vec<i64>>> = BTreeMap::new();
     let mut keys: BTreeSet<Vec<i64>> = BTreeSet::new();
@@ -315,6 +322,7 @@ fn cases_of(
         }
         keys.insert(key);
     }
+
     let case = |(row, possible): (Vec<i64>, BTreeSet<Vec<i64>>)| {
         let impossible: Vec<&Vec<i64>> = keys.difference(&possible).collect();
         let values = asked.iter().zip(&row);
@@ -325,6 +333,7 @@ fn cases_of(
                 .collect(),
         }
     };
+
     rows.into_iter().map(case).collect()
 }
 
@@ -338,6 +347,7 @@ fn cover(slots: &[usize], inside: &BTreeSet<Vec<i64>>, outside: &[&Vec<i64>]) ->
         entries.all(|(wanted, value)| wanted.is_none_or(|wanted| wanted == *value))
     };
     let mut cubes: Vec<Vec<Option<i64>>> = Vec::new();
+
     for key in inside {
         if cubes.iter().any(|cube| matches(cube, key)) {
             continue;
@@ -351,6 +361,7 @@ fn cover(slots: &[usize], inside: &BTreeSet<Vec<i64>>, outside: &[&Vec<i64>]) ->
         }
         cubes.push(cube);
     }
+
     let term = |cube: &Vec<Option<i64>>| {
         let literals = slots.iter().zip(cube);
         let literals = literals.filter_map(|(slot, value)| Some(has_value(*slot, (*value)?)));
@@ -403,11 +414,13 @@ pub(crate) fn simplified(term: &Abstract) -> Abstract {
             _ => Abstract::Or(kept),
         }
     };
+
     if !mentions_slots(term)
         && let Some(value) = term.eval(&[], &[])
     {
         return Abstract::Const(value);
     }
+
     match term {
         Abstract::And(parts) => join(parts, 0),
         Abstract::Or(parts) => join(parts, 1),

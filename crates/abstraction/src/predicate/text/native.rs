@@ -23,6 +23,7 @@ pub fn native(listing: &Listing<'_>) -> String {
             names.join(", ")
         )
     };
+
     let notation = Notation {
         listing,
         and: " && ",
@@ -32,6 +33,7 @@ pub fn native(listing: &Listing<'_>) -> String {
         at: &at,
         choose: &|a, b, c| format!("(if {a} then {b} else {c})"),
     };
+
     let mut out =
         String::from("// A finite abstraction. Every run of the original is one of this model.\n");
     declare(&notation, &mut out);
@@ -39,6 +41,7 @@ pub fn native(listing: &Listing<'_>) -> String {
     for position in 0..model.parts().processes.len() {
         process(&notation, ProcessId::new(position), &mut out);
     }
+
     if let Some((name, formula)) = &listing.property {
         for (atom, term) in &listing.atoms {
             let _ = writeln!(out, "def p{} = {}", atom.index(), notation.condition(term));
@@ -46,6 +49,7 @@ pub fn native(listing: &Listing<'_>) -> String {
         let names = |atom: base::AtomId| format!("p{}", atom.index());
         let _ = writeln!(out, "property {name}: {}", formula.display(&names));
     }
+
     out
 }
 
@@ -69,6 +73,7 @@ fn declare(notation: &Notation<'_, '_>, out: &mut String) {
         let comment = meaning.map_or(String::new(), |(_, text)| format!("  // {text}"));
         let _ = writeln!(out, "var {name} : {ty} = {initial}{comment}");
     }
+
     if let Some(condition) = listing.initial_condition() {
         let _ = writeln!(out, "init {}", notation.condition(&condition));
     }
@@ -118,9 +123,10 @@ fn process(notation: &Notation<'_, '_>, id: ProcessId, out: &mut String) {
 fn declare_events(listing: &Listing<'_>, out: &mut String) {
     for command in &listing.commands {
         if let (Some(event), false) = (&command.event, command.cases.is_empty()) {
-            let argument = match needs_argument(listing.model, command) {
-                true => "(0..1)",
-                false => "",
+            let argument = if needs_argument(listing.model, command) {
+                "(0..1)"
+            } else {
+                ""
             };
             let _ = writeln!(out, "event {event}{argument}");
         }
@@ -172,9 +178,10 @@ fn parameters(model: &Model, mover: &Mover) -> String {
             format!("{name} in {value}..{value}")
         })
         .collect();
-    match parameters.is_empty() {
-        true => String::new(),
-        false => format!("({})", parameters.join(", ")),
+    if parameters.is_empty() {
+        String::new()
+    } else {
+        format!("({})", parameters.join(", "))
     }
 }
 
@@ -193,12 +200,14 @@ fn step(
     }
     let mut guards: Vec<String> = own.into_iter().collect();
     guards.push(notation.condition(&command.guard));
+
     let mut effect = Vec::new();
     let mut targets: Vec<(usize, String)> = command
         .assignments
         .iter()
         .map(|(slot, value)| (*slot, notation.value_for(*slot, value)))
         .collect();
+
     match command.cases.as_slice() {
         [only] => {
             guards.push(notation.condition(&only.condition));
@@ -212,16 +221,20 @@ fn step(
             }
         }
     }
+
     guards.retain(|guard| guard != "true");
     if guards.len() > 1 {
         // A condition may be a disjunction.
         let in_brackets = |guard: &String| format!("({guard})");
         guards = guards.iter().map(in_brackets).collect();
     }
-    let guard = match guards.is_empty() {
-        true => String::new(),
-        false => format!(" when {}", guards.join(" && ")),
+
+    let guard = if guards.is_empty() {
+        String::new()
+    } else {
+        format!(" when {}", guards.join(" && "))
     };
+
     if !targets.is_empty() {
         let names: Vec<&str> = targets
             .iter()
@@ -230,9 +243,11 @@ fn step(
         let values: Vec<&str> = targets.iter().map(|(_, value)| value.as_str()).collect();
         effect.push(format!("{} := {}", names.join(", "), values.join(", ")));
     }
-    let effect = match effect.is_empty() {
-        true => String::new(),
-        false => format!(" {{ {} }}", effect.join("; ")),
+
+    let effect = if effect.is_empty() {
+        String::new()
+    } else {
+        format!(" {{ {} }}", effect.join("; "))
     };
     let target = &model.process_of(mover.instance).locations[mover.target as usize];
     let name = &model.step_of(mover.command).name;
@@ -251,9 +266,10 @@ fn choice(notation: &Notation<'_, '_>, cases: &[Case]) -> String {
             conditions.push(format!("(row == {number} -> {condition})"));
         }
     }
-    let condition = match conditions.is_empty() {
-        true => String::new(),
-        false => format!(" where {}", conditions.join(" && ")),
+    let condition = if conditions.is_empty() {
+        String::new()
+    } else {
+        format!(" where {}", conditions.join(" && "))
     };
     format!("let row = choose row in 0..{}{condition}", cases.len() - 1)
 }

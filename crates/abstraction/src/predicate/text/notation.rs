@@ -110,9 +110,10 @@ impl Notation<'_, '_> {
 
     /// What is assigned to a slot.
     pub(crate) fn value_for(&self, slot: usize, term: &Abstract) -> String {
-        match self.is_truth(slot) {
-            true => self.condition(term),
-            false => self.number(term),
+        if self.is_truth(slot) {
+            self.condition(term)
+        } else {
+            self.number(term)
         }
     }
 }

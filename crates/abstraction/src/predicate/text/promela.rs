@@ -27,10 +27,12 @@ pub fn promela(listing: &Listing<'_>) -> String {
         at: &at,
         choose: &|a, b, c| format!("(({a}) -> ({b}) : ({c}))"),
     };
+
     let mut out = String::from(
         "/* A finite abstraction. Every run of the original is one of this model. */\n",
     );
     let has_one_start = listing.initial.len() == 1;
+
     for (slot, (name, values, location)) in listing.slots.iter().enumerate() {
         let ty = match (location, values.as_slice()) {
             (None, [0, 1]) => "bool",
@@ -42,6 +44,7 @@ pub fn promela(listing: &Listing<'_>) -> String {
         };
         let _ = writeln!(out, "{ty} {name}{start};");
     }
+
     if !has_one_start {
         let _ = writeln!(out, "bool started = false;");
     }
@@ -52,6 +55,7 @@ pub fn promela(listing: &Listing<'_>) -> String {
             .iter()
             .map(move |case| own + case.assignments.len())
     });
+
     for number in 0..sizes.max().unwrap_or(0) {
         let _ = writeln!(out, "hidden int v{number};");
     }
@@ -61,6 +65,7 @@ pub fn promela(listing: &Listing<'_>) -> String {
     if !has_one_start {
         start(listing, &mut out);
     }
+
     if let Some((name, formula)) = &listing.property {
         for (atom, term) in &listing.atoms {
             // Before the start nothing has happened yet, so nothing is wrong.
@@ -69,11 +74,13 @@ pub fn promela(listing: &Listing<'_>) -> String {
         }
         let names = |atom: base::AtomId| format!("p{}", atom.index());
         let text = formula.display(&names).to_string();
-        let _ = match has_one_start {
-            true => writeln!(out, "ltl {name} {{ {text} }}"),
-            false => writeln!(out, "ltl {name} {{ (!started) U (started && ({text})) }}"),
+        let _ = if has_one_start {
+            writeln!(out, "ltl {name} {{ {text} }}")
+        } else {
+            writeln!(out, "ltl {name} {{ (!started) U (started && ({text})) }}")
         };
     }
+
     out
 }
 
@@ -104,6 +111,7 @@ fn proctype(
         1 => "",
         _ => "started && ",
     };
+
     for command in &listing.commands {
         if command.movers[0].instance != instance {
             continue;
@@ -141,5 +149,6 @@ fn proctype(
             );
         }
     }
+
     let _ = writeln!(out, "  :: false -> skip\n  od\n}}");
 }

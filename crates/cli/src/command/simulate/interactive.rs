@@ -61,13 +61,14 @@ impl<'a, R: BufRead> Session<'a, R> {
             "?" | "h" | "help" => output::print(HELP),
             "s" => output::print(&format!("{}\n", walk.state_text())),
             "f" => self.show_obligations(walk),
-            "b" => match walk.back() {
-                true => {
+            "b" => {
+                if walk.back() {
                     output::print(&format!("back to: {}\n", walk.state_text()))?;
                     self.show_steps(walk)
+                } else {
+                    output::print("this is the start\n")
                 }
-                false => output::print("this is the start\n"),
-            },
+            }
             "r" if n_steps == 0 => output::print("no step is possible\n"),
             "r" => {
                 let choice = self.random.below(n_steps);
@@ -136,6 +137,7 @@ impl<'a, R: BufRead> Session<'a, R> {
         }
         text += "which one? (a number, r for any, q to quit)\n";
         output::print(&text)?;
+
         while let Some(line) = self.ask()? {
             match (line.as_str(), line.parse::<usize>()) {
                 ("q", _) => return Ok(None),
@@ -149,6 +151,7 @@ impl<'a, R: BufRead> Session<'a, R> {
                 _ => output::print(&format!("a number from 1 to {}\n", initial.len()))?,
             }
         }
+
         Ok(None)
     }
 

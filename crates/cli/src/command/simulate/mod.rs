@@ -46,6 +46,7 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
             None => return Ok(Status::Success),
         }
     };
+
     if let Some(path) = &options.trace {
         trace_file::write(path, &walk.store())?;
     }

@@ -65,6 +65,7 @@ impl Translator<'_> {
             self.asm.test(R::Rax, R::Rax);
             return Cond::Equal;
         }
+
         let (lowest, highest) = (mask.trailing_zeros(), 63 - mask.leading_zeros());
         let byte = lowest / 8;
         if highest / 8 == byte {
@@ -79,6 +80,7 @@ impl Translator<'_> {
             self.asm.alu32_imm(Alu::Cmp, R::Rax, value.into());
             return Cond::Equal;
         }
+
         let byte = byte.min(4);
         if highest < 8 * (byte + 4) {
             let (mask, value) = ((mask >> (byte * 8)) as u32, (value >> (byte * 8)) as u32);
@@ -87,6 +89,7 @@ impl Translator<'_> {
             self.asm.alu32_imm(Alu::Cmp, R::Rax, value);
             return Cond::Equal;
         }
+
         self.asm.load(R::Rax, Mem(base, start));
         self.keep_bits(mask);
         self.alu_constant(Alu::Cmp, R::Rax, value as i64);
@@ -122,16 +125,18 @@ impl Translator<'_> {
         let field = self.tables.fields[field as usize];
         let word = word_of(piece.words, field.word);
         if let Some(value) = piece.allocation.constant(src) {
-            match field.contains(value) {
-                true => self.store_bits(
+            if field.contains(value) {
+                self.store_bits(
                     word,
                     field.mask << field.shift,
                     field.encode(value) << field.shift,
-                ),
-                false => self.asm.jump(piece.exits.fail),
+                )
+            } else {
+                self.asm.jump(piece.exits.fail)
             }
             return;
         }
+
         self.get_into(piece, R::Rdx, src);
         if (field.lo, field.hi) != (i64::MIN, i64::MAX) {
             if field.lo != 0 {
@@ -144,6 +149,7 @@ impl Translator<'_> {
                 self.alu_constant(Alu::Add, R::Rdx, field.lo.wrapping_sub(field.offset));
             }
         }
+
         if field.mask != 0 {
             self.asm.shift(Shift::Left, R::Rdx, field.shift);
             self.merge_bits(word, field.mask << field.shift);
@@ -241,6 +247,7 @@ impl Translator<'_> {
             }
             self.merge_bits(word_of(words, segment.word), segment.mask());
         }
+
         let length = self.tables.fields[channel.length as usize];
         let word = word_of(words, length.word);
         self.asm.load(R::Rax, word);

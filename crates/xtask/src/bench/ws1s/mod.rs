@@ -45,6 +45,7 @@ pub fn ws1s(options: &Options) -> Result<()> {
     }
     let folder = architecture::root().join("target/bench-ws1s");
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+
     let mut record = options.open_record("ws1s")?;
     record.add(&json!({ "benchmark": "ws1s", "runs": options.runs, "mona": has_mona }))?;
     let bench = Bench {
@@ -53,12 +54,14 @@ pub fn ws1s(options: &Options) -> Result<()> {
         has_mona,
         folder,
     };
+
     bench.start_up(&mut record)?;
     let rows = bench.families(FAMILIES, &mut record)?;
     bench.print(
         "Formulas in which little or nothing can be pushed in",
         &rows,
     );
+
     let pushed = bench.families(PUSHED, &mut record)?;
     bench.print("Formulas whose quantifiers can be pushed in", &pushed);
     let differ = |row: &&Row| !row.agrees();
@@ -120,11 +123,13 @@ impl Bench<'_> {
     fn start_up(&self, record: &mut Record) -> Result<()> {
         let file = self.write("start", "true;\n")?;
         let fair = self.calls(&mut self.fair_on(&file), STARTS)?;
-        let mona = match self.has_mona {
-            true => Some(self.calls(&mut mona_on(&file), STARTS)?),
-            false => None,
+        let mona = if self.has_mona {
+            Some(self.calls(&mut mona_on(&file), STARTS)?)
+        } else {
+            None
         };
         record.add(&json!({ "start_up": { "fair": fair, "mona": mona } }))?;
+
         let show = |calls: &Calls| {
             format!(
                 "{:.2} ms of CPU time, {:.2} ms on the clock",
@@ -132,6 +137,7 @@ impl Bench<'_> {
                 calls.wall_seconds * 1e3
             )
         };
+
         println!(
             "Start-up: {}; MONA: {}\n",
             show(&fair),
@@ -164,9 +170,10 @@ impl Bench<'_> {
         let file = self.write(&name, &(about + &(family.text)(size)))?;
         let n_runs = self.options.runs;
         let fair = self.calls(&mut self.fair_on(&file), n_runs)?;
-        let mona = match self.has_mona {
-            true => Some(self.calls(&mut mona_on(&file), n_runs)?),
-            false => None,
+        let mona = if self.has_mona {
+            Some(self.calls(&mut mona_on(&file), n_runs)?)
+        } else {
+            None
         };
         let answered = mona
             .as_ref()
@@ -211,6 +218,7 @@ impl Bench<'_> {
                 break;
             }
         }
+
         Ok(Calls {
             answer,
             seconds: median(&cpu).unwrap_or_default(),
@@ -225,6 +233,7 @@ impl Bench<'_> {
         let mut table = Table::new(&[
             "family", "n", "verdict", "fair s", "MONA s", "ratio", "fair MB", "MONA MB",
         ]);
+
         for row in rows {
             let seconds = |calls: &Calls| match &calls.answer {
                 Ok(_) => figure(calls.seconds),
@@ -244,6 +253,7 @@ impl Bench<'_> {
                 or_dash(mona, megabytes),
             ]);
         }
+
         println!("{table}");
         let ratios: Vec<f64> = rows.iter().filter_map(Row::counted).collect();
         let mean = or_dash(geometric_mean(&ratios), figure);
