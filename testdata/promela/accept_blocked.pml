@@ -1,4 +1,4 @@
-/* A process that waits at an accept label for ever: the last state repeats, and is accepting. */
+/* A process that waits at an accept label forever: the last state repeats, and is accepting. */
 byte x;
 
 active proctype A() {

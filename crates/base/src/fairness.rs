@@ -9,11 +9,11 @@ pub enum FairnessKind {
     /// Every run is fair.
     #[default]
     None,
-    /// Each process enabled from some point on for ever moves infinitely often.
+    /// Each process enabled from some point on forever moves infinitely often.
     WeakProcess,
     /// Each process enabled infinitely often moves infinitely often.
     StrongProcess,
-    /// Each action enabled from some point on for ever is taken infinitely often.
+    /// Each action enabled from some point on forever is taken infinitely often.
     Weak,
     /// Each action enabled infinitely often is taken infinitely often.
     Strong,
@@ -53,7 +53,7 @@ pub struct Fairness {
     pub kind: FairnessKind,
     /// Do the annotations in the model count?
     pub annotated: bool,
-    /// Does no abstract timer stay above its threshold for ever without being set (t-fairness)?
+    /// Does no abstract timer stay above its threshold forever without being set (t-fairness)?
     pub timers: bool,
 }
 

@@ -59,7 +59,7 @@ pub struct Plan {
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// What the check may spend.
     pub budget: Budget,
-    /// How abstract timers are kept from staying above their thresholds for ever.
+    /// How abstract timers are kept from staying above their thresholds forever.
     pub timer_fairness: TimerFairness,
     /// Read fairness on may/must systems as if nothing were unknown. Unsound; for demonstrations.
     pub naive: bool,

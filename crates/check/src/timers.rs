@@ -14,13 +14,13 @@ use model::{Atom, AtomMeaning, BinaryOp, Expr, Model, ModelParts, StepPattern, T
 
 use crate::{Bug, Outcome, Plan, check_explicitly, timer_quantifiers};
 
-/// How abstract timers are kept from staying above their thresholds for ever.
+/// How abstract timers are kept from staying above their thresholds forever.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TimerFairness {
     /// By a mark on steps: one weak condition for each timer.
     #[default]
     BuiltIn,
-    /// By a premise of the formula: a timer that stays there for ever is set infinitely often.
+    /// By a premise of the formula: a timer that stays there forever is set infinitely often.
     WeakFormula,
     /// By a premise of the formula: if a timer can leave infinitely often, it leaves or is set
     /// infinitely often.

@@ -174,7 +174,7 @@ fn a_loop_goes_on_until_processes_are_back_in_their_places() {
     let outcome = decide_with(TOKEN, &[], "none", Some(SYMMETRY));
     assert_eq!(outcome.stats.n_states, 1);
     let Verdict::Violated(violation) = &outcome.verdict else {
-        panic!("the token is handed on for ever");
+        panic!("the token is handed on forever");
     };
     let trace = violation.trace.as_ref().expect("a violation has a run");
     assert!(trace.loop_range().len() >= 2, "{trace:?}");
@@ -215,7 +215,7 @@ fn what_tells_processes_apart_is_said() {
     );
 }
 
-/// One process goes up and down for ever while the other could start. In the quotient, where the
+/// One process goes up and down forever while the other could start. In the quotient, where the
 /// lower one comes first, it is called 0 when it is down and 1 when it is up: as if both moved.
 const ONE_AT_TWO_PLACES: &str = "
 const N = 2
@@ -228,7 +228,7 @@ process P(i in 0..N-1) {
 property all_start: eventually (forall i in 0..N-1: P[i].level != 1)
 ";
 
-/// Both processes take turns for ever, and neither rests. In the quotient whoever moves is called 0:
+/// Both processes take turns forever, and neither rests. In the quotient whoever moves is called 0:
 /// as if the other did not.
 const TWO_AT_ONE_PLACE: &str = "
 const N = 2

@@ -70,7 +70,7 @@ impl Small {
         list
     }
 
-    /// Can some state of the (closed) set go on silently for ever?
+    /// Can some state of the (closed) set go on silently forever?
     fn diverges(&self, set: &BTreeSet<u32>) -> bool {
         set.iter().any(|state| {
             let next = self.steps.iter();

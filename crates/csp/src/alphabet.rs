@@ -8,7 +8,7 @@ use super::ast::{Action, EventSpec, IndexDef, IndexValues, Prefix, Proc, ProcKin
 use super::lexer::Name;
 use super::term::{Arg, Env, Machine, SetId};
 
-/// More called processes than this are refused: the arguments of a recursion grow for ever.
+/// More called processes than this are refused: the arguments of a recursion grow forever.
 const MAX_CALLS: usize = 20_000;
 
 impl Machine<'_> {

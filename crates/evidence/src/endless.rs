@@ -1,9 +1,9 @@
 //! Runs that never return to a state: a stem, and rounds that are alike but for their numbers.
 //!
-//! That a loop with growing data goes on for ever is proved by whoever claims it. What can be seen
+//! That a loop with growing data goes on forever is proved by whoever claims it. What can be seen
 //! without that proof is judged here, on the reference semantics: the rounds that are shown happen,
 //! and so do [`N_ROUNDS`] altogether; in all of them the same steps are taken, the same atoms hold
-//! at the same positions, and every condition of fairness is met. If that is so for ever, the run
+//! at the same positions, and every condition of fairness is met. If that is so forever, the run
 //! spells the lasso of one round; on that lasso the property is evaluated.
 
 use base::{Fairness, FairnessKind};
@@ -23,7 +23,7 @@ const N_ROUNDS: usize = 100;
 /// Longer runs are not looked at.
 const MAX_STEPS: usize = 20_000;
 
-/// What is claimed of a finite run: that its last rounds are repeated for ever, with other numbers.
+/// What is claimed of a finite run: that its last rounds are repeated forever, with other numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Endless {
     /// The state at which the first round starts.

@@ -92,7 +92,7 @@ pub enum ViolationKind {
     /// A fair run, given as a lasso, does not satisfy the property.
     FairLoop,
     /// A fair run, given as a stem and some rounds that are alike but for their numbers, does not
-    /// satisfy the property. That it goes on like this for ever is proved with a solver.
+    /// satisfy the property. That it goes on like this forever is proved with a solver.
     Endless(Box<Endless>),
     /// In a fair run, given as a lasso, time stops. That is not a violation of the property, but
     /// a reason for which abstract timers may not decide it ([`UnknownReason::ZeroTime`]).

@@ -101,7 +101,7 @@ impl Word {
         self.letters[self.letter_at[first]] == self.letters[self.letter_at[second]]
     }
 
-    /// The infinite word of a finite run with two rounds or more: its second round, for ever.
+    /// The infinite word of a finite run with two rounds or more: its second round, forever.
     pub(crate) fn repeating(mut self, start: usize, length: usize) -> Self {
         self.letter_at.truncate(start + 2 * length);
         self.loop_start = Some(start + length);

@@ -12,7 +12,7 @@ use model::{
     LocationId, Model, RunTimeError, StepPattern, Stmt, StmtKind, Target,
 };
 
-/// 0 -a-> 1, 1 -b-> 0, 1 -c-> 0 beside a process that may do `q` for ever; atoms `b` and `at1`.
+/// 0 -a-> 1, 1 -b-> 0, 1 -c-> 0 beside a process that may do `q` forever; atoms `b` and `at1`.
 fn choice() -> (Model, Ltl, Ltl) {
     let mut parts = parts(&[
         ("P", 2, &[(0, "a", 1), (1, "b", 0), (1, "c", 0)]),

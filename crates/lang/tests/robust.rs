@@ -1,4 +1,4 @@
-//! No text makes the front end panic, overflow the stack or run for ever.
+//! No text makes the front end panic, overflow the stack or run forever.
 
 mod support;
 

@@ -12,7 +12,7 @@ use crate::ltl::{Ltl, Op};
 
 /// Does the formula hold at position 0 of the word?
 ///
-/// The word has the positions `0..n_positions`; after the last comes `loop_start` again, for ever.
+/// The word has the positions `0..n_positions`; after the last comes `loop_start` again, forever.
 /// `letter(position, atom)` says whether the atom is in the letter at the position.
 ///
 /// # Panics

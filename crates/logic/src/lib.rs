@@ -14,7 +14,7 @@
 //! let name = |atom: AtomId| ["request", "answer"][atom.index()].to_owned();
 //! assert_eq!(responds.display(&name).to_string(), "[](request -> <>answer)");
 //!
-//! // Position 0 has a request; positions 1 and 2 repeat for ever, and 2 has an answer.
+//! // Position 0 has a request; positions 1 and 2 repeat forever, and 2 has an answer.
 //! let letter = |position, atom| [(0, AtomId(0)), (2, AtomId(1))].contains(&(position, atom));
 //! assert!(logic::holds_on_lasso(&responds, 3, 1, &letter));
 //!

@@ -41,15 +41,15 @@ pub enum Op {
     Next(Ltl),
     /// The first holds until the second does, and the second does hold some time.
     Until(Ltl, Ltl),
-    /// The first holds until the second does, or for ever.
+    /// The first holds until the second does, or forever.
     WeakUntil(Ltl, Ltl),
-    /// The second holds up to and including a position where the first does, or for ever.
+    /// The second holds up to and including a position where the first does, or forever.
     Release(Ltl, Ltl),
     /// The second holds up to and including a position where the first does, and there is one.
     StrongRelease(Ltl, Ltl),
     /// Now or later.
     Eventually(Ltl),
-    /// Now and for ever.
+    /// Now and forever.
     Always(Ltl),
 }
 
@@ -175,7 +175,7 @@ impl Ltl {
         Self::new(Op::Eventually(inner))
     }
 
-    /// Now and for ever.
+    /// Now and forever.
     #[must_use]
     pub fn always(inner: Self) -> Self {
         Self::new(Op::Always(inner))

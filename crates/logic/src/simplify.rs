@@ -356,7 +356,7 @@ impl Arena {
         Some(self.or(parts))
     }
 
-    /// Now and for ever.
+    /// Now and forever.
     pub(crate) fn always(&mut self, a: FormId) -> FormId {
         if self.shape(a).universal {
             return a;

@@ -40,7 +40,7 @@ pub enum ErrorKind {
         /// The amount.
         amount: i64,
     },
-    /// A loop in an effect that runs for ever, or for too long to tell.
+    /// A loop in an effect that runs forever, or for too long to tell.
     EndlessLoop,
     /// An error that the model describes itself.
     Described(String),

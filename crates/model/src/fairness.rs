@@ -9,7 +9,7 @@ use crate::{ActionId, CommandId, EventId, InstanceId, Model, ProcessId};
 pub enum ConditionKind {
     /// Taken infinitely often, whatever is enabled.
     Unconditional,
-    /// Taken infinitely often if enabled from some point on for ever. States in which a process has
+    /// Taken infinitely often if enabled from some point on forever. States in which a process has
     /// control ([`crate::ModelParts::control`]) are passed through and do not count, unless the run
     /// is from some point on made of them; abstract timers are looked at in every state.
     Weak,
@@ -43,7 +43,7 @@ pub struct Annotation {
 }
 
 /// An assumption about runs: a Boolean combination of "infinitely often" and "from some point on
-/// for ever" over atoms.
+/// forever" over atoms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Assumption {
     /// `[]<> atom`, or `[]<> !atom` if the flag is false.
@@ -67,7 +67,7 @@ pub enum Subject {
     Choice(CommandId),
     /// The abstract timer in this cell is set. It counts as enabled where its value is the
     /// threshold, which stands for all values from there on. Weak fairness to it is t-fairness: a
-    /// timer does not stay there for ever unless it is set again and again.
+    /// timer does not stay there forever unless it is set again and again.
     Timer(usize),
 }
 

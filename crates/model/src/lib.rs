@@ -13,7 +13,7 @@
 //! ```
 //! use model::*;
 //! # use base::Span;
-//! // One process that toggles one Boolean for ever.
+//! // One process that toggles one Boolean forever.
 //! let x = VarId(0);
 //! let place = Place { var: x, owner: None, path: vec![] };
 //! let toggle = Step {

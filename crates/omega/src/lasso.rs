@@ -38,7 +38,7 @@ const MAX_CUTTING_EFFORT: usize = 5_000_000;
 pub struct Lasso {
     /// What happens once.
     pub stem: Vec<LassoStep>,
-    /// What is repeated for ever; not empty.
+    /// What is repeated forever; not empty.
     pub cycle: Vec<LassoStep>,
 }
 

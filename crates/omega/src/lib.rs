@@ -9,7 +9,7 @@
 //! use omega::{Acceptance, Closure, ExplicitGraph, MarkId, NodeId};
 //! use omega::{find_fair_cycle, shortest_lasso};
 //!
-//! // Node 0 may wait for ever, although the step to node 1 is enabled (mark 0) all the time.
+//! // Node 0 may wait forever, although the step to node 1 is enabled (mark 0) all the time.
 //! let (enabled, taken) = (MarkId(0), MarkId(1));
 //! let mut graph = ExplicitGraph::new(2, 2);
 //! graph.add_initial(NodeId(0));

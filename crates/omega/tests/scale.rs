@@ -191,7 +191,7 @@ impl Graph for Ring {
     }
 }
 
-/// The last action is never taken, so its node must be left for ever; that makes the action before
+/// The last action is never taken, so its node must be left forever; that makes the action before
 /// it impossible, and so on. Each round removes one pair: quadratic, not exponential.
 #[test]
 fn hundreds_of_streett_pairs_stay_polynomial() {

@@ -5,7 +5,7 @@ use check::Plan;
 use evidence::Verdict;
 use source::{Memory, Options, Single};
 
-/// `x` is 1 only inside the atomic; `up` may stay false for ever.
+/// `x` is 1 only inside the atomic; `up` may stay false forever.
 const MODEL: &str = "byte x, A[2]; bool up, E;
 active proctype P() {
     do

@@ -115,9 +115,9 @@ impl Writer<'_> {
             }
             Some("deadlock") => format!("counterexample: {shape} to a state without steps"),
             Some("run-time-error") => format!("counterexample: {shape} to a run-time error"),
-            Some("zero-time") => format!("time stops: {shape} for ever without a tick"),
-            Some("endless-loop") => format!("counterexample: {shape}, for ever"),
-            Some("fair-loop") => format!("counterexample: {shape} for ever"),
+            Some("zero-time") => format!("time stops: {shape} forever without a tick"),
+            Some("endless-loop") => format!("counterexample: {shape}, forever"),
+            Some("fair-loop") => format!("counterexample: {shape} forever"),
             _ => format!("trace: {shape}"),
         };
         self.heading(&text);
@@ -169,7 +169,7 @@ impl Writer<'_> {
         let Some(endless) = &self.trace.meta.endless else {
             return;
         };
-        self.heading("and so on for ever, as the solver has proved; in every round:");
+        self.heading("and so on forever, as the solver has proved; in every round:");
         for change in &endless.changes {
             self.line(&format!("  {change}"));
         }
@@ -187,7 +187,7 @@ impl Writer<'_> {
                 n_of(component.states, "state"),
                 n_of(component.steps, "step")
             ));
-            self.line("  and a run that takes all of them for ever violates the property too");
+            self.line("  and a run that takes all of them forever violates the property too");
         }
 
         let notes = meta.conditions.iter().chain(&meta.assumptions);

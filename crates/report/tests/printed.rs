@@ -31,7 +31,7 @@ fn a_fair_loop() {
         expect![[r#"
             served  violated  (fairness weak, 2048 states, 0.03 s)
               formula: []<> work
-              counterexample: 4 steps, then a loop of 4 steps for ever
+              counterexample: 4 steps, then a loop of 4 steps forever
               start: Sender = idle, Receiver = home, last = blue, bell = 0, box = []
                 0  Sender.put                 Sender = ringing, box = [(red, true)]
                 1  Sender.ring/Receiver.hear  Sender = waiting, Receiver = door, bell = 7
@@ -69,7 +69,7 @@ fn a_loop_without_fairness_conditions_or_stem() {
         expect![[r#"
             served  violated  (fairness none, 2048 states, 0.03 s)
               formula: []<> alarm
-              counterexample: a loop of 1 step for ever
+              counterexample: a loop of 1 step forever
               start: Sender = idle, Receiver = home, last = blue, bell = 0, box = []
               loop:
                 0  Clerk.work  (no change)
@@ -111,7 +111,7 @@ fn a_closed_component() {
         expect![[r#"
             served  violated  (fairness strong-global, 2048 states, 0.03 s)
               formula: []<> alarm
-              counterexample: 4 steps, then a loop of 4 steps for ever
+              counterexample: 4 steps, then a loop of 4 steps forever
               start: Sender = idle, Receiver = home, last = blue, bell = 0, box = []
                 0  Sender.put                 Sender = ringing, box = [(red, true)]
                 1  Sender.ring/Receiver.hear  Sender = waiting, Receiver = door, bell = 7
@@ -124,7 +124,7 @@ fn a_closed_component() {
                 7  reset {Sender, Receiver}   Sender = idle, Receiver = home, bell = 0
               and back to the start of the loop
               why fairness does not exclude it: the loop lies in a closed component of 4 states and 6 steps,
-                and a run that takes all of them for ever violates the property too
+                and a run that takes all of them forever violates the property too
               why that run is fair to annotations and assumptions:
                 []<> (work)  true
         "#]],

@@ -109,7 +109,7 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
 /// Why there is no answer after the budget is spent.
 pub(crate) const STOPPED: &str = "the check was stopped";
 
-/// Assertions by level. The last level is open for ever; there is always one.
+/// Assertions by level. The last level is open forever; there is always one.
 #[derive(Clone, Debug)]
 pub(crate) struct Levels(Vec<Vec<Term>>);
 

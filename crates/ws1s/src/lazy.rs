@@ -179,7 +179,7 @@ impl<'m> Component<'m> {
         }
     }
 
-    /// Will the output be undefined for ever?
+    /// Will the output be undefined forever?
     fn is_undefined_for_ever(&self, place: NodeRef) -> bool {
         let sink = |at: NodeRef| {
             let state = at.value().expect("a state");

@@ -32,7 +32,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// One state for ever.
+    /// One state forever.
     pub(crate) fn constant(output: u32) -> Self {
         Self {
             nodes: Vec::new(),

@@ -90,7 +90,7 @@ impl Sinks {
         (output != u32::MAX).then_some(output)
     }
 
-    /// Is this a state that is undefined for ever?
+    /// Is this a state that is undefined forever?
     pub(crate) fn is_undefined(&self, at: NodeRef) -> bool {
         at.value()
             .is_some_and(|state| self.outputs[state] == UNDEFINED)

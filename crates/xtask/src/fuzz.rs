@@ -21,7 +21,7 @@ pub fn run(options: &[&str]) -> Result<()> {
             "--release",
             "--locked",
             "--package",
-            "differential",
+            "fairground-differential",
             "--",
         ])
         .args(options)

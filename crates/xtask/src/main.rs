@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask architecture` compares the crates' dependencies with the table in
 //! `ARCHITECTURE.md`; `cargo xtask lint` finds catch-all arms over the model's tree types;
-//! `cargo xtask mutants` asks whether tests notice known errors (`testdata/mutants.toml`);
+//! `cargo xtask mutants` asks whether tests notice known errors (`crates/xtask/mutants.toml`);
 //! `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
 //! the checker
 //! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S;

@@ -119,7 +119,7 @@ pub fn abstraction(
             lifting.lifted.push(strong)
         } else {
             lifting.refused.push(format!(
-                "weak fairness of {} for some process: all may be enabled in turn, none for ever",
+                "weak fairness of {} for some process: all may be enabled in turn, none forever",
                 subject.name
             ))
         }

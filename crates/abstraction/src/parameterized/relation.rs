@@ -187,7 +187,7 @@ pub fn explore(
     Ok(graph)
 }
 
-/// A deadlock stutters for ever, moves nobody and changes no ranking.
+/// A deadlock stutters forever, moves nobody and changes no ranking.
 fn add_idle_steps(graph: &mut Graph, request: &Request<'_>) {
     if graph.deadlocks.is_empty() {
         return;

@@ -11,8 +11,8 @@
 //! that the abstract model has the processes and actions of the original
 //! ([`text`] prints it). [`Abstraction::explore`] visits its reachable states; [`execute`] replays
 //! what it finds on the original; [`Abstraction::learn`] makes predicates from what is spurious;
-//! [`Abstraction::effect`] finds expressions that cannot decrease for ever,
-//! [`Abstraction::recur`] loops that go on for ever although their data grows.
+//! [`Abstraction::effect`] finds expressions that cannot decrease forever,
+//! [`Abstraction::recur`] loops that go on forever although their data grows.
 //!
 //! Direction: an over-approximation. Every run of the model is, seen through the predicates, a run
 //! of the abstraction with the same actions. Properties of all runs carry over from the

@@ -1,4 +1,4 @@
-//! Integer expressions that cannot decrease for ever.
+//! Integer expressions that cannot decrease forever.
 //!
 //! For an expression δ, an abstract step is *decreasing* if every concrete step that it stands for
 //! starts where δ ≥ 0 and makes δ smaller, *quiet* if none makes it larger, and *increasing*

@@ -1,8 +1,8 @@
-//! Loops that go on for ever although no state returns: recurrent sets.
+//! Loops that go on forever although no state returns: recurrent sets.
 //!
 //! A *closed recurrent set* of a loop is a set of states in each of which the steps of the loop are
 //! possible one after the other, and from each of which one round leads into the set again. A loop
-//! whose stem reaches such a set can be repeated for ever (A. Gupta, T. Henzinger, R. Majumdar,
+//! whose stem reaches such a set can be repeated forever (A. Gupta, T. Henzinger, R. Majumdar,
 //! A. Rybalchenko, R. Xu, *Proving non-termination*, POPL 2008, doi:10.1145/1328438.1328459; closed
 //! sets: H. Y. Chen, B. Cook, C. Fuhs, K. Nimkar, P. O'Hearn, *Proving nontermination via safety*,
 //! TACAS 2014, doi:10.1007/978-3-642-54862-8_11). Values that steps choose are fixed first, as

@@ -1,4 +1,4 @@
-//! Violations whose data grows for ever.
+//! Violations whose data grows forever.
 //!
 //! No lasso shows them. A stem and some rounds are found as a concrete run; a recurrent set, proved
 //! with the solver, says that there is always one more round like them; the judge of evidence looks
@@ -22,7 +22,7 @@ use super::safety::Round;
 const MAX_PASSES: usize = 2;
 
 impl Search<'_> {
-    /// A violation, if the loop of an abstract lasso can be proved to go on for ever.
+    /// A violation, if the loop of an abstract lasso can be proved to go on forever.
     pub(super) fn endless(&mut self, lasso: &AbstractLasso) -> Option<Round> {
         let stem = self.transitions(&lasso.stem);
         let cycle = self.transitions(&lasso.cycle);

@@ -1,7 +1,7 @@
 //! Properties of infinite runs.
 //!
 //! An abstract lasso may be a run of the model, may be impossible, or may be possible any finite
-//! number of times but not for ever. The three are told apart in this order: a concrete lasso is
+//! number of times but not forever. The three are told apart in this order: a concrete lasso is
 //! looked for, the stem with one round of the loop is replayed and refuted, an expression is looked
 //! for that decreases along the loop, and a set of states that the loop never leaves. What survives
 //! is unrolled a little further.
@@ -66,7 +66,7 @@ impl Check<'_> {
         outcome.stats.n_product_states = Some(search.n_product_states as u64);
         search.describe_fairness(&mut outcome);
         if let (Verdict::Unknown(_), Some(why)) = (&outcome.verdict, &search.not_endless) {
-            let remark = format!("a loop was not proved to go on for ever: {why}");
+            let remark = format!("a loop was not proved to go on forever: {why}");
             outcome.remarks.push(remark);
         }
 
@@ -92,7 +92,7 @@ pub(super) struct Search<'a> {
     rankings: Vec<Term>,
     graph: AbstractGraph,
     n_product_states: usize,
-    /// Why a loop that may go on for ever was not proved to.
+    /// Why a loop that may go on forever was not proved to.
     pub(super) not_endless: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 //! "Holds" of the abstraction is "holds" of the model, because every run of the model is one of the
 //! abstraction and every fair one a fair one (`SOUNDNESS.md`). A counterexample of the abstraction
 //! is replayed symbolically: if it happens, the concrete run goes to the judge of evidence like any
-//! other; if it goes on for ever with growing data, that is proved; if it cannot happen, it yields predicates; if neither is found out, the verdict is
+//! other; if it goes on forever with growing data, that is proved; if it cannot happen, it yields predicates; if neither is found out, the verdict is
 //! *unknown*. CEGAR: E. Clarke, O. Grumberg, S. Jha, Y. Lu, H. Veith, *Counterexample-guided
 //! abstraction refinement*, CAV 2000, doi:10.1007/10722167_15.
 

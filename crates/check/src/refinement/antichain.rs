@@ -41,7 +41,7 @@ pub enum DifferenceKind {
     Trace,
     /// The implementation can refuse everything but these, the specification cannot.
     Refusal(BTreeSet<u32>),
-    /// The implementation can go on silently for ever, the specification cannot.
+    /// The implementation can go on silently forever, the specification cannot.
     Divergence,
 }
 
@@ -71,7 +71,7 @@ impl Difference {
                 )
             }
             DifferenceKind::Divergence => format!(
-                "after {trace} the implementation can go on silently for ever, the specification cannot"
+                "after {trace} the implementation can go on silently forever, the specification cannot"
             ),
         }
     }

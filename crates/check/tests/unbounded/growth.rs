@@ -1,4 +1,4 @@
-//! Violations whose data grows for ever: no lasso shows them, a recurrent set does.
+//! Violations whose data grows forever: no lasso shows them, a recurrent set does.
 
 use base::Fairness;
 use check::{Outcome, Route};

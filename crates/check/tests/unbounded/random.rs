@@ -1,6 +1,6 @@
 //! Random programs over small numbers whose variables the route must abstract all the same: what it
 //! decides agrees with explicit search. Arrays, channels, events, synchronous steps and choices
-//! take part. Programs whose numbers grow for ever are compared with their long simulation.
+//! take part. Programs whose numbers grow forever are compared with their long simulation.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

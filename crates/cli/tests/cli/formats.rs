@@ -168,7 +168,7 @@ fn junit() {
                     <testcase name="recurs" classname="m.fair" time="T">
                         <failure message="recurs ([]&lt;&gt;(P.a || P.b)) is violated under fairness none by a run with a loop of 2 steps" type="violated">recurs  violated  (fairness none, 2 states, T s)
               formula: []&lt;&gt;(P.a || P.b)
-              counterexample: a loop of 2 steps for ever
+              counterexample: a loop of 2 steps forever
               start: x = 0
               loop:
                 0  Q.toggle  x = 1

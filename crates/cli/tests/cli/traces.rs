@@ -30,7 +30,7 @@ fn a_run_that_never_returns_is_stored_explained_and_replayed() {
             back
               fairness: none
               formula: always eventually x == 0
-              counterexample: 1 step, then rounds of 1 step with ever new numbers, for ever
+              counterexample: 1 step, then rounds of 1 step with ever new numbers, forever
               start: x = 0
                 0  P.inc  x = 1
               round 1:
@@ -39,7 +39,7 @@ fn a_run_that_never_returns_is_stored_explained_and_replayed() {
                 2  P.inc  x = 3
               round 3:
                 3  P.inc  x = 4
-              and so on for ever, as the solver has proved; in every round:
+              and so on forever, as the solver has proved; in every round:
                 x grows by 1
               at the start of every round, and enough for one more:
                 x != 0
@@ -73,7 +73,7 @@ fn a_loop_is_stored_explained_and_replayed() {
             recurs
               fairness: weak
               formula: []<>(P.a || P.b)
-              counterexample: a loop of 2 steps for ever
+              counterexample: a loop of 2 steps forever
               start: x = 0
               loop:
                 0  Q.toggle  x = 1
@@ -346,14 +346,14 @@ fn strong_global_loops_are_judged_in_part() {
         expect![[r#"
             ltl-1  violated  (fairness strong-global, 2 states, T s)
               formula: <>[] x == 0
-              counterexample: a loop of 2 steps for ever
+              counterexample: a loop of 2 steps forever
               start: x = 0
               loop:
                 0  Q.toggle  x = 1
                 1  Q.toggle  x = 0
               and back to the start of the loop
               why fairness does not exclude it: the loop lies in a closed component of 2 states and 4 steps,
-                and a run that takes all of them for ever violates the property too
+                and a run that takes all of them forever violates the property too
             --- exit status 1
         "#]],
     );

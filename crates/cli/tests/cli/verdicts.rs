@@ -87,7 +87,7 @@ fn fairness_decides() {
         expect![[r#"
             recurs  violated  (fairness weak, 2 states, T s)
               formula: []<>(P.a || P.b)
-              counterexample: a loop of 2 steps for ever
+              counterexample: a loop of 2 steps forever
               start: x = 0
               loop:
                 0  Q.toggle  x = 1
@@ -138,7 +138,7 @@ fn assumptions_exclude_runs() {
         expect![[r#"
             recurs  violated  (fairness none, 2 states, T s)
               formula: []<>(P.a || P.b)
-              counterexample: a loop of 2 steps for ever
+              counterexample: a loop of 2 steps forever
               start: x = 0
               loop:
                 0  Q.toggle  x = 1

@@ -276,7 +276,7 @@ impl Stubborn {
         !bits::get(&self.relations.concern.visible, unit as usize)
     }
 
-    /// Is there anything that must not be put off for ever?
+    /// Is there anything that must not be put off forever?
     pub(crate) fn needs_attention(&self) -> bool {
         self.relations
             .concern

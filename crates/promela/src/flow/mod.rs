@@ -159,7 +159,7 @@ impl Flow {
 
         for (position, element) in self.elements.iter().enumerate() {
             if matches!(element.kind, Kind::Goto(_)) && self.try_hunt(position).is_none() {
-                let message = "these jumps lead to each other for ever";
+                let message = "these jumps lead to each other forever";
                 diagnostics.push(Diagnostic::error("syntax", element.span, message));
                 return;
             }

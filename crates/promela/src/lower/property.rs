@@ -139,7 +139,7 @@ impl Lowering<'_> {
         named("end-states", text, Property::Invariant(valid), span)
     }
 
-    /// No run passes an `accept` label again and again, or stays at one for ever.
+    /// No run passes an `accept` label again and again, or stays at one forever.
     fn acceptance(&mut self, span: Span) -> Option<NamedProperty> {
         let at = self.some_process_at(|label| label.starts_with("accept"));
         if at == Expr::Bool(false) {

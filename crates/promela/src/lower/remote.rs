@@ -14,7 +14,7 @@ impl Lowering<'_> {
     /// Is there a statement that the process with this number can execute? As in Spin, a send on a
     /// rendezvous channel counts and a receive does not.
     pub(super) fn enabled(&mut self, pid: &Expr) -> Expr {
-        // A process that asks for itself would ask for ever.
+        // A process that asks for itself would ask forever.
         if std::mem::replace(&mut self.is_asking, true) {
             return Expr::Bool(false);
         }

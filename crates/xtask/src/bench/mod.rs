@@ -115,7 +115,7 @@ impl Options {
             return Ok(std::path::absolute(program)?);
         }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let build = ["build", "--release", "--package", "cli"];
+        let build = ["build", "--release", "--package", "fairground-cli"];
         let status = Command::new(cargo).args(build).current_dir(&root).status();
         ensure!(status?.success(), "`fair` could not be built");
         Ok(root.join("target/release/fair"))

@@ -1,4 +1,4 @@
-//! The list of mutants, `testdata/mutants.toml`.
+//! The list of mutants, `crates/xtask/mutants.toml`.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! `cargo xtask mutants`: would a test notice if the code were wrong?
 //!
-//! `testdata/mutants.toml` lists small errors: a piece of text that occurs once in a file, what
+//! `crates/xtask/mutants.toml` lists small errors: a piece of text that occurs once in a file, what
 //! stands there instead, and the test that notices. Building the workspace once for each of them
 //! would take hours, so all of them are built at once: in a copy of the sources each piece becomes
 //! a choice that the environment variable `FAIR_MUTANT` makes when the program runs (mutant
@@ -71,7 +71,7 @@ impl Options {
 /// The list does not fit the sources, the copy does not build, a suite fails without any mutant, or
 /// a mutant survives.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
-    let list = list::read(&root.join("testdata/mutants.toml"))?;
+    let list = list::read(&root.join("crates/xtask/mutants.toml"))?;
     let workshop = root.join(WORKSHOP);
     let copy = workshop.join("source");
     schemata::write(root, &copy, &list.mutants)?;

@@ -172,7 +172,7 @@ fn selection(wanted: &BTreeSet<String>) -> Result<Vec<String>> {
     let mut arguments = BTreeSet::new();
     for name in wanted {
         let (package, program) = name.split_once('/').context("`package/program`")?;
-        arguments.insert(format!("--package={package}"));
+        arguments.insert(format!("--package=fairground-{package}"));
         let is_unit = package == program;
         arguments.insert(if is_unit {
             "--lib".to_owned()
