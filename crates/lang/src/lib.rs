@@ -131,7 +131,7 @@ impl Parsed {
                 parameter,
             });
             let family = Family { template, members };
-            (Content::Family(family), questions(properties))
+            (Content::Family(Box::new(family)), questions(properties))
         });
         Loaded::new(found, sources, said)
     }

@@ -29,7 +29,7 @@ pub enum Content {
     /// Systems. Invariant: there is at least one.
     Systems(Vec<System>),
     /// One system for each value of a parameter that has none.
-    Family(Family),
+    Family(Box<Family>),
 }
 
 /// A system with everything in it known.
