@@ -438,13 +438,19 @@ fn error(kind: ErrorKind) -> RunTimeError {
     }
 }
 
+/// A condition that has no value.
+fn is_by_zero() -> Expr {
+    let by_zero = Expr::binary(model::BinaryOp::Div, Expr::Int(1), Expr::Int(0));
+    Expr::binary(model::BinaryOp::Eq, by_zero, Expr::Int(0))
+}
+
 #[test]
 fn run_time_errors_must_happen() {
     let mut parts = parts(&[("P", 2, &[(0, "a", 1), (1, "b", 0)])]);
     let fails = StmtKind::Assert(Expr::Bool(false));
     parts.processes[0].steps[1].effect = vec![Stmt::new(fails, Span::nowhere())];
 
-    let by_zero = Expr::binary(model::BinaryOp::Div, Expr::Int(1), Expr::Int(0));
+    let by_zero = is_by_zero();
     let undefined = micro::atom(&mut parts, "1/0", model::AtomMeaning::State(by_zero));
     let model = parts.finish().unwrap();
     let judged = |property: &Property, kind: ErrorKind, actions: &[&str]| {
@@ -483,11 +489,7 @@ fn run_time_errors_must_happen() {
 #[test]
 fn errors_in_initial_values_need_no_trace() {
     let mut parts = parts(&[("P", 1, &[])]);
-    parts.init = vec![Expr::binary(
-        model::BinaryOp::Div,
-        Expr::Int(1),
-        Expr::Int(0),
-    )];
+    parts.init = vec![is_by_zero()];
 
     let model = parts.finish().unwrap();
     let judged = |kind: ErrorKind| {

@@ -124,7 +124,7 @@ impl Check<'_> {
         kind: ViolationKind,
         trace: Trace,
         sample: Model,
-    ) -> Option<(Verdict, Found)> {
+    ) -> Option<(Verdict, Box<Found>)> {
         let violation = Violation {
             kind,
             trace: Some(trace),
@@ -137,7 +137,7 @@ impl Check<'_> {
                     sample: Box::new(sample),
                     explanation,
                 };
-                Some((Verdict::Violated(Box::new(violation)), found))
+                Some((Verdict::Violated(Box::new(violation)), Box::new(found)))
             }
             Err(invalid) => {
                 *self.unconfirmed.borrow_mut() = Some(invalid.to_string());

@@ -26,7 +26,7 @@ pub(super) struct Found {
 /// How a round ended.
 pub(super) enum Round {
     /// With an answer, and the run that shows it.
-    Decided(Verdict, Option<Found>),
+    Decided(Verdict, Option<Box<Found>>),
     /// Predicates were added.
     Refined,
 }
@@ -87,7 +87,7 @@ impl Check<'_> {
     }
 
     /// The outcome with this verdict, which the run shows.
-    pub(super) fn outcome(&self, verdict: Verdict, found: Option<Found>) -> Outcome {
+    pub(super) fn outcome(&self, verdict: Verdict, found: Option<Box<Found>>) -> Outcome {
         let mut outcome = outcome(self.fairness, verdict);
         if let Some(found) = found {
             outcome.sample = Some(found.sample);
@@ -211,7 +211,7 @@ impl Check<'_> {
         }
     }
 
-    fn claimed(&self, claim: &Claim, trace: Trace, sample: Model) -> Option<(Verdict, Found)> {
+    fn claimed(&self, claim: &Claim, trace: Trace, sample: Model) -> Option<(Verdict, Box<Found>)> {
         match claim {
             Claim::Violation(kind) => self.confirmed(kind.clone(), trace, sample),
             Claim::Witness => {
@@ -221,7 +221,7 @@ impl Check<'_> {
                     explanation,
                 };
                 let witness = Some(trace);
-                Some((Verdict::Holds { witness }, found))
+                Some((Verdict::Holds { witness }, Box::new(found)))
             }
             Claim::Error => {
                 let error = self.error_at_end(&sample, &trace)?;

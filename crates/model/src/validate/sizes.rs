@@ -61,8 +61,8 @@ impl Sizes {
                     }
                 },
             };
-            n_cells = product(size.cells, copies) + n_cells;
-            n_visited = product(size.visited, copies) + n_visited;
+            n_cells += product(size.cells, copies);
+            n_visited += product(size.visited, copies);
             vars.push(size);
         }
 
