@@ -408,10 +408,13 @@ impl Printer<'_> {
 
     /// A value for a cell of this type.
     fn typed(&self, expr: &Expr, scalar: Scalar) -> Option<String> {
-        match (scalar, expr) {
-            (Scalar::Bool, Expr::Int(value)) => Some((*value != 0).to_string()),
-            (Scalar::Bool, _) => self.condition(expr),
-            (Scalar::Range(..) | Scalar::Int | Scalar::Enum(..), _) => self.number(expr),
+        // shape: initial values of Booleans may be written as numbers; everything else is printed.
+        if let (Scalar::Bool, Expr::Int(value)) = (scalar, expr) {
+            return Some((*value != 0).to_string());
+        }
+        match scalar {
+            Scalar::Bool => self.condition(expr),
+            Scalar::Range(..) | Scalar::Int | Scalar::Enum(..) => self.number(expr),
         }
     }
 

@@ -271,6 +271,7 @@ impl Generator<'_> {
         if self.parts.composition == Composition::Interleaving {
             step.sync = self.sync();
         }
+        // shape: only steps without partners have labels.
         if matches!(step.sync, Sync::Internal) && self.random.chance(5) {
             step.label = Some("shared".into());
         }

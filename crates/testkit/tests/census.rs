@@ -58,6 +58,19 @@ fn random_models_and_properties_have_every_construct_and_it_matters() {
         census.add_property(&model, &graph, (&property, fairness), &mut random);
     }
 
+    // Weak fairness of events is rare, and rarely decides anything, so it is looked for.
+    for seed in 2_500..u64::from(cases(20_000)) {
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Tiny);
+        let is_sought = |annotation: &model::Annotation| {
+            let is_event = matches!(annotation.target, model::Target::Event(_));
+            is_event && annotation.kind == model::ConditionKind::Weak
+        };
+        if model.parts().annotations.iter().any(is_sought) {
+            census.add_model(&model);
+        }
+    }
+
     println!("{}", census.table());
     assert_complete(&census);
 }

@@ -97,6 +97,7 @@ fn taken(subject: &Subject, step: &Successor) -> Vec<bool> {
     let atoms = subject.atoms.iter();
     let step_atoms = atoms.filter(|atom| {
         let meaning = &subject.model.parts().atoms[atom.index()].meaning;
+        // shape: the others are about states.
         matches!(meaning, AtomMeaning::Taken(_))
     });
     step_atoms

@@ -70,10 +70,9 @@ pub(super) fn seen_in_fair_runs(parts: &ModelParts) -> Vec<Without> {
         found.add(name, |parts| drop(parts.annotations.remove(number)));
         if let model::Target::Choice(process, step) = annotation.target {
             let steps = &parts.processes[process.index()].steps;
-            if steps
-                .get(step)
-                .is_some_and(|s| matches!(s.sync, Sync::Event { .. }))
-            {
+            // shape: only choices of events are counted here.
+            let is_event = |s: &model::Step| matches!(s.sync, Sync::Event { .. });
+            if steps.get(step).is_some_and(is_event) {
                 let name = "fair choice of an event";
                 found.add(name, |parts| drop(parts.annotations.remove(number)));
             }
@@ -103,6 +102,7 @@ fn without(assumption: &Assumption) -> Vec<(&'static str, Option<Assumption>)> {
 
     for (number, part) in parts.iter().enumerate() {
         for (name, less) in without(part) {
+            // shape: the others have no parts.
             let is_nested = matches!(part, Assumption::All(_) | Assumption::Any(_));
             let mut kept = parts.clone();
             match less {
@@ -163,6 +163,7 @@ impl Found<'_> {
                     let initial = Initial::Any;
                     self.add("Initial::Values", |p| p.vars[number].initial = initial);
                 }
+                // shape: only values that are the index itself are counted here.
                 if owner.is_some() && values.iter().any(|v| matches!(v, Expr::Bound(_))) {
                     self.add("initial value by index", |parts| {
                         parts.vars[number].initial = Initial::Values(vec![Expr::Int(1)]);
@@ -280,6 +281,7 @@ impl Found<'_> {
 
     fn composition(&mut self, composition: Composition) {
         let mut steps = self.parts.processes.iter().flat_map(|p| &p.steps);
+        // shape: all others need partners.
         let is_alone = steps.all(|step| matches!(step.sync, Sync::Internal));
         match composition {
             Composition::Synchronous => self.add("Composition::Synchronous", |parts| {

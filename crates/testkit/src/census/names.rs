@@ -110,6 +110,7 @@ fn of_place(parts: &ModelParts, place: &Place) -> Names {
             Access::Index(index) => {
                 n_indices += 1;
                 names.push("Access::Index");
+                // shape: other indices are counted as what they are.
                 if matches!(index, Expr::Read(inner) if !inner.path.is_empty()) {
                     names.push("element of an array as index");
                 }
@@ -212,6 +213,7 @@ fn of_meaning(parts: &ModelParts, meaning: &AtomMeaning) -> Names {
                 let fits = pattern.process.is_some_and(|p| p.index() == number);
                 let mut steps = process.steps.iter();
                 fits && steps.any(|step| {
+                    // shape: the others do not communicate by channels.
                     let talks = matches!(step.sync, Sync::Send { .. } | Sync::Receive { .. });
                     talks && pattern.action.as_ref() == Some(&step.name)
                 })

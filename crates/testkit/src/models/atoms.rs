@@ -122,9 +122,9 @@ impl Generator<'_> {
                 .processes
                 .iter()
                 .flat_map(|process| &process.steps);
-            let has_event = steps
-                .into_iter()
-                .any(|step| matches!(step.sync, Sync::Event { .. }));
+            // shape: other steps cannot be named by an event.
+            let is_event = |step: &model::Step| matches!(step.sync, Sync::Event { .. });
+            let has_event = steps.into_iter().any(is_event);
             let target = match self.random.below(5) {
                 2 | 3 if has_event => Target::Event(EventId(0)),
                 0 => Target::Process(process),
