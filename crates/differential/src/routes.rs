@@ -185,7 +185,10 @@ pub(crate) fn take(case: &Case, route: &Route) -> (Answer, Option<Outcome>) {
         Some((limit, every)) => resumed(case, &route.plan, limit, every),
         None => ask(&case.model, &case.property, &route.plan),
     };
-    let is_exact = route.plan.bitstate.is_none();
+    // Where data has no bounds, an abstraction may prove what bits cannot.
+    let by_bits = |outcome: &Outcome| {
+        route.plan.bitstate.is_some() && outcome.route == check::Route::Explicit
+    };
     let claims = |verdict: &Verdict| match (verdict, &case.property.property) {
         (Verdict::Holds { witness }, Property::Reachable(_)) => witness.is_none(),
         (Verdict::Holds { .. }, _) => true,
@@ -193,7 +196,9 @@ pub(crate) fn take(case: &Case, route: &Route) -> (Answer, Option<Outcome>) {
         (Verdict::Unknown(_), _) => false,
     };
     match outcome {
-        Some(outcome) if !is_exact && claims(&outcome.verdict) && answer != Answer::Failed => {
+        Some(outcome)
+            if by_bits(&outcome) && claims(&outcome.verdict) && answer != Answer::Failed =>
+        {
             let why = format!("bits of states prove `{}`", outcome.verdict.name());
             (Answer::Broken(why), None)
         }
