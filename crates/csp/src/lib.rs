@@ -378,6 +378,7 @@ impl Reader<'_> {
                 model,
                 compound,
                 doubts,
+                picture: None,
             },
             extra,
         ))

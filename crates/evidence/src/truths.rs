@@ -72,7 +72,8 @@ mod tests {
     /// A process that goes from location 0 to 1 by `go`, and from 1 to 0 by `back`; the atom says that
     /// `go` was taken.
     fn model() -> Model {
-        let step = |name, from, to| Step::new(name, LocationId(from), LocationId(to), Span::nowhere());
+        let step =
+            |name, from, to| Step::new(name, LocationId(from), LocationId(to), Span::nowhere());
         let steps = vec![step("go", 0, 1), step("back", 1, 0)];
         let locations = vec!["here".into(), "there".into()];
         let process = Process::new("P", locations, steps, Span::nowhere());
@@ -118,7 +119,10 @@ mod tests {
         let formula = Ltl::always(Ltl::eventually(went));
 
         let lasso = truths(&model, &formula, &trace(&model, Some(0)), 10).unwrap();
-        let texts: Vec<_> = lasso.iter().map(|row| (row.text.as_str(), row.depth)).collect();
+        let texts: Vec<_> = lasso
+            .iter()
+            .map(|row| (row.text.as_str(), row.depth))
+            .collect();
         assert_eq!(texts, [("[]<>went", 0), ("<>went", 1), ("went", 2)]);
         assert_eq!(lasso[0].at, [Some(true), Some(true)]);
         // No step leads to the first position.
@@ -129,6 +133,11 @@ mod tests {
         assert_eq!(finite[0].at, [None; 3]);
         assert_eq!(finite[1].at, [Some(true), Some(true), None]);
         assert_eq!(finite[2].at, [Some(false), Some(true), Some(false)]);
-        assert_eq!(truths(&model, &formula, &trace(&model, None), 1).unwrap().len(), 1);
+        assert_eq!(
+            truths(&model, &formula, &trace(&model, None), 1)
+                .unwrap()
+                .len(),
+            1
+        );
     }
 }

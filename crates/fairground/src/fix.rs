@@ -33,7 +33,10 @@ pub fn fixes(diagnostic: &Diagnostic, sources: &[Source]) -> Vec<Fix> {
             text,
         })
     };
-    meant.zip(written.into_iter().cycle()).filter_map(fix).collect()
+    meant
+        .zip(written.into_iter().cycle())
+        .filter_map(fix)
+        .collect()
 }
 
 /// The name in "did you mean `name`?".
@@ -44,9 +47,8 @@ fn meant(help: &str) -> Option<&str> {
 
 /// The written text with one name replaced. It must be a name as a whole, or qualified by one.
 fn replacement(written: &str, meant: &str) -> Option<String> {
-    let is_name = |text: &str| {
-        !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
+    let is_name =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
     if is_name(written) {
         return Some(meant.to_owned());
     }
@@ -63,7 +65,8 @@ mod tests {
     fn suggestion(text: &str, wrong: &str, help: &str) -> Vec<String> {
         let start = text.find(wrong).unwrap();
         let span = Span::new(SourceId(0), start, start + wrong.len());
-        let diagnostic = Diagnostic::error("unknown-name", span, "there is no such thing").help(help);
+        let diagnostic =
+            Diagnostic::error("unknown-name", span, "there is no such thing").help(help);
         let source = Source {
             name: "m".to_owned(),
             text: text.to_owned(),
@@ -79,7 +82,10 @@ mod tests {
     #[test]
     fn a_close_name_replaces_the_wrong_one() {
         let help = "did you mean `count`?";
-        assert_eq!(suggestion("x := coutn + 1", "coutn", help), ["x := count + 1"]);
+        assert_eq!(
+            suggestion("x := coutn + 1", "coutn", help),
+            ["x := count + 1"]
+        );
         assert_eq!(suggestion("P.coutn", "P.coutn", help), ["P.count"]);
         assert!(suggestion("a + b", "a + b", help).is_empty());
         assert!(suggestion("coutn", "coutn", "declare it first").is_empty());

@@ -42,8 +42,9 @@ mod fix;
 mod formulas;
 mod graph;
 mod languages;
-mod project;
 mod outline;
+mod picture;
+mod project;
 mod question;
 mod replay;
 mod simulation;
@@ -57,8 +58,9 @@ pub use disk::Disk;
 pub use error::{Error, WrongText};
 pub use fix::{Fix, fixes};
 pub use formulas::{formulas_of_trace, is_formula_name, name_formulas};
-pub use graph::{DrawnEdge, DrawnNode, Drawing, DrawingRequest, StateGraph};
+pub use graph::{Drawing, DrawingRequest, DrawnEdge, DrawnNode, StateGraph};
 pub use outline::{Outline, OutlineEntry, OutlineKind};
+pub use picture::{DrawnPicture, DrawnShape};
 pub use project::Project;
 pub use question::{Question, QuestionKind};
 pub use replay::{Judgement, Replay};
@@ -72,7 +74,9 @@ pub use base::{
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};
-pub use evidence::{Because, Change, Communication, Invalid, Justification, NamedRun, RestsOn, Truth, Value};
+pub use evidence::{
+    Because, Change, Communication, Invalid, Justification, NamedRun, RestsOn, Truth, Value,
+};
 pub use report::Outcome as Verdict;
 #[cfg(feature = "processes")]
 pub use smt::SystemProcesses;

@@ -92,22 +92,44 @@ fn of_model(model: &Model, sources: &[Source]) -> Vec<OutlineEntry> {
             Some(range) => format!("{}..{}", range.lo, range.hi),
             None => String::new(),
         };
-        entries.push(entry(OutlineKind::Process, &process.name, detail, process.span));
+        entries.push(entry(
+            OutlineKind::Process,
+            &process.name,
+            detail,
+            process.span,
+        ));
     }
     for variable in &parts.vars {
-        let owner = variable.owner.map(|owner| &parts.processes[owner.index()].name);
+        let owner = variable
+            .owner
+            .map(|owner| &parts.processes[owner.index()].name);
         let detail = owner.map_or(String::new(), |owner| format!("of {owner}"));
-        entries.push(entry(OutlineKind::Variable, &variable.name, detail, variable.span));
+        entries.push(entry(
+            OutlineKind::Variable,
+            &variable.name,
+            detail,
+            variable.span,
+        ));
     }
     for channel in &parts.channels {
         let detail = match channel.capacity {
             0 => "rendezvous".to_owned(),
             capacity => format!("capacity {capacity}"),
         };
-        entries.push(entry(OutlineKind::Channel, &channel.name, detail, channel.span));
+        entries.push(entry(
+            OutlineKind::Channel,
+            &channel.name,
+            detail,
+            channel.span,
+        ));
     }
     for event in &parts.events {
-        entries.push(entry(OutlineKind::Event, &event.name, String::new(), event.span));
+        entries.push(entry(
+            OutlineKind::Event,
+            &event.name,
+            String::new(),
+            event.span,
+        ));
     }
 
     // What no author has written, such as the variables of a front end.

@@ -71,10 +71,7 @@ impl Prefix<'_> {
     }
 
     /// The values of `x[i] = step(i, x[i + 1])`, with nothing known behind the last position.
-    fn unfold(
-        &self,
-        step: impl Fn(usize, Option<bool>) -> Option<bool>,
-    ) -> Vec<Option<bool>> {
+    fn unfold(&self, step: impl Fn(usize, Option<bool>) -> Option<bool>) -> Vec<Option<bool>> {
         let mut truth = vec![None; self.n_positions];
         let mut next = None;
         for position in (0..self.n_positions).rev() {
@@ -183,7 +180,13 @@ mod tests {
     #[test]
     fn a_beginning_decides_what_it_can() {
         let letter = |at: usize, atom: AtomId| (at, atom.0) == (1, 0);
-        let value = |formula: &Ltl| truths_on_prefix(formula, 2, &letter).last().unwrap().1.clone();
+        let value = |formula: &Ltl| {
+            truths_on_prefix(formula, 2, &letter)
+                .last()
+                .unwrap()
+                .1
+                .clone()
+        };
         assert_eq!(value(&Ltl::eventually(p(0))), [Some(true), Some(true)]);
         assert_eq!(value(&Ltl::always(p(0))), [Some(false), None]);
         assert_eq!(value(&Ltl::eventually(p(1))), [None, None]);

@@ -19,6 +19,7 @@ mod doubts;
 mod files;
 mod loaded;
 mod options;
+mod picture;
 mod question;
 
 use base::Source;
@@ -27,6 +28,7 @@ pub use doubts::Doubts;
 pub use files::{Files, Memory, Overlay, Unreadable, beside};
 pub use loaded::{Content, Family, Loaded, Members, Single, System};
 pub use options::Options;
+pub use picture::{Coordinate, Picture, PictureItem, Shape, ShapeKind, ShapeText};
 pub use question::{Question, QuestionKind, Refinement};
 
 /// A language that models are written in.

@@ -76,8 +76,12 @@ impl Folder {
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let is_uninteresting = name.starts_with('.') || ["target", "node_modules"].contains(&name);
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            let is_uninteresting =
+                name.starts_with('.') || ["target", "node_modules"].contains(&name);
             let Ok(kind) = fs::symlink_metadata(&path).map(|data| data.file_type()) else {
                 continue;
             };
@@ -106,7 +110,9 @@ impl Folder {
     pub(crate) fn write(&self, path: &str, text: &str, base: Option<&str>) -> Result<(), Refusal> {
         if !EXTENSIONS.iter().any(|end| path.ends_with(end)) {
             let ends = EXTENSIONS.join(", ");
-            return Err(Refusal::Other(format!("files that are written end in {ends}")));
+            return Err(Refusal::Other(format!(
+                "files that are written end in {ends}"
+            )));
         }
         let target = match self.resolve(path) {
             Ok(existing) => existing,
@@ -122,7 +128,8 @@ impl Folder {
         if on_disk.as_deref().map(fingerprint).as_deref() != base {
             return Err(Refusal::Changed(on_disk.unwrap_or_default()));
         }
-        replace(&target, text).map_err(|error| Refusal::Other(format!("`{path}` cannot be written: {error}")))
+        replace(&target, text)
+            .map_err(|error| Refusal::Other(format!("`{path}` cannot be written: {error}")))
     }
 
     /// The file that a path means, with all links followed.
@@ -195,7 +202,9 @@ fn read_text(path: &Path) -> Result<String, Refusal> {
         return Err(Refusal::Other("this is not a file".to_owned()));
     }
     if data.len() > MAX_FILE {
-        return Err(Refusal::Other(format!("the file has more than {MAX_FILE} bytes")));
+        return Err(Refusal::Other(format!(
+            "the file has more than {MAX_FILE} bytes"
+        )));
     }
     let bytes = fs::read(path).map_err(|error| Refusal::Other(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| Refusal::Other("the file is not UTF-8 text".to_owned()))
@@ -203,11 +212,17 @@ fn read_text(path: &Path) -> Result<String, Refusal> {
 
 /// Puts the text in place at once, so that no reader sees half of it.
 fn replace(target: &Path, text: &str) -> std::io::Result<()> {
-    let name = target.file_name().and_then(|name| name.to_str()).unwrap_or("file");
+    let name = target
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or("file");
     let beside = target.with_file_name(format!(".{name}.{}.part", std::process::id()));
     let written = (|| {
         // The name is fresh, or writing would go through a link that is there already.
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&beside)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         if let Ok(data) = fs::metadata(target) {

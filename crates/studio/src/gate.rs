@@ -32,7 +32,9 @@ impl Gate {
     /// # Errors
     /// Why not.
     pub(crate) fn check_origin(&self, request: &Request) -> Result<(), &'static str> {
-        let host = request.header("host").ok_or("the request has no single `Host`")?;
+        let host = request
+            .header("host")
+            .ok_or("the request has no single `Host`")?;
         if !self.is_own(host) {
             return Err("the `Host` is not this server");
         }

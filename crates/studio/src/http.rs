@@ -42,7 +42,10 @@ impl Request {
 
     /// A parameter of the query, which must need no decoding.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
-        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        let mut pairs = self
+            .query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='));
         pairs.find_map(|(key, value)| (key == name).then_some(value))
     }
 }
@@ -65,12 +68,18 @@ pub(crate) fn read(stream: &mut TcpStream) -> Result<Request, Unreadable> {
             break end;
         }
         if bytes.len() > MAX_HEAD {
-            return Err(Unreadable::Refused(431, "the head of the request is too large"));
+            return Err(Unreadable::Refused(
+                431,
+                "the head of the request is too large",
+            ));
         }
         receive(stream, &mut bytes, deadline)?;
     };
     if head_length > MAX_HEAD {
-        return Err(Unreadable::Refused(431, "the head of the request is too large"));
+        return Err(Unreadable::Refused(
+            431,
+            "the head of the request is too large",
+        ));
     }
 
     let mut request = parse_head(&bytes[..head_length])?;
@@ -91,7 +100,11 @@ fn find_end(bytes: &[u8]) -> Option<usize> {
     Some(end + 4)
 }
 
-fn receive(stream: &mut TcpStream, into: &mut Vec<u8>, deadline: Instant) -> Result<(), Unreadable> {
+fn receive(
+    stream: &mut TcpStream,
+    into: &mut Vec<u8>,
+    deadline: Instant,
+) -> Result<(), Unreadable> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
         return Err(Unreadable::Gone);
@@ -125,7 +138,10 @@ fn parse_head(head: &[u8]) -> Result<Request, Unreadable> {
         return Err(WRONG);
     };
     if !target.starts_with('/') {
-        return Err(Unreadable::Refused(400, "the target of the request is not a path"));
+        return Err(Unreadable::Refused(
+            400,
+            "the target of the request is not a path",
+        ));
     }
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut kept = Vec::new();
@@ -148,7 +164,10 @@ fn body_length(request: &Request) -> Result<usize, Unreadable> {
     if request.n_headers("transfer-encoding") > 0 {
         return Err(Unreadable::Refused(501, "bodies must say their length"));
     }
-    let length = match (request.n_headers("content-length"), request.header("content-length")) {
+    let length = match (
+        request.n_headers("content-length"),
+        request.header("content-length"),
+    ) {
         (0, _) => return Ok(0),
         (1, Some(length)) if length.bytes().all(|byte| byte.is_ascii_digit()) => {
             length.parse::<usize>().ok()
@@ -157,8 +176,14 @@ fn body_length(request: &Request) -> Result<usize, Unreadable> {
     };
     match length {
         Some(length) if length <= MAX_BODY => Ok(length),
-        Some(_) => Err(Unreadable::Refused(413, "the body of the request is too large")),
-        None => Err(Unreadable::Refused(400, "the length of the body is not a number")),
+        Some(_) => Err(Unreadable::Refused(
+            413,
+            "the body of the request is too large",
+        )),
+        None => Err(Unreadable::Refused(
+            400,
+            "the length of the body is not a number",
+        )),
     }
 }
 
@@ -189,7 +214,11 @@ impl Response {
 }
 
 /// Sends a response, without its body if only the head was asked for.
-pub(crate) fn write(stream: &mut TcpStream, response: &Response, head_only: bool) -> io::Result<()> {
+pub(crate) fn write(
+    stream: &mut TcpStream,
+    response: &Response,
+    head_only: bool,
+) -> io::Result<()> {
     let length = format!("Content-Length: {}\r\n", response.body.len());
     let mut head = head(response, &length);
     if !head_only {

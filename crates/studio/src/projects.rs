@@ -75,7 +75,11 @@ pub(crate) struct Projects {
 
 impl Projects {
     /// The model of a request.
-    pub(crate) fn open(&self, folder: &Folder, request: &ModelRequest) -> Result<Arc<Opened>, Error> {
+    pub(crate) fn open(
+        &self,
+        folder: &Folder,
+        request: &ModelRequest,
+    ) -> Result<Arc<Opened>, Error> {
         if let Some(opened) = self.find(request) {
             return Ok(opened);
         }

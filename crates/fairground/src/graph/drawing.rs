@@ -135,12 +135,7 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn explore(
-        model: &'a Model,
-        sources: &[Source],
-        roots: Vec<State>,
-        max_states: usize,
-    ) -> Self {
+    fn explore(model: &'a Model, sources: &[Source], roots: Vec<State>, max_states: usize) -> Self {
         let mut part = Self {
             model,
             states: Vec::new(),
@@ -270,12 +265,7 @@ impl<'a> Part<'a> {
         self.states.iter().map(node).collect()
     }
 
-    fn edges(
-        &self,
-        node_of: &[usize],
-        n_drawn: usize,
-        request: &DrawingRequest,
-    ) -> Vec<DrawnEdge> {
+    fn edges(&self, node_of: &[usize], n_drawn: usize, request: &DrawingRequest) -> Vec<DrawnEdge> {
         let marked = &request.highlighted;
         let follow = |from: &State, to: &State| {
             let mut pairs = marked.windows(2);
@@ -332,8 +322,8 @@ impl<'a> Part<'a> {
         }
         for nodes in members {
             let is_expanded = |node: &usize| self.steps[*node].is_some();
-            let is_whole = { nodes.iter() }
-                .all(|node| is_expanded(node) && !drawing.nodes[*node].is_frontier);
+            let is_whole =
+                { nodes.iter() }.all(|node| is_expanded(node) && !drawing.nodes[*node].is_frontier);
             let steps = |node: usize| self.steps[node].as_deref().unwrap_or_default();
             let is_fair = is_whole
                 .then(|| fair_components::has_fair_loop(self.model, &nodes, &steps, fairness));

@@ -54,7 +54,9 @@ pub(super) fn has_fair_loop<'s>(
     } else {
         Closure::None
     };
-    let search = find_fair_cycle(&mut graph, &acceptance(&conditions), closure, &mut |_| Ok(()));
+    let search = find_fair_cycle(&mut graph, &acceptance(&conditions), closure, &mut |_| {
+        Ok(())
+    });
     let Ok(found) = search.result;
     Some(found.is_some())
 }
@@ -89,7 +91,9 @@ fn acceptance(conditions: &[Condition]) -> Acceptance {
     let of = |(number, condition): (usize, &Condition)| {
         let (first, taken) = (MarkId::new(2 * number), MarkId::new(2 * number + 1));
         match condition.kind {
-            ConditionKind::Weak => Acceptance::any([Acceptance::Inf(first), Acceptance::Inf(taken)]),
+            ConditionKind::Weak => {
+                Acceptance::any([Acceptance::Inf(first), Acceptance::Inf(taken)])
+            }
             ConditionKind::Strong => Acceptance::streett_pair(first, taken),
             ConditionKind::Unconditional => Acceptance::Inf(taken),
         }

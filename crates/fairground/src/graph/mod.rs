@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use base::{Budget, Source};
 use model::{Model, RunTimeError, State};
 
-pub use drawing::{DrawnEdge, DrawnNode, Drawing, DrawingRequest};
+pub use drawing::{Drawing, DrawingRequest, DrawnEdge, DrawnNode};
 
 use crate::error::Error;
 use crate::project::Project;

@@ -98,7 +98,9 @@ impl Simulation<'_> {
         } else {
             None
         };
-        let is_unbroken = reasons.iter().all(|reason| reason.because != Because::Broken);
+        let is_unbroken = reasons
+            .iter()
+            .all(|reason| reason.because != Because::Broken);
         Ok(Some(LoopFairness {
             start,
             is_fair: is_unbroken && missing.is_none(),
@@ -189,7 +191,9 @@ impl Project {
         };
         let truths = evidence::truths(run.model, formula, &last, 1);
         let truths = truths.map_err(|why| Error::Stopped(why.to_string()))?;
-        let now = truths.first().and_then(|truth| truth.at.last().copied().flatten());
+        let now = truths
+            .first()
+            .and_then(|truth| truth.at.last().copied().flatten());
         Ok(now.unwrap_or(*formula == logic::Ltl::tt()))
     }
 }

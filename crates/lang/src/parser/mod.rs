@@ -10,6 +10,7 @@ mod expr;
 mod process;
 mod stmt;
 mod system;
+mod view;
 
 pub(crate) use stmt::range_bounds;
 

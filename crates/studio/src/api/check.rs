@@ -48,8 +48,14 @@ pub(super) fn check(studios: &Studios, request: CheckRequest) -> Answer {
             .map(|question| question.name.clone())
             .collect(),
     };
-    if let Some(other) = questions.iter().find(|name| opened.project.question(name).is_none()) {
-        return Err(Failure::new(422, format!("the model has no property `{other}`")));
+    if let Some(other) = questions
+        .iter()
+        .find(|name| opened.project.question(name).is_none())
+    {
+        return Err(Failure::new(
+            422,
+            format!("the model has no property `{other}`"),
+        ));
     }
 
     let mut budget = Budget::unlimited().with_max_memory(studios.max_memory);
@@ -82,7 +88,9 @@ pub(super) fn check(studios: &Studios, request: CheckRequest) -> Answer {
 fn notions(name: &str) -> Result<Vec<Option<Fairness>>, Failure> {
     match name {
         "default" => Ok(vec![None]),
-        "all" => Ok(FairnessKind::ALL.map(|kind| Some(Fairness::of(kind))).to_vec()),
+        "all" => Ok(FairnessKind::ALL
+            .map(|kind| Some(Fairness::of(kind)))
+            .to_vec()),
         name => match Fairness::parse(name) {
             Some(fairness) => Ok(vec![Some(fairness)]),
             None => Err(Failure::new(422, format!("there is no fairness `{name}`"))),
@@ -140,7 +148,8 @@ impl Results {
     fn of_model(&self, model: &str) -> Vec<Json> {
         let kept = lock(&self.0);
         let own = kept.iter().filter(|(key, _)| key.model == model);
-        own.map(|(key, result)| summary(&key.asked, result)).collect()
+        own.map(|(key, result)| summary(&key.asked, result))
+            .collect()
     }
 }
 
@@ -208,7 +217,8 @@ impl Search {
         let Some(question) = project.question(name) else {
             return Ok(());
         };
-        self.tab.send(json!({ "kind": "begin", "property": name, "asked": asked }));
+        self.tab
+            .send(json!({ "kind": "begin", "property": name, "asked": asked }));
 
         let mut meter = Meter {
             tab: &self.tab,
@@ -226,7 +236,8 @@ impl Search {
         let mut answer = project.check(question, &plan, &mut meter)?;
         answer.result.seconds = meter.start.elapsed().as_secs_f64();
 
-        self.tab.send(json!({ "kind": "result", "result": summary(&asked, &answer.result) }));
+        self.tab
+            .send(json!({ "kind": "result", "result": summary(&asked, &answer.result) }));
         // What was stopped by the user is not an answer worth remembering.
         if answer.stopped.is_none() {
             let key = ResultKey {

@@ -15,17 +15,31 @@ use crate::projects::ModelRequest;
 /// An example of the repository.
 macro_rules! example {
     ($path:literal, $title:literal) => {
-        ($path, $title, include_str!(concat!("../../../../examples/", $path)))
+        (
+            $path,
+            $title,
+            include_str!(concat!("../../../../examples/", $path)),
+        )
     };
 }
 /// Models that can be opened without any file: name, title, text.
-const EXAMPLES: [(&str, &str, &str); 8] = [
+const EXAMPLES: [(&str, &str, &str); 9] = [
     example!("peterson.fair", "Peterson's mutual exclusion"),
     example!("philosophers.fair", "Dining philosophers, with a deadlock"),
-    example!("leader_election.fair", "Leader election that needs strong global fairness"),
-    example!("alternating_bit.fair", "Alternating bit protocol over lossy channels"),
+    example!(
+        "leader_election.fair",
+        "Leader election that needs strong global fairness"
+    ),
+    example!(
+        "alternating_bit.fair",
+        "Alternating bit protocol over lossy channels"
+    ),
     example!("milner.fair", "Milner's scheduler"),
     example!("barrier.fair", "A barrier"),
+    example!(
+        "studio/philosophers_table.fair",
+        "Dining philosophers, with a picture"
+    ),
     example!("studio/token_ring.fair", "Token ring, with a picture"),
     example!("studio/elevator.fair", "Elevator, with a picture"),
 ];
@@ -96,7 +110,12 @@ pub(super) struct SaveRequest {
 
 /// Writes a file, unless it has changed underneath.
 pub(super) fn save(studios: &Studios, request: SaveRequest) -> Answer {
-    let SaveRequest { tab, path, text, base } = request;
+    let SaveRequest {
+        tab,
+        path,
+        text,
+        base,
+    } = request;
     studios.folder.write(&path, &text, base.as_deref())?;
     let tab = tab.and_then(|tab| studios.tabs.find(&tab));
     if let Some(tab) = tab {
@@ -141,7 +160,10 @@ fn describe(project: &Project) -> Json {
     let fairness = project.fairness(None).map(Fairness::name);
     let model = project.model();
     let processes = model.as_ref().map(|model| {
-        let names = model.instances().iter().map(|instance| instance.name.clone());
+        let names = model
+            .instances()
+            .iter()
+            .map(|instance| instance.name.clone());
         names.collect::<Vec<_>>()
     });
     json!({

@@ -64,7 +64,11 @@ pub(super) fn graph(studios: &Studios, mut request: GraphRequest) -> Answer {
     let highlighted = request.marked.as_ref().map(&states_along).transpose()?;
 
     let max_nodes = request.max_nodes.unwrap_or(MAX_NODES).clamp(1, MAX_NODES);
-    let max_states = if request.keep.is_some() { MAX_STATES } else { max_nodes };
+    let max_states = if request.keep.is_some() {
+        MAX_STATES
+    } else {
+        max_nodes
+    };
     let drawing = project.drawing(&DrawingRequest {
         around: around.and_then(|mut states| states.pop()),
         max_states,

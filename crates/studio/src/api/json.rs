@@ -1,7 +1,7 @@
 //! Plain data of the library as JSON.
 
 use fairground::report::{Position, value_to_json};
-use fairground::{Change, Communication, StepDetails, Truth, Value};
+use fairground::{Change, Communication, DrawnPicture, DrawnShape, StepDetails, Truth, Value};
 use serde_json::{Value as Json, json};
 
 pub(super) fn values(values: &[Value]) -> Json {
@@ -58,4 +58,21 @@ pub(super) fn truths(truths: &[Truth]) -> Json {
         })
     };
     truths.iter().map(row).collect()
+}
+
+pub(super) fn picture(picture: &DrawnPicture) -> Json {
+    let shape = |shape: &DrawnShape| {
+        json!({
+            "kind": shape.kind,
+            "numbers": shape.numbers,
+            "colour": shape.colour,
+            "text": shape.text,
+        })
+    };
+    json!({
+        "width": picture.width,
+        "height": picture.height,
+        "shapes": picture.shapes.iter().map(shape).collect::<Vec<_>>(),
+        "error": picture.error,
+    })
 }

@@ -109,6 +109,7 @@ pub(crate) fn answer(studios: &Studios, name: &str, body: &[u8]) -> Response {
         "trace" => with(body, |request| trace::trace(studios, request)),
         "stored" => with(body, |request| trace::stored(studios, request)),
         "follow" => with(body, |request| trace::follow(studios, request)),
+        "picture" => with(body, |request| trace::picture(studios, request)),
         "itf" => with(body, |request| trace::itf(studios, request)),
         "simulate" => with(body, |request| simulate::simulate(studios, request)),
         "graph" => with(body, |request| graph::graph(studios, request)),
@@ -130,6 +131,9 @@ pub(crate) fn answer(studios: &Studios, name: &str, body: &[u8]) -> Response {
 fn with<T: DeserializeOwned>(body: &[u8], answer: impl FnOnce(T) -> Answer) -> Answer {
     match serde_json::from_slice(body) {
         Ok(request) => answer(request),
-        Err(error) => Err(Failure::new(400, format!("the request is not understood: {error}"))),
+        Err(error) => Err(Failure::new(
+            400,
+            format!("the request is not understood: {error}"),
+        )),
     }
 }

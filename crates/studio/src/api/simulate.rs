@@ -56,15 +56,24 @@ struct RandomRequest {
 /// Goes the way, and tells where it leads.
 pub(super) fn simulate(studios: &Studios, mut request: SimulateRequest) -> Answer {
     if request.choices.len() > MAX_STEPS {
-        return Err(Failure::new(422, format!("a way has at most {MAX_STEPS} steps")));
+        return Err(Failure::new(
+            422,
+            format!("a way has at most {MAX_STEPS} steps"),
+        ));
     }
-    let condition = request.breakpoint.take().filter(|text| !text.trim().is_empty());
+    let condition = request
+        .breakpoint
+        .take()
+        .filter(|text| !text.trim().is_empty());
     request.model.closed = true;
     request.model.formulas = { condition.iter() }
         .map(|text| (BREAKPOINT.to_owned(), text.clone()))
         .collect();
 
-    let tab = request.tab.as_deref().and_then(|tab| studios.tabs.find(tab));
+    let tab = request
+        .tab
+        .as_deref()
+        .and_then(|tab| studios.tabs.find(tab));
     let kept = tab.as_ref().and_then(|tab| lock(&tab.walk).take());
     let kept = kept.filter(|kept| kept.model == request.model && kept.start == request.start);
     let opened = match &kept {
@@ -111,7 +120,10 @@ fn go(run: &mut Simulation<'_>, choices: &[usize]) -> Result<(), Failure> {
     }
     for (at, choice) in choices.iter().enumerate().skip(same) {
         if *choice >= run.n_possible() {
-            return Err(Failure::new(422, format!("step {at} is not possible there")));
+            return Err(Failure::new(
+                422,
+                format!("step {at} is not possible there"),
+            ));
         }
         run.take(*choice);
     }
@@ -126,7 +138,10 @@ fn wander(
     has_condition: bool,
 ) -> Result<Option<&'static str>, Error> {
     let mut choices = Random::new(random.seed);
-    let n_steps = random.steps.min(MAX_RANDOM).min(MAX_STEPS - run.n_steps().min(MAX_STEPS));
+    let n_steps = random
+        .steps
+        .min(MAX_RANDOM)
+        .min(MAX_STEPS - run.n_steps().min(MAX_STEPS));
     for _ in 0..n_steps {
         match run.here() {
             Here::Deadlock => return Ok(Some("deadlock")),
@@ -163,7 +178,9 @@ fn describe(
     };
     let now = run.n_steps();
     let since = request.since.min(now);
-    let history: Vec<Json> = (since..now).map(|at| plain::step(&run.taken_details(at))).collect();
+    let history: Vec<Json> = (since..now)
+        .map(|at| plain::step(&run.taken_details(at)))
+        .collect();
     let n_listed = run.n_possible().min(MAX_ENABLED);
     let enabled: Vec<Json> = (0..n_listed)
         .map(|choice| plain::step(&run.possible_details(choice)))
@@ -194,7 +211,7 @@ fn describe(
         "properties": properties(project, run),
         "starts": starts(opened, n_initial),
         "n_starts": n_initial,
-        "shapes": shapes(project, run),
+        "picture": project.picture(walk.state(now)).as_ref().map(plain::picture),
     }))
 }
 
@@ -208,11 +225,6 @@ fn starts(opened: &Opened, n_initial: usize) -> Vec<String> {
     };
     let text = |state| opened.project.state_text(state).unwrap_or_default();
     initial.iter().take(MAX_STARTS).map(text).collect()
-}
-
-/// What the picture of the model shows.
-fn shapes(_project: &Project, _run: &Simulation<'_>) -> Json {
-    Json::Null
 }
 
 fn obligation(obligation: &Obligation) -> Json {

@@ -14,8 +14,10 @@ use crate::projects::ModelRequest;
 pub(super) struct TraceRequest {
     #[serde(flatten)]
     model: ModelRequest,
+    #[serde(default)]
     property: String,
     /// `default` or the name of a notion.
+    #[serde(default)]
     asked: String,
     /// Which run of a formula with path quantifiers; nothing for the run of the result.
     branch: Option<usize>,
@@ -33,6 +35,14 @@ pub(super) struct StoredRequest {
     trace: String,
     /// Up to which state a simulation is to follow it; nothing if it is to be shown.
     step: Option<usize>,
+}
+
+/// A state of a trace of a result or of a file.
+#[derive(Deserialize)]
+pub(super) struct PictureRequest {
+    #[serde(flatten)]
+    of: TraceRequest,
+    file: Option<String>,
 }
 
 /// The trace of a result, with everything that is shown about it.
@@ -57,8 +67,7 @@ pub(super) fn follow(studios: &Studios, request: TraceRequest) -> Answer {
 
 /// A trace that was stored in a file. Without its model it is shown as it is.
 pub(super) fn stored(studios: &Studios, request: StoredRequest) -> Answer {
-    let text = studios.folder.read(&request.trace)?;
-    let stored = read_itf(&text).map_err(|error| Failure::new(422, error.to_string()))?;
+    let stored = read(studios, &request.trace)?;
     if let Some(step) = request.step {
         return way_along(studios, &request.model, &stored, step);
     }
@@ -69,6 +78,22 @@ pub(super) fn stored(studios: &Studios, request: StoredRequest) -> Answer {
     Ok(json)
 }
 
+/// The picture of a state of a trace.
+pub(super) fn picture(studios: &Studios, request: PictureRequest) -> Answer {
+    let stored = match &request.file {
+        Some(file) => read(studios, file)?,
+        None => find(studios, &request.of)?,
+    };
+    let opened = studios.projects.open(&studios.folder, &request.of.model)?;
+    let picture = opened.project.picture_of(&stored.run, request.of.step);
+    Ok(json!({ "picture": picture.as_ref().map(plain::picture) }))
+}
+
+fn read(studios: &Studios, path: &str) -> Result<StoredTrace, Failure> {
+    let text = studios.folder.read(path)?;
+    read_itf(&text).map_err(|error| Failure::new(422, error.to_string()))
+}
+
 fn find(studios: &Studios, request: &TraceRequest) -> Result<StoredTrace, Failure> {
     let key = ResultKey {
         model: request.model.key(),
@@ -76,21 +101,21 @@ fn find(studios: &Studios, request: &TraceRequest) -> Result<StoredTrace, Failur
         asked: request.asked.clone(),
     };
     let Some(result) = studios.results.find(&key) else {
-        return Err(Failure::new(404, "there is no result for this text: check it first"));
+        return Err(Failure::new(
+            404,
+            "there is no result for this text: check it first",
+        ));
     };
     let trace = match request.branch {
         Some(branch) => result.branches.get(branch).map(|branch| &branch.trace),
         None => result.trace.as_ref(),
     };
-    trace.cloned().ok_or_else(|| Failure::new(404, "the result shows no run"))
+    trace
+        .cloned()
+        .ok_or_else(|| Failure::new(404, "the result shows no run"))
 }
 
-fn way_along(
-    studios: &Studios,
-    model: &ModelRequest,
-    stored: &StoredTrace,
-    step: usize,
-) -> Answer {
+fn way_along(studios: &Studios, model: &ModelRequest, stored: &StoredTrace, step: usize) -> Answer {
     let opened = studios.projects.open(&studios.folder, model)?;
     let (start, choices) = opened.project.choices_along(stored, step)?;
     Ok(json!({ "start": start, "choices": choices }))
@@ -137,9 +162,13 @@ fn add_details(studios: &Studios, model: &ModelRequest, stored: &StoredTrace, js
     model.formulas.extend(options.ltl);
 
     let opened = studios.projects.open(&studios.folder, &model);
-    let details = opened.and_then(|opened| opened.project.trace_details(stored));
+    let details = opened.and_then(|opened| {
+        let has_picture = opened.project.has_picture();
+        Ok((opened.project.trace_details(stored)?, has_picture))
+    });
     match details {
-        Ok(details) => {
+        Ok((details, has_picture)) => {
+            json["picture"] = json!(has_picture);
             let places = details.places.iter();
             json["places"] = places.map(|places| plain::positions(places)).collect();
             json["rows"] = plain::truths(&details.truths);
