@@ -25,9 +25,9 @@ class Visit {
   async type(text) {
     await this.page.locator(".cm-content").click();
     await this.page.keyboard.press("Control+a");
+    await this.page.keyboard.press("Delete");
     await this.page.keyboard.insertText(text);
   }
-  text() { return this.page.evaluate(() => document.querySelector(".cm-content").cmTile?.view?.state.doc.toString() ?? document.querySelector(".cm-content").innerText); }
   property(name) { return this.page.locator(`[data-property="${name}"]`); }
   async verify() {
     await this.get("verify").click();
@@ -76,10 +76,10 @@ journey("the tutorial opens and goes back", async (v) => {
 journey("a new model is typed, its error seen and fixed with one click", async (v) => {
   await v.page.goto(v.studio.url);
   await v.page.getByRole("button", { name: "New model" }).click();
-  await v.type("var count : 0..3 = 0\nprocess P { step when coutn < 3 { count := count + 1 } }\nproperty top: eventually count == 3\n");
-  await v.get("problems").getByText("coutn").first().waitFor();
+  await v.type("var level : 0..3 = 0\nprocess P { step when levle < 3 { level := level + 1 } }\nproperty top: eventually level == 3\n");
+  await v.get("problems").getByText("levle").first().waitFor();
   await v.page.locator(".cm-lintRange-error").first().waitFor();
-  await v.page.getByRole("button", { name: "replace by `count`" }).first().click();
+  await v.page.getByRole("button", { name: "replace by `level`" }).first().click();
   await v.get("problems").waitFor({ state: "detached" });
   await v.verify();
   await v.property("top").getByText("holds").waitFor();
@@ -105,6 +105,9 @@ journey("verdicts appear with fairness, states and time", async (v) => {
 
 journey("one property is run alone", async (v) => {
   await v.open("toggle.fair");
+  // A text that was not checked before.
+  await v.type(`// alone\n${TOGGLE}`);
+  await v.property("fine").getByText("not checked").waitFor();
   await v.property("fine").getByRole("button", { name: "Run" }).click();
   await v.property("fine").getByText("holds").waitFor();
   await v.property("works").getByText("not checked").waitFor();
@@ -527,7 +530,7 @@ journey("a page of another site gets nothing", async (v) => {
     } catch {
       return "refused by the browser";
     }
-  }, v.studio);
+  }, { origin: v.studio.origin, token: v.studio.token });
   assert.equal(answer, "refused by the browser");
   v.errors.length = 0;
 });

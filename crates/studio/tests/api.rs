@@ -59,7 +59,7 @@ fn results(events: &[Json]) -> Vec<(&str, &str, &str)> {
 fn a_wrong_text_has_diagnostics_with_fixes() {
     let client = Client::start(&Folder::new());
     // The place is counted in units of UTF-16, behind a character that has two of them.
-    let text = "// 𝒙\nvar count : 0..3 = 0\nprocess P { step when coutn < 3 }\n";
+    let text = "// 𝒙\nvar level : 0..3 = 0\nprocess P { step when levle < 3 }\n";
     let answer = client
         .ask("analyse", &json!({ "path": "m.fair", "text": text }))
         .json();
@@ -72,8 +72,8 @@ fn a_wrong_text_has_diagnostics_with_fixes() {
         fix["from"].as_u64().unwrap() as usize,
         fix["to"].as_u64().unwrap() as usize,
     );
-    assert_eq!(String::from_utf16(&units[from..to]).unwrap(), "coutn");
-    assert_eq!(fix["text"], "count");
+    assert_eq!(String::from_utf16(&units[from..to]).unwrap(), "levle");
+    assert_eq!(fix["text"], "level");
 }
 
 #[test]

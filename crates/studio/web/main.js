@@ -2,10 +2,10 @@
 
 import { render, useEffect } from "/vendor/vendor.js";
 import {
-  html, state, set, useStore, complain, readAddress, thawAddress, unpackChoices, openFile, save, resolveChange,
+  html, state, set, useStore, complain, readAddress, followLink, thawAddress, unpackChoices, openFile, save, resolveChange,
   isDirty, jump, edit,
 } from "/store.js";
-import { ask, listen, tab } from "/server.js";
+import { ask, connection, listen, tab } from "/server.js";
 import { Editor } from "/editor.js";
 import { Start, open } from "/start.js";
 import { Properties, hearSearch, verify } from "/verify.js";
@@ -152,6 +152,7 @@ async function begin() {
   const theme = localStorage.getItem("theme");
   if (theme) document.documentElement.dataset.theme = theme;
   const fields = readAddress();
+  addEventListener("hashchange", followLink);
   const place = document.getElementById("app");
   place.textContent = "";
   render(html`<${App} />`, place);
@@ -162,6 +163,8 @@ async function begin() {
       set({ connected: false, running: null });
       if (why === "refused") set({ refused: true });
     });
+    // The server looks after the file of a tab that it knows.
+    await Promise.race([connection, new Promise((resolve) => setTimeout(resolve, 2000))]);
     await restore(fields, hello);
   } catch (error) {
     if (error.status === 403) set({ refused: true });

@@ -1,6 +1,6 @@
 // A counterexample: its steps, its loop, where the formula holds, why it is fair, and its messages.
 
-import { useRef, useState, useEffect, useLayoutEffect } from "/vendor/vendor.js";
+import { useRef, useMemo, useState, useEffect, useLayoutEffect } from "/vendor/vendor.js";
 import { html, state, set, complain, modelRequest, jump, openFile } from "/store.js";
 import { ask } from "/server.js";
 import { StateTree, Changes, ownerOf } from "/values.js";
@@ -132,7 +132,7 @@ function shownSteps(trace) {
 function Steps({ trace }) {
   const place = useRef(null);
   const { top, height } = useWindow(place);
-  const shown = shownSteps(trace);
+  const shown = useMemo(() => shownSteps(trace), [trace, state.process, state.variable]);
   const filtered = shown.length < trace.steps.length;
   useEffect(() => {
     const row = shown.indexOf(state.step);
