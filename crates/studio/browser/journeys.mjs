@@ -212,7 +212,7 @@ journey("messages are drawn as a chart", async (v) => {
   await v.page.getByRole("tab", { name: "Messages" }).click();
   await v.get("chart").waitFor();
   await v.page.locator(".chart .process", { hasText: "Sender" }).waitFor();
-  await v.page.locator(".chart .message").first().waitFor();
+  await v.page.locator(".chart .message").first().waitFor({ state: "attached" });
   await v.page.locator(".chart text", { hasText: "meet: 1" }).waitFor();
   await v.page.locator(".chart-row").last().click();
   assert.match(await v.hash(), /part=messages/);
@@ -241,7 +241,8 @@ journey("a chart is exported as an SVG", async (v) => {
   const [download] = await Promise.all([v.page.waitForEvent("download"), v.get("export-svg").click()]);
   const file = join(v.folder, "exported.svg");
   await download.saveAs(file);
-  const names = await v.page.evaluate((text) => {
+  const blank = await v.page.context().newPage();
+  const names = await blank.evaluate((text) => {
     const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
     return parsed.querySelector("parsererror") ? null : [...parsed.querySelectorAll(".process")].map((node) => node.textContent);
   }, readFileSync(file, "utf8"));
@@ -603,7 +604,7 @@ journey("Promela and CSP# are coloured and verified", async (v) => {
   await v.verify();
   await v.property("top").getByText("violated").waitFor();
   await v.open("model.csp");
-  await v.page.locator(".tok-keyword", { hasText: "assert" }).first().waitFor();
+  await v.page.locator(".tok-meta", { hasText: "#assert" }).first().waitFor();
   await v.verify();
   assert.equal(await v.page.locator(".verdict.holds").count(), 2);
 });

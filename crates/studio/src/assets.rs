@@ -37,6 +37,7 @@ const ASSETS: &[(&str, &str, &[u8])] = &[
     asset!("trace.js", SCRIPT),
     asset!("chart.js", SCRIPT),
     asset!("graph.js", SCRIPT),
+    asset!("layout.js", SCRIPT),
     asset!("picture.js", SCRIPT),
     asset!("export.js", SCRIPT),
 ];
