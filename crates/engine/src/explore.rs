@@ -21,13 +21,13 @@ use omega::Prop;
 
 use self::team::{Members, Team};
 use crate::compile::CompileError;
-use crate::gate::Reading;
 use crate::label::{Label, LabelId};
 use crate::letters::Letters;
 use crate::parents::Parents;
-use crate::store::{Index, Names, OwnLine, StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Steps, System};
+use store::Reading;
+use store::{Index, Names, OwnLine, StateIndex, StateStore};
 
 /// What an exploration looks for.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ use base::{Budget, Progress};
 use crate::explore::Stats;
 use crate::product::{Common, Gauge, Halt, JointSpace, Plan, Product};
 use crate::search::{Outcome, Query, evidence_of, observed};
-use crate::store::StateIndex;
 use crate::system::System;
+use store::StateIndex;
 
 /// How many states a thread takes at a time when the rest is explored.
 const BATCH: u32 = 256;

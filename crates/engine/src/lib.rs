@@ -10,15 +10,14 @@
 //! reference semantics of crate `model`.
 
 mod bitstate;
-mod chunked;
+
 mod claims;
-mod code;
 mod compile;
 mod constant;
 mod elimination;
 mod explore;
 mod footprint;
-mod gate;
+
 mod initial;
 mod joint_search;
 mod label;
@@ -30,17 +29,16 @@ mod parents;
 mod priority;
 mod product;
 mod program;
-mod region;
-mod rows;
+
 mod search;
 mod sharing;
 mod state_graph;
 mod stepping;
-mod store;
+
 mod stubborn;
 mod symmetry;
 mod system;
-mod table;
+
 mod threaded_search;
 mod waiting;
 mod weak;
@@ -49,6 +47,7 @@ pub use bitstate::explore_bitstate;
 pub use claims::{Claims, Component, SubjectClaims, UnitClaims};
 pub use compile::CompileError;
 pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};
+
 pub use label::{Label, LabelId};
 pub use normal_form::{Differences, concrete_run};
 pub use search::{Outcome, Query, find_run};

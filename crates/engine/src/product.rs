@@ -38,11 +38,11 @@ use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::search::{Outcome, Query};
-use crate::store::{StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
 use crate::weak::WeakMarks;
+use store::{StateIndex, StateStore};
 
 pub(crate) use self::joint_space::{Common, JointSpace};
 pub(crate) use self::space::{OwnSpace, Space};

@@ -18,10 +18,10 @@ use crate::explore::{Stats, trace_step};
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::product::takes_part;
-use crate::store::{StateIndex, StateStore};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
 use crate::weak::WeakMarks;
+use store::{StateIndex, StateStore};
 
 /// The state graph of a system. Nodes are numbered from 0, the initial ones first.
 pub struct StateGraph {

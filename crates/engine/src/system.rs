@@ -5,16 +5,16 @@ use std::sync::Arc;
 use model::{ActionId, Composition, Model, State, StepSet};
 use rustc_hash::FxHashMap;
 
-use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
 use crate::elimination::Elimination;
 use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
-use crate::native::Native;
 use crate::normal_form::NormalForm;
 use crate::priority::Ruling;
-use crate::store::{Index, StateStore};
+use jit::Routine;
+use jit::{End, Machine, Tables};
+use store::{Index, StateStore};
 
 /// A model compiled for exploration.
 ///
@@ -47,7 +47,7 @@ pub struct System<'m> {
     pub(crate) effect_footprints: FxHashMap<u32, Footprint>,
     /// The code of all propositions compiled so far.
     pub(crate) propositions: Vec<u32>,
-    pub(crate) native: Option<Arc<Native>>,
+    pub(crate) native: Option<Arc<Routine>>,
     /// Is no machine code wanted?
     is_interpreted: bool,
     /// What is kept of states, if not everything.
@@ -312,8 +312,8 @@ impl<'m> System<'m> {
             if self.synchronous || self.ruling.is_some() {
                 propositions.extend(self.commands.iter().map(|command| command.guard));
             }
-            self.native = Native::new(self, &propositions).map(Arc::new);
-            let frame_len = self.native.as_ref().map_or(0, |native| native.frame_len);
+            self.native = crate::native::generate(self, &propositions).map(Arc::new);
+            let frame_len = self.native.as_ref().map_or(0, |native| native.frame_len());
             self.scratch.frame = vec![0; frame_len];
         }
         self.native.is_some()
@@ -334,7 +334,7 @@ impl<'m> System<'m> {
     /// How many states there can be, if that is a number of 64 bits: every location, value and
     /// content of channels in every combination.
     pub(crate) fn state_bound(&self) -> Option<u64> {
-        let n_values = |field: &crate::layout::Field| {
+        let n_values = |field: &jit::Field| {
             u64::try_from(i128::from(field.hi) - i128::from(field.lo) + 1).ok()
         };
         let plain = self.layout.fields[..self.layout.n_plain_fields()].iter();
@@ -400,22 +400,16 @@ impl<'m> System<'m> {
     /// Evaluates a compiled proposition.
     pub(crate) fn holds(&mut self, code: u32, words: &[u64]) -> Result<bool, Failed> {
         if let Some(native) = &self.native
-            && let Some(result) = native.holds(code, words, &mut self.scratch.frame)
+            && let Some(end) = native.holds(code, words, &mut self.scratch.frame)
         {
-            return result;
+            return truth(end);
         }
         let Scratch {
             current, written, ..
         } = &mut self.scratch;
         current.copy_from_slice(words);
-        match self
-            .machine
-            .run::<false>(&self.tables, code, current, written)
-        {
-            End::Accept => Ok(true),
-            End::Reject => Ok(false),
-            End::Fail => Err(Failed),
-        }
+        let machine = &mut self.machine;
+        truth(machine.run::<false>(&self.tables, code, current, written))
     }
 
     fn steps_may_repeat(&self) -> bool {
@@ -519,5 +513,15 @@ impl<'m> System<'m> {
                 put(self, &mut words, wheel, wheel.2);
             }
         }
+    }
+}
+
+/// What the end of the code of a condition says.
+#[inline]
+pub(crate) fn truth(end: End) -> Result<bool, Failed> {
+    match end {
+        End::Accept => Ok(true),
+        End::Reject => Ok(false),
+        End::Fail => Err(Failed),
     }
 }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use base::bits;
 use omega::NodeId;
 
-use crate::chunked::Chunked;
-use crate::gate::Reading;
-use crate::store::{Index, Inserted, Names, StateIndex, StateStore};
 use crate::system::Steps;
+use store::Chunked;
+use store::Reading;
+use store::{Index, Inserted, Names, StateIndex, StateStore};
 
 use super::selection::Selection;
 use super::space::{Nodes, Space, pair_word};

@@ -3,8 +3,8 @@
 use base::bits;
 use omega::NodeId;
 
-use crate::store::{StateIndex, StateStore};
 use crate::system::Steps;
+use store::{StateIndex, StateStore};
 
 use super::selection::Selection;
 
