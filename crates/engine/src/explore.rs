@@ -147,7 +147,7 @@ pub fn explore(
         Err(refusal) => (None, Some(refusal)),
     };
     let shared = Shared {
-        store: StateStore::new(system.n_words()),
+        store: system.new_store(),
         parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
         n_states: OwnLine::default(),
         cursor: OwnLine::default(),

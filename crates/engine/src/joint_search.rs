@@ -29,7 +29,7 @@ pub(crate) fn find_run_together(
     progress: &mut dyn Progress,
 ) -> (Outcome, Stats) {
     let n_automaton_states = query.automaton.n_states();
-    let common = Common::new(system.n_words(), query.atoms.len(), n_automaton_states);
+    let common = Common::new(system, query.atoms.len(), n_automaton_states);
     let mut systems = vec![system.clone(); budget.n_threads()];
     let new_view = |system| {
         let space = JointSpace::new(&common);

@@ -54,4 +54,4 @@ pub use search::{Outcome, Query, find_run};
 pub use state_graph::{Built, StateGraph, state_graph};
 pub use stubborn::Refusal;
 pub use symmetry::Obstacle;
-pub use system::{Failed, Steps, System};
+pub use system::{Failed, Limits, Steps, System};

@@ -349,6 +349,9 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         self.compute_enabled(&steps.labels);
         self.steps = steps;
         self.leave_out(held, state)?;
+        if self.steps.len() > self.system.limits.max_steps as usize {
+            return Err(Halt::Stopped(StopReason::StateLimit));
+        }
         let n_steps = self.steps.len().max(1) as u32;
         if self.space.set_n_steps(state, n_steps) {
             self.n_transitions += u64::from(n_steps);
@@ -552,6 +555,7 @@ impl<S: Space> Graph for Product<'_, '_, S> {
     }
 
     fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Halt> {
+        let n_before = out.len();
         let (state, automaton_state) = self.space.pair(node);
         let mut held = self.space.hold();
         self.expand(&mut held, state)?;
@@ -582,6 +586,9 @@ impl<S: Space> Graph for Product<'_, '_, S> {
             }
         }
         self.steps = steps;
+        if out.len() - n_before > self.system.limits.max_edges as usize {
+            return Err(Halt::Stopped(StopReason::StateLimit));
+        }
         Ok(())
     }
 

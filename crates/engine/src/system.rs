@@ -50,6 +50,8 @@ pub struct System<'m> {
     pub(crate) native: Option<Arc<Routine>>,
     /// Is no machine code wanted?
     is_interpreted: bool,
+    /// What the searches have numbers for.
+    pub(crate) limits: Limits,
     /// What is kept of states, if not everything.
     pub(crate) normal_form: Option<Arc<NormalForm>>,
     pub(crate) form_scratch: crate::symmetry::Scratch,
@@ -127,6 +129,32 @@ pub(crate) struct Scratch {
     pub(crate) merged: Vec<u64>,
     /// Registers and remembered conditions of machine code.
     pub(crate) frame: Vec<u64>,
+}
+
+/// What the searches have numbers for. A search that would need more is stopped as if it had met
+/// more states than allowed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Fewer states, and nodes of a product, than two to the power of this.
+    pub max_name_bits: u32,
+    /// No more steps leave a state.
+    pub max_steps: u32,
+    /// No more edges leave a node of a product.
+    pub max_edges: u32,
+    /// No more nodes in a graph that is kept as a whole.
+    pub max_nodes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_name_bits: StateStore::MAX_NAME_BITS,
+            // What is left beside the other facts about a state (`joint_space.rs`).
+            max_steps: (1 << 28) - 2,
+            max_edges: u32::MAX,
+            max_nodes: (1 << 31) - 1,
+        }
+    }
 }
 
 /// The steps that leave a state.
@@ -281,6 +309,7 @@ impl<'m> System<'m> {
             propositions: Vec::new(),
             native: None,
             is_interpreted: false,
+            limits: Limits::default(),
             normal_form: None,
             form_scratch: crate::symmetry::Scratch::default(),
             layout,
@@ -301,6 +330,18 @@ impl<'m> System<'m> {
         self.is_interpreted = true;
         self.native = None;
         self
+    }
+
+    /// The same system, whose searches have numbers for less. For tests.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// An empty set of states.
+    pub(crate) fn new_store(&self) -> StateStore {
+        StateStore::limited(self.n_words(), self.limits.max_name_bits)
     }
 
     /// Generates machine code for the steps and for all propositions compiled so far. Says whether

@@ -27,6 +27,8 @@ pub struct StateStore {
     tables: Gate<Index>,
     /// For a single thread.
     names: Names,
+    /// There are fewer names than two to the power of this.
+    max_name_bits: u32,
 }
 
 /// The states, without the tables that find them.
@@ -99,9 +101,19 @@ impl Index {
 }
 
 impl StateStore {
+    /// Names always have fewer bits than a slot of the table.
+    pub const MAX_NAME_BITS: u32 = Table::MAX_NAME_BITS;
+
     /// An empty set of states of so many words.
     #[must_use]
     pub fn new(n_words: usize) -> Self {
+        Self::limited(n_words, Self::MAX_NAME_BITS)
+    }
+
+    /// An empty set of states of so many words with fewer names than two to the power of
+    /// `max_name_bits`.
+    #[must_use]
+    pub fn limited(n_words: usize, max_name_bits: u32) -> Self {
         let first = n_words / 2;
         let halves =
             (n_words >= MIN_SPLIT_WORDS).then(|| [Rows::new(first), Rows::new(n_words - first)]);
@@ -117,6 +129,7 @@ impl StateStore {
                 halves: (0..n_halves).map(|_| Table::new()).collect(),
             }),
             names: Names::new(false),
+            max_name_bits: max_name_bits.min(Self::MAX_NAME_BITS),
         }
     }
 
@@ -255,12 +268,13 @@ impl StateStore {
     pub fn grow(&self) -> Option<()> {
         let mut index = self.tables.write();
         let Index { states, halves } = &mut *index;
+        let max_bits = self.max_name_bits;
         let kept = &self.kept;
         let read = |index: StateIndex, words: &mut [u64]| self.read(index, words);
-        make_room(&kept.states, states, kept.n_words, read)?;
+        make_room(&kept.states, states, (kept.n_words, max_bits), read)?;
         for (rows, table) in kept.halves.iter().flatten().zip(halves) {
             let read = |index: StateIndex, words: &mut [u64]| rows.read(index, words);
-            make_room(rows, table, rows.width(), read)?;
+            make_room(rows, table, (rows.width(), max_bits), read)?;
         }
         Some(())
     }
@@ -353,13 +367,13 @@ impl Kept {
 fn make_room(
     rows: &Rows,
     table: &mut Table,
-    n_words: usize,
+    (n_words, max_name_bits): (usize, u32),
     read: impl Fn(StateIndex, &mut [u64]),
 ) -> Option<()> {
     if rows.has_room(table) {
         return Some(());
     }
-    if table.name_bits == Table::MAX_NAME_BITS {
+    if table.name_bits >= max_name_bits {
         return None;
     }
     let mut words = vec![0; n_words];
@@ -426,6 +440,21 @@ mod tests {
             }
         }
         assert_eq!(store.len() as u64, N_STATES);
+    }
+
+    #[test]
+    fn there_is_an_end_of_names() {
+        for n_words in [1, 7] {
+            let mut store = StateStore::limited(n_words, 10);
+            let state = |i: u64| vec![i; n_words];
+            let mut insert = |i: u64| store.insert(&state(i), StateStore::hash(&state(i)));
+            // An eighth of the slots stays empty.
+            for i in 0..896 {
+                assert_eq!(insert(i), Some((i as u32, true)));
+            }
+            assert_eq!(insert(896), None);
+            assert_eq!(insert(5), Some((5, false)));
+        }
     }
 
     #[test]
