@@ -21,13 +21,13 @@ use omega::Prop;
 
 use self::thread_pool::{Members, ThreadPool};
 use crate::compile::CompileError;
-use crate::gate::Reading;
 use crate::label::{Label, LabelId};
 use crate::letters::Letters;
 use crate::parents::Parents;
-use crate::store::{Index, Names, OwnLine, StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Steps, System};
+use store::Reading;
+use store::{Index, Names, OwnLine, StateIndex, StateStore};
 
 /// What an exploration looks for.
 #[derive(Clone, Debug)]
@@ -149,7 +149,7 @@ pub fn explore(
         Err(refusal) => (None, Some(refusal)),
     };
     let shared = Shared {
-        store: StateStore::new(system.n_words()),
+        store: system.new_store(),
         parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
         n_states: OwnLine::default(),
         cursor: OwnLine::default(),

@@ -47,7 +47,8 @@ pub(crate) fn find_symmetric_run(
     let gauge = Gauge::default();
     let plan = Plan::new(system, &query)?;
     let n_states = query.automaton.n_states();
-    let space = OwnSpace::new(system.n_words(), plan.n_letter_words(), n_states);
+    let room = (system.n_words(), system.limits);
+    let space = OwnSpace::new(room, plan.n_letter_words(), n_states);
     let form = system
         .canonicalizer
         .clone()

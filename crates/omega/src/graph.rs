@@ -10,6 +10,9 @@ base::define_index! {
 /// A graph may be the product of a system and an automaton. Then several nodes stand for the same
 /// system state; [`Graph::origin`] and the step numbers say which, and strong global fairness is
 /// judged on these.
+///
+/// Searches number nodes by 31 bits and the edges of a node by 32. A graph that has more stops
+/// instead.
 pub trait Graph {
     /// Why the graph cannot be explored further (a limit, a run-time error of the model).
     type Stop;
