@@ -619,6 +619,10 @@ impl<S: Space> Graph for Product<'_, '_, S> {
         self.expand(&mut held, state)?;
         Ok(self.steps.len().max(1) as u32)
     }
+
+    fn out_of_numbers(&self) -> Halt {
+        Halt::Stopped(StopReason::StateLimit)
+    }
 }
 
 pub(crate) fn takes_part(label: &Label, subject: &Subject) -> bool {

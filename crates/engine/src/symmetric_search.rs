@@ -229,6 +229,10 @@ impl Graph for Quotient<'_, '_> {
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Halt> {
         self.product.n_steps(node)
     }
+
+    fn out_of_numbers(&self) -> Halt {
+        self.product.out_of_numbers()
+    }
 }
 
 impl SymmetricGraph for Quotient<'_, '_> {
