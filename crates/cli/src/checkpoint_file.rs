@@ -227,7 +227,7 @@ pub fn read(path: &Path) -> anyhow::Result<(Call, Sections)> {
 
 fn parse(bytes: &[u8]) -> Result<(Call, Sections), String> {
     let rest = bytes.strip_prefix(MAGIC.as_bytes());
-    let rest = rest.ok_or("it does not begin like one")?;
+    let rest = rest.ok_or("it does not start with the signature of a checkpoint")?;
     let (format, rest) = line(rest).ok_or("it ends too early")?;
     if format != FORMAT.as_bytes() {
         let format = String::from_utf8_lossy(format);

@@ -1,6 +1,6 @@
 //! Standard output and standard error.
 //!
-//! A reader that goes away (`fair check … | head`) is no error: the rest of the output is dropped
+//! A reader that goes away (`fair check … | head`) is not an error: the rest of the output is dropped
 //! and the exit status stays what it is. Any other failure to write is one.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};

@@ -77,7 +77,7 @@ impl Atoms<'_, '_> {
                 let env = super::outside();
                 let (value, ty) = self.machine.value(value, &env)?;
                 if !ty.fits(Ty::Int) {
-                    let message = "what is to be least or greatest must be a number";
+                    let message = "the expression after `min` or `max` must be a number";
                     return self.machine.error("type-mismatch", decl.span, message);
                 }
                 QuestionKind::Optimum {

@@ -180,7 +180,7 @@ impl Builder<'_> {
                 Ok(number) => (i64::from(number), Ty::Int),
                 Err(_) => {
                     let message =
-                        format!("`{number}` is no value for `{name}`: give a number or `true`");
+                        format!("`{number}` is not a value of `{name}`: give a number, `true` or `false`");
                     return self.error("bad-define", span, message);
                 }
             },

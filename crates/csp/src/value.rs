@@ -143,7 +143,7 @@ impl Machine<'_> {
             ExprKind::Assign(..) | ExprKind::Increment(..) => self.error(
                 "assignment",
                 expr.span,
-                "an assignment is no value; write `==` to compare",
+                "an assignment is not a value; write `==` to compare",
             ),
         }
     }
@@ -405,7 +405,7 @@ impl Machine<'_> {
         };
 
         let Some(&channel) = self.scope.channel_by_name.get(channel) else {
-            let message = format!("`{channel}` is no channel");
+            let message = format!("`{channel}` is not a channel");
             return self.error("type-mismatch", first.span, message);
         };
         let size = self.scope.channels[channel].size;

@@ -74,7 +74,7 @@ impl UnknownReason {
         match self {
             Self::Unsupported(why) => Some(why),
             Self::Exhausted => Some(
-                "more processes come into being, or processes grow larger, than is provided for",
+                "the model creates more processes, or larger ones, than the bound allows",
             ),
             Self::Stopped(_)
             | Self::AbstractionTooCoarse

@@ -160,7 +160,7 @@ impl Question<'_> {
                 });
                 return;
             }
-            Shown::Unreachable => "no reachable state is as the property demands",
+            Shown::Unreachable => "no reachable state satisfies the property",
             Shown::NegationHolds => {
                 "the negation holds in an initial state, so in every system that is described"
             }
@@ -183,12 +183,12 @@ impl Question<'_> {
         }
 
         if shown.branches.is_empty() {
-            let no_run = "no fair run from the initial state is as the formula demands";
+            let no_run = "no fair run from the initial state satisfies the formula";
             result.remarks.push(no_run.to_owned());
         } else if shown.n_claims > 0 {
             let n_claims = n_of(shown.n_claims, "fact");
             let remark =
-                format!("{n_claims} about its states, not shown, from the complete search");
+                format!("{n_claims} about its states, not shown, from the exhaustive search");
             result.remarks.push(remark);
         }
     }

@@ -256,7 +256,7 @@ fn a_bad_prefix_and_a_witness() {
               start: Sender = idle, Receiver = home, last = blue, bell = 0, box = []
                 0  Clerk.work  (no change)
             served  violated  (fairness none, 2048 states, 0.03 s)
-              no reachable state is as the property demands
+              no reachable state satisfies the property
         "#]],
     );
 }

@@ -52,7 +52,7 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
                     let is = Logic::Is(CellId::new(position), number, Time::Now);
                     let nobody = Logic::not(Logic::exists(x, at(first, x)));
                     let name = format!(
-                        "nobody at {} while {}",
+                        "no process at {} while {}",
                         place(column, &[first]),
                         place(cell, &[number])
                     );
@@ -64,7 +64,7 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
                 let before = Logic::less(Term::var(y), Term::var(x));
                 let logic = never(vec![before, at(first, x), at(second, y)]);
                 let name = format!(
-                    "nobody at {} before one at {}",
+                    "no process at {} before one at {}",
                     place(column, &[second]),
                     place(column, &[first])
                 );

@@ -370,7 +370,11 @@ impl Parser<'_> {
             "reaches" => self.reaches(),
             "refines" => self.refines(),
             _ => {
-                let message = format!("`{}` is no claim about a process", word.text);
+                let message = format!(
+                    "`{}` is not a claim about a process; the claims are `deadlockfree`, \
+                    `nonterminating`, `divergencefree`, `deterministic`, `reaches` and `refines`",
+                    word.text
+                );
                 self.error("unknown-claim", word.span, message)
             }
         }

@@ -353,7 +353,7 @@ fn field_bits(layout: &Layout, cells: &[u64]) -> Vec<u64> {
     words
 }
 
-/// Adds the bits of everything that is no cell.
+/// Adds the bits of everything that is not a cell.
 fn other_bits(layout: &Layout, n_cells: usize, words: &mut [u64]) {
     let cells = layout.first_cell as usize..layout.first_cell as usize + n_cells;
     for (position, field) in layout.fields.iter().enumerate() {

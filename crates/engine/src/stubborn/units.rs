@@ -16,7 +16,7 @@ pub(super) struct Participation {
 
 /// All units of a system, by number.
 ///
-/// A command that moves in teams only is no unit of its own, unless its guard can fail: guards are
+/// A command that moves in teams only is not a unit of its own, unless its guard can fail: guards are
 /// evaluated wherever the process is in place, whoever else is. Then it is a unit that is never
 /// enabled and stands for its failure.
 #[derive(Debug)]

@@ -430,7 +430,7 @@ impl<'a> Lowerer<'a> {
         if !quantified.is_used() {
             return Some(formula);
         }
-        let message = "path quantifiers make no sense here";
+        let message = "path quantifiers cannot stand here";
         self.report(
             Diagnostic::error("path-quantifier", expr.span, message)
                 .help("write `property name: formula` for a formula with path quantifiers"),
@@ -444,7 +444,7 @@ impl<'a> Lowerer<'a> {
         if formula.is_propositional() {
             return Some(formula);
         }
-        let message = "temporal operators make no sense here";
+        let message = "temporal operators cannot stand here";
         self.report(
             Diagnostic::error("temporal-operator", expr.span, message)
                 .help("write `property name: formula` for a temporal formula"),

@@ -51,7 +51,7 @@ impl Parser<'_> {
             "system" if self.peek_at(2).text == "{" => return self.system().map(Decl::System),
             "}" => {
                 let diagnostic =
-                    Diagnostic::error("syntax", token.span, "this `}` closes nothing that is open");
+                    Diagnostic::error("syntax", token.span, "this `}` does not close anything");
                 return Err(self.report(diagnostic));
             }
             _ => {}
@@ -301,7 +301,7 @@ impl Parser<'_> {
         let diagnostic = Diagnostic::error(
             "unknown-fairness",
             span,
-            format!("`{text}` is no kind of fairness"),
+            format!("`{text}` is not a kind of fairness"),
         )
         .help(format!("the kinds are {kinds}; combine with `+annotated`"));
 

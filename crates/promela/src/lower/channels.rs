@@ -28,7 +28,7 @@ pub(super) enum Buffer {
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) name: String,
-    /// The number of the first; they are consecutive. Zero is no channel.
+    /// The number of the first; they are consecutive. Zero is not a channel.
     pub(super) base: i64,
     pub(super) count: usize,
     /// How many for each process.

@@ -243,7 +243,7 @@ impl Lowering<'_> {
 
         if targets.len() != values.len() {
             let message = format!(
-                "`{name}` takes {} parameters, here are {}",
+                "`{name}` takes {} arguments, but {} are given",
                 targets.len(),
                 values.len()
             );

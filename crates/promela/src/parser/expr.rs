@@ -98,7 +98,7 @@ impl Parser<'_> {
             return Some(*op);
         }
         let (_, op) = plain.iter().find(|(text, _)| self.is(text))?;
-        // `a <> b` and `a <-> b` are no comparisons, and `q?<x>` ends with its `>`.
+        // `a <> b` and `a <-> b` are not comparisons, and `q?<x>` ends with its `>`.
         if *op == Binary::Lt && self.in_formula && (self.ahead(1).is(">") || self.ahead(1).is("->"))
         {
             return None;

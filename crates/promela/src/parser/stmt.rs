@@ -118,7 +118,7 @@ impl Parser<'_> {
         }) = statement
             && self.is("->")
         {
-            let message = "an assignment is always executable, so it is no guard";
+            let message = "an assignment is always executable, so it is not a guard";
             let diagnostic = Diagnostic::warning("assignment-as-guard", *span, message);
             self.say(diagnostic.help("write `==` to compare, or `;` after an assignment"));
         }
