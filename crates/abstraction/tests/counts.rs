@@ -113,10 +113,10 @@ fn szymanski() {
     let n_idle = graph.deadlocks.len();
     let (pairs, states, edges) = counts(&graph);
     assert_eq!((pairs, states, edges - n_idle), (1624, 162, 1128));
-    // An independent count has the same states and edges, but 2407 pairs. That is how many there are
-    // if it is also kept whether somebody is at l1; then there are 182 states. An enumeration of all
-    // arrangements of other processes agrees with the numbers here.
-    let graph = szymanski_with("somebody: exists j in 0..N-1: P[j] @ l1");
+    // An independent count has the same states and edges, but 2407 pairs. That is how many there
+    // are if it is also kept whether a process is at l1; then there are 182 states. An enumeration
+    // of all arrangements of other processes agrees with the numbers here.
+    let graph = szymanski_with("some_process: exists j in 0..N-1: P[j] @ l1");
     assert_eq!((graph.n_pairs, graph.states.len()), (2407, 182));
     let graph = szymanski_with(SZYMANSKI_INVARIANT);
     let (_, states, edges) = counts(&graph);

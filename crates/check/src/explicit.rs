@@ -109,7 +109,10 @@ pub(crate) fn check(
     let refusal = outcome.stats.refusal.map(|refusal| refusal.to_string());
     let objection = objection_to_reducing(model, question, plan).or(refusal);
     outcome.warnings.extend(objection.map(|why| {
-        let message = format!("partial-order reduction is not used for `{}`: {why}", property.name);
+        let message = format!(
+            "partial-order reduction is not used for `{}`: {why}",
+            property.name
+        );
         Diagnostic::warning("not-reduced", property.span, message)
     }));
     outcome
@@ -142,7 +145,8 @@ fn may_forget(property: &Property, plan: &Plan) -> (Differences, Vec<String>) {
     };
     match property {
         Property::CtlStar(_) | Property::MayMust(_) if wanted != Differences::default() => {
-            let remark = "reductions are not used: path quantifiers are decided on the whole state graph";
+            let remark =
+                "reductions are not used: path quantifiers are decided on the whole state graph";
             (Differences::default(), vec![remark.to_owned()])
         }
         _ => (wanted, Vec::new()),
@@ -484,7 +488,9 @@ fn objection_to_reducing(model: &Model, property: &Property, plan: &Plan) -> Opt
     match is_stutter_sensitive(&formula, &|atom| is_step_atom(model, atom)) {
         Some(false) => None,
         Some(true) => Some("its formula is not stutter-invariant".to_owned()),
-        None => Some("its formula is too large to decide whether it is stutter-invariant".to_owned()),
+        None => {
+            Some("its formula is too large to decide whether it is stutter-invariant".to_owned())
+        }
     }
 }
 

@@ -124,7 +124,8 @@ impl Case {
         assert!(!rows.is_empty(), "{} expects nothing", self.name());
 
         let expectation = |(kind, verdict): (&str, &str)| {
-            let fairness = Fairness::parse(kind).unwrap_or_else(|| panic!("{kind} is not a kind of fairness"));
+            let fairness =
+                Fairness::parse(kind).unwrap_or_else(|| panic!("{kind} is not a kind of fairness"));
             let verdict = match verdict {
                 "Y" => "holds",
                 "N" => "violated",

@@ -179,8 +179,9 @@ impl Builder<'_> {
             number => match number.parse::<i32>() {
                 Ok(number) => (i64::from(number), Ty::Int),
                 Err(_) => {
-                    let message =
-                        format!("`{number}` is not a value of `{name}`: give a number, `true` or `false`");
+                    let message = format!(
+                        "`{number}` is not a value of `{name}`: give a number, `true` or `false`"
+                    );
                     return self.error("bad-define", span, message);
                 }
             },

@@ -102,7 +102,7 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// Which commands were executed, by command.
     pub commands_taken: Vec<bool>,
-    /// How often an action was taken, by action. Empty if nobody counted.
+    /// How often an action was taken, by action. Empty if actions were not counted.
     pub action_counts: Vec<u64>,
     /// Which atoms of interest were true somewhere, by atom.
     pub atoms_seen: Vec<bool>,

@@ -85,8 +85,12 @@ impl<'a> Lexer<'a> {
                     || {
                         let span = Span::new(self.source, self.offset, self.offset + 2);
                         diagnostics.push(
-                            Diagnostic::error("unclosed-comment", span, "this comment is not closed")
-                                .help("close it with `*/`"),
+                            Diagnostic::error(
+                                "unclosed-comment",
+                                span,
+                                "this comment is not closed",
+                            )
+                            .help("close it with `*/`"),
                         );
                         rest.len()
                     },

@@ -352,13 +352,13 @@ fn charts() {
         ----------------------- back to loop
     "#]]
     .assert_eq(&chart(&stored));
-    let mut nobody = stored.clone();
-    nobody
+    let mut unmoved = stored.clone();
+    unmoved
         .run
         .states
         .iter_mut()
         .for_each(|state| state.movers.clear());
-    assert_eq!(chart(&nobody), "no process moves in this trace\n");
+    assert_eq!(chart(&unmoved), "no process moves in this trace\n");
 }
 
 /// The line that says what a verdict rests on.

@@ -12,8 +12,8 @@ const MAX_CANDIDATES: usize = 120;
 const MAX_VALUES: usize = 12;
 
 /// Facts about locations, and about array elements and local variables: two processes are never at
-/// certain places together; only the process that a pointer points to is at a place; nobody is at a
-/// place while a cell has a value; a process at one place has nobody at another before it.
+/// certain places together; only the process that a pointer points to is at a place; no process is
+/// at a place while a cell has a value; no process is at one place before one at another.
 pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
     let (x, y) = (family.fresh.var(), family.fresh.var());
     let system = &family.system;
@@ -50,13 +50,13 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
             for (position, cell) in system.cells.iter().enumerate() {
                 for number in 0..cell.values.len() {
                     let is = Logic::Is(CellId::new(position), number, Time::Now);
-                    let nobody = Logic::not(Logic::exists(x, at(first, x)));
+                    let none = Logic::not(Logic::exists(x, at(first, x)));
                     let name = format!(
                         "no process at {} while {}",
                         place(column, &[first]),
                         place(cell, &[number])
                     );
-                    let logic = Logic::implies(is, nobody);
+                    let logic = Logic::implies(is, none);
                     found.push(Predicate { name, logic });
                 }
             }

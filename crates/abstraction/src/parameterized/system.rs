@@ -353,7 +353,7 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// A variable that nobody has.
+    /// A variable that does not occur.
     pub fn var(&mut self) -> IndexVar {
         self.n_vars += 1;
         IndexVar::new(self.n_vars - 1)

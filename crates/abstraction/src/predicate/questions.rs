@@ -1,7 +1,7 @@
 //! Questions to the solver, asked once.
 //!
 //! A question is a list of assumptions and a list of terms whose possible values are wanted. It is
-//! kept with its answer, whoever asks again: after a refinement, questions in which the new
+//! kept with its answer: after a refinement, questions in which the new
 //! predicates take no part are the old ones. Where a new predicate makes an old question more
 //! precise, the old answer limits the new one, so that what has been eliminated once is never
 //! asked for again (papers/004, section 7).

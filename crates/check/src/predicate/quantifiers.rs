@@ -1,9 +1,10 @@
 //! Path quantifiers over unbounded data: the abstract state graph as a may/must system.
 //!
 //! Every step of the abstraction is *free*. A step is *constrained* if the solver proves that all
-//! states which its source describes have such a step ([`Abstraction::must_reach`]); without an answer
-//! it is only free. Propositions are exact. The answer is three-valued (D. Dams, R. Gerth, O. Grumberg,
-//! "Fair model checking of abstractions", VCL 2000), and "holds" and "violated" both transfer.
+//! states which its source describes have such a step ([`Abstraction::must_reach`]); without an
+//! answer it is only free. Propositions are exact. The answer is three-valued (D. Dams, R. Gerth,
+//! O. Grumberg, "Fair model checking of abstractions", VCL 2000), and "holds" and "violated" both
+//! transfer.
 //!
 //! A position is an abstract state with what is true of the step that led to it: step propositions,
 //! and which subjects of fairness were served. So fairness conditions are Boolean combinations of
@@ -27,7 +28,7 @@ use super::setup::{Check, Letters};
 use crate::Outcome;
 use crate::branching::check_may_must;
 
-/// Suggestions beyond this number do not help anybody.
+/// Suggestions beyond this number do not help.
 const MAX_SUGGESTIONS: usize = 3;
 
 /// Answers a formula of CTL*.
@@ -194,7 +195,7 @@ fn assumed(assumption: &Assumption) -> Ltl {
 /// What is true of the step that led to a position: the step propositions, then the conditions.
 type Entered = Vec<bool>;
 
-/// Steps of an abstract state that nobody can tell apart: where they lead.
+/// Steps of an abstract state that no predicate tells apart: where they lead.
 struct Bundle {
     target: usize,
     entered: Entered,

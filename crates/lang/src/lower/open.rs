@@ -136,7 +136,7 @@ impl<'a> Lowerer<'a> {
         let Some((parameter, ..)) = self.open.parameter else {
             return false;
         };
-        // Asked before anything is reported: a wrong expression is reported by whoever needs it.
+        // Asked before anything is reported: a wrong expression is reported where it is needed.
         let n_diagnostics = self.diagnostics.len();
         let lowered = self.int_expr(expr);
         self.diagnostics.truncate(n_diagnostics);

@@ -41,7 +41,7 @@ const EXPLORED: u32 = 1 << 31;
 /// How often a lock is tried before the processor is left to others.
 const N_SPINS: u32 = 100;
 
-/// What is known about a node. All zero: a set of its own that nobody has entered.
+/// What is known about a node. All zero: a set of its own that no thread has entered.
 #[derive(Default)]
 struct Entry {
     /// Flags, and threads or a parent.
@@ -206,10 +206,10 @@ impl Sets {
     /// Unites the sets of `u` and `v`, which an edge with these marks connects, unless that of `v`
     /// is the one of `target` by now. Says whether it did, or they were united.
     ///
-    /// An edge of `v` must lead to `target`, and one of `u` into the set of `v`. Then neither counts
-    /// as explored when their rings are made one: before a node does, each of its edges leads into
-    /// its own set or into a dead one, a set on the path of a thread is dead only if all those above
-    /// it are, and no thread can unite a set whose root is locked with another.
+    /// An edge of `v` must lead to `target`, and one of `u` into the set of `v`. Then neither
+    /// counts as explored when their rings are made one: before a node does, each of its edges
+    /// leads into its own set or into a dead one, a set on the path of a thread is dead only if all
+    /// those above it are, and no thread can unite a set whose root is locked with another.
     pub fn unite(&self, u: NodeId, v: NodeId, target: NodeId, marks: &[u64]) -> bool {
         loop {
             let (a, b) = (self.find(u.0).0, self.find(v.0).0);

@@ -23,7 +23,7 @@ pub(super) struct Round<'a, S> {
     pub min_shared: usize,
     /// at once if this is set.
     pub at_once: bool,
-    /// Should all threads return to whoever has started them?
+    /// Should all threads return to their caller?
     pub is_paused: AtomicBool,
     /// Has a thread left everything behind that can be reached from the starts?
     pub is_over: AtomicBool,

@@ -267,7 +267,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A jump. A label that somebody looks at makes it a step.
+    /// A jump. A label that a formula or claim mentions makes it a step.
     fn goto(&mut self, target: Target, labels: &[Rc<str>], place: Place, span: Span) {
         let is_seen = |label: &Rc<str>| is_special(label) || self.remote_labels.contains(label);
         if labels.iter().any(is_seen) {

@@ -114,10 +114,12 @@ impl Lowering<'_> {
         for exit in flow.exits(location) {
             let element = flow.elements[exit.element].clone();
             let (guard, violated) = match &element.kind {
-                Kind::Leaf(Leaf::Condition(expr)) => (self.condition(expr, &Who::nobody()), None),
+                Kind::Leaf(Leaf::Condition(expr)) => {
+                    (self.condition(expr, &Who::no_process()), None)
+                }
                 Kind::Leaf(Leaf::Else) => (Expr::not(any(before.iter().cloned())), None),
                 Kind::Leaf(Leaf::Assert(expr)) => {
-                    let holds = self.condition(expr, &Who::nobody());
+                    let holds = self.condition(expr, &Who::no_process());
                     (holds.clone(), Some(Expr::not(holds)))
                 }
                 Kind::Leaf(Leaf::Print) | Kind::Goto(_) | Kind::Dot => (Expr::Bool(true), None),

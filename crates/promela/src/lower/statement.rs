@@ -128,7 +128,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// A condition; with `timeout` in it also one that waits for everybody else.
+    /// A condition; with `timeout` in it also one that waits for all other processes.
     fn waiting(&mut self, expr: &ast::Expr, who: &Who, in_d_step: bool) -> Vec<Variant> {
         let mut variants = vec![Variant::when(self.condition(expr, who))];
         if mentions_timeout(expr) && !in_d_step {
