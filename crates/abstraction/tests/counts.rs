@@ -1,7 +1,7 @@
 //! Sizes of the abstract systems of papers/001 with the paper's own abstract variables, against
 //! counts that were worked out independently.
 
-use abstraction::parameterized::{Family, Graph, Question, Request, explore};
+use abstraction::parameterized::{Family, FamilyQuestion, Graph, Request, explore};
 use base::{Budget, Source};
 
 /// The abstraction of the property with this name, by exactly the predicates that `block` names.
@@ -22,7 +22,7 @@ fn abstraction(file: &str, property: &str, block: &str) -> Graph {
     let mut questions = loaded.questions.iter();
     let asked = questions.find(|q| q.property.name == property).unwrap();
     let mut family = Family::new(template).unwrap();
-    let question = Question::new(&mut family, &asked.scope, asked.property.span).unwrap();
+    let question = FamilyQuestion::new(&mut family, &asked.scope, asked.property.span).unwrap();
     let invariants = question
         .invariants
         .iter()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use base::{Diagnostic, SourceId, Span};
 use model::{ArrayType, Expr, Initial, ModelParts, Scalar, Type, VarId, Variable};
 
-use super::ast::{Action, Claim, ExprRef, Formula, Proc, ProcKind, Spec};
+use super::ast::{Action, AssertionClaim, ExprRef, Formula, Proc, ProcKind, Spec};
 use super::lexer::Name;
 use super::ranges::{FULL, Ranges, join};
 use super::scope::{Scope, Ty};
@@ -136,7 +136,7 @@ pub(crate) fn mentioned(
     };
 
     for decl in &spec.assertions {
-        if let Claim::Ltl(formula) = &decl.claim {
+        if let AssertionClaim::Ltl(formula) = &decl.claim {
             add(formula);
         }
     }

@@ -47,7 +47,7 @@ use source::{
 };
 
 use assertion::Atoms;
-use ast::{Claim, Formula, ProcessUse, Spec};
+use ast::{AssertionClaim, Formula, ProcessUse, Spec};
 use component::Limits;
 use scope::Scope;
 use term::{Arg, Env, Machine, Term};
@@ -226,7 +226,7 @@ impl Reader<'_> {
         for decl in &spec.assertions {
             let own = self.root(&decl.process, scope, &mut roots);
             let other = match &decl.claim {
-                Claim::Refines(_, other) => Some(self.root(other, scope, &mut roots)?),
+                AssertionClaim::Refines(_, other) => Some(self.root(other, scope, &mut roots)?),
                 _ => None,
             };
             uses.push((own?, other));
@@ -341,7 +341,9 @@ impl Reader<'_> {
                 let decl = &asked.spec.assertions[assertion];
                 let text = text_at(decl.span, &self.sources);
                 let mut question = atoms.question(decl, position, &text)?;
-                if let (Some(specification), Claim::Refines(refinement, _)) = (other, &decl.claim) {
+                if let (Some(specification), AssertionClaim::Refines(refinement, _)) =
+                    (other, &decl.claim)
+                {
                     question.kind = QuestionKind::Refines {
                         refinement: *refinement,
                         specification: *specification,

@@ -78,7 +78,7 @@ pub(crate) fn scope(
     defines: &[(String, String)],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Scope {
-    let mut builder = Builder {
+    let mut builder = ScopeBuilder {
         scope: Scope::default(),
         declared: HashMap::new(),
         diagnostics,
@@ -99,13 +99,13 @@ pub(crate) fn scope(
     builder.scope
 }
 
-struct Builder<'a> {
+struct ScopeBuilder<'a> {
     scope: Scope,
     declared: HashMap<Name, Span>,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-impl Builder<'_> {
+impl ScopeBuilder<'_> {
     fn declare(&mut self, name: &Ident) {
         if let Some(before) = self.declared.insert(name.text.clone(), name.span) {
             let message = format!("`{}` is declared twice", name.text);

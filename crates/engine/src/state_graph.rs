@@ -77,7 +77,7 @@ pub fn state_graph(
 ) -> Result<(Built, Stats), CompileError> {
     let letters = Letters::new(system, atoms)?;
     system.translate();
-    let mut builder = Builder::new(system, letters, conditions, atoms);
+    let mut builder = StateGraphBuilder::new(system, letters, conditions, atoms);
     let built = match builder.run(budget, progress) {
         Ok(()) => None,
         Err(Halt::Failed) => Some(Built::Failed),
@@ -102,7 +102,7 @@ impl From<Failed> for Halt {
     }
 }
 
-struct Builder<'a, 'm> {
+struct StateGraphBuilder<'a, 'm> {
     system: &'a mut System<'m>,
     evaluation: Letters,
     conditions: [Vec<Condition>; 3],
@@ -119,7 +119,7 @@ struct Builder<'a, 'm> {
     seen: Vec<u64>,
 }
 
-impl<'a, 'm> Builder<'a, 'm> {
+impl<'a, 'm> StateGraphBuilder<'a, 'm> {
     fn new(
         system: &'a mut System<'m>,
         evaluation: Letters,

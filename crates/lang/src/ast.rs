@@ -310,7 +310,7 @@ pub(crate) enum TypeKind {
 
 /// What is asked.
 #[derive(Debug)]
-pub(crate) enum Question {
+pub(crate) enum PropertyBody {
     /// A formula for all fair runs.
     Holds(Expr),
     /// A formula for all reachable positions.
@@ -326,7 +326,7 @@ pub(crate) enum Question {
 pub(crate) struct PropertyDecl {
     pub(crate) name: Ident,
     pub(crate) fairness: Option<Fairness>,
-    pub(crate) question: Question,
+    pub(crate) question: PropertyBody,
 }
 
 /// An expression or formula.

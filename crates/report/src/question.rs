@@ -14,7 +14,7 @@ use crate::{
 
 /// What was asked.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub struct ReportedQuestion<'a> {
     /// The texts that the model was read from.
     pub sources: &'a [Source],
     /// The name of the property.
@@ -48,7 +48,7 @@ pub struct Cost {
     pub rests_on: RestsOn,
 }
 
-impl Question<'_> {
+impl ReportedQuestion<'_> {
     /// The result to be reported. Remarks and warnings of the search can be added to it.
     #[must_use]
     pub fn result(

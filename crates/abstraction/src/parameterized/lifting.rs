@@ -16,7 +16,7 @@ use base::{Fairness, FairnessKind};
 use model::{ConditionKind, ProcessId, Target};
 
 use super::logic::{Logic, Term};
-use super::question::Question;
+use super::question::FamilyQuestion;
 use super::steps::Family;
 
 /// Actions of one process or family that a fairness condition is about.
@@ -59,7 +59,7 @@ pub struct Lifting {
 }
 
 /// Lifts the conditions that a fairness stands for.
-pub fn lift(family: &Family<'_>, question: &Question, fairness: Fairness) -> Lifting {
+pub fn lift(family: &Family<'_>, question: &FamilyQuestion, fairness: Fairness) -> Lifting {
     let mut lifting = Lifting::default();
     if family.is_synchronous {
         return lifting;
@@ -72,7 +72,7 @@ pub fn lift(family: &Family<'_>, question: &Question, fairness: Fairness) -> Lif
 
 fn lift_subject(
     family: &Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     kind: ConditionKind,
     subject: &Subject,
     lifting: &mut Lifting,

@@ -33,7 +33,7 @@ fn refuse_rulers(model: &Model) -> Result<(), Refusal> {
 pub fn program_of(model: &Model) -> Result<Program, Refusal> {
     refuse_rulers(model)?;
     let vars = variables(model);
-    let mut builder = Builder {
+    let mut builder = ProgramBuilder {
         model,
         vars: &vars,
         transitions: Vec::new(),
@@ -47,7 +47,7 @@ pub fn program_of(model: &Model) -> Result<Program, Refusal> {
         Composition::Synchronous => builder.synchronous()?,
     }
 
-    let Builder {
+    let ProgramBuilder {
         transitions,
         failures,
         ..
@@ -60,7 +60,7 @@ pub fn program_of(model: &Model) -> Result<Program, Refusal> {
     })
 }
 
-pub(super) struct Builder<'m> {
+pub(super) struct ProgramBuilder<'m> {
     pub(super) model: &'m Model,
     pub(super) vars: &'m [super::program::StateVar],
     pub(super) transitions: Vec<Transition>,
@@ -91,7 +91,7 @@ pub(super) struct Member {
     pub(super) path: Path,
 }
 
-impl Builder<'_> {
+impl ProgramBuilder<'_> {
     pub(super) fn translator(&self, span: Span) -> Translator<'_> {
         Translator {
             model: self.model,

@@ -11,7 +11,7 @@ use super::abstract_term::{Abstract, LocalSlots};
 use super::command::{AbstractCommand, Assignments, Context};
 use super::domain::Domain;
 use super::program::{Failure, Program, within};
-use super::questions::{Question, Questions};
+use super::questions::{Questions, SolverQuestion};
 
 /// A step of the abstract graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -353,7 +353,7 @@ impl<'p> Abstraction<'p> {
         mentioned.push(init.clone());
 
         let bounds = domain.bounds(program, &mentioned);
-        let question = Question {
+        let question = SolverQuestion {
             assumptions: vec![init, bounds],
             dimensions: dimensions
                 .iter()

@@ -47,7 +47,7 @@ pub(super) fn check(check: &Check<'_>, property: &NamedProperty, formula: &CtlSt
         return check.unsupported("a proposition is not expressible");
     };
     let conditions = check.model.fairness_conditions(check.fairness);
-    let mut builder = Builder {
+    let mut builder = MayMustBuilder {
         check,
         abstraction: &mut abstraction,
         graph: &graph,
@@ -202,7 +202,7 @@ struct Bundle {
     is_constrained: bool,
 }
 
-struct Builder<'a, 'c, 'p> {
+struct MayMustBuilder<'a, 'c, 'p> {
     check: &'a Check<'c>,
     abstraction: &'a mut Abstraction<'p>,
     graph: &'a AbstractGraph,
@@ -212,7 +212,7 @@ struct Builder<'a, 'c, 'p> {
     unproved: Vec<Term>,
 }
 
-impl Builder<'_, '_, '_> {
+impl MayMustBuilder<'_, '_, '_> {
     /// The system, and the initial states of which it is not known whether they describe any.
     fn build(&mut self) -> (MayMustParts, Vec<u32>) {
         let step_atoms = self.step_atoms();

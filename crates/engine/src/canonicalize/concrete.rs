@@ -43,13 +43,13 @@ pub(crate) fn concrete_run_at(
     let Some(form) = system.canonicalizer.take() else {
         return Some(trace.clone());
     };
-    let mut walk = Walk::begin(system, &form, (trace, positions));
-    let run = walk.as_mut().and_then(Walk::follow);
+    let mut walk = RunWalk::begin(system, &form, (trace, positions));
+    let run = walk.as_mut().and_then(RunWalk::follow);
     system.canonicalizer = Some(form);
     run
 }
 
-struct Walk<'a, 'm> {
+struct RunWalk<'a, 'm> {
     system: &'a mut System<'m>,
     form: &'a Canonicalizer,
     trace: &'a Trace,
@@ -63,7 +63,7 @@ struct Walk<'a, 'm> {
     steps: Vec<TraceStep>,
 }
 
-impl<'a, 'm> Walk<'a, 'm> {
+impl<'a, 'm> RunWalk<'a, 'm> {
     /// Finds an initial state with the right representative.
     fn begin(
         system: &'a mut System<'m>,

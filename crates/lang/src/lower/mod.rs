@@ -31,7 +31,7 @@ use model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Options;
 
-use crate::ast::{Decl, Def, Expr, File, Ident, PropertyDecl, Question};
+use crate::ast::{Decl, Def, Expr, File, Ident, PropertyBody, PropertyDecl};
 use names::{Binding, Global, ProcessInfo};
 
 /// How deep expressions may be nested once definitions are expanded.
@@ -295,20 +295,20 @@ impl<'a> Lowerer<'a> {
     fn property(&mut self, decl: &'a PropertyDecl, sources: &[Source]) -> Option<NamedProperty> {
         let source_text = |expr: &Expr| text_of(expr.span, sources);
         let (property, text) = match &decl.question {
-            Question::Holds(formula) => {
+            PropertyBody::Holds(formula) => {
                 let text = source_text(formula);
                 let mut property = self.holds(&decl.name, &text, formula)?;
                 property.fairness = decl.fairness;
                 return Some(property);
             }
-            Question::Invariant(formula) => {
+            PropertyBody::Invariant(formula) => {
                 let inner = self.proposition(formula)?;
                 (
                     Property::Invariant(self.contract(&inner)),
                     source_text(formula),
                 )
             }
-            Question::Reachable(formula) => {
+            PropertyBody::Reachable(formula) => {
                 self.open.forbid_pulling();
                 let inner = self.proposition(formula)?;
                 // It fails only where no state that is described can satisfy it.
@@ -319,7 +319,7 @@ impl<'a> Lowerer<'a> {
                 };
                 (Property::Reachable(inner), source_text(formula))
             }
-            Question::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
+            PropertyBody::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
         };
 
         Some(NamedProperty {

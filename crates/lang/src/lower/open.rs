@@ -413,7 +413,9 @@ fn names_of_questions(file: &File, block: &AbstractDecl) -> Vec<String> {
         if !block.properties.is_empty() && !block.properties.iter().any(is_this) {
             continue;
         }
-        if let ast::Question::Holds(expr) | ast::Question::Invariant(expr) = &property.question {
+        if let ast::PropertyBody::Holds(expr) | ast::PropertyBody::Invariant(expr) =
+            &property.question
+        {
             each_part(expr, &mut |part| {
                 if let ExprKind::Quantified { binders, .. } = &part.kind {
                     let bound = binders.iter().flat_map(|binder| &binder.names);

@@ -4,8 +4,8 @@ use base::{Diagnostic, Fairness, Span};
 
 use super::{DECLARATIONS, Parsed, Parser};
 use crate::ast::{
-    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyDecl, Question, TimerDecl, TypeExpr,
-    TypeKind, VarDecl,
+    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyBody, PropertyDecl, TimerDecl,
+    TypeExpr, TypeKind, VarDecl,
 };
 use crate::lexer::TokenKind;
 
@@ -315,7 +315,7 @@ impl Parser<'_> {
             return Ok(PropertyDecl {
                 name: Ident { text, span },
                 fairness: None,
-                question: Question::DeadlockFree,
+                question: PropertyBody::DeadlockFree,
             });
         }
 
@@ -327,13 +327,13 @@ impl Parser<'_> {
         self.expect(":")?;
 
         let question = match keyword {
-            "invariant" => Question::Invariant(self.formula()?),
-            "reachable" => Question::Reachable(self.formula()?),
+            "invariant" => PropertyBody::Invariant(self.formula()?),
+            "reachable" => PropertyBody::Reachable(self.formula()?),
             _ if self.at("deadlockfree") && !self.peek().starts_line => {
                 self.advance();
-                Question::DeadlockFree
+                PropertyBody::DeadlockFree
             }
-            _ => Question::Holds(self.formula()?),
+            _ => PropertyBody::Holds(self.formula()?),
         };
 
         Ok(PropertyDecl {

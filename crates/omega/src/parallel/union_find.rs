@@ -54,7 +54,7 @@ struct Entry {
 
 /// What a thread learns about a node that it comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Claim {
+pub(super) enum NodeClaim {
     /// Its component is complete.
     Dead,
     /// The thread has now entered its set.
@@ -157,22 +157,22 @@ impl Sets {
     }
 
     /// A thread, given by its bit, comes to a node.
-    pub fn claim(&self, node: NodeId, thread: u64) -> Claim {
+    pub fn claim(&self, node: NodeId, thread: u64) -> NodeClaim {
         let mut spins = 0;
         loop {
             let (root, word) = self.find(node.0);
             if word & DEAD != 0 {
-                return Claim::Dead;
+                return NodeClaim::Dead;
             }
             if word & thread != 0 {
-                return Claim::Known;
+                return NodeClaim::Known;
             }
             if word & LOCKED != 0 {
                 pause(&mut spins);
                 continue;
             }
             if self.exchange(root, word, word | thread) {
-                return Claim::Entered;
+                return NodeClaim::Entered;
             }
         }
     }

@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use base::Span;
 
-use super::build::{Builder, Place};
+use super::build::{FlowBuilder, Place};
 use crate::ast::{
-    Argument, Binary, Expr, ExprKind, Init, Part, Probe, Stmt, StmtKind, TypeName, VarDecl, VarRef,
+    Argument, Binary, Expr, ExprKind, Init, Probe, Stmt, StmtKind, TypeName, VarComponent, VarDecl,
+    VarRef,
 };
 use crate::symbols::{Context, Ty};
 
-impl Builder<'_> {
+impl FlowBuilder<'_> {
     /// `for` and `select` as the loops that they stand for.
     pub(super) fn desugared(&mut self, statement: &Stmt, labels: &[Rc<str>], place: Place) {
         let span = statement.span;
@@ -142,7 +143,7 @@ impl Builder<'_> {
         self.symbols
             .declare(&counter, scope, place.owner, true, diagnostics);
 
-        let part = Part {
+        let part = VarComponent {
             name: "_for".into(),
             index: None,
             span,
@@ -186,7 +187,7 @@ impl Builder<'_> {
         );
     }
 
-    fn field_length(&self, ty: Ty, parts: &[Part]) -> Option<usize> {
+    fn field_length(&self, ty: Ty, parts: &[VarComponent]) -> Option<usize> {
         let Ty::Struct(index) = ty else { return None };
         let fields = &self.symbols.structs[index].1;
         let field = fields.iter().find(|field| field.name == parts[0].name)?;
