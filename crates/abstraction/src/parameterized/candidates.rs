@@ -26,6 +26,8 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
         if !(2..=MAX_VALUES).contains(&n_values) {
             continue;
         }
+
+        // Not every position of a word is a process, so each statement says that it is about one.
         let at = |number: usize, var: IndexVar| {
             let inside = system.is_process(Term::var(var));
             Logic::all([inside, Logic::Has(id, number, Term::var(var), Time::Now)])
@@ -33,6 +35,8 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
         let never =
             |parts: Vec<Logic>| Logic::not(Logic::exists(x, Logic::exists(y, Logic::all(parts))));
         for first in 0..n_values {
+            // Mutual exclusion in its three usual forms: between two processes, by a pointer to the
+            // one that may enter, by the value of a shared cell.
             for second in first..n_values {
                 let apart = Logic::not(Logic::equal(Term::var(x), Term::var(y)));
                 let logic = never(vec![apart, at(first, x), at(second, y)]);
@@ -60,6 +64,8 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
                     found.push(Predicate { name, logic });
                 }
             }
+
+            // Orders among processes are many and rarely needed, so they are collected apart.
             for second in 0..n_values {
                 let before = Logic::less(Term::var(y), Term::var(x));
                 let logic = never(vec![before, at(first, x), at(second, y)]);
@@ -73,6 +79,7 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
         }
     }
 
+    // Each candidate costs an induction proof: orders are tried only if all fit.
     if found.len() + ordered.len() <= MAX_CANDIDATES {
         found.append(&mut ordered);
     }

@@ -242,6 +242,9 @@ impl ProgramBuilder<'_> {
             StmtKind::If(condition, then, otherwise) => {
                 let condition = self.translator(span).truth(condition, &mut path.scene)?;
                 path.fail_unless(condition.ok);
+
+                // Both branches are executed symbolically and merged: one command stays one
+                // transition.
                 let mut yes = path.clone();
                 let mut no = path.clone();
                 self.run(then, &mut yes)?;
@@ -256,6 +259,8 @@ impl ProgramBuilder<'_> {
                 let (Term::Int(lo), Term::Int(hi)) = (lo, hi) else {
                     return translator.refuse("a loop between bounds that depend on the state");
                 };
+
+                // Loops are unrolled, so their bounds must be constants, and close together.
                 if hi - lo >= MAX_ROUNDS {
                     return translator.refuse("a loop with too many rounds");
                 }
@@ -278,6 +283,9 @@ impl ProgramBuilder<'_> {
                 path.scene.bounds.push((*bound, value));
                 let condition = self.translator(span).truth(condition, &mut path.scene)?;
                 path.fail_unless(condition.ok);
+
+                // Not every value may satisfy the condition, so the command can be disabled by its
+                // choice.
                 if condition.term != Term::Bool(true) {
                     path.is_total = false;
                 }

@@ -220,6 +220,8 @@ impl<'p> Abstraction<'p> {
         let mut graph = AbstractGraph::default();
         let mut numbers: FxHashMap<Box<[i64]>, usize> = FxHashMap::default();
         let mut queue = VecDeque::new();
+
+        // Without an answer of the solver the initial states are not known, so nothing is.
         let Some(initial) = self.initial() else {
             return (graph, Some(Halt::GaveUp));
         };
@@ -239,10 +241,14 @@ impl<'p> Abstraction<'p> {
                 return (graph, Some(Halt::Stopped(reason)));
             }
             let state = graph.states[source].clone();
+
+            // Run-time errors come first: where a step may fail, its successors mean nothing.
             if let Some(failure) = self.failing(&state) {
                 let path = graph.path_to(source);
                 return (graph, Some(Halt::Failure(path, failure)));
             }
+
+            // A may-deadlock is the goal itself, or a state in which a run may stay forever.
             let may_be_stuck = (goal.deadlock || goal.complete) && self.may_be_deadlocked(&state);
             if may_be_stuck && goal.deadlock {
                 let path = graph.path_to(source);
@@ -273,6 +279,9 @@ impl<'p> Abstraction<'p> {
                     }
                 }
             }
+
+            // The idle step of a deadlock makes every maximal run infinite, as in the reference
+            // semantics.
             if may_be_stuck {
                 edges.push(Edge {
                     transition: None,
