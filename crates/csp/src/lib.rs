@@ -319,6 +319,9 @@ impl Reader<'_> {
         let constant = |value: &Option<i64>| Arg::Const(value.unwrap_or(0), scope::Ty::Any);
         let arguments = root.1.iter().map(constant).collect();
         let term = machine.term(Term::Call(root.0, arguments));
+
+        // Terms can grow without end; the pool bounds how many are made, and with them how deep
+        // they are nested.
         let pool = match self.options.pool {
             0 => DEFAULT_POOL,
             pool => pool,
@@ -336,6 +339,7 @@ impl Reader<'_> {
             mentioned: None,
         };
 
+        // An assertion belongs to the system of its process; a refinement also names another.
         for (assertion, (own, other)) in asked.uses.iter().enumerate() {
             if *own == position {
                 let decl = &asked.spec.assertions[assertion];
@@ -354,6 +358,8 @@ impl Reader<'_> {
             }
         }
 
+        // Formulas of the call come after the assertions: first properties, then assumptions, which
+        // hold for every question of the system.
         let mut extra = Vec::new();
         let mut assumed = None;
         atoms.mentioned = None;

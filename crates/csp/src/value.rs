@@ -316,6 +316,8 @@ impl Machine<'_> {
         };
         let n_locals = context.locals.len();
         let result = match &index.values {
+            // The model has no quantifier for exclusive or, so an `xor` over a range is written out
+            // below.
             IndexValues::Range(lo, hi) if op != BinaryOp::Xor => {
                 let lo = self.number_in(lo, context)?;
                 let hi = self.number_in(hi, context)?;
