@@ -167,6 +167,8 @@ fn lower_parts<'a>(
     lowerer.declare(file, options);
     lowerer.define(file);
     let mut properties = lowerer.properties(file, sources);
+
+    // The formulas of the call were parsed in this order: LTL, CTL*, assumptions.
     let (ltl, others) = formulas.split_at(options.ltl.len().min(formulas.len()));
     let (ctl, assume) = others.split_at(options.ctl.len().min(others.len()));
 
