@@ -114,6 +114,8 @@ impl FlowBuilder<'_> {
         if within.parts.len() > 1 {
             length = self.field_length(ty, &within.parts[1..]);
         }
+
+        // `a` is an array and `a[i]` one of its elements, which may be a channel.
         let is_element = within.parts.last().is_some_and(|part| part.index.is_some());
         if let Some(length) = length.filter(|_| !is_element) {
             let last = i64::try_from(length).unwrap_or(i64::MAX) - 1;
@@ -128,6 +130,8 @@ impl FlowBuilder<'_> {
             return;
         }
 
+        // Over a channel, every message is received and sent again: after as many rounds as there
+        // are messages each has been seen once, and the channel is as before.
         let counter = VarDecl {
             name: "_for".into(),
             ty: TypeName::Byte,

@@ -199,6 +199,8 @@ fn lower_with(
         paths: CtlStarBuilder::default(),
     };
 
+    // Each phase relies on the ones before and stops at their errors: how many processes there are
+    // needs the control flow, channels and variables need the number of processes.
     lowering.build_flows();
     lowering.special.has_priorities = lowering.uses_priorities();
     if failed(&lowering.diagnostics[n_said..]) {
@@ -216,6 +218,8 @@ fn lower_with(
     lowering.make_processes();
 
     let questions = lowering.questions(extras);
+
+    // Formulas may still find that an `mtype` is used as a number.
     let mtype_is_number = lowering.mtype_is_number;
     if failed(&lowering.diagnostics[n_said..]) {
         return (None, false);

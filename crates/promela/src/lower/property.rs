@@ -232,6 +232,8 @@ impl Lowering<'_> {
                     _ => match self.inside_atomic() {
                         None => Ltl::next(inner),
                         Some(inside) => {
+                            // States inside an `atomic` are not positions: the next one is behind
+                            // them.
                             let seen = Ltl::and([inside.negate(), inner]);
                             Ltl::next(Ltl::until(inside, seen))
                         }
