@@ -164,8 +164,8 @@ impl Terms<'_> {
             StmtKind::While(condition, body) => {
                 let condition = self.plain(condition)?;
 
-                // In a loop what was written before may be read after, so nothing is remembered
-                // across its border.
+                // What the body writes was there before its next round, so inside of a loop no value
+                // counts as older than the step.
                 let was_in_loop = std::mem::replace(&mut self.in_loop, true);
                 let body = self.actions(body);
                 self.in_loop = was_in_loop;
