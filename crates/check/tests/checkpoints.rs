@@ -231,7 +231,7 @@ fn interchangeable_processes_are_told_apart_by_a_search_that_is_kept() {
         )
     };
     let memory = || Some(Arc::new(Memory::default()) as Arc<dyn Checkpoints>);
-    // Without fairness nobody needs to be told apart.
+    // Without fairness no processes need to be told apart.
     let (_, _, remarks) = decide("none", memory());
     assert!(remarks.is_empty(), "{remarks:?}");
     assert_eq!(decide("weak-process", None), ("holds", 4, vec![]));

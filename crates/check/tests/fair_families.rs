@@ -1,8 +1,9 @@
-//! Families of processes that are all alike, under fairness: verdicts with and without making use of
-//! that.
+//! Families of processes that are all alike, under fairness: verdicts with and without making use
+//! of that.
 //!
-//! Written at random from a few guards and effects that leave everybody interchangeable, so that,
-//! unlike in `random_cases.rs`, nearly every quotient is smaller and many have a single state.
+//! Written at random from a few guards and effects that leave all processes interchangeable, so
+//! that, unlike in `random_cases.rs`, nearly every quotient is smaller and many have a single
+//! state.
 
 use std::collections::BTreeMap;
 

@@ -143,7 +143,7 @@ impl Machine<'_> {
             ExprKind::Assign(..) | ExprKind::Increment(..) => self.error(
                 "assignment",
                 expr.span,
-                "an assignment is no value; write `==` to compare",
+                "an assignment is not a value; write `==` to compare",
             ),
         }
     }
@@ -316,6 +316,8 @@ impl Machine<'_> {
         };
         let n_locals = context.locals.len();
         let result = match &index.values {
+            // The model has no quantifier for exclusive or, so an `xor` over a range is written out
+            // below.
             IndexValues::Range(lo, hi) if op != BinaryOp::Xor => {
                 let lo = self.number_in(lo, context)?;
                 let hi = self.number_in(hi, context)?;
@@ -405,7 +407,7 @@ impl Machine<'_> {
         };
 
         let Some(&channel) = self.scope.channel_by_name.get(channel) else {
-            let message = format!("`{channel}` is no channel");
+            let message = format!("`{channel}` is not a channel");
             return self.error("type-mismatch", first.span, message);
         };
         let size = self.scope.channels[channel].size;

@@ -65,7 +65,8 @@ fn ask_for_huge_pages(start: *const u8, len: usize) {
         let page = 2 << 20;
         let head = start.align_offset(page);
         let whole = (len - head) / page * page;
-        // SAFETY: advice changes nothing but the size of pages, and the range lies inside the array.
+        // SAFETY: advice changes nothing but the size of pages, and the range lies inside the
+        // array.
         unsafe {
             libc::madvise(
                 start.add(head).cast_mut().cast(),

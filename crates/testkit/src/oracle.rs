@@ -303,7 +303,7 @@ fn is_fair_to(
     match condition.kind {
         ConditionKind::Unconditional => taken,
         ConditionKind::Weak => {
-            // States in which somebody has control count only if all do.
+            // States in which a process has control count only if all do.
             let is_free =
                 |edge: &&&ProductEdge| model.in_control(&graph.states[edge.state]).is_none();
             let is_timer = matches!(condition.subject, Subject::Timer(_));

@@ -6,7 +6,7 @@ use ws1s::{Automaton, TRUE, Unknown, VectorMachine, reachable_vectors};
 use super::encode::Encoder;
 use super::lifting::{Subject, enabled};
 use super::logic::{Logic, Term};
-use super::question::Question;
+use super::question::FamilyQuestion;
 use super::relation::Predicate;
 use super::steps::Family;
 
@@ -17,7 +17,7 @@ use super::steps::Family;
 /// If the budget does not suffice.
 pub fn inductive(
     family: &mut Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     candidates: &[Predicate],
     budget: &Budget,
 ) -> Result<Vec<Predicate>, Unknown> {
@@ -52,7 +52,7 @@ pub fn inductive(
 /// If the budget does not suffice.
 pub fn persists(
     family: &mut Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     invariants: &[Predicate],
     subject: &Subject,
     budget: &Budget,
@@ -94,7 +94,7 @@ struct Prover<'b> {
 }
 
 impl<'b> Prover<'b> {
-    fn new(family: &mut Family<'_>, question: &Question, budget: &'b Budget) -> Self {
+    fn new(family: &mut Family<'_>, question: &FamilyQuestion, budget: &'b Budget) -> Self {
         let mut free = vec![family.actor];
         free.extend(question.vars());
         let context = Logic::all([family.well_formed(), question.condition.clone()]);
@@ -107,7 +107,7 @@ impl<'b> Prover<'b> {
 
     fn with_process(
         family: &mut Family<'_>,
-        question: &Question,
+        question: &FamilyQuestion,
         process: super::logic::IndexVar,
         budget: &'b Budget,
     ) -> Self {

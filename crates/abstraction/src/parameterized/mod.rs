@@ -32,7 +32,7 @@ pub use lifting::Lifted;
 pub use logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
 pub use mona::mona;
 pub use native::native;
-pub use question::Question;
+pub use question::FamilyQuestion;
 pub use relation::{Edge, Graph, Label, Mark, Predicate, Ranking, Request, explore};
 pub use steps::{Family, Transition};
 pub use system::{Finite, Outside, Pointer, Source, System};

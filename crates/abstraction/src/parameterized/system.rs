@@ -185,6 +185,9 @@ impl<'t> System<'t> {
     fn add_variable(&mut self, id: VarId) -> Result<(), Outside> {
         let variable = &self.parts().vars[id.index()];
         let family = variable.owner.filter(|owner| self.families.contains(owner));
+
+        // One value for each process becomes a column; other structure has no counterpart in WS1S
+        // over positions.
         let scalar = match &variable.ty {
             Type::Scalar(scalar) => *scalar,
             Type::Array(array) if self.is_per_process(array.lo, array.len) => {
@@ -219,6 +222,8 @@ impl<'t> System<'t> {
             }
         };
 
+        // A range up to the parameter holds a process index: it becomes a first-order variable
+        // instead of one of finitely many values.
         if let Scalar::Range(first, last) = scalar
             && let Some(offset) = as_open_end(last)
         {
@@ -353,7 +358,7 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// A variable that nobody has.
+    /// A variable that does not occur.
     pub fn var(&mut self) -> IndexVar {
         self.n_vars += 1;
         IndexVar::new(self.n_vars - 1)

@@ -21,7 +21,7 @@ use smt::{Sort, Term};
 use super::abstract_term::{Abstract, LocalSlots};
 use super::domain::{Domain, is_enumerated};
 use super::program::{Program, Transition, within};
-use super::questions::{Question, Questions};
+use super::questions::{Questions, SolverQuestion};
 
 /// More combinations of enumerated choices than this are left to the solver.
 const MAX_CHOICES: usize = 64;
@@ -219,7 +219,7 @@ impl AbstractCommand {
         state: &[i64],
         choice: &[i64],
         n_predicates: usize,
-    ) -> Question {
+    ) -> SolverQuestion {
         let Context {
             program,
             domain,
@@ -260,7 +260,7 @@ impl AbstractCommand {
             }
         }
 
-        Question {
+        SolverQuestion {
             assumptions: flat.into_iter().collect(),
             dimensions,
         }

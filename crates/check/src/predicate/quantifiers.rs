@@ -1,9 +1,10 @@
 //! Path quantifiers over unbounded data: the abstract state graph as a may/must system.
 //!
 //! Every step of the abstraction is *free*. A step is *constrained* if the solver proves that all
-//! states which its source describes have such a step ([`Abstraction::must_reach`]); without an answer
-//! it is only free. Propositions are exact. The answer is three-valued (D. Dams, R. Gerth, O. Grumberg,
-//! "Fair model checking of abstractions", VCL 2000), and "holds" and "violated" both transfer.
+//! states which its source describes have such a step ([`Abstraction::must_reach`]); without an
+//! answer it is only free. Propositions are exact. The answer is three-valued (D. Dams, R. Gerth,
+//! O. Grumberg, "Fair model checking of abstractions", VCL 2000), and "holds" and "violated" both
+//! transfer.
 //!
 //! A position is an abstract state with what is true of the step that led to it: step propositions,
 //! and which subjects of fairness were served. So fairness conditions are Boolean combinations of
@@ -27,7 +28,7 @@ use super::setup::{Check, Letters};
 use crate::Outcome;
 use crate::branching::check_may_must;
 
-/// Suggestions beyond this number do not help anybody.
+/// Suggestions beyond this number do not help.
 const MAX_SUGGESTIONS: usize = 3;
 
 /// Answers a formula of CTL*.
@@ -46,7 +47,7 @@ pub(super) fn check(check: &Check<'_>, property: &NamedProperty, formula: &CtlSt
         return check.unsupported("a proposition is not expressible");
     };
     let conditions = check.model.fairness_conditions(check.fairness);
-    let mut builder = Builder {
+    let mut builder = MayMustBuilder {
         check,
         abstraction: &mut abstraction,
         graph: &graph,
@@ -194,14 +195,14 @@ fn assumed(assumption: &Assumption) -> Ltl {
 /// What is true of the step that led to a position: the step propositions, then the conditions.
 type Entered = Vec<bool>;
 
-/// Steps of an abstract state that nobody can tell apart: where they lead.
+/// Steps of an abstract state that no predicate tells apart: where they lead.
 struct Bundle {
     target: usize,
     entered: Entered,
     is_constrained: bool,
 }
 
-struct Builder<'a, 'c, 'p> {
+struct MayMustBuilder<'a, 'c, 'p> {
     check: &'a Check<'c>,
     abstraction: &'a mut Abstraction<'p>,
     graph: &'a AbstractGraph,
@@ -211,7 +212,7 @@ struct Builder<'a, 'c, 'p> {
     unproved: Vec<Term>,
 }
 
-impl Builder<'_, '_, '_> {
+impl MayMustBuilder<'_, '_, '_> {
     /// The system, and the initial states of which it is not known whether they describe any.
     fn build(&mut self) -> (MayMustParts, Vec<u32>) {
         let step_atoms = self.step_atoms();

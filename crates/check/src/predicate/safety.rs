@@ -129,7 +129,7 @@ impl Check<'_> {
             Halt::Goal(_) => undecided(UnknownReason::AbstractionTooCoarse),
             Halt::Failure(path, failure) => {
                 let end = abstraction.failure(failure).condition.clone();
-                self.judge_path(&path, &end, &Claim::Error, abstraction, round)
+                self.judge_path(&path, &end, &GoalMeaning::Error, abstraction, round)
             }
             Halt::Stopped(reason) => undecided(UnknownReason::Stopped(reason)),
             Halt::GaveUp => undecided(UnknownReason::SolverGaveUp),
@@ -141,7 +141,7 @@ impl Check<'_> {
         &self,
         path: &AbstractPath,
         end: &Term,
-        claim: &Claim,
+        claim: &GoalMeaning,
         abstraction: &mut Abstraction<'_>,
         round: usize,
     ) -> Round {
@@ -211,10 +211,15 @@ impl Check<'_> {
         }
     }
 
-    fn claimed(&self, claim: &Claim, trace: Trace, sample: Model) -> Option<(Verdict, Box<Found>)> {
+    fn claimed(
+        &self,
+        claim: &GoalMeaning,
+        trace: Trace,
+        sample: Model,
+    ) -> Option<(Verdict, Box<Found>)> {
         match claim {
-            Claim::Violation(kind) => self.confirmed(kind.clone(), trace, sample),
-            Claim::Witness => {
+            GoalMeaning::Violation(kind) => self.confirmed(kind.clone(), trace, sample),
+            GoalMeaning::Witness => {
                 let explanation = self.judge_of(&sample).witness(&trace).ok()?;
                 let found = Found {
                     sample: Box::new(sample),
@@ -223,7 +228,7 @@ impl Check<'_> {
                 let witness = Some(trace);
                 Some((Verdict::Holds { witness }, Box::new(found)))
             }
-            Claim::Error => {
+            GoalMeaning::Error => {
                 let error = self.error_at_end(&sample, &trace)?;
                 self.confirmed(ViolationKind::RunTimeError(error), trace, sample)
             }
@@ -232,7 +237,7 @@ impl Check<'_> {
 }
 
 /// What a run to the goal shows.
-pub(super) enum Claim {
+pub(super) enum GoalMeaning {
     Violation(ViolationKind),
     Witness,
     Error,
@@ -256,11 +261,11 @@ impl Sought {
         }
     }
 
-    fn kind(&self) -> Claim {
+    fn kind(&self) -> GoalMeaning {
         match self {
-            Self::Bad(_) => Claim::Violation(ViolationKind::BadPrefix),
-            Self::Wanted(_) => Claim::Witness,
-            Self::Deadlock => Claim::Violation(ViolationKind::Deadlock),
+            Self::Bad(_) => GoalMeaning::Violation(ViolationKind::BadPrefix),
+            Self::Wanted(_) => GoalMeaning::Witness,
+            Self::Deadlock => GoalMeaning::Violation(ViolationKind::Deadlock),
         }
     }
 

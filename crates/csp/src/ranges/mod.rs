@@ -20,7 +20,7 @@ use super::lexer::Name;
 use super::scope::{Scope, Ty};
 
 pub(crate) use intervals::Evaluation;
-use walk::Walk;
+use walk::RangeWalk;
 
 /// First and last value.
 pub(crate) type Interval = (i64, i64);
@@ -99,7 +99,7 @@ pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ran
         ranges.give_up = round > MAX_ROUNDS;
         for def in 0..scope.processes.len() {
             if ranges.called.contains(&def) {
-                let mut walk = Walk::new(scope, &mut ranges, def);
+                let mut walk = RangeWalk::new(scope, &mut ranges, def);
                 walk.process(&scope.processes[def].body, &HashMap::new());
             }
         }

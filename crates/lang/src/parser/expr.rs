@@ -190,7 +190,7 @@ impl Parser<'_> {
         let span = self.peek().span;
         let said = |d: &Diagnostic| d.code == "wrong-operator" && d.labels[0].span == span;
         if !self.diagnostics.last().is_some_and(said) {
-            let message = format!("`{written}` is no operator between expressions");
+            let message = format!("`{written}` is not an operator between expressions");
             let diagnostic =
                 Diagnostic::error("wrong-operator", span, message).help(format!("write `{meant}`"));
             self.report(diagnostic);
@@ -198,7 +198,7 @@ impl Parser<'_> {
         op
     }
 
-    /// Everything that is no operator with two operands.
+    /// Everything that is not an operator with two operands.
     fn operand(&mut self) -> Parsed<Expr> {
         let token = self.peek();
         let unary = match token.text {
