@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64};
 
-/// Few where all interleavings are tried.
+/// Few where interleavings are explored.
 const FIRST_LEN: usize = if cfg!(loom) { 4 } else { 1024 };
 const N_CHUNKS: usize = if cfg!(loom) { 3 } else { 23 };
 

@@ -6,8 +6,9 @@
 //!
 //! This crate knows neither models nor searches. Its unsafe code is in `region.rs` (memory from the
 //! system), `chunked.rs` (arrays that appear while they are shared), `gate.rs` (the lock) and
-//! `prefetch.rs` (hints to the processor). Miri runs the tests (`cargo +nightly miri test -p store`),
-//! and loom runs all interleavings of small uses of the lock and the table (`tests/loom.rs`).
+//! `prefetch.rs` (hints to the processor), `scan.rs` calls instructions that every x86-64 processor has.
+//! The tests are fit for Miri (smaller numbers under `cfg(miri)`), and loom explores interleavings of
+//! small uses of the lock, the table and the arrays (`loom/`).
 //!
 //! ```
 //! let mut store = store::StateStore::new(2);

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use crate::region::Zero;
 use crate::sync::AtomicU64;
 
-/// How many slots share a cache line; few where all interleavings are tried.
+/// How many slots share a cache line; few where interleavings are explored.
 pub(crate) const BUCKET_LEN: usize = if cfg!(loom) { 4 } else { 16 };
 
 /// Slots that share a cache line. They are filled from the first on.

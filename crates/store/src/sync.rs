@@ -1,5 +1,5 @@
-//! Atomic operations and shared cells: those of the standard library, or those of loom, which runs
-//! a test under all interleavings.
+//! Atomic operations and shared cells: those of the standard library, or those of loom, which
+//! explores interleavings (`loom/tests/loom.rs` says which).
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};

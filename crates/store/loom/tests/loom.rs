@@ -1,14 +1,21 @@
-//! Small uses of the lock, the table and the arrays under all interleavings, and under all values
-//! that the memory model lets a thread read: `RUSTFLAGS="--cfg loom" cargo test --release --package
-//! store --test loom`. Tables and arrays are then so small that a few states make them grow.
+//! Small uses of the lock, the table and the arrays, explored by loom.
+//!
+//! Loom runs a test under all interleavings of two or three threads in which a thread is interrupted
+//! at most so often as the test says (where a thread waits, others always run), and for each load
+//! under all values that loom's memory model lets it read. That model is C++11's with two reservations
+//! (loom's README): sequentially consistent operations count as acquire and release operations, so
+//! the lock has fences beside them here that it does not have in a program (`sync.rs`), and load
+//! buffering is not explored. Tables and arrays are so small that a few states make them grow, and
+//! buckets are scanned slot by slot.
 
 use loom::model::Builder;
 use loom::sync::Arc;
 use loom::thread;
 use store_loom::{Gate, Inserted, Names, StateStore};
 
-/// All interleavings in which a thread is interrupted at most so often where it need not wait.
-fn all_interleavings(n_interruptions: usize, test: impl Fn() + Sync + Send + 'static) {
+/// Explores all interleavings in which threads are interrupted at most so often where they need not
+/// wait.
+fn explore(n_interruptions: usize, test: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(n_interruptions);
     builder.max_branches = 100_000;
@@ -67,7 +74,7 @@ fn insert_all(store: &StateStore, states: &[[u64; 1]]) -> Vec<([u64; 1], (u32, b
 
 #[test]
 fn a_writer_is_alone() {
-    all_interleavings(3, || {
+    explore(3, || {
         let gate = Arc::new(Gate::new((0, 0)));
         let reader = thread::spawn({
             let gate = Arc::clone(&gate);
@@ -88,7 +95,7 @@ fn a_writer_is_alone() {
 
 #[test]
 fn writers_wait_for_each_other() {
-    all_interleavings(3, || {
+    explore(3, || {
         let gate = Arc::new(Gate::new(0));
         let writer = thread::spawn({
             let gate = Arc::clone(&gate);
@@ -102,7 +109,7 @@ fn writers_wait_for_each_other() {
 
 #[test]
 fn readers_share_and_writers_wait() {
-    all_interleavings(2, || {
+    explore(2, || {
         let gate = Arc::new(Gate::new(0));
         let threads = [false, true].map(|writes| {
             let gate = Arc::clone(&gate);
@@ -124,14 +131,14 @@ fn readers_share_and_writers_wait() {
 
 #[test]
 fn the_same_state_gets_one_name() {
-    all_interleavings(3, || {
+    explore(3, || {
         insert_from_two_threads(StateStore::new(1), &[[5]], &[[5]]);
     });
 }
 
 #[test]
 fn different_states_get_different_names() {
-    all_interleavings(2, || {
+    explore(2, || {
         insert_from_two_threads(StateStore::new(1), &[[5], [6]], &[[6], [7]]);
     });
 }
@@ -140,7 +147,7 @@ fn different_states_get_different_names() {
 /// both want to.
 #[test]
 fn states_keep_their_names_while_the_table_grows() {
-    all_interleavings(2, || {
+    explore(2, || {
         let mut store = StateStore::new(1);
         for i in 0..7 {
             let state = [100 + i];
