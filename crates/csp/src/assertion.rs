@@ -104,6 +104,7 @@ impl Atoms<'_, '_> {
             },
             scope: Scope::default(),
             doubts: self.doubts(),
+            expected: None,
         })
     }
 
@@ -138,6 +139,7 @@ impl Atoms<'_, '_> {
             },
             scope: Scope::default(),
             doubts: self.doubts(),
+            expected: None,
         })
     }
 

@@ -64,6 +64,7 @@ impl Question<'_> {
             route: cost.route,
             fairness: self.fairness.name(),
             verdict: Outcome::Unknown,
+            expected: None,
             reason: None,
             states: cost.states,
             transitions: cost.transitions,
