@@ -18,8 +18,8 @@ use crate::explore::{Exploration, Explored, Found, Goal, Stats, trace_step};
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::StateStore;
 use crate::system::{Failed, Steps, System};
+use store::StateStore;
 
 /// How many bits stand for a state.
 const N_BITS: u64 = 3;

@@ -23,13 +23,13 @@ use omega::Prop;
 use self::meetings::Meetings;
 use self::thread_pool::{Members, ThreadPool};
 use crate::compile::CompileError;
-use crate::gate::Reading;
 use crate::label::{Label, LabelId};
 use crate::letters::Letters;
 use crate::parents::Parents;
-use crate::store::{Index, Names, OwnLine, StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Steps, System};
+use store::Reading;
+use store::{Index, Names, OwnLine, StateIndex, StateStore};
 
 /// What an exploration looks for.
 #[derive(Clone, Debug)]
@@ -170,7 +170,7 @@ pub fn explore(
 
     // Everything that threads share is here; each worker has its own copy of the rest.
     let shared = Shared {
-        store: StateStore::new(system.n_words()),
+        store: system.new_store(),
         parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
         n_states: OwnLine::default(),
         cursor: OwnLine::default(),

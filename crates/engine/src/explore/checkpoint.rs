@@ -11,7 +11,7 @@ use base::{Checkpoints, Progress, StopReason, put_list, take_list};
 use rustc_hash::FxHashSet;
 
 use crate::initial::{Interrupted, initial_states};
-use crate::store::{NOBODY, StateIndex, StateStore};
+use store::{NOBODY, StateIndex, StateStore};
 
 use super::thread_pool::Members;
 use super::{End, Kind, NO_PANIC, NO_PANIC_INITIAL, Position, Shared, Worker};

@@ -7,9 +7,9 @@ use base::{AtomId, Progress, Snapshot, StopReason, bits};
 
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::{Inserted, NOBODY, Names, StateIndex, StateStore};
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, System};
+use store::{Inserted, NOBODY, Names, StateIndex, StateStore};
 
 use super::meetings::Meeting;
 use super::{Ahead, End, Goal, Guard, Kind, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, Worker};

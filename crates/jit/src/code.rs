@@ -5,14 +5,15 @@
 //! remains are field tests, field stores and the arithmetic that depends on the state. A run never
 //! allocates.
 
-use crate::layout::{ChannelFields, Field, Segment};
+use crate::field::{ChannelFields, Field, Segment};
 
 /// A register.
-pub(crate) type Reg = u16;
+pub type Reg = u16;
 
 /// Arithmetic and comparisons; comparisons yield 0 or 1.
+#[allow(missing_docs, reason = "the operators that their names say")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Arith {
+pub enum Arith {
     Add,
     Sub,
     Mul,
@@ -32,8 +33,9 @@ pub(crate) enum Arith {
 }
 
 /// One instruction. `to` is a position in the code.
+#[allow(missing_docs, reason = "`dst` is written, `src`, `a` and `b` are read")]
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Op {
+pub enum Op {
     Const {
         dst: Reg,
         value: i64,
@@ -176,7 +178,8 @@ pub(crate) enum Op {
 
 impl Op {
     /// May running it be a run-time error?
-    pub(crate) fn can_fail(&self) -> bool {
+    #[must_use]
+    pub fn can_fail(&self) -> bool {
         match self {
             Self::Arith { op, .. } => !matches!(op, Arith::Eq | Arith::Ne | Arith::Lt | Arith::Le),
             Self::Index { .. }
@@ -208,23 +211,29 @@ impl Op {
     }
 
     /// May it end the code without result? A choice does so if there is nothing to choose from.
-    pub(crate) fn can_reject(&self) -> bool {
+    #[must_use]
+    pub fn can_reject(&self) -> bool {
         matches!(self, Self::Reject | Self::Choose { .. })
     }
 }
 
 /// An array or family that is indexed with a computed index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Indexing {
-    pub(crate) lo: i64,
-    pub(crate) len: u64,
-    pub(crate) stride: i64,
+pub struct Indexing {
+    /// The least index.
+    pub lo: i64,
+    /// How many there are.
+    pub len: u64,
+    /// The distance between fields of neighbours.
+    pub stride: i64,
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
+pub enum End {
+    /// In `Op::Accept`.
     Accept,
+    /// In `Op::Reject`, or without anything to choose from.
     Reject,
     /// A run-time error of the model. The reference semantics says which.
     Fail,
@@ -232,32 +241,39 @@ pub(crate) enum End {
 
 /// What all code of a model shares.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tables {
-    pub(crate) ops: Vec<Op>,
-    pub(crate) fields: Vec<Field>,
-    pub(crate) channels: Vec<ChannelFields>,
-    pub(crate) segments: Vec<Segment>,
-    pub(crate) indexings: Vec<Indexing>,
-    pub(crate) n_registers: usize,
-    pub(crate) n_shared: usize,
+pub struct Tables {
+    /// All code.
+    pub ops: Vec<Op>,
+    /// The fields of a state.
+    pub fields: Vec<Field>,
+    /// The single channels.
+    pub channels: Vec<ChannelFields>,
+    /// The segments of channels.
+    pub segments: Vec<Segment>,
+    /// What is indexed.
+    pub indexings: Vec<Indexing>,
+    /// How many registers the code uses.
+    pub n_registers: usize,
+    /// How many shared conditions there are.
+    pub n_shared: usize,
 }
 
 /// The values picked by the `Choose` instructions of one run, and how far each can still go.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Choices {
+pub struct Choices {
     picked: Vec<(i64, i64)>,
     next: usize,
 }
 
 impl Choices {
     /// Before the first run.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.picked.clear();
         self.next = 0;
     }
 
     /// Moves on to the next combination of picks; false when there is none.
-    pub(crate) fn advance(&mut self) -> bool {
+    pub fn advance(&mut self) -> bool {
         self.next = 0;
         while let Some((value, hi)) = self.picked.pop() {
             if value < hi {
@@ -279,19 +295,21 @@ impl Choices {
 
 /// Registers and choices, reused from run to run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Machine {
-    pub(crate) registers: Vec<i64>,
-    pub(crate) choices: Choices,
+pub struct Machine {
+    /// The registers.
+    pub registers: Vec<i64>,
+    /// What was picked.
+    pub choices: Choices,
     /// What is known of the shared conditions in the current state.
-    pub(crate) recalled: Vec<Option<bool>>,
+    pub recalled: Vec<Option<bool>>,
     /// The cells of the abstract timers that were set since this was cleared.
-    pub(crate) timers_set: Vec<u32>,
+    pub timers_set: Vec<u32>,
 }
 
 impl Machine {
     /// Runs the code at `start` on `words`. With `TRACK`, `written` collects the bits of all fields
     /// stored to, changed or not.
-    pub(crate) fn run<const TRACK: bool>(
+    pub fn run<const TRACK: bool>(
         &mut self,
         tables: &Tables,
         start: u32,
@@ -516,7 +534,8 @@ fn move_slots(tables: &Tables, channel: &ChannelFields, used: usize, words: &mut
 }
 
 /// The low bits of a value, without the `unused` highest ones.
-pub(crate) fn wrap(value: i64, unused: u8, signed: bool) -> i64 {
+#[must_use]
+pub fn wrap(value: i64, unused: u8, signed: bool) -> i64 {
     let shifted = value << unused;
     if signed {
         shifted >> unused
@@ -526,7 +545,8 @@ pub(crate) fn wrap(value: i64, unused: u8, signed: bool) -> i64 {
 }
 
 /// The value of an operator, or nothing for a run-time error.
-pub(crate) fn arith(op: Arith, a: i64, b: i64) -> Option<i64> {
+#[must_use]
+pub fn arith(op: Arith, a: i64, b: i64) -> Option<i64> {
     match op {
         Arith::Add => a.checked_add(b),
         Arith::Sub => a.checked_sub(b),

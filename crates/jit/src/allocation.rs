@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::assembler::R;
+use crate::assembler::R;
 use crate::code::{Op, Reg, Tables};
 
 /// Registers that nothing else uses.
@@ -14,7 +14,7 @@ const POOL: [R; 4] = [R::Rsi, R::Rdi, R::R10, R::R11];
 
 /// Where the value of a register of the machine is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// It is always this.
     Const(i64),
     /// In a register of the processor.
@@ -25,7 +25,7 @@ pub(super) enum Place {
 
 /// The places of all registers of a piece of code, from register 0 on.
 #[derive(Debug, Default)]
-pub(super) struct Allocation {
+pub(crate) struct Allocation {
     places: Vec<Place>,
 }
 
@@ -37,7 +37,7 @@ struct Interval {
 }
 
 impl Allocation {
-    pub(super) fn new(tables: &Tables, code: Range<usize>) -> Self {
+    pub(crate) fn new(tables: &Tables, code: Range<usize>) -> Self {
         let mut allocation = Self::default();
         let mut n_writes: Vec<u32> = Vec::new();
         let mut intervals: Vec<Option<Interval>> = Vec::new();
@@ -75,12 +75,12 @@ impl Allocation {
         allocation
     }
 
-    pub(super) fn place(&self, register: Reg) -> Place {
+    pub(crate) fn place(&self, register: Reg) -> Place {
         self.places[usize::from(register)]
     }
 
     /// The value of a register that is always the same.
-    pub(super) fn constant(&self, register: Reg) -> Option<i64> {
+    pub(crate) fn constant(&self, register: Reg) -> Option<i64> {
         match self.place(register) {
             Place::Const(value) => Some(value),
             Place::Register(_) | Place::Frame => None,
@@ -127,7 +127,7 @@ fn extend_over_loops(tables: &Tables, code: Range<usize>, intervals: &mut [Inter
 }
 
 /// Where an instruction may jump to.
-pub(super) fn jump_targets(op: &Op) -> impl Iterator<Item = usize> {
+pub(crate) fn jump_targets(op: &Op) -> impl Iterator<Item = usize> {
     let (to, otherwise) = match *op {
         Op::Jump { to }
         | Op::JumpIf { to, .. }

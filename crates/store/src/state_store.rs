@@ -11,23 +11,24 @@
 use std::ops::Range;
 
 use crate::gate::{Gate, Reading};
-use crate::rows::{self, Rows};
-pub(crate) use crate::rows::{Inserted, OwnLine};
+use crate::rows::{self, Inserted, Rows};
 use crate::table::Table;
 
 /// The name of a stored state.
-pub(crate) type StateIndex = u32;
+pub type StateIndex = u32;
 
 /// No name: the place of a state that was not found.
-pub(crate) const NOBODY: StateIndex = StateIndex::MAX;
+pub const NOBODY: StateIndex = StateIndex::MAX;
 
 /// An exact set of states of equal length.
 #[derive(Debug)]
-pub(crate) struct StateStore {
+pub struct StateStore {
     kept: Kept,
     tables: Gate<Index>,
     /// For a single thread.
     names: Names,
+    /// There are fewer names than two to the power of this.
+    max_name_bits: u32,
 }
 
 /// The states, without the tables that find them.
@@ -41,14 +42,14 @@ struct Kept {
 
 /// The tables of states and of halves.
 #[derive(Debug)]
-pub(crate) struct Index {
+pub struct Index {
     states: Table,
     halves: Vec<Table>,
 }
 
 /// Names that a thread has taken and not used yet.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub struct Names {
     states: rows::Names,
     /// Nobody runs through the halves, so names among them may stay without one.
     halves: [rows::Names; 2],
@@ -59,7 +60,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// For a search by one thread, or by several.
-    pub(crate) fn new(several_threads: bool) -> Self {
+    pub fn new(several_threads: bool) -> Self {
         let names = if several_threads {
             rows::Names::in_blocks()
         } else {
@@ -73,7 +74,7 @@ impl Names {
     }
 
     /// Gives up the names of states that were not used.
-    pub(crate) fn give_up(&mut self) -> Range<StateIndex> {
+    pub fn give_up(&mut self) -> Range<StateIndex> {
         self.states.give_up()
     }
 }
@@ -87,18 +88,32 @@ const MIN_PREFETCHED_BITS: u32 = 16;
 impl Index {
     /// Asks the processor for where a state with this hash is looked up first. Halves are looked up
     /// for new states only, and there are few of them.
-    pub(crate) fn prefetch(&self, hash: u64) {
+    #[inline]
+    pub fn prefetch(&self, hash: u64) {
         self.states.prefetch(hash);
     }
 
     /// Asks the processor for where a state with this hash will be entered.
-    pub(crate) fn prefetch_to_write(&self, hash: u64) {
+    #[inline]
+    pub fn prefetch_to_write(&self, hash: u64) {
         self.states.prefetch_to_write(hash);
     }
 }
 
 impl StateStore {
-    pub(crate) fn new(n_words: usize) -> Self {
+    /// Names always have fewer bits than a slot of the table.
+    pub const MAX_NAME_BITS: u32 = Table::MAX_NAME_BITS;
+
+    /// An empty set of states of so many words.
+    #[must_use]
+    pub fn new(n_words: usize) -> Self {
+        Self::limited(n_words, Self::MAX_NAME_BITS)
+    }
+
+    /// An empty set of states of so many words with fewer names than two to the power of
+    /// `max_name_bits`.
+    #[must_use]
+    pub fn limited(n_words: usize, max_name_bits: u32) -> Self {
         let first = n_words / 2;
         let halves =
             (n_words >= MIN_SPLIT_WORDS).then(|| [Rows::new(first), Rows::new(n_words - first)]);
@@ -114,46 +129,58 @@ impl StateStore {
                 halves: (0..n_halves).map(|_| Table::new()).collect(),
             }),
             names: Names::new(false),
+            max_name_bits: max_name_bits.min(Self::MAX_NAME_BITS),
         }
     }
 
     /// How many names are given away.
-    pub(crate) fn len(&self) -> usize {
+    #[inline]
+    pub fn len(&self) -> usize {
         self.kept.states.len()
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Copies a state.
     #[inline]
-    pub(crate) fn read(&self, index: StateIndex, out: &mut [u64]) {
+    pub fn read(&self, index: StateIndex, out: &mut [u64]) {
         self.kept.read(index, out);
     }
 
     /// A copy of a state.
-    pub(crate) fn get(&self, index: StateIndex) -> Vec<u64> {
+    pub fn get(&self, index: StateIndex) -> Vec<u64> {
         let mut words = vec![0; self.kept.n_words];
         self.read(index, &mut words);
         words
     }
 
     /// The hash by which states are found.
-    pub(crate) fn hash(state: &[u64]) -> u64 {
+    #[inline]
+    #[must_use]
+    pub fn hash(state: &[u64]) -> u64 {
         hash(state)
     }
 
     /// The tables, shared with other threads that insert.
-    pub(crate) fn table(&self) -> Reading<'_, Index> {
+    #[inline]
+    pub fn table(&self) -> Reading<'_, Index> {
         self.tables.read()
     }
 
     /// The tables, for the only thread.
-    pub(crate) fn table_mut(&mut self) -> &mut Index {
+    #[inline]
+    pub fn table_mut(&mut self) -> &mut Index {
         self.tables.get_mut()
     }
 
     /// The state that probably is the one with this hash, or [`NOBODY`]; the processor is asked for
     /// it. The place in the table should have arrived before.
     #[inline]
-    pub(crate) fn guess(&self, index: &Index, hash: u64) -> StateIndex {
+    pub fn guess(&self, index: &Index, hash: u64) -> StateIndex {
         let Some(guess) = index.states.first_candidate(hash) else {
             return NOBODY;
         };
@@ -165,7 +192,7 @@ impl StateStore {
 
     /// The name of the state, and whether it is new; `None` if there are no names left. For a
     /// single thread.
-    pub(crate) fn insert(&mut self, state: &[u64], hash: u64) -> Option<(StateIndex, bool)> {
+    pub fn insert(&mut self, state: &[u64], hash: u64) -> Option<(StateIndex, bool)> {
         loop {
             let index = self.tables.get_mut();
             let guess = index.states.first_candidate(hash).unwrap_or(NOBODY);
@@ -191,7 +218,7 @@ impl StateStore {
     /// So initial states are looked up otherwise; when levels are expanded, whoever took the first
     /// names has used or given them up. Were it given up, its vector is that of a state which was
     /// found under another name.
-    pub(crate) fn guess_all(&self, index: &Index, hashes: &[u64], guesses: &mut Vec<StateIndex>) {
+    pub fn guess_all(&self, index: &Index, hashes: &[u64], guesses: &mut Vec<StateIndex>) {
         let states = &index.states;
         guesses.clear();
         // The first state is as good a guess as any.
@@ -207,12 +234,7 @@ impl StateStore {
 
     /// The positions of those states that are not where they were guessed. Most states were met
     /// before, and most guesses are right, so there is not much left to be looked up.
-    pub(crate) fn select_unknown(
-        &self,
-        states: &[u64],
-        guesses: &[StateIndex],
-        unknown: &mut Vec<u32>,
-    ) {
+    pub fn select_unknown(&self, states: &[u64], guesses: &[StateIndex], unknown: &mut Vec<u32>) {
         unknown.clear();
         let kept = &self.kept;
         if kept.halves.is_none() && kept.n_words > 0 {
@@ -225,7 +247,7 @@ impl StateStore {
 
     /// Inserts, perhaps while other threads do. The guess may be wrong, and may be [`NOBODY`].
     #[inline]
-    pub(crate) fn insert_shared(
+    pub fn insert_shared(
         &self,
         index: &Index,
         state: &[u64],
@@ -237,26 +259,28 @@ impl StateStore {
     }
 
     /// The next states to be inserted with these names are a step away from this one.
-    pub(crate) fn stay_near(&self, index: StateIndex, names: &mut Names) {
+    #[inline]
+    pub fn stay_near(&self, index: StateIndex, names: &mut Names) {
         names.near = self.kept.halves_of(index);
     }
 
     /// Makes room, unless another thread has done so. `None` if there are no names left.
-    pub(crate) fn grow(&self) -> Option<()> {
+    pub fn grow(&self) -> Option<()> {
         let mut index = self.tables.write();
         let Index { states, halves } = &mut *index;
+        let max_bits = self.max_name_bits;
         let kept = &self.kept;
         let read = |index: StateIndex, words: &mut [u64]| self.read(index, words);
-        make_room(&kept.states, states, kept.n_words, read)?;
+        make_room(&kept.states, states, (kept.n_words, max_bits), read)?;
         for (rows, table) in kept.halves.iter().flatten().zip(halves) {
             let read = |index: StateIndex, words: &mut [u64]| rows.read(index, words);
-            make_room(rows, table, rows.width(), read)?;
+            make_room(rows, table, (rows.width(), max_bits), read)?;
         }
         Some(())
     }
 
     /// The bytes in use.
-    pub(crate) fn memory(&self) -> u64 {
+    pub fn memory(&self) -> u64 {
         let tables = self.table();
         let rows = self.kept.halves.iter().flatten().chain([&self.kept.states]);
         let tables = tables.halves.iter().chain([&tables.states]);
@@ -346,13 +370,13 @@ impl Kept {
 fn make_room(
     rows: &Rows,
     table: &mut Table,
-    n_words: usize,
+    (n_words, max_name_bits): (usize, u32),
     read: impl Fn(StateIndex, &mut [u64]),
 ) -> Option<()> {
     if rows.has_room(table) {
         return Some(());
     }
-    if table.name_bits == Table::MAX_NAME_BITS {
+    if table.name_bits >= max_name_bits {
         return None;
     }
     let mut words = vec![0; n_words];
@@ -364,6 +388,7 @@ fn make_room(
 }
 
 /// Folded multiplication, word by word; all bits of the input reach all bits of the output.
+#[inline]
 fn hash(words: &[u64]) -> u64 {
     const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
     const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
@@ -378,9 +403,12 @@ fn hash(words: &[u64]) -> u64 {
     fold(state, FACTOR)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    /// How many states are inserted: enough for the table to grow, also where every step is slow.
+    const N_STATES: u64 = if cfg!(miri) { 2_000 } else { 100_000 };
 
     fn state(i: u64) -> [u64; 2] {
         [i % 317, i / 317]
@@ -391,7 +419,7 @@ mod tests {
         let mut store = StateStore::new(7);
         let state = |i: u64| [i % 3, i % 317, 0, 0, i / 317, 5, i % 2];
         for round in 0..2 {
-            for i in 0..100_000 {
+            for i in 0..N_STATES {
                 let state = state(i);
                 let inserted = store.insert(&state, StateStore::hash(&state));
                 assert_eq!(inserted, Some((i as u32, round == 0)));
@@ -399,21 +427,37 @@ mod tests {
             }
         }
         // Few halves: the states take little more than their names and the table.
-        assert!(store.memory() < 20 * 100_000, "{}", store.memory());
+        let memory = store.memory();
+        assert!(cfg!(miri) || memory < 20 * N_STATES, "{memory}");
     }
 
     #[test]
     fn every_state_has_one_name() {
         let mut store = StateStore::new(2);
         for round in 0..2 {
-            for i in 0..100_000 {
+            for i in 0..N_STATES {
                 let state = state(i);
                 let inserted = store.insert(&state, StateStore::hash(&state));
                 assert_eq!(inserted, Some((i as u32, round == 0)));
                 assert_eq!(store.get(i as u32), state);
             }
         }
-        assert_eq!(store.len(), 100_000);
+        assert_eq!(store.len() as u64, N_STATES);
+    }
+
+    #[test]
+    fn there_is_an_end_of_names() {
+        for n_words in [1, 7] {
+            let mut store = StateStore::limited(n_words, 10);
+            let state = |i: u64| vec![i; n_words];
+            let mut insert = |i: u64| store.insert(&state(i), StateStore::hash(&state(i)));
+            // An eighth of the slots stays empty.
+            for i in 0..896 {
+                assert_eq!(insert(i), Some((i as u32, true)));
+            }
+            assert_eq!(insert(896), None);
+            assert_eq!(insert(5), Some((5, false)));
+        }
     }
 
     #[test]
@@ -422,16 +466,14 @@ mod tests {
         let insert_all = |from: u64| {
             let mut found = Vec::new();
             let mut names = Names::new(true);
-            for i in (0..50_000).map(|i| (i + from) % 50_000) {
+            for i in (0..N_STATES).map(|i| (i + from) % N_STATES) {
                 let state = state(i);
                 let name = loop {
                     let inserted = {
                         let table = store.table();
-                        {
-                            let hash = StateStore::hash(&state);
-                            let guess = store.guess(&table, hash);
-                            store.insert_shared(&table, &state, hash, guess, &mut names)
-                        }
+                        let hash = StateStore::hash(&state);
+                        let guess = store.guess(&table, hash);
+                        store.insert_shared(&table, &state, hash, guess, &mut names)
                     };
                     match inserted {
                         Inserted::New(name) | Inserted::Old(name) => break name,
@@ -445,21 +487,20 @@ mod tests {
         };
 
         let (first, second) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| insert_all(20_000));
+            let other = scope.spawn(|| insert_all(N_STATES / 3));
             (insert_all(0), other.join().expect("no panic"))
         });
         assert_eq!(first.0, second.0);
-        assert_eq!(store.len(), 50_000 + first.1 + second.1);
+        assert_eq!(store.len(), N_STATES as usize + first.1 + second.1);
     }
 
     #[test]
     fn hashes_of_neighbours_differ_in_both_halves() {
         for half in [0, 32] {
-            let tags: std::collections::BTreeSet<u32> = (0..100_000_u64)
-                .map(|i| (hash(&[i]) >> half) as u32)
-                .collect();
+            let tags: std::collections::BTreeSet<u32> =
+                (0..N_STATES).map(|i| (hash(&[i]) >> half) as u32).collect();
             // Random 32-bit numbers would collide about once.
-            assert!(tags.len() > 99_990, "{}", tags.len());
+            assert!(tags.len() as u64 > N_STATES - 10, "{}", tags.len());
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Access to bits of the state, to fields whose place is computed, and to channels.
 
 use super::{Piece, Translator, word_of};
+use crate::assembler::{Alu, Cond, Mem, R, Shift, Unary};
 use crate::code::Reg;
-use crate::layout::{Field, Segment};
-use crate::native::assembler::{Alu, Cond, Mem, R, Shift, Unary};
+use crate::field::{Field, Segment};
 
 /// A field as generated code finds it in memory, for accesses whose place is computed.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(in crate::native) struct FieldRecord {
+pub(crate) struct FieldRecord {
     /// The distance of its word in bytes.
     byte: u64,
     shift: u64,
@@ -21,7 +21,7 @@ pub(in crate::native) struct FieldRecord {
 const RECORD_SIZE: i32 = size_of::<FieldRecord>() as i32;
 
 impl FieldRecord {
-    pub(in crate::native) fn new(field: &Field) -> Self {
+    pub(crate) fn new(field: &Field) -> Self {
         Self {
             byte: u64::from(field.word) * 8,
             shift: u64::from(field.shift),

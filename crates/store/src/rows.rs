@@ -4,11 +4,14 @@
 //! are published by compare-and-swap, so a reader that finds a name finds the whole vector.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::chunked::Chunked;
-use crate::store::StateIndex;
-use crate::table::{Scan, Table, prefetch, prefetch_to_write};
+use crate::prefetch::{prefetch, prefetch_to_write};
+use crate::scan::{BUCKET_LEN, Scan};
+use crate::state_store::StateIndex;
+use crate::sync::{AtomicU32, AtomicU64};
+use crate::table::Table;
 
 /// The vectors, by name. The table that finds the names is kept elsewhere, because only growing it
 /// needs it alone.
@@ -24,11 +27,14 @@ pub(crate) struct Rows {
 /// next to it would wait for them. Processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct OwnLine<T>(pub(crate) T);
+pub struct OwnLine<T>(
+    /// The thing itself.
+    pub T,
+);
 
 /// How an insertion ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Inserted {
+pub enum Inserted {
     /// The vector is new and has this name.
     New(StateIndex),
     /// The vector was there.
@@ -45,7 +51,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    const MAX_BLOCK: u32 = 64;
+    const MAX_BLOCK: u32 = if cfg!(loom) { 2 } else { 64 };
 
     /// Takes names when they are needed, so that all are used. Only for a thread that inserts alone:
     /// it does without the operations by which threads wait for each other.
@@ -133,19 +139,20 @@ impl Rows {
         let (mut bucket, tag) = table.home(hash);
         let mut displaced = 0;
         loop {
-            let slots = &table.buckets()[bucket].slots;
+            let slots = &table.buckets()[bucket];
             let Scan {
                 mut matches,
                 n_used,
-            } = table.scan(bucket, tag);
+            } = slots.scan(table.tag_mask(), tag);
             while matches != 0 {
-                let entry = slots[matches.trailing_zeros() as usize].load(Ordering::Acquire);
+                let entry = slots.entry(matches.trailing_zeros() as usize);
                 if let Some(index) = self.found(table, entry, tag, row) {
                     return Inserted::Old(index);
                 }
                 matches &= matches - 1;
             }
-            for slot in &slots[n_used..] {
+
+            for slot in n_used..BUCKET_LEN {
                 let Some(index) = self.reserve(table, names) else {
                     return Inserted::Full;
                 };
@@ -153,13 +160,14 @@ impl Rows {
                     stored.store(*word, Ordering::Relaxed);
                 }
                 let new = tag | displaced | (index + 1);
-                if names.is_alone() {
-                    slot.store(new, Ordering::Release);
-                    names.taken.start += 1;
-                    return Inserted::New(index);
-                }
-                match slot.compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => {
+                let filled = if names.is_alone() {
+                    slots.fill_alone(slot, new);
+                    Ok(())
+                } else {
+                    slots.fill(slot, new)
+                };
+                match filled {
+                    Ok(()) => {
                         names.taken.start += 1;
                         return Inserted::New(index);
                     }

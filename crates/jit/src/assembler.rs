@@ -1,6 +1,6 @@
 //! Machine instructions of x86-64, as bytes.
 //!
-//! Only what [`super::translate`] needs. Encodings follow the Intel 64 manual, volume 2: a REX
+//! Only what [`crate::translate`] needs. Encodings follow the Intel 64 manual, volume 2: a REX
 //! prefix, an opcode, a ModRM byte with SIB and displacement, an immediate value. Jumps have 32-bit
 //! distances, filled in when their label is bound.
 
@@ -8,7 +8,7 @@
 #[allow(dead_code, reason = "the stack pointer has a number too")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(super) enum R {
+pub(crate) enum R {
     Rax,
     Rcx,
     Rdx,
@@ -29,12 +29,12 @@ pub(super) enum R {
 
 /// A place in memory: a register and a distance in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mem(pub(super) R, pub(super) i32);
+pub(crate) struct Mem(pub(crate) R, pub(crate) i32);
 
 /// Operations of two operands; the discriminant is the operation's number in its opcodes.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
-pub(super) enum Alu {
+pub(crate) enum Alu {
     Add = 0,
     Or = 1,
     And = 4,
@@ -46,7 +46,7 @@ pub(super) enum Alu {
 /// Operations of one operand, with their number behind opcode F7.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
-pub(super) enum Unary {
+pub(crate) enum Unary {
     Not = 2,
     Neg = 3,
     /// Divides RDX:RAX; quotient to RAX, remainder to RDX.
@@ -56,7 +56,7 @@ pub(super) enum Unary {
 /// Shifts, with their number behind opcodes C1 and D3.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
-pub(super) enum Shift {
+pub(crate) enum Shift {
     Left = 4,
     Right = 5,
     RightSigned = 7,
@@ -65,7 +65,7 @@ pub(super) enum Shift {
 /// Conditions of jumps, with their number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(super) enum Cond {
+pub(crate) enum Cond {
     Overflow = 0x0,
     AboveOrEqual = 0x3,
     Equal = 0x4,
@@ -79,7 +79,7 @@ pub(super) enum Cond {
 
 impl Cond {
     /// The opposite condition.
-    pub(super) fn negate(self) -> Self {
+    pub(crate) fn negate(self) -> Self {
         match self {
             Self::Equal => Self::NotEqual,
             Self::NotEqual => Self::Equal,
@@ -96,44 +96,44 @@ impl Cond {
 
 /// A place in the code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Label(u32);
+pub(crate) struct Label(u32);
 
 const UNBOUND: u32 = u32::MAX;
 
 /// Code under construction.
 #[derive(Debug, Default)]
-pub(super) struct Assembler {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Assembler {
+    pub(crate) bytes: Vec<u8>,
     labels: Vec<u32>,
     /// Where a distance belongs, from where it counts, and to which label.
     fixups: Vec<(u32, u32, Label)>,
 }
 
 impl Assembler {
-    pub(super) fn label(&mut self) -> Label {
+    pub(crate) fn label(&mut self) -> Label {
         self.labels.push(UNBOUND);
         Label(self.labels.len() as u32 - 1)
     }
 
     /// The label is here.
-    pub(super) fn bind(&mut self, label: Label) {
+    pub(crate) fn bind(&mut self, label: Label) {
         self.labels[label.0 as usize] = self.bytes.len() as u32;
     }
 
     /// A label that is here.
-    pub(super) fn here(&mut self) -> Label {
+    pub(crate) fn here(&mut self) -> Label {
         let label = self.label();
         self.bind(label);
         label
     }
 
     /// Where a bound label is.
-    pub(super) fn offset(&self, label: Label) -> usize {
+    pub(crate) fn offset(&self, label: Label) -> usize {
         self.labels[label.0 as usize] as usize
     }
 
     /// The finished code: all distances are known now.
-    pub(super) fn finish(mut self) -> Vec<u8> {
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         for &(at, from, label) in &self.fixups {
             let target = self.labels[label.0 as usize];
             assert_ne!(target, UNBOUND, "every label is bound");
@@ -194,43 +194,43 @@ impl Assembler {
         self.modrm_memory(reg, mem);
     }
 
-    pub(super) fn mov(&mut self, dst: R, src: R) {
+    pub(crate) fn mov(&mut self, dst: R, src: R) {
         if dst != src {
             self.op_rr(0x89, src, dst);
         }
     }
 
-    pub(super) fn load(&mut self, dst: R, mem: Mem) {
+    pub(crate) fn load(&mut self, dst: R, mem: Mem) {
         self.op_rm(true, 0x8b, dst as u8, mem);
     }
 
     /// Loads 32 bits; the upper half becomes zero.
-    pub(super) fn load32(&mut self, dst: R, mem: Mem) {
+    pub(crate) fn load32(&mut self, dst: R, mem: Mem) {
         self.op_rm(false, 0x8b, dst as u8, mem);
     }
 
     /// Loads a byte; the rest becomes zero.
-    pub(super) fn load8(&mut self, dst: R, mem: Mem) {
+    pub(crate) fn load8(&mut self, dst: R, mem: Mem) {
         self.rex(false, dst as u8, mem.0);
         self.bytes.extend([0x0f, 0xb6]);
         self.modrm_memory(dst as u8, mem);
     }
 
-    pub(super) fn store(&mut self, mem: Mem, src: R) {
+    pub(crate) fn store(&mut self, mem: Mem, src: R) {
         self.op_rm(true, 0x89, src as u8, mem);
     }
 
-    pub(super) fn store8_imm(&mut self, mem: Mem, value: u8) {
+    pub(crate) fn store8_imm(&mut self, mem: Mem, value: u8) {
         self.op_rm(false, 0xc6, 0, mem);
         self.byte(value);
     }
 
-    pub(super) fn store32_imm(&mut self, mem: Mem, value: u32) {
+    pub(crate) fn store32_imm(&mut self, mem: Mem, value: u32) {
         self.op_rm(false, 0xc7, 0, mem);
         self.imm32(value as i32);
     }
 
-    pub(super) fn mov_imm(&mut self, dst: R, value: i64) {
+    pub(crate) fn mov_imm(&mut self, dst: R, value: i64) {
         if let Ok(value) = u32::try_from(value) {
             self.rex(false, 0, dst);
             self.byte(0xb8 | (dst as u8 & 7));
@@ -247,21 +247,21 @@ impl Assembler {
         }
     }
 
-    pub(super) fn alu(&mut self, op: Alu, dst: R, src: R) {
+    pub(crate) fn alu(&mut self, op: Alu, dst: R, src: R) {
         self.op_rr((op as u8) << 3 | 1, src, dst);
     }
 
-    pub(super) fn alu_mem(&mut self, op: Alu, dst: R, mem: Mem) {
+    pub(crate) fn alu_mem(&mut self, op: Alu, dst: R, mem: Mem) {
         self.op_rm(true, (op as u8) << 3 | 3, dst as u8, mem);
     }
 
     /// With a value that fits into 32 signed bits.
-    pub(super) fn alu_imm(&mut self, op: Alu, dst: R, value: i32) {
+    pub(crate) fn alu_imm(&mut self, op: Alu, dst: R, value: i32) {
         self.alu_imm_sized(true, op, dst, value);
     }
 
     /// Of the lower 32 bits only.
-    pub(super) fn alu32_imm(&mut self, op: Alu, dst: R, value: u32) {
+    pub(crate) fn alu32_imm(&mut self, op: Alu, dst: R, value: u32) {
         self.alu_imm_sized(false, op, dst, value as i32);
     }
 
@@ -281,7 +281,7 @@ impl Assembler {
         }
     }
 
-    pub(super) fn shift(&mut self, op: Shift, dst: R, by: u32) {
+    pub(crate) fn shift(&mut self, op: Shift, dst: R, by: u32) {
         if by != 0 {
             self.rex(true, 0, dst);
             self.byte(0xc1);
@@ -291,70 +291,70 @@ impl Assembler {
     }
 
     /// Shifts by the lowest byte of RCX.
-    pub(super) fn shift_by_rcx(&mut self, op: Shift, dst: R) {
+    pub(crate) fn shift_by_rcx(&mut self, op: Shift, dst: R) {
         self.rex(true, 0, dst);
         self.byte(0xd3);
         self.modrm_register(op as u8, dst);
     }
 
-    pub(super) fn unary(&mut self, op: Unary, dst: R) {
+    pub(crate) fn unary(&mut self, op: Unary, dst: R) {
         self.rex(true, 0, dst);
         self.byte(0xf7);
         self.modrm_register(op as u8, dst);
     }
 
     /// Extends the sign of RAX to RDX.
-    pub(super) fn cqo(&mut self) {
+    pub(crate) fn cqo(&mut self) {
         self.bytes.extend([0x48, 0x99]);
     }
 
-    pub(super) fn imul(&mut self, dst: R, src: R) {
+    pub(crate) fn imul(&mut self, dst: R, src: R) {
         self.rex(true, dst as u8, src);
         self.bytes.extend([0x0f, 0xaf]);
         self.modrm_register(dst as u8, src);
     }
 
-    pub(super) fn imul_imm(&mut self, dst: R, src: R, value: i32) {
+    pub(crate) fn imul_imm(&mut self, dst: R, src: R, value: i32) {
         self.rex(true, dst as u8, src);
         self.byte(0x69);
         self.modrm_register(dst as u8, src);
         self.imm32(value);
     }
 
-    pub(super) fn test(&mut self, a: R, b: R) {
+    pub(crate) fn test(&mut self, a: R, b: R) {
         self.op_rr(0x85, b, a);
     }
 
     /// Compares bits of a byte in memory with zero.
-    pub(super) fn test8_imm(&mut self, mem: Mem, bits: u8) {
+    pub(crate) fn test8_imm(&mut self, mem: Mem, bits: u8) {
         self.op_rm(false, 0xf6, 0, mem);
         self.byte(bits);
     }
 
     /// RAX becomes 1 if the condition holds, else 0.
-    pub(super) fn set_rax(&mut self, cond: Cond) {
+    pub(crate) fn set_rax(&mut self, cond: Cond) {
         self.bytes.extend([0x0f, 0x90 | cond as u8, 0xc0]);
         self.bytes.extend([0x0f, 0xb6, 0xc0]);
     }
 
-    pub(super) fn jump(&mut self, to: Label) {
+    pub(crate) fn jump(&mut self, to: Label) {
         self.byte(0xe9);
         self.distance_to(to);
     }
 
-    pub(super) fn jump_if(&mut self, cond: Cond, to: Label) {
+    pub(crate) fn jump_if(&mut self, cond: Cond, to: Label) {
         self.bytes.extend([0x0f, 0x80 | cond as u8]);
         self.distance_to(to);
     }
 
-    pub(super) fn jump_register(&mut self, to: R) {
+    pub(crate) fn jump_register(&mut self, to: R) {
         self.rex(false, 0, to);
         self.byte(0xff);
         self.modrm_register(4, to);
     }
 
     /// Jumps to the label at position RAX of a table, which is put here. RCX is lost.
-    pub(super) fn jump_by_rax(&mut self, targets: &[Label]) {
+    pub(crate) fn jump_by_rax(&mut self, targets: &[Label]) {
         let table = self.label();
         // lea rcx, [rip + table]; movsxd rax, dword [rcx + 4 rax]; add rax, rcx; jmp rax
         self.bytes.extend([0x48, 0x8d, 0x0d]);
@@ -371,22 +371,22 @@ impl Assembler {
         }
     }
 
-    pub(super) fn push(&mut self, register: R) {
+    pub(crate) fn push(&mut self, register: R) {
         self.rex(false, 0, register);
         self.byte(0x50 | (register as u8 & 7));
     }
 
-    pub(super) fn pop(&mut self, register: R) {
+    pub(crate) fn pop(&mut self, register: R) {
         self.rex(false, 0, register);
         self.byte(0x58 | (register as u8 & 7));
     }
 
-    pub(super) fn ret(&mut self) {
+    pub(crate) fn ret(&mut self) {
         self.byte(0xc3);
     }
 
     /// Copies 16 bytes by way of XMM0.
-    pub(super) fn copy16(&mut self, dst: Mem, src: Mem) {
+    pub(crate) fn copy16(&mut self, dst: Mem, src: Mem) {
         for (opcode, mem) in [(0x6f, src), (0x7f, dst)] {
             self.byte(0xf3);
             self.rex(false, 0, mem.0);
@@ -396,7 +396,7 @@ impl Assembler {
     }
 
     /// Copies RCX words from where RSI points to where RDI points.
-    pub(super) fn copy_words(&mut self) {
+    pub(crate) fn copy_words(&mut self) {
         self.bytes.extend([0xf3, 0x48, 0xa5]);
     }
 }

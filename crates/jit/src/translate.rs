@@ -17,33 +17,33 @@ mod access;
 
 use std::ops::Range;
 
-pub(super) use self::access::FieldRecord;
-use super::allocation::{Allocation, Place, jump_targets};
-use super::assembler::{Alu, Assembler, Cond, Label, Mem, R, Shift, Unary};
+pub(crate) use self::access::FieldRecord;
+use crate::allocation::{Allocation, Place, jump_targets};
+use crate::assembler::{Alu, Assembler, Cond, Label, Mem, R, Shift, Unary};
 use crate::code::{Arith, Op, Reg, Tables};
 
 /// The words of the state.
-pub(super) const STATE: R = R::Rbx;
+pub(crate) const STATE: R = R::Rbx;
 /// The frame.
-pub(super) const FRAME: R = R::Rbp;
+pub(crate) const FRAME: R = R::Rbp;
 /// The words of the target.
-pub(super) const TARGET: R = R::R12;
+pub(crate) const TARGET: R = R::R12;
 
 /// Where a piece of code goes if it does not end in `Accept`; then it goes on behind itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exits {
-    pub(super) reject: Label,
-    pub(super) fail: Label,
+pub(crate) struct Exits {
+    pub(crate) reject: Label,
+    pub(crate) fail: Label,
 }
 
 /// Translates one piece of code after another.
-pub(super) struct Translator<'a> {
-    pub(super) tables: &'a Tables,
+pub(crate) struct Translator<'a> {
+    pub(crate) tables: &'a Tables,
     /// Invariant: not moved as long as the code may run.
-    pub(super) records: &'a [FieldRecord],
-    pub(super) asm: Assembler,
+    pub(crate) records: &'a [FieldRecord],
+    pub(crate) asm: Assembler,
     /// How many instructions were translated.
-    pub(super) n_ops: usize,
+    pub(crate) n_ops: usize,
 }
 
 /// What belongs to the piece that is being translated.
@@ -57,28 +57,29 @@ struct Piece {
     labels: Vec<Option<Label>>,
 }
 
-impl Translator<'_> {
-    /// Can the piece that starts here be translated? What cannot is interpreted.
-    pub(super) fn can_translate(&self, start: u32) -> bool {
-        let code = extent(self.tables, start);
-        let allocation = Allocation::new(self.tables, code.clone());
-        self.tables.ops[code].iter().all(|op| match *op {
-            Op::Choose { .. } | Op::NoteTimer { .. } => false,
-            Op::Length { index, .. } | Op::Head { index, .. } | Op::Append { index, .. } => {
-                allocation.constant(index).is_some()
-            }
-            Op::Drop { first, index } => {
-                allocation.constant(index).is_some()
-                    && self.tables.channels[first as usize].segments.is_some()
-            }
-            Op::JumpCompare { op, .. } => condition(op).is_some(),
-            Op::Arith { op, .. } => !matches!(op, Arith::Shl | Arith::Shr),
-            _ => true,
-        })
-    }
+/// Can the piece that starts here be translated? What cannot is interpreted.
+#[must_use]
+pub fn can_translate(tables: &Tables, start: u32) -> bool {
+    let code = extent(tables, start);
+    let allocation = Allocation::new(tables, code.clone());
+    tables.ops[code].iter().all(|op| match *op {
+        Op::Choose { .. } | Op::NoteTimer { .. } => false,
+        Op::Length { index, .. } | Op::Head { index, .. } | Op::Append { index, .. } => {
+            allocation.constant(index).is_some()
+        }
+        Op::Drop { first, index } => {
+            allocation.constant(index).is_some()
+                && tables.channels[first as usize].segments.is_some()
+        }
+        Op::JumpCompare { op, .. } => condition(op).is_some(),
+        Op::Arith { op, .. } => !matches!(op, Arith::Shl | Arith::Shr),
+        _ => true,
+    })
+}
 
+impl Translator<'_> {
     /// Translates the piece that starts here, working on the state that `words` points to.
-    pub(super) fn piece(&mut self, start: u32, words: R, exits: Exits) {
+    pub(crate) fn piece(&mut self, start: u32, words: R, exits: Exits) {
         let code = extent(self.tables, start);
         self.n_ops += code.len();
         let mut piece = Piece {
@@ -439,7 +440,7 @@ const REMEMBERED_FALSE: u8 = 1;
 const REMEMBERED_TRUE: u8 = 2;
 
 /// Where remembered conditions begin in the frame, in bytes.
-pub(super) fn flags_offset(tables: &Tables) -> i32 {
+pub(crate) fn flags_offset(tables: &Tables) -> i32 {
     tables.n_registers as i32 * 8
 }
 
@@ -463,7 +464,7 @@ fn condition(op: Arith) -> Option<Cond> {
 }
 
 /// The piece of code that starts here: up to the first end that no jump passes.
-pub(super) fn extent(tables: &Tables, start: u32) -> Range<usize> {
+pub fn extent(tables: &Tables, start: u32) -> Range<usize> {
     let start = start as usize;
     let mut furthest = start;
     for at in start.. {

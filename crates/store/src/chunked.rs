@@ -5,20 +5,22 @@
 //! and a reader needs no lock. Memory of a chunk comes zeroed from the system and is not touched
 //! before it is used.
 
-#![allow(unsafe_code, reason = "chunks are shared before they exist")]
-
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-const FIRST_LEN: usize = 1024;
-const N_CHUNKS: usize = 23;
+use crate::sync::{AtomicPtr, AtomicU32, AtomicU64};
+
+/// Few where interleavings are explored.
+const FIRST_LEN: usize = if cfg!(loom) { 4 } else { 1024 };
+const N_CHUNKS: usize = if cfg!(loom) { 3 } else { 23 };
 
 /// A type whose all-zero bytes are its zero, shared between threads by atomic operations.
-pub(crate) trait Entry: Sized + Send + Sync {
+pub trait Entry: Sized + Send + Sync {
     /// `len` zero entries.
     fn zeroed(len: usize) -> Box<[Self]>;
 }
 
+#[cfg(not(loom))]
 impl Entry for AtomicU64 {
     fn zeroed(len: usize) -> Box<[Self]> {
         let raw = Box::into_raw(vec![0_u64; len].into_boxed_slice());
@@ -29,6 +31,7 @@ impl Entry for AtomicU64 {
     }
 }
 
+#[cfg(not(loom))]
 impl Entry for AtomicU32 {
     fn zeroed(len: usize) -> Box<[Self]> {
         let raw = Box::into_raw(vec![0_u32; len].into_boxed_slice());
@@ -39,10 +42,25 @@ impl Entry for AtomicU32 {
     }
 }
 
+#[cfg(loom)]
+impl Entry for AtomicU64 {
+    fn zeroed(len: usize) -> Box<[Self]> {
+        (0..len).map(|_| Self::new(0)).collect()
+    }
+}
+
+#[cfg(loom)]
+impl Entry for AtomicU32 {
+    fn zeroed(len: usize) -> Box<[Self]> {
+        (0..len).map(|_| Self::new(0)).collect()
+    }
+}
+
 /// Large arrays are read at random places; with huge pages, finding these costs less, and so does
 /// touching them first.
+#[cfg(not(loom))]
 fn ask_for_huge_pages(start: *const u8, len: usize) {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(miri)))]
     if len >= 8 << 20 {
         let page = 2 << 20;
         let head = start.align_offset(page);
@@ -57,7 +75,7 @@ fn ask_for_huge_pages(start: *const u8, len: usize) {
             );
         }
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", not(miri))))]
     let _ = (start, len);
 }
 
@@ -66,16 +84,18 @@ fn ask_for_huge_pages(start: *const u8, len: usize) {
 /// Invariant: each pointer is null or that of a boxed slice with room for all rows of its chunk,
 /// which is not given back before the whole array is.
 #[derive(Debug)]
-pub(crate) struct Chunked<T: Entry> {
+pub struct Chunked<T: Entry> {
     width: usize,
     chunks: [AtomicPtr<T>; N_CHUNKS],
 }
 
 impl<T: Entry> Chunked<T> {
-    pub(crate) fn new(width: usize) -> Self {
+    /// An array without chunks.
+    #[must_use]
+    pub fn new(width: usize) -> Self {
         Self {
             width,
-            chunks: [const { AtomicPtr::new(null_mut()) }; N_CHUNKS],
+            chunks: std::array::from_fn(|_| AtomicPtr::new(null_mut())),
         }
     }
 
@@ -97,7 +117,7 @@ impl<T: Entry> Chunked<T> {
 
     /// The entries of row `index`.
     #[inline]
-    pub(crate) fn row(&self, index: u32) -> &[T] {
+    pub fn row(&self, index: u32) -> &[T] {
         let (chunk, offset) = Self::place(index);
         let mut start = self.chunks[chunk].load(Ordering::Acquire);
         if start.is_null() {
@@ -126,7 +146,7 @@ impl<T: Entry> Chunked<T> {
     }
 
     /// The bytes that `len` rows take.
-    pub(crate) fn memory(&self, len: usize) -> u64 {
+    pub fn memory(&self, len: usize) -> u64 {
         (len * self.width * size_of::<T>()) as u64
     }
 }
@@ -134,7 +154,7 @@ impl<T: Entry> Chunked<T> {
 impl<T: Entry> Drop for Chunked<T> {
     fn drop(&mut self) {
         for chunk in 0..N_CHUNKS {
-            let start = *self.chunks[chunk].get_mut();
+            let start = self.chunks[chunk].load(Ordering::Relaxed);
             if !start.is_null() {
                 let all = std::ptr::slice_from_raw_parts_mut(start, self.chunk_len(chunk));
                 // SAFETY: by the invariant this is the box that was given up in `create`.
@@ -144,7 +164,7 @@ impl<T: Entry> Drop for Chunked<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -165,7 +185,7 @@ mod tests {
 
     #[test]
     fn threads_that_create_a_chunk_at_once_share_it() {
-        for _ in 0..200 {
+        for _ in 0..if cfg!(miri) { 5 } else { 200 } {
             let rows = Chunked::<AtomicU32>::new(1);
             let barrier = std::sync::Barrier::new(2);
             std::thread::scope(|scope| {

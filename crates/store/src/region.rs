@@ -4,77 +4,126 @@
 //! read at random places and page tables would not stay in the caches; growing moves the pages to
 //! another address and leaves them where they are in memory. Elsewhere growing copies.
 
-#![allow(unsafe_code, reason = "memory comes from the operating system")]
-
-use std::ptr::NonNull;
-
-/// Zeroed memory that a table grows in.
-///
-/// Invariant: `start` points to `len` bytes that belong to this region alone.
-#[derive(Debug)]
-pub(crate) struct Region {
-    start: NonNull<u8>,
-    len: usize,
-}
+#[cfg(not(loom))]
+pub(crate) use self::mapped::Region;
+#[cfg(loom)]
+pub(crate) use self::plain::Region;
 
 /// A type that may be all zero bytes.
 ///
 /// # Safety
-/// All-zero bytes must be a value of the type, which needs no more alignment than a cache line and
-/// does nothing when dropped.
-pub(crate) unsafe trait Zero {}
+/// All-zero bytes must be its default, it must not need more alignment than a cache line, its size
+/// must be a multiple of that, and dropping it must do nothing.
+pub(crate) unsafe trait Zero: Default {}
 
+#[cfg(not(loom))]
 const CACHE_LINE: usize = 64;
 
-// SAFETY: the region owns its memory, as a box does.
-unsafe impl Send for Region {}
-// SAFETY: as above; what is shared through `slice` is the business of the entries' type.
-unsafe impl Sync for Region {}
+#[cfg(not(loom))]
+mod mapped {
+    use std::marker::PhantomData;
+    use std::ptr::NonNull;
 
-impl Region {
-    /// A region of `len` bytes, more than none.
-    pub(crate) fn new(len: usize) -> Self {
-        assert!(len > 0 && len.is_multiple_of(CACHE_LINE));
-        Self {
-            start: system::allocate(len),
-            len,
+    use super::{CACHE_LINE, Zero, system};
+
+    /// Zeroed memory that a table grows in.
+    ///
+    /// Invariant: `start` points to `len` entries that belong to this region alone.
+    #[derive(Debug)]
+    pub(crate) struct Region<T: Zero> {
+        start: NonNull<u8>,
+        len: usize,
+        entries: PhantomData<T>,
+    }
+
+    // SAFETY: the region owns its memory, as a box does.
+    unsafe impl<T: Zero + Send> Send for Region<T> {}
+    // SAFETY: as above; the entries are shared as those of a slice.
+    unsafe impl<T: Zero + Sync> Sync for Region<T> {}
+
+    impl<T: Zero> Region<T> {
+        const IS_SUITABLE: () = assert!(
+            align_of::<T>() <= CACHE_LINE
+                && size_of::<T>() > 0
+                && size_of::<T>().is_multiple_of(CACHE_LINE)
+        );
+
+        /// A region of `len` entries, more than none.
+        pub(crate) fn new(len: usize) -> Self {
+            let () = Self::IS_SUITABLE;
+            assert!(len > 0);
+            Self {
+                start: system::allocate(n_bytes::<T>(len)),
+                len,
+                entries: PhantomData,
+            }
+        }
+
+        /// Makes the region larger. What it had stays; the rest is zero.
+        pub(crate) fn grow(&mut self, len: usize) {
+            assert!(len > self.len);
+            // SAFETY: the old memory is this region's own and is not used again.
+            self.start =
+                unsafe { system::grow(self.start, n_bytes::<T>(self.len), n_bytes::<T>(len)) };
+            self.len = len;
+        }
+
+        /// The entries.
+        #[inline]
+        pub(crate) fn slice(&self) -> &[T] {
+            // SAFETY: the memory is aligned, large enough, and zero or written as this type before.
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.len) }
+        }
+
+        /// The same for the only user.
+        #[inline]
+        pub(crate) fn slice_mut(&mut self) -> &mut [T] {
+            // SAFETY: as in `slice`, and the region is borrowed uniquely.
+            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.len) }
         }
     }
 
-    /// Makes the region larger. What it had stays; the rest is zero.
-    pub(crate) fn grow(&mut self, len: usize) {
-        assert!(len > self.len && len.is_multiple_of(CACHE_LINE));
-        // SAFETY: the old memory is this region's own and is not used again.
-        self.start = unsafe { system::grow(self.start, self.len, len) };
-        self.len = len;
+    impl<T: Zero> Drop for Region<T> {
+        fn drop(&mut self) {
+            // SAFETY: the memory is this region's own.
+            unsafe { system::free(self.start, n_bytes::<T>(self.len)) }
+        }
     }
 
-    /// The region as entries of a type. All calls must name the same type.
-    #[inline]
-    pub(crate) fn slice<T: Zero>(&self) -> &[T] {
-        assert!(align_of::<T>() <= CACHE_LINE);
-        // SAFETY: the memory is aligned, large enough, and zero or written as this type before.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.len / size_of::<T>()) }
+    fn n_bytes<T>(len: usize) -> usize {
+        let n_bytes = len.checked_mul(size_of::<T>());
+        n_bytes.expect("regions are smaller than memory")
     }
+}
 
-    /// The same for the only user.
-    pub(crate) fn slice_mut<T: Zero>(&mut self) -> &mut [T] {
-        assert!(align_of::<T>() <= CACHE_LINE);
-        // SAFETY: as in `slice`, and nobody else has a reference.
-        unsafe {
-            std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.len / size_of::<T>())
+/// Loom has to be told of every entry, so they are made one by one.
+#[cfg(loom)]
+mod plain {
+    use super::Zero;
+
+    #[derive(Debug)]
+    pub(crate) struct Region<T: Zero>(Vec<T>);
+
+    impl<T: Zero> Region<T> {
+        pub(crate) fn new(len: usize) -> Self {
+            Self((0..len).map(|_| T::default()).collect())
+        }
+
+        pub(crate) fn grow(&mut self, len: usize) {
+            self.0.resize_with(len, T::default);
+        }
+
+        pub(crate) fn slice(&self) -> &[T] {
+            &self.0
+        }
+
+        pub(crate) fn slice_mut(&mut self) -> &mut [T] {
+            &mut self.0
         }
     }
 }
 
-impl Drop for Region {
-    fn drop(&mut self) {
-        // SAFETY: the memory is this region's own.
-        unsafe { system::free(self.start, self.len) }
-    }
-}
-
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(any(miri, loom))))]
 mod system {
     use std::alloc::{Layout, handle_alloc_error};
     use std::ptr::{NonNull, null_mut};
@@ -152,7 +201,7 @@ mod system {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(any(miri, not(target_os = "linux")), not(loom)))]
 mod system {
     use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
     use std::ptr::NonNull;
@@ -187,28 +236,31 @@ mod system {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
-    #[repr(C)]
-    struct Entry(u64);
+    #[derive(Default)]
+    #[repr(align(64))]
+    struct Line(u64);
 
     // SAFETY: zero is a number.
-    unsafe impl Zero for Entry {}
+    unsafe impl Zero for Line {}
 
     #[test]
     fn growing_keeps_what_was_there() {
-        let mut region = Region::new(4096);
-        let mut len = 4096;
-        while len < 16 << 20 {
-            for (i, entry) in region.slice_mut::<Entry>().iter_mut().enumerate() {
+        let mut region = Region::<Line>::new(64);
+        let mut len = 64;
+        // Beyond the size from which huge pages are asked for.
+        let max_len = if cfg!(miri) { 512 } else { 1 << 18 };
+        while len < max_len {
+            for (i, entry) in region.slice_mut().iter_mut().enumerate() {
                 entry.0 = i as u64 + 1;
             }
-            let used = len / 8;
+            let used = len;
             len *= 2;
             region.grow(len);
-            let entries = region.slice::<Entry>();
+            let entries = region.slice();
             assert_eq!(entries.len(), 2 * used);
             assert!((0..used).all(|i| entries[i].0 == i as u64 + 1));
             assert!(entries[used..].iter().all(|entry| entry.0 == 0));

@@ -5,22 +5,16 @@
 //! the gate and waits until all counters are zero. Nobody sleeps while waiting: it is not for long,
 //! and a thread that is woken up may find itself on the processor of the one that woke it.
 
-#![allow(
-    unsafe_code,
-    reason = "the counters guard a value that lies beside them"
-)]
-
-use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::rows::OwnLine;
+use crate::sync::{
+    AtomicBool, AtomicU32, ConstPtr, MutPtr, UnsafeCell, stay_sequential, thread_number, wait_while,
+};
 
 /// More threads than this share counters.
-const N_COUNTERS: usize = 16;
-
-/// How often to look before others are let run.
-const N_LOOKS: u32 = 1 << 12;
+const N_COUNTERS: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// A value behind a gate.
 ///
@@ -30,7 +24,7 @@ const N_LOOKS: u32 = 1 << 12;
 /// sequentially consistent with looking at the other, so of a reader and a writer that come at once
 /// at least one sees the other.
 #[derive(Debug, Default)]
-pub(crate) struct Gate<T> {
+pub struct Gate<T> {
     n_readers: [OwnLine<AtomicU32>; N_COUNTERS],
     is_closed: OwnLine<AtomicBool>,
     value: UnsafeCell<T>,
@@ -40,50 +34,35 @@ pub(crate) struct Gate<T> {
 // them read it.
 unsafe impl<T: Send + Sync> Sync for Gate<T> {}
 
-/// Lets read.
+// SAFETY: as for `RwLock`; the value is handed over with the gate.
+unsafe impl<T: Send> Send for Gate<T> {}
+
+/// Lets read. Fields are dropped in their order: the value is let go before the thread is no longer
+/// counted.
 #[derive(Debug)]
-pub(crate) struct Reading<'a, T> {
-    value: &'a T,
-    n_readers: &'a AtomicU32,
+pub struct Reading<'a, T> {
+    value: ConstPtr<T>,
+    _counted: Counted<'a>,
 }
 
-/// Lets write.
+/// Counted as a reader.
 #[derive(Debug)]
-pub(crate) struct Writing<'a, T> {
-    value: &'a mut T,
-    is_closed: &'a AtomicBool,
+struct Counted<'a>(&'a AtomicU32);
+
+/// Lets write. The value is let go before the gate is opened.
+#[derive(Debug)]
+pub struct Writing<'a, T> {
+    value: MutPtr<T>,
+    _closed: Closed<'a>,
 }
 
-thread_local! {
-    /// Which counter this thread uses.
-    static OWN_COUNTER: Cell<Option<usize>> = const { Cell::new(None) };
-}
-
-fn own_counter() -> usize {
-    static N_THREADS: AtomicUsize = AtomicUsize::new(0);
-    OWN_COUNTER.with(|own| {
-        own.get().unwrap_or_else(|| {
-            let counter = N_THREADS.fetch_add(1, Ordering::Relaxed) % N_COUNTERS;
-            own.set(Some(counter));
-            counter
-        })
-    })
-}
-
-fn wait_while(is_so: impl Fn() -> bool) {
-    let mut n_looks = 0;
-    while is_so() {
-        n_looks += 1;
-        if n_looks < N_LOOKS {
-            std::hint::spin_loop()
-        } else {
-            std::thread::yield_now()
-        }
-    }
-}
+/// Has closed the gate.
+#[derive(Debug)]
+struct Closed<'a>(&'a AtomicBool);
 
 impl<T> Gate<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// A gate that is open.
+    pub fn new(value: T) -> Self {
         Self {
             n_readers: Default::default(),
             is_closed: OwnLine::default(),
@@ -91,12 +70,15 @@ impl<T> Gate<T> {
         }
     }
 
-    /// Waits until nobody writes. Whoever reads must not ask to read again: a writer may be waiting.
-    pub(crate) fn read(&self) -> Reading<'_, T> {
-        let n_readers = &self.n_readers[own_counter()].0;
+    /// Waits until no thread writes. A thread that reads must not ask to read again: a writer may be
+    /// waiting.
+    #[inline]
+    pub fn read(&self) -> Reading<'_, T> {
+        let n_readers = &self.n_readers[thread_number() % N_COUNTERS].0;
         let is_closed = &self.is_closed.0;
         loop {
             n_readers.fetch_add(1, Ordering::SeqCst);
+            stay_sequential();
             if !is_closed.load(Ordering::SeqCst) {
                 break;
             }
@@ -104,49 +86,61 @@ impl<T> Gate<T> {
             wait_while(|| is_closed.load(Ordering::Relaxed));
         }
         Reading {
-            // SAFETY: by the invariant; this thread stays counted as long as the reference exists.
-            value: unsafe { &*self.value.get() },
-            n_readers,
+            value: self.value.get(),
+            _counted: Counted(n_readers),
         }
     }
 
-    /// Waits until nobody reads or writes.
-    pub(crate) fn write(&self) -> Writing<'_, T> {
+    /// Waits until no thread reads or writes.
+    pub fn write(&self) -> Writing<'_, T> {
         let is_closed = &self.is_closed.0;
-        wait_while(|| is_closed.swap(true, Ordering::SeqCst));
+        // While the gate is closed it is only looked at, which leaves its cache line to others.
+        let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
+        let close = || is_closed.compare_exchange(false, true, success, failure);
+        wait_while(|| is_closed.load(Ordering::Relaxed) || close().is_err());
+        stay_sequential();
         for n_readers in &self.n_readers {
             wait_while(|| n_readers.0.load(Ordering::SeqCst) > 0);
         }
         Writing {
-            // SAFETY: by the invariant; the gate stays closed as long as the reference exists.
-            value: unsafe { &mut *self.value.get() },
-            is_closed,
+            value: self.value.get_mut(),
+            _closed: Closed(is_closed),
         }
     }
 
     /// The value, for the only user.
-    pub(crate) fn get_mut(&mut self) -> &mut T {
-        self.value.get_mut()
+    #[inline]
+    pub fn get_mut(&mut self) -> &mut T {
+        let value: *mut T = {
+            let pointer = self.value.get_mut();
+            // SAFETY: the gate is borrowed uniquely.
+            unsafe { pointer.deref() }
+        };
+        // SAFETY: as above, and for as long as the reference exists.
+        unsafe { &mut *value }
     }
 }
 
-impl<T> Drop for Reading<'_, T> {
+impl Drop for Counted<'_> {
+    #[inline]
     fn drop(&mut self) {
-        self.n_readers.fetch_sub(1, Ordering::Release);
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }
 
-impl<T> Drop for Writing<'_, T> {
+impl Drop for Closed<'_> {
     fn drop(&mut self) {
-        self.is_closed.store(false, Ordering::Release);
+        self.0.store(false, Ordering::Release);
     }
 }
 
 impl<T> Deref for Reading<'_, T> {
     type Target = T;
 
+    #[inline]
     fn deref(&self) -> &T {
-        self.value
+        // SAFETY: by the invariant of the gate; this thread stays counted as long as `self` exists.
+        unsafe { self.value.deref() }
     }
 }
 
@@ -154,19 +148,23 @@ impl<T> Deref for Writing<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.value
+        // SAFETY: by the invariant of the gate; it stays closed as long as `self` exists.
+        unsafe { self.value.deref() }
     }
 }
 
 impl<T> DerefMut for Writing<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        self.value
+        // SAFETY: as above, and `self` is borrowed uniquely.
+        unsafe { self.value.deref() }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    const N_TURNS: u64 = if cfg!(miri) { 20 } else { 1_000 };
 
     #[test]
     fn readers_see_whole_changes() {
@@ -174,19 +172,19 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    for _ in 0..2_000 {
+                    for _ in 0..N_TURNS {
                         let pair = gate.read();
                         assert_eq!(pair.0, pair.1);
                     }
                 });
             }
-            for i in 0..500 {
+            for i in 0..N_TURNS {
                 let mut pair = gate.write();
                 pair.0 = i;
                 pair.1 = i;
             }
         });
-        assert_eq!(gate.read().0, 499);
+        assert_eq!(gate.read().0, N_TURNS - 1);
     }
 
     #[test]
@@ -195,7 +193,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..20 {
                 scope.spawn(|| {
-                    for _ in 0..500 {
+                    for _ in 0..N_TURNS {
                         let mut count = gate.write();
                         let before = *count;
                         std::hint::spin_loop();
@@ -204,6 +202,6 @@ mod tests {
                 });
             }
         });
-        assert_eq!(*gate.read(), 10_000);
+        assert_eq!(*gate.read(), 20 * N_TURNS);
     }
 }

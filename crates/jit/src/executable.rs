@@ -1,34 +1,28 @@
-//! Memory that holds machine code. All unsafe code of this crate that runs generated instructions
-//! is here.
-
-#![allow(
-    unsafe_code,
-    reason = "calling generated code cannot be checked by the compiler"
-)]
+//! Memory that holds machine code.
 
 /// What generated code and its caller tell each other.
 ///
-/// Invariant of every call: the pointers have room as [`super::Native::run`] states it.
+/// Invariant of every call: the pointers have room as [`crate::Routine::run`] states it.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Context {
+pub(crate) struct Context {
     /// The words of the state.
-    pub(super) state: *const u64,
+    pub(crate) state: *const u64,
     /// Registers and remembered conditions.
-    pub(super) frame: *mut u64,
+    pub(crate) frame: *mut u64,
     /// Where the next target goes; moved on by the code.
-    pub(super) words: *mut u64,
+    pub(crate) words: *mut u64,
     /// Where the next label goes; moved on by the code.
-    pub(super) labels: *mut u32,
+    pub(crate) labels: *mut u32,
     /// Where the next unit goes.
-    pub(super) units: *mut u32,
+    pub(crate) units: *mut u32,
     /// Which commands are enabled.
-    pub(super) enabled: *mut bool,
+    pub(crate) enabled: *mut bool,
 }
 
 /// Machine code that can be called.
 #[derive(Debug)]
-pub(super) struct Executable {
+pub(crate) struct Executable {
     start: *mut u8,
     len: usize,
 }
@@ -42,7 +36,7 @@ impl Executable {
     /// Makes code callable; nothing if the processor is another one or the system does not allow
     /// it.
     #[cfg(all(target_arch = "x86_64", unix))]
-    pub(super) fn new(code: &[u8]) -> Option<Self> {
+    pub(crate) fn new(code: &[u8]) -> Option<Self> {
         use libc::{MAP_ANON, MAP_FAILED, MAP_PRIVATE, PROT_EXEC, PROT_READ, PROT_WRITE};
         let len = code.len().max(1);
         // SAFETY: a new private mapping touches no memory in use; the bytes are copied into it
@@ -71,17 +65,17 @@ impl Executable {
     /// Makes code callable; nothing if the processor is another one or the system does not allow
     /// it.
     #[cfg(not(all(target_arch = "x86_64", unix)))]
-    pub(super) fn new(_: &[u8]) -> Option<Self> {
+    pub(crate) fn new(_: &[u8]) -> Option<Self> {
         None
     }
 
     /// Calls the code at its beginning, which goes on at `entry`.
     ///
     /// # Safety
-    /// The code must be what [`super::translate`] generates, `entry` one of its entries, and the
+    /// The code must be what [`crate::generator`] generates, `entry` one of its entries, and the
     /// context as that entry needs it.
     #[cfg(all(target_arch = "x86_64", unix))]
-    pub(super) unsafe fn call(&self, context: &mut Context, entry: usize) -> u64 {
+    pub(crate) unsafe fn call(&self, context: &mut Context, entry: usize) -> u64 {
         debug_assert!(entry < self.len);
         // SAFETY: the code begins with a function of this type; the rest is the caller's promise.
         unsafe {
@@ -96,7 +90,7 @@ impl Executable {
     /// # Safety
     /// None needed.
     #[cfg(not(all(target_arch = "x86_64", unix)))]
-    pub(super) unsafe fn call(&self, _: &mut Context, _: usize) -> u64 {
+    pub(crate) unsafe fn call(&self, _: &mut Context, _: usize) -> u64 {
         unreachable!("no code was generated")
     }
 }
@@ -104,7 +98,7 @@ impl Executable {
 impl Drop for Executable {
     fn drop(&mut self) {
         #[cfg(all(target_arch = "x86_64", unix))]
-        // SAFETY: the mapping is this object's own, and nobody runs it any more.
+        // SAFETY: the mapping is this object's own, and no thread runs it any more.
         unsafe {
             libc::munmap(self.start.cast(), self.len);
         }
