@@ -31,7 +31,7 @@ impl Check<'_> {
             Err(error) => return self.unsupported(&error.to_string()),
         };
         let automaton = assuming(negation, &self.model.parts().assumptions);
-        let mut search = Search {
+        let mut search = LivenessSearch {
             check: self,
             abstraction: self.abstraction(),
             automaton,
@@ -84,7 +84,7 @@ impl Check<'_> {
     }
 }
 
-pub(super) struct Search<'a> {
+pub(super) struct LivenessSearch<'a> {
     pub(super) check: &'a Check<'a>,
     pub(super) abstraction: Abstraction<'a>,
     automaton: Automaton,
@@ -96,7 +96,7 @@ pub(super) struct Search<'a> {
     pub(super) not_endless: Option<String>,
 }
 
-impl Search<'_> {
+impl LivenessSearch<'_> {
     fn round(&mut self, round: usize) -> Round {
         let undecided = |reason| Round::Decided(Verdict::Unknown(reason), None);
         let goal = Goal {
