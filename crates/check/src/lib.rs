@@ -18,6 +18,7 @@ pub mod predicate;
 mod reduction;
 pub mod refinement;
 mod stutter_invariance;
+mod survey;
 mod timer_quantifiers;
 mod timers;
 mod warnings;
@@ -29,7 +30,7 @@ use evidence::{Invalid, UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::Model;
 
-pub use answer::answer;
+pub use answer::{answer, answer_together};
 pub use base::Route;
 pub use fairness::effective_fairness;
 pub use optimum::optimum;

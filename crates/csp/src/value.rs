@@ -353,7 +353,7 @@ impl Machine<'_> {
                         let first = self.constant(lo, context.env, "the end of a range")?;
                         let last = self.constant(hi, context.env, "the end of a range")?;
                         // A shorter list would be another formula.
-                        if last - first >= MAX_XOR {
+                        if last.saturating_sub(first) >= MAX_XOR {
                             let message = format!("an `xor` over more than {MAX_XOR} values");
                             return self.error("bad-size", hi.span, message);
                         }

@@ -65,7 +65,8 @@ pub fn explore_bitstate(
     for atom in exploration.atoms {
         stats.atoms_seen[atom.index()] = bits::get(&search.seen, search.letters.bit(*atom));
     }
-    Ok(Explored { found, stats })
+    let met = Vec::new();
+    Ok(Explored { found, met, stats })
 }
 
 /// Why the search ends before everything within reach is met.

@@ -49,7 +49,7 @@ pub use bitstate::explore_bitstate;
 pub use canonicalize::{Differences, concrete_run};
 pub use claims::{Claims, Component, SubjectClaims, UnitClaims};
 pub use compile::CompileError;
-pub use explore::{Exploration, Explored, Found, Goal, Stats, explore};
+pub use explore::{Exploration, Explored, Found, Goal, Met, Stats, explore};
 pub use label::{Label, LabelId};
 pub use search::{Outcome, Query, find_run};
 pub use state_graph::{Built, StateGraph, state_graph};

@@ -54,6 +54,7 @@ pub use disk::Disk;
 pub use error::{Error, WrongText};
 pub use formulas::{formulas_of_trace, is_formula_name, name_formulas};
 pub use graph::StateGraph;
+pub use languages::is_model;
 pub use project::Project;
 pub use question::{Question, QuestionKind};
 pub use replay::{Judgement, Replay};
@@ -61,8 +62,8 @@ pub use simulation::{Here, Random, Simulation};
 pub use solver::{SolverChoice, SolverName, solver_maker};
 
 pub use base::{
-    AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, Label, NoProgress, Progress,
-    Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
+    AtomId, Budget, Checkpoints, Diagnostic, Expected, Fairness, FairnessKind, Label, NoProgress,
+    Progress, Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};

@@ -1,6 +1,6 @@
 //! What the parser reads, before names and types are looked at.
 
-use base::{Fairness, Span};
+use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
 use model::{ConditionKind, Quantifier};
 
@@ -111,6 +111,8 @@ pub(crate) struct SystemProperty {
     pub(crate) name: Ident,
     pub(crate) assuming: Option<Expr>,
     pub(crate) formula: Expr,
+    /// The verdict that the author expects.
+    pub(crate) expected: Option<Expected>,
 }
 
 /// One or several variables of one type.
@@ -246,6 +248,8 @@ pub(crate) struct Stmt {
 pub(crate) enum StmtKind {
     /// `a, b := e, f`; as many values as targets.
     Assign(Vec<Expr>, Vec<Value>),
+    /// `x += e`.
+    Update(Expr, model::BinaryOp, Expr),
     /// `let y = e`.
     Let(Ident, Value),
     /// `if c { … } else { … }`.
@@ -327,6 +331,8 @@ pub(crate) struct PropertyDecl {
     pub(crate) name: Ident,
     pub(crate) fairness: Option<Fairness>,
     pub(crate) question: PropertyBody,
+    /// The verdict that the author expects.
+    pub(crate) expected: Option<Expected>,
 }
 
 /// An expression or formula.
@@ -352,6 +358,8 @@ pub(crate) enum BinaryOp {
     /// One that the model knows.
     Model(model::BinaryOp),
     Iff,
+    /// `p leads to q`: always, after `p`, eventually `q`.
+    LeadsTo,
     Until,
     WeakUntil,
     Release,

@@ -92,6 +92,17 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// Adds to an error about an integer that `=>` is not a comparison.
+    fn explain_implication(&mut self) {
+        if let Some(last) = self.diagnostics.last_mut()
+            && last.code == "type-mismatch"
+            && last.message.ends_with("found an integer")
+        {
+            last.help
+                .push("`->` and `=>` are implications; `>=` is \"at least\"".to_owned());
+        }
+    }
+
     /// What an expression denotes.
     pub(super) fn operand(&mut self, expr: &'a ast::Expr, expected: Option<Ty>) -> Option<Value> {
         self.spend(1, 1, expr.span)?;
@@ -200,9 +211,17 @@ impl<'a> Lowerer<'a> {
             _ => return self.report_temporal(span),
         };
         let (a, b) = match operands {
+            // The right side of a wrong implication tells nothing new.
+            Some(Ty::Bool) => match self.scalar_of(left, Ty::Bool) {
+                Some(left) => (Some(left), self.scalar_of(right, Ty::Bool)),
+                None => (None, None),
+            },
             Some(ty) => (self.scalar_of(left, ty), self.scalar_of(right, ty)),
             None => self.comparable(left, right),
         };
+        if a.is_none() && op == BinaryOp::Implies {
+            self.explain_implication();
+        }
         let result = Expr::binary(op, a?, b?);
         Some(Value::Scalar(simplify(result, Ty::Bool), Ty::Bool))
     }

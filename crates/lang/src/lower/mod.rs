@@ -22,6 +22,7 @@ mod text;
 mod timer;
 mod types;
 mod unbounded;
+mod unused;
 
 use base::{Diagnostic, Source, Span};
 use logic::{CtlStar, CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
@@ -80,6 +81,10 @@ struct Lowerer<'a> {
     open: open::Open,
     /// Parameters without value that are data.
     data_parameters: Vec<model::VarId>,
+    /// Which variables are read and written.
+    uses: unused::Uses,
+    /// Names that have been reported as unknown.
+    unknown: FxHashSet<String>,
 }
 
 /// A file, and the formulas of the options.
@@ -162,6 +167,8 @@ fn lower_parts<'a>(
         state_formulas: CtlStarBuilder::default(),
         open,
         data_parameters: Vec::new(),
+        uses: unused::Uses::default(),
+        unknown: FxHashSet::default(),
     };
 
     lowerer.declare(file, options);
@@ -200,6 +207,9 @@ fn lower_parts<'a>(
     );
     for formula in assume {
         lowerer.assume(formula);
+    }
+    if !lowerer.has_errors() {
+        lowerer.warn_about_unused(file);
     }
     (lowerer, properties)
 }

@@ -1,8 +1,8 @@
 //! Declarations outside processes, and types.
 
-use base::{Diagnostic, Fairness, Span};
+use base::{Diagnostic, Expected, Fairness, Span};
 
-use super::{DECLARATIONS, Parsed, Parser};
+use super::{DECLARATIONS, Parsed, Parser, foreign};
 use crate::ast::{
     ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyBody, PropertyDecl, TimerDecl,
     TypeExpr, TypeKind, VarDecl,
@@ -91,7 +91,9 @@ impl Parser<'_> {
         let token = self.peek();
         let message = format!("expected a declaration, found {}", self.found());
         let mut diagnostic = Diagnostic::error("syntax", token.span, message);
-        if let Some(meant) = base::closest_name(token.text, DECLARATIONS) {
+        if let Some(help) = foreign::instead_of_declaration(token.text) {
+            diagnostic = diagnostic.help(help);
+        } else if let Some(meant) = base::closest_name(token.text, DECLARATIONS) {
             diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
         } else if token.kind == TokenKind::Word {
             diagnostic = diagnostic.help(
@@ -316,6 +318,7 @@ impl Parser<'_> {
                 name: Ident { text, span },
                 fairness: None,
                 question: PropertyBody::DeadlockFree,
+                expected: self.expectation()?,
             });
         }
 
@@ -340,7 +343,21 @@ impl Parser<'_> {
             name,
             fairness,
             question,
+            expected: self.expectation()?,
         })
+    }
+
+    /// `expect violated`, after a question.
+    pub(super) fn expectation(&mut self) -> Parsed<Option<Expected>> {
+        if !self.eat("expect") {
+            return Ok(None);
+        }
+        let expected = Expected::parse(self.peek().text);
+        if expected.is_none() {
+            return Err(self.unexpected("`holds`, `violated` or `unknown`"));
+        }
+        self.advance();
+        Ok(expected)
     }
 
     /// `lo..hi`.

@@ -140,6 +140,9 @@ impl Lowering<'_> {
             if !is_else(flow, exit.element) {
                 before.push(guard.clone());
             }
+
+            // A failed assertion of a claim is an error like its end, which accepts every
+            // continuation.
             if let Some(violated) = violated {
                 let literals = self.literals(&all([violated]), &element);
                 ways.extend(literals.map(|literals| (literals, builder.end)));
@@ -148,6 +151,9 @@ impl Lowering<'_> {
                 continue;
             };
             let target = exit.target?;
+
+            // An `atomic` of a claim reads one position with all its statements, so their
+            // conditions are one conjunction.
             let goes_on = element.in_atomic && flow.elements[target].in_atomic;
             if !goes_on || depth >= MAX_CHAIN {
                 let position = builder
