@@ -274,7 +274,7 @@ struct Shared<'a> {
 /// What the threads do together, some states at a time.
 #[derive(Clone, Copy, Debug)]
 struct Task {
-    kind: Kind,
+    kind: TaskKind,
     /// It ends before this state.
     end: StateIndex,
     /// How many states to take at a time.
@@ -282,7 +282,7 @@ struct Task {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum TaskKind {
     /// To add initial states.
     Begin,
     /// To expand the states of a level.
@@ -396,7 +396,7 @@ impl<'a> Shared<'a> {
             if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
-            self.share(first, members, (Kind::Expand, level), depth, progress);
+            self.share(first, members, (TaskKind::Expand, level), depth, progress);
             if let (Some(checkpoints), true) = (checkpoints, self.is_stopped()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
@@ -410,7 +410,7 @@ impl<'a> Shared<'a> {
         &self,
         first: &mut Worker<'_>,
         members: &Members<'_>,
-        (kind, states): (Kind, (StateIndex, StateIndex)),
+        (kind, states): (TaskKind, (StateIndex, StateIndex)),
         depth: u64,
         progress: &mut dyn Progress,
     ) {
