@@ -9,6 +9,7 @@
 
 mod answer;
 mod branching;
+mod certificate;
 mod explicit;
 mod fairness;
 mod optimum;
@@ -18,6 +19,7 @@ pub mod predicate;
 mod reduction;
 pub mod refinement;
 mod stutter_invariance;
+mod survey;
 mod timer_quantifiers;
 mod timers;
 mod warnings;
@@ -29,8 +31,9 @@ use evidence::{Invalid, UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::Model;
 
-pub use answer::answer;
+pub use answer::{answer, answer_together};
 pub use base::Route;
+pub use certificate::{Uncertified, certificate};
 pub use fairness::effective_fairness;
 pub use optimum::optimum;
 pub use outcome::Outcome;
@@ -171,8 +174,8 @@ fn decide(
             return reduction::check(model, property, fairness, plan, progress);
         }
         (Some(route @ (Route::Ws1s | Route::MayMust)), _) => {
-            let why = "a single model is not checked for all values of a parameter, and is not a \
-                       may/must system";
+            let why = "the model is neither a family with a free parameter nor a may/must system; \
+                use the route `explicit` or `predicate`";
             let reason = UnknownReason::Unsupported(why.to_owned());
             return Outcome::unknown(route, fairness, reason);
         }

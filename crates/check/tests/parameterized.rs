@@ -319,7 +319,7 @@ fn election_by_position() {
     let text = read("election.fair");
     assert!(needs(&text, "unique").is_empty());
     assert!(needs(&text, "settled").is_empty());
-    // Nobody can go on forever, so no fairness is needed.
+    // No process can go on forever, so no fairness is needed.
     assert_eq!(needs(&text, "decided"), ["ranking P @ candidate"]);
     let impossible = ("j == i || P[j] @ follower", "j == i || P[j] @ leader");
     assert_eq!(mutant("election.fair", impossible, "decided"), Some(2));
@@ -385,13 +385,13 @@ fn what_is_outside_the_class_is_named() {
             "s[j] := s[i]",
         ),
         (
-            "process Q(i in 1..N) { b }",
+            "process Q(i in 1..N) { b { skip } }",
             "",
             "`P`, whose indices differ",
             "P",
         ),
         (
-            "process Q(i in 0..3) { b }",
+            "process Q(i in 0..3) { b { skip } }",
             "",
             "the family `Q` of fixed size",
             "Q",

@@ -1,10 +1,10 @@
 //! What a process term can do: the operational semantics of CSP#.
 //!
-//! The rules are those of Sun, Liu, Dong and Chen (Integrating Specification and Programs for System
-//! Modeling and Verification, TASE 2009, section 3) and of PAT's manual. Where these leave something
-//! open: `case` tests and takes the first step at once, arguments of calls are evaluated when the
-//! process takes its first step, and a silent step of the right side of `interrupt` interrupts
-//! nothing yet.
+//! The rules are those of Sun, Liu, Dong and Chen (Integrating Specification and Programs for
+//! System Modeling and Verification, TASE 2009, section 3) and of PAT's manual. Where these leave
+//! something open: `case` tests and takes the first step at once, arguments of calls are evaluated
+//! when the process takes its first step, and a silent step of the right side of `interrupt`
+//! interrupts nothing yet.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use model::{ConditionKind, Expr, Stmt, StmtKind};
 
 use super::ast::{BinaryOp, IfKind, Prefix, ProcKind, ProcRef};
 use super::lexer::Name;
-use super::term::{Arg, Env, Kind, Machine, SetId, Term, TermId};
+use super::term::{Arg, ChoiceOp, Env, Machine, SetId, Term, TermId};
 use super::value::{comparison, logical};
 
 /// Unfoldings and operators nested deeper than this within one step are taken to be a recursion
@@ -34,7 +34,7 @@ pub(crate) struct Move {
     pub(crate) span: Span,
 }
 
-/// What a step is called, and with whom it is taken.
+/// What a step is called, and which partners it has.
 #[derive(Clone, Debug)]
 pub(crate) enum Label {
     /// Invisible.
@@ -43,7 +43,7 @@ pub(crate) enum Label {
     Tick,
     /// An event that others may have to join.
     Event(Name),
-    /// An event that nobody joins: it carries a program or uses a buffer.
+    /// An event without partners: it carries a program or uses a buffer.
     Alone(Name),
     /// The sending half of a handshake.
     Send(Rc<Output>),
@@ -467,16 +467,16 @@ impl Machine<'_> {
         Some(moves)
     }
 
-    fn choice(&mut self, kind: Kind, parts: &[TermId]) -> Option<Vec<Move>> {
+    fn choice(&mut self, kind: ChoiceOp, parts: &[TermId]) -> Option<Vec<Move>> {
         let mut moves = Vec::new();
         for (position, &part) in parts.iter().enumerate() {
-            if kind == Kind::Internal {
+            if kind == ChoiceOp::Internal {
                 moves.push(Move::silent(part, Span::nowhere()));
                 continue;
             }
             for step in self.moves(part)?.iter() {
                 let mut step = step.clone();
-                if kind == Kind::External && matches!(step.label, Label::Tau) {
+                if kind == ChoiceOp::External && matches!(step.label, Label::Tau) {
                     let mut parts = parts.to_vec();
                     parts[position] = step.target;
                     step.target = self.term(Term::Choice(kind, parts));

@@ -119,7 +119,7 @@ pub(crate) enum Term {
     Interrupt(TermId, TermId),
     Hide(TermId, SetId),
     Atomic(TermId),
-    Choice(Kind, Vec<TermId>),
+    Choice(ChoiceOp, Vec<TermId>),
     Interleave(Vec<TermId>),
     /// Each process with its alphabet.
     Parallel(Vec<(TermId, SetId)>),
@@ -127,7 +127,7 @@ pub(crate) enum Term {
 
 /// Which choice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ChoiceOp {
     General,
     Internal,
     External,
@@ -402,6 +402,8 @@ impl<'a> Machine<'a> {
                 let copy = self.normal(body, env, lets)?;
                 Term::Interleave(vec![copy; n as usize])
             }
+            // These wait for a step before they are taken apart: with the values of their free
+            // names only, so that equal processes are equal terms.
             ProcKind::Assert(_)
             | ProcKind::Prefix(..)
             | ProcKind::If(..)
@@ -413,6 +415,7 @@ impl<'a> Machine<'a> {
             }
         };
 
+        // Neutral forms are normalised, so that the number of terms stays small.
         let term = match term {
             Term::Interleave(list) if list.is_empty() => Term::Skip,
             Term::Parallel(list) if list.is_empty() => Term::Skip,
@@ -534,10 +537,10 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn choice(kind: ChoiceKind) -> Kind {
+fn choice(kind: ChoiceKind) -> ChoiceOp {
     match kind {
-        ChoiceKind::General => Kind::General,
-        ChoiceKind::Internal => Kind::Internal,
-        ChoiceKind::External => Kind::External,
+        ChoiceKind::General => ChoiceOp::General,
+        ChoiceKind::Internal => ChoiceOp::Internal,
+        ChoiceKind::External => ChoiceOp::External,
     }
 }

@@ -3,14 +3,14 @@
 use base::FairnessKind;
 use check::Outcome;
 use evidence::{Trace, Verdict, Violation};
-use report::{Cost, Question};
+use report::{Cost, ReportedQuestion};
 
 use crate::answer::{Ledger, Relation};
-use crate::{Answer, Case, Kind};
+use crate::{Answer, Case, RouteKind};
 
 /// Stores the run of an outcome, reads it, and has it judged again.
 pub(crate) fn compare(case: &Case, outcome: &Outcome, ledger: &mut Ledger) {
-    let question = Question {
+    let question = ReportedQuestion {
         sources: &case.sources,
         property: &case.property.name,
         formula: &case.property.text,
@@ -42,7 +42,7 @@ pub(crate) fn compare(case: &Case, outcome: &Outcome, ledger: &mut Ledger) {
     };
     let found = Answer::of(&outcome.verdict);
     let right = ("stored and replayed", &again);
-    ledger.compare(Kind::Replay, Relation::Same, ("found", &found), right);
+    ledger.compare(RouteKind::Replay, Relation::Same, ("found", &found), right);
 }
 
 /// Does the run show what the verdict says?

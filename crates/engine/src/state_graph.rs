@@ -5,7 +5,8 @@
 //! same steps, so these are stored once for each state: 8 bytes a step.
 //!
 //! The marks of a step are not stored. They follow from the enabled set of its source and from its
-//! label, in the sections of `product.rs`: weak, enabled and taken (strong), unconditional, control.
+//! label, in the sections of `product.rs`: weak, enabled and taken (strong), unconditional,
+//! control.
 
 use base::{AtomId, Budget, Progress, Snapshot, StopReason, bits};
 use evidence::TraceStep;
@@ -18,10 +19,10 @@ use crate::explore::{Stats, trace_step};
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::product::takes_part;
-use crate::store::{StateIndex, StateStore};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
 use crate::weak::WeakMarks;
+use store::{StateIndex, StateStore};
 
 /// The state graph of a system. Nodes are numbered from 0, the initial ones first.
 pub struct StateGraph {
@@ -49,7 +50,7 @@ struct Marks {
     enabled: Vec<u64>,
     n_subject_words: usize,
     weak: WeakMarks,
-    /// The states in which nobody has control, if that matters.
+    /// The states in which no process has control, if that matters.
     free: Vec<u64>,
 }
 
@@ -76,7 +77,7 @@ pub fn state_graph(
 ) -> Result<(Built, Stats), CompileError> {
     let letters = Letters::new(system, atoms)?;
     system.translate();
-    let mut builder = Builder::new(system, letters, conditions, atoms);
+    let mut builder = StateGraphBuilder::new(system, letters, conditions, atoms);
     let built = match builder.run(budget, progress) {
         Ok(()) => None,
         Err(Halt::Failed) => Some(Built::Failed),
@@ -101,7 +102,7 @@ impl From<Failed> for Halt {
     }
 }
 
-struct Builder<'a, 'm> {
+struct StateGraphBuilder<'a, 'm> {
     system: &'a mut System<'m>,
     evaluation: Letters,
     conditions: [Vec<Condition>; 3],
@@ -118,7 +119,7 @@ struct Builder<'a, 'm> {
     seen: Vec<u64>,
 }
 
-impl<'a, 'm> Builder<'a, 'm> {
+impl<'a, 'm> StateGraphBuilder<'a, 'm> {
     fn new(
         system: &'a mut System<'m>,
         evaluation: Letters,
@@ -141,7 +142,7 @@ impl<'a, 'm> Builder<'a, 'm> {
         let behind = weak + 2 * strong + unconditional;
         let bit = |atom: &AtomId| (*atom, evaluation.bit(*atom));
         let graph = StateGraph {
-            store: StateStore::new(system.n_words()),
+            store: system.new_store(),
             state_of: Vec::new(),
             n_initial: 0,
             n_letter_words: evaluation.n_words,
@@ -208,7 +209,7 @@ impl<'a, 'm> Builder<'a, 'm> {
     }
 
     fn add_initial_states(&mut self, budget: &Budget) -> Result<(), Halt> {
-        let mut initial = StateStore::new(self.system.n_words());
+        let mut initial = self.system.new_store();
         let mut n_checked = 0_u64;
         self.system.for_each_initial(&mut |_, words, result| {
             n_checked += 1;
@@ -264,7 +265,10 @@ impl<'a, 'm> Builder<'a, 'm> {
             return Ok(node);
         }
         let full = Halt::Stopped(StopReason::StateLimit);
-        let node = u32::try_from(self.graph.state_of.len()).map_err(|_| full)?;
+        let node = self.graph.state_of.len() as u32;
+        if node >= self.system.limits.max_nodes {
+            return Err(full);
+        }
         let stored = &self.state_letters[state as usize * n_words..][..n_words];
         let letter = stored.iter().zip(&key.1).map(|(own, more)| own | more);
         self.graph.letters.extend(letter);
@@ -435,7 +439,8 @@ impl StateGraph {
         weak + 2 * strong + unconditional + self.marks.weak.n_words_behind()
     }
 
-    /// Sets the marks of the `step`-th step of a node; `out` has [`StateGraph::n_mark_words`] words.
+    /// Sets the marks of the `step`-th step of a node; `out` has [`StateGraph::n_mark_words`]
+    /// words.
     pub fn step_marks(&self, node: u32, step: usize, out: &mut [u64]) {
         let n_words = self.marks.n_subject_words;
         if n_words == 0 {

@@ -59,6 +59,7 @@ pub use error::{Error, WrongText};
 pub use fix::{Fix, fixes};
 pub use formulas::{formulas_of_trace, is_formula_name, name_formulas};
 pub use graph::{Drawing, DrawingRequest, DrawnEdge, DrawnNode, StateGraph};
+pub use languages::is_model;
 pub use outline::{Outline, OutlineEntry, OutlineKind};
 pub use picture::{DrawnPicture, DrawnShape};
 pub use project::Project;
@@ -69,8 +70,8 @@ pub use solver::{SolverChoice, SolverName, solver_maker};
 pub use trace_details::TraceDetails;
 
 pub use base::{
-    AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, Label, NoProgress, Progress,
-    Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
+    AtomId, Budget, Checkpoints, Diagnostic, Expected, Fairness, FairnessKind, Label, NoProgress,
+    Progress, Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};

@@ -1,6 +1,6 @@
 //! What the parser reads, before names and types are looked at.
 
-use base::{Fairness, Span};
+use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
 use model::{ConditionKind, Quantifier};
 use source::ShapeKind;
@@ -167,6 +167,8 @@ pub(crate) struct SystemProperty {
     pub(crate) name: Ident,
     pub(crate) assuming: Option<Expr>,
     pub(crate) formula: Expr,
+    /// The verdict that the author expects.
+    pub(crate) expected: Option<Expected>,
 }
 
 /// One or several variables of one type.
@@ -268,7 +270,7 @@ pub(crate) struct StepDecl {
     pub(crate) span: Span,
 }
 
-/// With whom a step is taken.
+/// Which partners a step has.
 #[derive(Debug)]
 pub(crate) enum Communication {
     /// `sync go(e)`.
@@ -302,6 +304,8 @@ pub(crate) struct Stmt {
 pub(crate) enum StmtKind {
     /// `a, b := e, f`; as many values as targets.
     Assign(Vec<Expr>, Vec<Value>),
+    /// `x += e`.
+    Update(Expr, model::BinaryOp, Expr),
     /// `let y = e`.
     Let(Ident, Value),
     /// `if c { … } else { … }`.
@@ -366,7 +370,7 @@ pub(crate) enum TypeKind {
 
 /// What is asked.
 #[derive(Debug)]
-pub(crate) enum Question {
+pub(crate) enum PropertyBody {
     /// A formula for all fair runs.
     Holds(Expr),
     /// A formula for all reachable positions.
@@ -382,7 +386,9 @@ pub(crate) enum Question {
 pub(crate) struct PropertyDecl {
     pub(crate) name: Ident,
     pub(crate) fairness: Option<Fairness>,
-    pub(crate) question: Question,
+    pub(crate) question: PropertyBody,
+    /// The verdict that the author expects.
+    pub(crate) expected: Option<Expected>,
 }
 
 /// An expression or formula.
@@ -408,6 +414,8 @@ pub(crate) enum BinaryOp {
     /// One that the model knows.
     Model(model::BinaryOp),
     Iff,
+    /// `p leads to q`: always, after `p`, eventually `q`.
+    LeadsTo,
     Until,
     WeakUntil,
     Release,
@@ -428,7 +436,8 @@ pub(crate) enum ExprKind {
     /// `P[i] @ {a, b}`; without a process, the one that it is written in.
     At(Option<Box<Expr>>, Vec<Ident>),
     Unary(UnaryOp, Box<Expr>),
-    /// `A G p`, `E F p`. What is written `A(…)`, `A[…]` is a call or an index until names are known.
+    /// `A G p`, `E F p`. What is written `A(…)`, `A[…]` is a call or an index until names are
+    /// known.
     Path(PathQuantifier, Box<Expr>),
     /// Two operands of an operator that does not associate to the left.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),

@@ -34,7 +34,7 @@ var x : bool
 }
 var y : bool = 3",
         &expect![[r#"
-            syntax 2:1 this `}` closes nothing that is open
+            syntax 2:1 this `}` does not close anything
         "#]],
     );
 }
@@ -44,7 +44,7 @@ fn unclosed_process() {
     check(
         "\
 process P {
-    a
+    a { skip }
 property p: []<> P.a",
         &expect![[r#"
             missing-brace 3:1 expected `}`, found `property`
@@ -79,7 +79,7 @@ process P {
     from s {
         a { x := 1 -> s
     }
-    from s { b }
+    from s { b { skip } }
 }",
         &expect![[r#"
             missing-brace 5:20 expected `}`, found `->`
@@ -111,13 +111,13 @@ process P {
     b when (x = 1 & x < 3) | x > 2
 }",
         &expect![[r#"
-            wrong-operator 3:14 `=` is no operator between expressions
+            wrong-operator 3:14 `=` is not an operator between expressions
                 help: write `==`
-            wrong-operator 4:15 `=` is no operator between expressions
+            wrong-operator 4:15 `=` is not an operator between expressions
                 help: write `==`
-            wrong-operator 4:19 `&` is no operator between expressions
+            wrong-operator 4:19 `&` is not an operator between expressions
                 help: write `&&`
-            wrong-operator 4:28 `|` is no operator between expressions
+            wrong-operator 4:28 `|` is not an operator between expressions
                 help: write `||`
         "#]],
     );
@@ -151,7 +151,7 @@ fn assignment_in_guard() {
 var x : 0..3
 process P { a when x := 1 }",
         &expect![[r#"
-            wrong-operator 2:22 `:=` is no operator between expressions
+            wrong-operator 2:22 `:=` is not an operator between expressions
                 help: write `==`
         "#]],
     );
@@ -183,7 +183,7 @@ fn not_equal_as_in_sql() {
 var x : 0..3
 property p: always x <> 1",
         &expect![[r#"
-            wrong-operator 2:22 `<>` is no operator between expressions
+            wrong-operator 2:22 `<>` is not an operator between expressions
                 help: write `!=`
         "#]],
     );
@@ -272,9 +272,9 @@ fn unknown_fairness() {
 fairness wek
 property p under super: true",
         &expect![[r#"
-            unknown-fairness 1:10 `wek` is no kind of fairness
+            unknown-fairness 1:10 `wek` is not a kind of fairness
                 help: the kinds are `none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
-            unknown-fairness 2:18 `super` is no kind of fairness
+            unknown-fairness 2:18 `super` is not a kind of fairness
                 help: the kinds are `none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
         "#]],
     );
@@ -297,7 +297,7 @@ fn unclosed_comment() {
         "\
 var x : bool /* never",
         &expect![[r#"
-            unclosed-comment 1:14 this comment never ends
+            unclosed-comment 1:14 this comment is not closed
                 help: close it with `*/`
         "#]],
     );
@@ -309,7 +309,7 @@ fn foreign_character() {
         "\
 var x § : bool",
         &expect![[r#"
-            unknown-character 1:7 `§` does not belong to the language
+            unknown-character 1:7 unexpected character `§`
         "#]],
     );
 }
@@ -335,7 +335,7 @@ fn location_as_a_name() {
         "\
 process P(i in 0..1) {
     init idle
-    from idle { a }
+    from idle { a { skip } }
 }
 property p: always idle",
         &expect![[r#"
@@ -373,7 +373,7 @@ fn location_written_as_member() {
         "\
 process P(i in 0..1) {
     init idle
-    from idle { a }
+    from idle { a { skip } }
 }
 property p: always P[0].idle
 property q: always P @ idle
@@ -402,7 +402,7 @@ var r : R
 var s : bol
 var t : r
 process P { var x : bool
-  a }
+  a { skip } }
 property p: always r.sq == 0
 property q: always P.y
 property u: always E.gren == red",
@@ -431,7 +431,7 @@ enum E { a, b, a }
 process P {
     var x : bool
     var x : bool
-    x
+    x { skip }
 }
 property p: true
 property p: true",
@@ -585,10 +585,10 @@ chan r of bool[2]",
             missing-index 8:7 `l` is an array of channels
                 help: say which one is meant: `l[i]`
             not-an-array 9:7 `c` is a single channel and has no index
-            not-a-channel 10:7 this is no channel
+            not-a-channel 10:7 this is not a channel
             unknown-name 11:7 `cc` is not declared
                 help: did you mean `c`?
-            not-a-channel 13:24 this is no channel
+            not-a-channel 13:24 this is not a channel
         "#]],
     );
 }
@@ -628,10 +628,10 @@ fn parameters_of_actions() {
         "\
 var x : 0..1
 process P {
-    a(j in 0..x)
-    b(j in 0..1 where x == j)
-    c(j in 0..1)
-    c
+    a(j in 0..x) { skip }
+    b(j in 0..1 where x == j) { skip }
+    c(j in 0..1) { skip }
+    c { skip }
 }
 property p: <> P.c(1, 2)
 property q: <> P.d",
@@ -666,7 +666,7 @@ property s: always k(1)",
             recursive-definition 3:5 the definition `h` needs itself
             wrong-arguments 5:20 `f` takes 1 argument(s), 2 given
             type-mismatch 1:12 expected an integer, found a Boolean
-            not-callable 7:20 this is no definition, so it takes no arguments
+            not-callable 7:20 this is not a definition, so it does not take arguments
             unknown-name 8:20 `k` is not declared
                 help: did you mean `f`?
         "#]],
@@ -693,7 +693,7 @@ init <> x",
             step-proposition 5:14 a step can only be spoken of in properties and assumptions
             temporal-operator 10:6 a temporal operator cannot stand inside an expression of the state
                 help: temporal operators belong into properties and assumptions, below `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers only
-            temporal-operator 7:14 temporal operators make no sense here
+            temporal-operator 7:14 temporal operators cannot stand here
                 help: write `property name: formula` for a temporal formula
             temporal-operator 8:20 temporal operators and steps cannot stand here
                 help: they can be combined by `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers only
@@ -731,7 +731,7 @@ process P(i in 0..1) {
             type-mismatch 9:15 expected a Boolean, found an integer
                 help: compare it, for example with `== 1`
             type-mismatch 10:15 expected an integer, but a Boolean is chosen
-            choose 11:22 only from a bounded type of single values can be chosen
+            choose 11:22 `choose` needs a bounded type of single values
                 help: write `choose lo..hi`, `choose bool` or the name of an enumeration
             not-scalar 12:15 `choose` picks a single value, not an array or record
             not-assignable 13:21 only variables can be assigned to
@@ -746,7 +746,7 @@ fn assumptions() {
     check(
         "\
 var x : bool
-process P { a }
+process P { a { skip } }
 assume <> x
 assume []<>(x && P.a)
 assume []<> x -> x",
@@ -767,10 +767,10 @@ fn processes() {
         "\
 process P {
     var x : bool
-    from s { a }
-    b
+    from s { a { skip } }
+    b { skip }
 }
-process Q(i in 3..1) { a }
+process Q(i in 3..1) { a { skip } }
 property p: always P.x == Q.x",
         &expect![[r#"
             step-outside-from 4:5 this step stands outside the `from` blocks of its process
@@ -803,7 +803,7 @@ fn free_parameter() {
         "\
 param N
 var x : 0..N
-process P(i in 0..N-1) { a }
+process P(i in 0..N-1) { a { skip } }
 property p: always x == 0",
         &expect![[r#"
             free-parameter 1:7 the parameter `N` of the model has no value
@@ -820,7 +820,7 @@ var x : 0..1
 property p: always x[0] == 1
 property q: always x.y == 1
 property r: always P
-process P { a }
+process P { a { skip } }
 property s: enabled(x)",
         &expect![[r#"
             not-an-array 2:20 only arrays, processes and arrays of channels have an index
@@ -891,7 +891,7 @@ process P {
             missing-brace 7:16 expected `}`, found `->`
                 help: close the effect with `}`
                 help: an implication in an effect needs parentheses
-            syntax 8:1 this `}` closes nothing that is open
+            syntax 8:1 this `}` does not close anything
         "#]],
     );
 }
@@ -901,18 +901,18 @@ fn path_quantifiers_in_wrong_places() {
     check(
         "\
 var p : bool
-process P { s }
+process P { s { skip } }
 property outer: G EF p
 invariant inv: EF p
 assume A([]<> p)
 init EX(p)",
         &expect![[r#"
             unknown-name 6:6 `EX` is not declared
-            path-quantifier 5:8 path quantifiers make no sense here
+            path-quantifier 5:8 path quantifiers cannot stand here
                 help: write `property name: formula` for a formula with path quantifiers
             no-state-formula 3:17 a temporal operator stands outside the path quantifiers
                 help: write `A(…)` for all fair runs or `E(…)` for some fair run around it
-            path-quantifier 4:16 path quantifiers make no sense here
+            path-quantifier 4:16 path quantifiers cannot stand here
                 help: write `property name: formula` for a formula with path quantifiers
         "#]],
     );

@@ -256,6 +256,8 @@ impl Graph for Stopping {
         let Ok(n_steps) = self.graph.n_steps(node);
         Ok(n_steps)
     }
+
+    fn out_of_numbers(&self) {}
 }
 
 #[test]

@@ -63,6 +63,10 @@ impl Graph for Rope {
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
         Ok(1 + u32::from(self.laces && node.0 > 0))
     }
+
+    fn out_of_numbers(&self) -> Self::Stop {
+        "no numbers left"
+    }
 }
 
 fn silent<S>(_: &SearchStats) -> Result<(), S> {
@@ -188,6 +192,10 @@ impl Graph for Ring {
 
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
         Ok(1 + u32::from(node.0 + 1 < self.0))
+    }
+
+    fn out_of_numbers(&self) -> Self::Stop {
+        unreachable!("the graph is small")
     }
 }
 

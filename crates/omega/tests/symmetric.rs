@@ -283,6 +283,10 @@ impl Graph for Quotient {
     fn n_steps(&mut self, _node: NodeId) -> Result<u32, Infallible> {
         Ok(self.edges.len() as u32)
     }
+
+    fn out_of_numbers(&self) -> Infallible {
+        unreachable!("the graph is small")
+    }
 }
 
 impl SymmetricGraph for Quotient {
@@ -338,7 +342,7 @@ fn expected(covering: &Case, acceptance: &Acceptance) -> (bool, bool) {
     (found.is_some(), false)
 }
 
-/// How many conditions the acceptance is about: marks of conditions that nobody has are wanted
+/// How many conditions the acceptance is about: marks of conditions that no edge has are wanted
 /// infinitely often all the same, so all must be there.
 fn with_all_conditions(mut quotient: Quotient) -> Quotient {
     let all = quotient.edges.iter().fold(0, |all, edge| {

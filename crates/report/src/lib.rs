@@ -1,6 +1,6 @@
 //! Reports: what was asked, what came out, and the evidence, in every format that users read.
 //!
-//! A [`Question`] turns a verdict and the explanation of its evidence, which is plain data, into a
+//! A [`ReportedQuestion`] turns a verdict and the explanation of its evidence, which is plain data, into a
 //! [`PropertyResult`]. This crate sees neither models nor formulas. [`text`], [`json`], [`json_lines`], [`junit`]
 //! and [`sarif`] print a whole [`Report`]. A counterexample is a [`StoredTrace`]: it is written to
 //! and read from ITF files, printed by [`trace_text`], and drawn by [`chart`]. A file alone is
@@ -32,10 +32,10 @@ mod trace_text;
 pub use chart::chart;
 pub use itf::{ItfError, read_itf, write_itf};
 pub use itf_value::value_to_json;
-pub use json::{json, json_lines};
+pub use json::{json, json_lines, json_of_several};
 pub use junit::junit;
-pub use question::{Cost, Question, warning};
-pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Warning};
+pub use question::{Cost, ReportedQuestion, warning};
+pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Success, Warning};
 pub use sarif::sarif;
 pub use stored::{
     ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, TraceMeta,

@@ -16,6 +16,7 @@
 //! ```
 
 mod doubts;
+mod expected;
 mod files;
 mod loaded;
 mod options;

@@ -5,7 +5,7 @@
 //! connectives: a [`Meaning`] is a formula together with the restrictions under which it has a
 //! value. They are conjoined where a variable that they mention is quantified, and at the top.
 //!
-//! A term that is no variable plus a constant is named by a fresh variable, which is quantified
+//! A term that is not a variable plus a constant is named by a fresh variable, which is quantified
 //! around its atom.
 //!
 //! Predicates are translated once per call pattern: if the actual parameters of a call are ordered
@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{Declaration, Declared, ExprId, ExprKind, Name, Order, Parameter, Syntax};
 use crate::atoms::Atom;
-use crate::formula::{Formula, Formulas, Kind, Var};
+use crate::formula::{Formula, Formulas, Var, VarKind};
 use crate::parser::Loader;
 
 mod expressions;
@@ -171,11 +171,11 @@ pub(crate) fn elaborate(syntax: &Syntax, loader: &mut Loader<'_>) -> Elaborated 
     elaborator.program(truth)
 }
 
-fn kind_of(order: Order) -> Kind {
+fn kind_of(order: Order) -> VarKind {
     match order {
-        Order::Zero => Kind::Bool,
-        Order::First => Kind::First,
-        Order::Second => Kind::Set,
+        Order::Zero => VarKind::Bool,
+        Order::First => VarKind::First,
+        Order::Second => VarKind::Set,
     }
 }
 
@@ -213,7 +213,7 @@ impl Elaborator<'_, '_, '_> {
         Err(Wrong)
     }
 
-    /// What a name stands for; predicates are no values.
+    /// What a name stands for; predicates are not values.
     fn lookup(&mut self, name: &str, span: Span) -> Checked<Binding> {
         let local = self.locals.iter().rev().find(|(local, _)| local == name);
         if let Some((_, binding)) = local {
@@ -278,9 +278,9 @@ impl Elaborator<'_, '_, '_> {
             return Ok(self.inside_positions(var, all));
         }
         let default = match var.kind() {
-            Kind::Bool => None,
-            Kind::First => self.defaults[0].clone(),
-            Kind::Set => self.defaults[1].clone(),
+            VarKind::Bool => None,
+            VarKind::First => self.defaults[0].clone(),
+            VarKind::Set => self.defaults[1].clone(),
         };
         let Some((name, expr, at)) = default.filter(|_| !self.in_default) else {
             return Ok(Vec::new());
@@ -299,9 +299,9 @@ impl Elaborator<'_, '_, '_> {
     /// here it keeps the automata from following what happens for other sets.
     fn inside_positions(&mut self, var: Var, all: Var) -> Vec<Formula> {
         let inside = match var.kind() {
-            Kind::Bool => return Vec::new(),
-            Kind::First => self.formulas.atom(Atom::In(0), &[var, all]),
-            Kind::Set => {
+            VarKind::Bool => return Vec::new(),
+            VarKind::First => self.formulas.atom(Atom::In(0), &[var, all]),
+            VarKind::Set => {
                 let table = vec![true, false, true, true];
                 let subset = Atom::Pointwise { n_sets: 2, table };
                 self.formulas.atom(subset, &[var, all])

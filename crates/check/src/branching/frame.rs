@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use base::{AtomId, Budget, StopReason, bits};
-use omega::{Acceptance, Automaton, Closure, EdgeBuffer, Graph, NodeId};
+use omega::{Acceptance, Automaton, Closure, EdgeBuffer, Graph, MAX_NODES, NodeId};
 
 use super::node_set::NodeSet;
 
@@ -66,9 +66,11 @@ impl<'a, F: Frame> Product<'a, F> {
         budget: &'a Budget,
     ) -> Result<Self, StopReason> {
         let n_states = automaton.n_states();
-        if (frame.n_nodes() as u64).saturating_mul(n_states as u64) >= u64::from(u32::MAX) {
+        if (frame.n_nodes() as u64).saturating_mul(n_states as u64) > u64::from(MAX_NODES) {
             return Err(StopReason::StateLimit);
         }
+
+        // Marks of the automaton follow those of the frame, in words of their own.
         let first = frame.n_mark_words();
         let n_words = first + bits::words_for(automaton.n_marks);
         let mut atoms = Vec::new();
@@ -82,6 +84,8 @@ impl<'a, F: Frame> Product<'a, F> {
             .iter()
             .map(|start| &automaton.edges[start.index()]);
         let starts: Vec<_> = starts.map(&mut compile).collect();
+
+        // Whether a node carries a mark depends on the node only, so it is computed once for all.
         let letter_marks = automaton.letter_marks.iter().map(|mark| {
             let mut mentioned = Vec::new();
             mark.when.collect_atoms(&mut mentioned);
@@ -227,5 +231,9 @@ impl<F: Frame> Graph for Product<'_, F> {
 
     fn n_steps(&mut self, id: NodeId) -> Result<u32, StopReason> {
         Ok(self.frame.targets(self.node(id)).len() as u32)
+    }
+
+    fn out_of_numbers(&self) -> StopReason {
+        StopReason::StateLimit
     }
 }

@@ -1,18 +1,18 @@
 //! Where a product keeps its states and nodes: together with other threads.
 //!
-//! A state has its letter, with a bit that says that it is known, and a word of facts: how many steps
-//! it has, and what was decided about them. A thread that meets a state whose letter another thread has not finished
-//! computes it for itself.
+//! A state has its letter, with a bit that says that it is known, and a word of facts: how many
+//! steps it has, and what was decided about them. A thread that meets a state whose letter another
+//! thread has not finished computes it for itself.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use base::bits;
 use omega::NodeId;
 
-use crate::chunked::Chunked;
-use crate::gate::Reading;
-use crate::store::{Index, Inserted, Names, StateIndex, StateStore};
-use crate::system::Steps;
+use crate::system::{Steps, System};
+use store::Chunked;
+use store::Reading;
+use store::{Index, Inserted, Names, StateIndex, StateStore};
 
 use super::selection::Selection;
 use super::space::{Nodes, Space, pair_word};
@@ -39,10 +39,10 @@ pub(crate) struct SharedSpace {
 }
 
 impl SharedSpace {
-    pub(crate) fn new(n_words: usize, n_atoms: usize, n_automaton_states: usize) -> Self {
+    pub(crate) fn new(system: &System<'_>, n_atoms: usize, n_automaton_states: usize) -> Self {
         Self {
-            store: StateStore::new(n_words),
-            nodes: Nodes::new(n_automaton_states),
+            store: system.new_store(),
+            nodes: Nodes::new(n_automaton_states, system.limits),
             letters: Chunked::new(bits::words_for(n_atoms + 1)),
             facts: Chunked::new(1),
         }
@@ -88,11 +88,12 @@ pub(crate) struct ParallelSpace<'c> {
     n_expansions: u32,
 }
 
-/// The tables of states and of pairs, which must not be enlarged meanwhile. Nothing if they were let
-/// go.
+/// The tables of states and of pairs, which must not be enlarged meanwhile. Nothing if they were
+/// let go.
 ///
-/// Invariant: whoever waits for the first holds none, whoever waits for the second holds at most the
-/// first, and whoever enlarges one holds none. So threads never wait for each other in a circle.
+/// Invariant: a thread that waits for the first holds none, one that waits for the second at most
+/// the first, and one that enlarges a table holds none. So threads never wait for each other in a
+/// circle.
 pub(crate) type Held<'c> = Option<(Reading<'c, Index>, Option<Reading<'c, Index>>)>;
 
 impl SharedSpace {
@@ -207,7 +208,7 @@ impl<'c> Space for ParallelSpace<'c> {
     }
 
     fn set_n_steps(&mut self, state: StateIndex, n_steps: u32) -> bool {
-        assert!(n_steps < STEPS_MASK, "too many steps of a state");
+        debug_assert!(n_steps < STEPS_MASK, "see `Limits::max_steps`");
         if self.n_steps(state).is_some() {
             return false;
         }

@@ -3,8 +3,8 @@
 use base::bits;
 use omega::NodeId;
 
-use crate::store::{StateIndex, StateStore};
-use crate::system::Steps;
+use crate::system::{Limits, Steps};
+use store::{StateIndex, StateStore};
 
 use super::selection::Selection;
 
@@ -45,7 +45,7 @@ pub(crate) trait Space {
     /// A state was expanded. Says whether for the first time.
     fn set_n_steps(&mut self, state: StateIndex, n_steps: u32) -> bool;
 
-    /// What was decided about the steps of a state. If nothing was, nobody else will decide before
+    /// What was decided about the steps of a state. If nothing was, no other thread decides before
     /// [`Space::set_selection`] is called, and from now on [`Space::is_decided`] holds.
     fn begin_selection(&mut self, held: &mut Self::Held, state: StateIndex) -> Selection;
 
@@ -81,10 +81,10 @@ pub(super) enum Nodes {
 }
 
 impl Nodes {
-    pub(super) fn new(n_automaton_states: usize) -> Self {
+    pub(super) fn new(n_automaton_states: usize, limits: Limits) -> Self {
         match n_automaton_states {
             1 => Self::Identity,
-            _ => Self::Pairs(Box::new(StateStore::new(1))),
+            _ => Self::Pairs(Box::new(StateStore::limited(1, limits.max_name_bits))),
         }
     }
 
@@ -134,13 +134,18 @@ pub(crate) struct OwnSpace {
 pub(super) const UNEXPANDED: u32 = u32::MAX;
 
 impl OwnSpace {
-    pub(crate) fn new(n_words: usize, n_letter_words: usize, n_automaton_states: usize) -> Self {
+    /// For states of so many words, with numbers for so much.
+    pub(crate) fn new(
+        (n_words, limits): (usize, Limits),
+        n_letter_words: usize,
+        n_automaton_states: usize,
+    ) -> Self {
         Self {
-            store: StateStore::new(n_words),
+            store: StateStore::limited(n_words, limits.max_name_bits),
             n_letter_words,
             state_letters: Vec::new(),
             n_steps: Vec::new(),
-            nodes: Nodes::new(n_automaton_states),
+            nodes: Nodes::new(n_automaton_states, limits),
             selections: Vec::new(),
         }
     }

@@ -13,6 +13,11 @@ use super::open::Position;
 use super::{Lowerer, MAX_DEPTH, MAX_EXPANSION};
 use crate::ast::{self, Binder, Def, ExprKind, UnaryOp};
 
+/// After every `cause` there is an `effect`.
+pub(super) fn leads_to(cause: Ltl, effect: Ltl) -> Ltl {
+    Ltl::always(Ltl::implies(cause, Ltl::eventually(effect)))
+}
+
 impl<'a> Lowerer<'a> {
     /// The formula that an expression stands for.
     pub(super) fn formula(&mut self, expr: &'a ast::Expr) -> Option<Ltl> {
@@ -74,16 +79,23 @@ impl<'a> Lowerer<'a> {
                 let build = match op {
                     ast::BinaryOp::Model(BinaryOp::Implies) => Ltl::implies,
                     ast::BinaryOp::Iff => Ltl::iff,
+                    ast::BinaryOp::LeadsTo => leads_to,
                     ast::BinaryOp::Until => Ltl::until,
                     ast::BinaryOp::WeakUntil => Ltl::weak_until,
                     ast::BinaryOp::Release => Ltl::release,
                     ast::BinaryOp::StrongRelease => Ltl::strong_release,
                     ast::BinaryOp::Model(_) => return self.not_a_formula(expr),
                 };
+
+                // An implication negates its left side, which matters for quantifiers over an open
+                // number of processes.
                 let places = match op {
                     ast::BinaryOp::Model(_) => [Position::Negation, Position::Same],
                     _ => [Position::Elsewhere; 2],
                 };
+
+                // Both sides are lowered before either is given up, so that errors on both are
+                // reported.
                 let left = self.below(places[0], left);
                 let right = self.below(places[1], right);
                 Some(build(left?, right?))

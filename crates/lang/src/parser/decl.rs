@@ -1,11 +1,11 @@
 //! Declarations outside processes, and types.
 
-use base::{Diagnostic, Fairness, Span};
+use base::{Diagnostic, Expected, Fairness, Span};
 
-use super::{DECLARATIONS, Parsed, Parser};
+use super::{DECLARATIONS, Parsed, Parser, foreign};
 use crate::ast::{
-    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyDecl, Question, TimerDecl, TypeExpr,
-    TypeKind, VarDecl,
+    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyBody, PropertyDecl, TimerDecl,
+    TypeExpr, TypeKind, VarDecl,
 };
 use crate::lexer::TokenKind;
 
@@ -52,7 +52,7 @@ impl Parser<'_> {
             "view" if self.peek_at(1).text == "{" => return self.view().map(Decl::View),
             "}" => {
                 let diagnostic =
-                    Diagnostic::error("syntax", token.span, "this `}` closes nothing that is open");
+                    Diagnostic::error("syntax", token.span, "this `}` does not close anything");
                 return Err(self.report(diagnostic));
             }
             _ => {}
@@ -92,7 +92,9 @@ impl Parser<'_> {
         let token = self.peek();
         let message = format!("expected a declaration, found {}", self.found());
         let mut diagnostic = Diagnostic::error("syntax", token.span, message);
-        if let Some(meant) = base::closest_name(token.text, DECLARATIONS) {
+        if let Some(help) = foreign::instead_of_declaration(token.text) {
+            diagnostic = diagnostic.help(help);
+        } else if let Some(meant) = base::closest_name(token.text, DECLARATIONS) {
             diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
         } else if token.kind == TokenKind::Word {
             diagnostic = diagnostic.help(
@@ -302,7 +304,7 @@ impl Parser<'_> {
         let diagnostic = Diagnostic::error(
             "unknown-fairness",
             span,
-            format!("`{text}` is no kind of fairness"),
+            format!("`{text}` is not a kind of fairness"),
         )
         .help(format!("the kinds are {kinds}; combine with `+annotated`"));
 
@@ -316,7 +318,8 @@ impl Parser<'_> {
             return Ok(PropertyDecl {
                 name: Ident { text, span },
                 fairness: None,
-                question: Question::DeadlockFree,
+                question: PropertyBody::DeadlockFree,
+                expected: self.expectation()?,
             });
         }
 
@@ -328,20 +331,34 @@ impl Parser<'_> {
         self.expect(":")?;
 
         let question = match keyword {
-            "invariant" => Question::Invariant(self.formula()?),
-            "reachable" => Question::Reachable(self.formula()?),
+            "invariant" => PropertyBody::Invariant(self.formula()?),
+            "reachable" => PropertyBody::Reachable(self.formula()?),
             _ if self.at("deadlockfree") && !self.peek().starts_line => {
                 self.advance();
-                Question::DeadlockFree
+                PropertyBody::DeadlockFree
             }
-            _ => Question::Holds(self.formula()?),
+            _ => PropertyBody::Holds(self.formula()?),
         };
 
         Ok(PropertyDecl {
             name,
             fairness,
             question,
+            expected: self.expectation()?,
         })
+    }
+
+    /// `expect violated`, after a question.
+    pub(super) fn expectation(&mut self) -> Parsed<Option<Expected>> {
+        if !self.eat("expect") {
+            return Ok(None);
+        }
+        let expected = Expected::parse(self.peek().text);
+        if expected.is_none() {
+            return Err(self.unexpected("`holds`, `violated` or `unknown`"));
+        }
+        self.advance();
+        Ok(expected)
     }
 
     /// `lo..hi`.

@@ -5,12 +5,12 @@
 //! `atomic` of the claim happen at the same position.
 
 use base::{AtomId, Diagnostic};
-use logic::{Claim, ClaimState, Ltl, NamedProperty, Op, Property};
+use logic::{ClaimState, Ltl, NamedProperty, NeverClaim, Op, Property};
 use model::Expr;
 use omega::Cube;
 
 use crate::ast;
-use crate::flow::{self, Body, Flow, Kind, Leaf};
+use crate::flow::{self, Body, ElementKind, Flow, Leaf};
 use crate::symbols::GLOBAL;
 
 use super::d_step::is_else;
@@ -22,7 +22,7 @@ use super::{Lowering, all, any};
 const MAX_CHAIN: usize = 100;
 
 /// A claim under construction.
-struct Builder<'a> {
+struct ClaimBuilder<'a> {
     flow: &'a Flow,
     locations: Vec<usize>,
     /// The state behind the end of the claim.
@@ -47,7 +47,7 @@ impl Lowering<'_> {
         found
     }
 
-    fn claim(&mut self, claim: &ast::Claim) -> Option<Claim> {
+    fn claim(&mut self, claim: &ast::ClaimDecl) -> Option<NeverClaim> {
         let body = Body {
             statements: &claim.body,
             end: claim.end,
@@ -66,7 +66,7 @@ impl Lowering<'_> {
         }
 
         let locations = flow.locations();
-        let builder = Builder {
+        let builder = ClaimBuilder {
             flow: &flow,
             end: locations.len(),
             locations,
@@ -99,28 +99,37 @@ impl Lowering<'_> {
             accepting: true,
             edges: vec![(Cube::default(), builder.end)],
         });
-        Some(Claim { states })
+        Some(NeverClaim { states })
     }
 
     /// The steps that leave a location of a claim.
-    fn ways(&mut self, builder: &Builder<'_>, location: usize, depth: usize) -> Option<Vec<Way>> {
+    fn ways(
+        &mut self,
+        builder: &ClaimBuilder<'_>,
+        location: usize,
+        depth: usize,
+    ) -> Option<Vec<Way>> {
         let flow = builder.flow;
         let mut ways = Vec::new();
         let mut before: Vec<Expr> = Vec::new();
-        if matches!(flow.elements[location].kind, Kind::End) {
+        if matches!(flow.elements[location].kind, ElementKind::End) {
             return Some(vec![(Vec::new(), builder.end)]);
         }
 
         for exit in flow.exits(location) {
             let element = flow.elements[exit.element].clone();
             let (guard, violated) = match &element.kind {
-                Kind::Leaf(Leaf::Condition(expr)) => (self.condition(expr, &Who::nobody()), None),
-                Kind::Leaf(Leaf::Else) => (Expr::not(any(before.iter().cloned())), None),
-                Kind::Leaf(Leaf::Assert(expr)) => {
-                    let holds = self.condition(expr, &Who::nobody());
+                ElementKind::Leaf(Leaf::Condition(expr)) => {
+                    (self.condition(expr, &Who::no_process()), None)
+                }
+                ElementKind::Leaf(Leaf::Else) => (Expr::not(any(before.iter().cloned())), None),
+                ElementKind::Leaf(Leaf::Assert(expr)) => {
+                    let holds = self.condition(expr, &Who::no_process());
                     (holds.clone(), Some(Expr::not(holds)))
                 }
-                Kind::Leaf(Leaf::Print) | Kind::Goto(_) | Kind::Dot => (Expr::Bool(true), None),
+                ElementKind::Leaf(Leaf::Print) | ElementKind::Goto(_) | ElementKind::Dot => {
+                    (Expr::Bool(true), None)
+                }
                 _ => {
                     let message = "a claim only observes: it cannot assign, send or receive";
                     let diagnostic = Diagnostic::error("claim", element.span, message);
@@ -131,6 +140,9 @@ impl Lowering<'_> {
             if !is_else(flow, exit.element) {
                 before.push(guard.clone());
             }
+
+            // A failed assertion of a claim is an error like its end, which accepts every
+            // continuation.
             if let Some(violated) = violated {
                 let literals = self.literals(&all([violated]), &element);
                 ways.extend(literals.map(|literals| (literals, builder.end)));
@@ -139,6 +151,9 @@ impl Lowering<'_> {
                 continue;
             };
             let target = exit.target?;
+
+            // An `atomic` of a claim reads one position with all its statements, so their
+            // conditions are one conjunction.
             let goes_on = element.in_atomic && flow.elements[target].in_atomic;
             if !goes_on || depth >= MAX_CHAIN {
                 let position = builder

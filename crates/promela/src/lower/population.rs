@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use base::{Diagnostic, Span};
 
 use crate::ast::{Expr, ExprKind};
-use crate::flow::{Flow, Kind, Leaf};
+use crate::flow::{ElementKind, Flow, Leaf};
 
 use super::{Lowering, Unit};
 
 /// Spin's limit.
 const MAX_PROCESSES: usize = 255;
 
-/// How many processes are provided for where a loop starts processes and nobody said more.
+/// How many processes are provided for where a loop starts processes and no other bound was given.
 const DEFAULT_POOL: usize = 8;
 
 /// The process numbers of a process type.
@@ -80,7 +80,7 @@ impl Lowering<'_> {
         }
 
         let ends = |unit: &Unit| {
-            let is_end = |l: &usize| matches!(unit.flow.elements[*l].kind, Kind::End);
+            let is_end = |l: &usize| matches!(unit.flow.elements[*l].kind, ElementKind::End);
             unit.locations.iter().any(is_end)
         };
         let exists = |unit: &&Unit| self.population.ranges[unit.proctype].is_some();
@@ -116,8 +116,8 @@ impl Lowering<'_> {
         for unit in self.units.clone() {
             let in_cycle = cyclic_elements(&unit.flow, &unit.locations);
             for (position, element) in unit.flow.elements.iter().enumerate() {
-                let (Kind::Leaf(Leaf::Condition(expr)) | Kind::Leaf(Leaf::Assign(_, expr))) =
-                    &element.kind
+                let (ElementKind::Leaf(Leaf::Condition(expr))
+                | ElementKind::Leaf(Leaf::Assign(_, expr))) = &element.kind
                 else {
                     continue;
                 };

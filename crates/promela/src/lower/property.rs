@@ -1,7 +1,8 @@
 //! What is asked of a model: assertions, end states, cycles, formulas, claims.
 //!
-//! Inside an `atomic` nobody looks: a formula speaks of the positions at which no process is
-//! inside one. `[] p` becomes "always inside an atomic or p", and so on for the other operators.
+//! States inside an `atomic` are not observed: a formula speaks of the positions at which no
+//! process is inside one. `[] p` becomes "always inside an atomic or p", and so on for the other
+//! operators.
 
 use base::{AtomId, Diagnostic, Span};
 use logic::{CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Op, PathQuantifier, Property};
@@ -9,7 +10,7 @@ use model::{Assumption, Atom, AtomMeaning, BinaryOp, Expr, Scope};
 use source::{Question, QuestionKind};
 
 use crate::ast::{self, Binary, ExprKind, Unary};
-use crate::flow::{Kind, Leaf};
+use crate::flow::{ElementKind, Leaf};
 
 use super::expr::{Who, read_global};
 use super::{Extra, Lowering, Role};
@@ -89,7 +90,7 @@ impl Lowering<'_> {
         }
         let elements = self.units.iter().flat_map(|unit| &unit.flow.elements);
         let mut kinds = elements.map(|element| &element.kind);
-        kinds.any(|kind| matches!(kind, Kind::Leaf(Leaf::Assert(_))))
+        kinds.any(|kind| matches!(kind, ElementKind::Leaf(Leaf::Assert(_))))
     }
 
     fn atom(&mut self, name: &str, meaning: AtomMeaning, span: Span) -> Ltl {
@@ -231,6 +232,8 @@ impl Lowering<'_> {
                     _ => match self.inside_atomic() {
                         None => Ltl::next(inner),
                         Some(inside) => {
+                            // States inside an `atomic` are not positions: the next one is behind
+                            // them.
                             let seen = Ltl::and([inside.negate(), inner]);
                             Ltl::next(Ltl::until(inside, seen))
                         }
@@ -262,7 +265,7 @@ impl Lowering<'_> {
                 Some(Ltl::atom(clock.tick))
             }
             _ => {
-                let lowered = self.condition(expr, &Who::nobody());
+                let lowered = self.condition(expr, &Who::no_process());
                 let name = self.text(expr.span);
                 Some(self.state_atom(&name, lowered, expr.span))
             }

@@ -15,7 +15,7 @@ use base::{Diagnostic, Span};
 use model::{BinaryOp, Expr, Pattern, Place, Scalar, Stmt, StmtKind, VarId};
 
 use crate::ast::{self, Argument, ExprKind};
-use crate::flow::{self, Body, Flow, Kind, Leaf};
+use crate::flow::{self, Body, ElementKind, Flow, Leaf};
 use crate::symbols::GLOBAL;
 
 use super::channels::{Candidate, add};
@@ -84,7 +84,7 @@ impl Lowering<'_> {
         if !self.only_events(&flow, &locations) {
             return;
         }
-        let is_end = |element: &usize| matches!(flow.elements[*element].kind, Kind::End);
+        let is_end = |element: &usize| matches!(flow.elements[*element].kind, ElementKind::End);
         let end = locations.iter().position(is_end).unwrap_or(locations.len()) as i64;
         let last = end.max(locations.len() as i64 - 1);
         let at = self.special_variable("_trace", Scalar::Range(0, last), 0);
@@ -103,9 +103,9 @@ impl Lowering<'_> {
             for exit in flow.exits(*location) {
                 let element = &flow.elements[exit.element];
                 let is_event = match &element.kind {
-                    Kind::Leaf(Leaf::Send { sorted, .. }) => !sorted,
-                    Kind::Leaf(Leaf::Receive { peek, .. }) => !peek,
-                    Kind::End => true,
+                    ElementKind::Leaf(Leaf::Send { sorted, .. }) => !sorted,
+                    ElementKind::Leaf(Leaf::Receive { peek, .. }) => !peek,
+                    ElementKind::End => true,
                     _ => false,
                 };
                 if !is_event {
@@ -186,17 +186,17 @@ impl Lowering<'_> {
                 let element = &monitor.flow.elements[exit.element];
                 let who = Who {
                     context: element.context,
-                    ..Who::nobody()
+                    ..Who::no_process()
                 };
                 let (channel, wanted) = match (&element.kind, direction) {
                     (
-                        Kind::Leaf(Leaf::Send {
+                        ElementKind::Leaf(Leaf::Send {
                             channel, arguments, ..
                         }),
                         Direction::Send,
                     ) => (channel, self.sent_values(arguments, &who)),
                     (
-                        Kind::Leaf(Leaf::Receive {
+                        ElementKind::Leaf(Leaf::Receive {
                             channel, arguments, ..
                         }),
                         Direction::Receive,
@@ -268,8 +268,8 @@ impl Lowering<'_> {
         wanted
     }
 
-    /// Both halves of a rendezvous, as the receiver sees them. What the receiver ignores is kept for
-    /// a moment.
+    /// Both halves of a rendezvous, as the receiver sees them. What the receiver ignores is kept
+    /// for a moment.
     pub(super) fn watch_meeting(
         &mut self,
         candidate: &Candidate,
@@ -302,8 +302,8 @@ impl Lowering<'_> {
         code
     }
 
-    /// Is the automaton at an end, or, as in Spin, no process left that could be? Nothing without an
-    /// automaton.
+    /// Is the automaton at an end, or, as in Spin, no process left that could be? Nothing without
+    /// an automaton.
     pub(super) fn monitor_at_end(&self) -> Option<Expr> {
         let monitor = self.special.monitor.clone()?;
         let is_end = |element: &usize| {
@@ -316,8 +316,8 @@ impl Lowering<'_> {
         let ends = ends.chain([monitor.end]);
         let here = || read_global(monitor.at);
         let at_end = any(ends.map(|end| equals(here(), end)));
-        let nobody_left = self.special.n_processes;
-        let nobody_left = nobody_left.map(|count| equals(read_global(count), 0));
-        Some(any(nobody_left.into_iter().chain([at_end])))
+        let none_left = self.special.n_processes;
+        let none_left = none_left.map(|count| equals(read_global(count), 0));
+        Some(any(none_left.into_iter().chain([at_end])))
     }
 }

@@ -6,9 +6,9 @@ use base::{Diagnostic, Span};
 
 use super::{Inline, Parsed, Parser, Wrong};
 use crate::ast::{
-    Claim, Expr, Formula, Init, MtypeDecl, Proctype, Trace, TypeName, Typedef, VarDecl,
+    ClaimDecl, Expr, Formula, Init, MtypeDecl, Proctype, Trace, TypeName, Typedef, VarDecl,
 };
-use crate::token::Kind;
+use crate::token::TokenKind;
 
 const NO_C: &str = "Fairground checks models, not C: write this part in Promela";
 
@@ -203,7 +203,7 @@ impl Parser<'_> {
             Some(self.new_name("the name of a claim")?.0)
         };
         let (body, end) = self.body()?;
-        self.program.claims.push(Claim {
+        self.program.claims.push(ClaimDecl {
             name,
             body,
             span,
@@ -366,7 +366,7 @@ impl Parser<'_> {
 
     fn width(&mut self) -> Parsed<u32> {
         match self.token().kind {
-            Kind::Number(width @ 1..=31) => {
+            TokenKind::Number(width @ 1..=31) => {
                 self.advance();
                 Ok(u32::try_from(width).expect("it is small"))
             }

@@ -53,10 +53,10 @@ pub(super) struct Model {
     #[serde(default)]
     pub(super) run_flags: Vec<String>,
     #[serde(default)]
-    pub(super) question: Vec<Question>,
+    pub(super) question: Vec<BenchQuestion>,
     /// What is asked with reductions only: how many states are left?
     #[serde(default)]
-    pub(super) reduced: Vec<Question>,
+    pub(super) reduced: Vec<BenchQuestion>,
 }
 
 impl Model {
@@ -72,7 +72,7 @@ impl Model {
 /// What kind of answer is asked for; it decides how Spin's verifier is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum BenchKind {
     /// All states.
     Safety,
     /// Fair cycles.
@@ -82,8 +82,8 @@ pub(super) enum Kind {
 /// A question about a model in several sizes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Question {
-    pub(super) kind: Kind,
+pub(super) struct BenchQuestion {
+    pub(super) kind: BenchKind,
     /// As for `--fairness`.
     #[serde(default = "no_fairness")]
     pub(super) fairness: String,
@@ -106,13 +106,13 @@ fn no_fairness() -> String {
     "none".to_owned()
 }
 
-impl Question {
+impl BenchQuestion {
     /// What the tables call it.
     pub(super) fn title(&self) -> String {
         match self.kind {
-            Kind::Safety => "safety".to_owned(),
-            Kind::Liveness if self.fairness == "none" => "liveness".to_owned(),
-            Kind::Liveness => format!("liveness, {}", self.fairness),
+            BenchKind::Safety => "safety".to_owned(),
+            BenchKind::Liveness if self.fairness == "none" => "liveness".to_owned(),
+            BenchKind::Liveness => format!("liveness, {}", self.fairness),
         }
     }
 
@@ -248,8 +248,8 @@ mod tests {
 
     #[test]
     fn spin_is_asked_only_what_it_knows() {
-        let question = |fairness: &str| Question {
-            kind: Kind::Liveness,
+        let question = |fairness: &str| BenchQuestion {
+            kind: BenchKind::Liveness,
             fairness: fairness.to_owned(),
             property: Some("p".to_owned()),
             ltl: None,

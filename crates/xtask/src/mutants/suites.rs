@@ -109,7 +109,7 @@ impl Suites {
         usual: Duration,
     ) -> Result<End> {
         let program = &self.programs[name];
-        let mut command = Command::new(&program.executable);
+        let mut command = limited(&program.executable);
         command.args(filter).current_dir(&program.folder);
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         command.env("FAIR_CASES", CASES);
@@ -118,7 +118,6 @@ impl Suites {
             None => command.env_remove(SWITCH),
         };
 
-        limit_memory(&mut command);
         let mut child = command.spawn().context(name.to_owned())?;
         let lines = lines_of(&mut child)?;
 
@@ -204,22 +203,17 @@ fn test_program(message: &str) -> Option<(String, Program)> {
     Some((name, Program { executable, folder }))
 }
 
+/// A command that runs a program with limited memory: a shell sets the limit and becomes the program.
 #[cfg(unix)]
-fn limit_memory(command: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-
-    let limit = libc::rlimit {
-        rlim_cur: MAX_MEMORY,
-        rlim_max: MAX_MEMORY,
-    };
-    // SAFETY: `setrlimit` is async-signal-safe and touches no memory of this process but `limit`.
-    unsafe {
-        command.pre_exec(move || {
-            libc::setrlimit(libc::RLIMIT_AS, &raw const limit);
-            Ok(())
-        });
-    }
+fn limited(program: &Path) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("ulimit -v {} && exec \"$@\"", MAX_MEMORY >> 10);
+    command.args(["-c", &script, "sh"]).arg(program);
+    command
 }
 
+/// A command that runs a program, without limits.
 #[cfg(not(unix))]
-fn limit_memory(_: &mut Command) {}
+fn limited(program: &Path) -> Command {
+    Command::new(program)
+}
