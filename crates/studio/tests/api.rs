@@ -28,6 +28,30 @@ fn and(mut object: Json, more: Json) -> Json {
     object
 }
 
+/// What one exploration answers comes first, so the order is not that of the text.
+#[test]
+fn invariants_are_answered_together() {
+    let client = Client::start(&Folder::new());
+    let text = format!("{TOGGLE}invariant small: x < 2\ndeadlockfree\n");
+    let events = checked(&client, &and(model(), json!({ "text": text })), "default");
+    let mut found = results(&events);
+    found.sort_unstable();
+    let expected = [
+        ("deadlockfree", "default", "holds"),
+        ("fine", "default", "holds"),
+        ("small", "default", "holds"),
+        ("works", "default", "violated"),
+    ];
+    assert_eq!(found, expected);
+    // Two searches: one for the formula, one for everything else.
+    let states = |name: &str| {
+        let of = |event: &&Json| event["result"]["property"] == name;
+        let event = events.iter().find(of).expect("a result");
+        event["result"]["seconds"].as_f64()
+    };
+    assert_eq!(states("fine"), states("small"));
+}
+
 /// Checks everything, and returns what was told about it.
 fn checked(client: &Client, model: &Json, fairness: &str) -> Vec<Json> {
     let mut events = client.events("tab");

@@ -139,14 +139,15 @@ function Drawing({ graph, onSelect, selected }) {
   ].filter(Boolean).join(" ");
   return html`<div class="controls"><label>zoom <input type="range" min="0.2" max="2" step="0.05" value=${zoom} onInput=${(e) => setZoom(Number(e.target.value))} /></label></div>
     <div class="scroll graph-place" ref=${view}><svg id="graph-svg" class="graph" width=${width * zoom} height=${height * zoom} viewBox="0 0 ${width} ${height}" role="img" aria-label="state graph" data-testid="graph">
-    <defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M 0 0 L 8 4 L 0 8 Z" /></marker></defs>
+    <defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M 0 0 L 8 4 L 0 8 Z" /></marker><marker id="head-marked" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse" orient="auto"><path d="M 0 0 L 8 4 L 0 8 Z" /></marker></defs>
     ${graph.edges.map((edge) => {
       const title = edge.actions.slice(0, 12).join("\n");
+      const head = edge.marked ? "url(#head-marked)" : "url(#head)";
       if (edge.source === edge.target) {
         const { x, y, width: w } = placed.nodes[edge.source];
-        return html`<path class="edge ${edge.marked ? "marked" : ""}" d="M ${x + w / 2} ${y - 5} c 26 -12, 26 22, 0 10" marker-end="url(#head)"><title>${title}</title></path>`;
+        return html`<path class="edge ${edge.marked ? "marked" : ""}" d="M ${x + w / 2} ${y - 5} c 26 -12, 26 22, 0 10" marker-end=${head}><title>${title}</title></path>`;
       }
-      return html`<path class="edge ${edge.marked ? "marked" : ""}" d=${curve(lines.next().value)} marker-end="url(#head)"><title>${title}</title></path>`;
+      return html`<path class="edge ${edge.marked ? "marked" : ""}" d=${curve(lines.next().value)} marker-end=${head}><title>${title}</title></path>`;
     })}
     ${graph.nodes.map((node, i) => {
       const { x, y, width: w, height: h } = placed.nodes[i];
