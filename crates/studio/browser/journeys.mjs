@@ -53,7 +53,7 @@ journey("the start page lists files, examples and keys", async (v) => {
   await v.page.goto(v.studio.url);
   await v.see("Fairground Studio");
   await v.page.getByRole("button", { name: "toggle.fair" }).waitFor();
-  await v.page.getByRole("button", { name: "sub/inner.fair" }).waitFor();
+  await v.page.getByTitle("sub/inner.fair").waitFor();
   await v.see("Peterson's mutual exclusion");
 });
 
@@ -234,10 +234,24 @@ journey("a trace is exported as a page that needs nothing else", async (v) => {
   assert.ok((await page.locator("svg .message").count()) > 0);
 });
 
+journey("a timeline is exported as an SVG", async (v) => {
+  await v.open("toggle.fair");
+  await v.verify();
+  await v.counterexample("works");
+  const [download] = await Promise.all([v.page.waitForEvent("download"), v.get("export-svg").click()]);
+  const file = join(v.folder, "timeline.svg");
+  await download.saveAs(file);
+  const text = readFileSync(file, "utf8");
+  assert.match(text, /\[\]&lt;&gt;busy/);
+  assert.match(text, /class="loop-arc"/);
+  assert.match(text, /class="truth-no"/);
+});
+
 journey("a chart is exported as an SVG", async (v) => {
   await v.open("channels.fair");
   await v.verify();
   await v.counterexample("never_one");
+  await v.page.getByRole("tab", { name: "Messages" }).click();
   const [download] = await Promise.all([v.page.waitForEvent("download"), v.get("export-svg").click()]);
   const file = join(v.folder, "exported.svg");
   await download.saveAs(file);

@@ -8,6 +8,7 @@ import {
 import { ask, connection, listen, tab } from "/server.js";
 import { Editor } from "/editor.js";
 import { Start, open } from "/start.js";
+import { FileTree } from "/files.js";
 import { Properties, hearSearch, verify } from "/verify.js";
 import { Simulate, simulate, simulateKey } from "/simulate.js";
 import { Trace, showTrace, openStored, traceKey } from "/trace.js";
@@ -52,8 +53,7 @@ function Files() {
   const groups = [["process", "Processes"], ["variable", "Variables"], ["channel", "Channels"], ["event", "Events"], ["property", "Properties"]];
   const outline = state.model?.outline ?? [];
   return html`<aside class="panel sidebar" aria-label="files and outline">
-    <details open><summary>Files</summary><ul class="plain files">${state.files.map((path) => html`<li key=${path}>
-      <button class="link ${path === state.path ? "current" : ""}" onClick=${() => open(path)}>${path}</button></li>`)}</ul></details>
+    <details open><summary>Files</summary><${FileTree} open=${open} /></details>
     <details open><summary>Outline</summary>${groups.map(([kind, title]) => {
       const entries = outline.filter((entry) => entry.kind === kind);
       return entries.length > 0 && html`<h4>${title}</h4><ul class="plain">${entries.map((entry) => html`<li>
