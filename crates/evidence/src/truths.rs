@@ -35,11 +35,20 @@ pub fn truths(
     let word = Word::new(&replay, formula.atoms())?;
     let found = word.truths(formula, trace.states.len());
     let name = |atom: base::AtomId| model.parts().atoms[atom.index()].name.clone();
+    // Operators inside an atom are not those of the formula around it.
+    let inner = |atom: base::AtomId| match name(atom) {
+        words if words.contains(' ') => format!("({words})"),
+        word => word,
+    };
 
     let mut truths: Vec<Truth> = Vec::new();
     let mut stack = vec![(formula, 0)];
     while let Some((part, depth)) = stack.pop() {
-        let text = part.display(&name).to_string();
+        // shape: an atom alone needs no parentheses.
+        let text = match part.op() {
+            Op::Atom(atom) => name(*atom),
+            _ => part.display(&inner).to_string(),
+        };
         let is_known = truths.iter().any(|truth| truth.text == text);
         // shape: constants say nothing that a row could show.
         let is_constant = matches!(part.op(), Op::True | Op::False);

@@ -25,9 +25,9 @@ class Visit {
   async type(text) {
     await this.page.locator(".cm-content").click();
     await this.page.keyboard.press("Control+a");
+    await this.page.keyboard.press("Delete");
     await this.page.keyboard.insertText(text);
   }
-  text() { return this.page.evaluate(() => document.querySelector(".cm-content").cmTile?.view?.state.doc.toString() ?? document.querySelector(".cm-content").innerText); }
   property(name) { return this.page.locator(`[data-property="${name}"]`); }
   async verify() {
     await this.get("verify").click();
@@ -53,7 +53,7 @@ journey("the start page lists files, examples and keys", async (v) => {
   await v.page.goto(v.studio.url);
   await v.see("Fairground Studio");
   await v.page.getByRole("button", { name: "toggle.fair" }).waitFor();
-  await v.page.getByRole("button", { name: "sub/inner.fair" }).waitFor();
+  await v.page.getByTitle("sub/inner.fair").waitFor();
   await v.see("Peterson's mutual exclusion");
 });
 
@@ -76,10 +76,10 @@ journey("the tutorial opens and goes back", async (v) => {
 journey("a new model is typed, its error seen and fixed with one click", async (v) => {
   await v.page.goto(v.studio.url);
   await v.page.getByRole("button", { name: "New model" }).click();
-  await v.type("var count : 0..3 = 0\nprocess P { step when coutn < 3 { count := count + 1 } }\nproperty top: eventually count == 3\n");
-  await v.get("problems").getByText("coutn").first().waitFor();
+  await v.type("var level : 0..3 = 0\nprocess P { step when levle < 3 { level := level + 1 } }\nproperty top: eventually level == 3\n");
+  await v.get("problems").getByText("levle").first().waitFor();
   await v.page.locator(".cm-lintRange-error").first().waitFor();
-  await v.page.getByRole("button", { name: "replace by `count`" }).first().click();
+  await v.page.getByRole("button", { name: "replace by `level`" }).first().click();
   await v.get("problems").waitFor({ state: "detached" });
   await v.verify();
   await v.property("top").getByText("holds").waitFor();
@@ -105,6 +105,9 @@ journey("verdicts appear with fairness, states and time", async (v) => {
 
 journey("one property is run alone", async (v) => {
   await v.open("toggle.fair");
+  // A text that was not checked before.
+  await v.type(`// alone\n${TOGGLE}`);
+  await v.property("fine").getByText("not checked").waitFor();
   await v.property("fine").getByRole("button", { name: "Run" }).click();
   await v.property("fine").getByText("holds").waitFor();
   await v.property("works").getByText("not checked").waitFor();
@@ -209,7 +212,7 @@ journey("messages are drawn as a chart", async (v) => {
   await v.page.getByRole("tab", { name: "Messages" }).click();
   await v.get("chart").waitFor();
   await v.page.locator(".chart .process", { hasText: "Sender" }).waitFor();
-  await v.page.locator(".chart .message").first().waitFor();
+  await v.page.locator(".chart .message").first().waitFor({ state: "attached" });
   await v.page.locator(".chart text", { hasText: "meet: 1" }).waitFor();
   await v.page.locator(".chart-row").last().click();
   assert.match(await v.hash(), /part=messages/);
@@ -231,14 +234,29 @@ journey("a trace is exported as a page that needs nothing else", async (v) => {
   assert.ok((await page.locator("svg .message").count()) > 0);
 });
 
+journey("a timeline is exported as an SVG", async (v) => {
+  await v.open("toggle.fair");
+  await v.verify();
+  await v.counterexample("works");
+  const [download] = await Promise.all([v.page.waitForEvent("download"), v.get("export-svg").click()]);
+  const file = join(v.folder, "timeline.svg");
+  await download.saveAs(file);
+  const text = readFileSync(file, "utf8");
+  assert.match(text, /\[\]&lt;&gt;busy/);
+  assert.match(text, /class="loop-arc"/);
+  assert.match(text, /class="truth-no"/);
+});
+
 journey("a chart is exported as an SVG", async (v) => {
   await v.open("channels.fair");
   await v.verify();
   await v.counterexample("never_one");
+  await v.page.getByRole("tab", { name: "Messages" }).click();
   const [download] = await Promise.all([v.page.waitForEvent("download"), v.get("export-svg").click()]);
   const file = join(v.folder, "exported.svg");
   await download.saveAs(file);
-  const names = await v.page.evaluate((text) => {
+  const blank = await v.page.context().newPage();
+  const names = await blank.evaluate((text) => {
     const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
     return parsed.querySelector("parsererror") ? null : [...parsed.querySelectorAll(".process")].map((node) => node.textContent);
   }, readFileSync(file, "utf8"));
@@ -527,7 +545,7 @@ journey("a page of another site gets nothing", async (v) => {
     } catch {
       return "refused by the browser";
     }
-  }, v.studio);
+  }, { origin: v.studio.origin, token: v.studio.token });
   assert.equal(answer, "refused by the browser");
   v.errors.length = 0;
 });
@@ -600,7 +618,7 @@ journey("Promela and CSP# are coloured and verified", async (v) => {
   await v.verify();
   await v.property("top").getByText("violated").waitFor();
   await v.open("model.csp");
-  await v.page.locator(".tok-keyword", { hasText: "assert" }).first().waitFor();
+  await v.page.locator(".tok-meta", { hasText: "#assert" }).first().waitFor();
   await v.verify();
   assert.equal(await v.page.locator(".verdict.holds").count(), 2);
 });

@@ -28,19 +28,21 @@ process Sender {
     init begin
     from begin { put c ! 2 -> middle }
     from middle { shake meet ! 1 -> ending }
+    from ending { }
 }
 
 process Receiver {
     init begin
     from begin { take c ? got -> middle }
     from middle { accept meet ? got -> ending }
+    from ending { }
 }
 
 property never_one: always got != 1
 `;
 
 export const BIG = `const N = 40
-var a : array[N] of bool = false
+var a : bool[N] = false
 process P(i in 0..N-1) { flip { a[i] := !a[i] } }
 invariant fine: !(forall i in 0..N-1: a[i])
 `;

@@ -35,8 +35,12 @@ const ASSETS: &[(&str, &str, &[u8])] = &[
     asset!("values.js", SCRIPT),
     asset!("simulate.js", SCRIPT),
     asset!("trace.js", SCRIPT),
+    asset!("timeline.js", SCRIPT),
+    asset!("window.js", SCRIPT),
+    asset!("files.js", SCRIPT),
     asset!("chart.js", SCRIPT),
     asset!("graph.js", SCRIPT),
+    asset!("layout.js", SCRIPT),
     asset!("picture.js", SCRIPT),
     asset!("export.js", SCRIPT),
 ];

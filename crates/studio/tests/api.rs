@@ -28,6 +28,30 @@ fn and(mut object: Json, more: Json) -> Json {
     object
 }
 
+/// What one exploration answers comes first, so the order is not that of the text.
+#[test]
+fn invariants_are_answered_together() {
+    let client = Client::start(&Folder::new());
+    let text = format!("{TOGGLE}invariant small: x < 2\ndeadlockfree\n");
+    let events = checked(&client, &and(model(), json!({ "text": text })), "default");
+    let mut found = results(&events);
+    found.sort_unstable();
+    let expected = [
+        ("deadlockfree", "default", "holds"),
+        ("fine", "default", "holds"),
+        ("small", "default", "holds"),
+        ("works", "default", "violated"),
+    ];
+    assert_eq!(found, expected);
+    // Two searches: one for the formula, one for everything else.
+    let states = |name: &str| {
+        let of = |event: &&Json| event["result"]["property"] == name;
+        let event = events.iter().find(of).expect("a result");
+        event["result"]["seconds"].as_f64()
+    };
+    assert_eq!(states("fine"), states("small"));
+}
+
 /// Checks everything, and returns what was told about it.
 fn checked(client: &Client, model: &Json, fairness: &str) -> Vec<Json> {
     let mut events = client.events("tab");
@@ -59,7 +83,7 @@ fn results(events: &[Json]) -> Vec<(&str, &str, &str)> {
 fn a_wrong_text_has_diagnostics_with_fixes() {
     let client = Client::start(&Folder::new());
     // The place is counted in units of UTF-16, behind a character that has two of them.
-    let text = "// 𝒙\nvar count : 0..3 = 0\nprocess P { step when coutn < 3 }\n";
+    let text = "// 𝒙\nvar level : 0..3 = 0\nprocess P { step when levle < 3 }\n";
     let answer = client
         .ask("analyse", &json!({ "path": "m.fair", "text": text }))
         .json();
@@ -72,8 +96,8 @@ fn a_wrong_text_has_diagnostics_with_fixes() {
         fix["from"].as_u64().unwrap() as usize,
         fix["to"].as_u64().unwrap() as usize,
     );
-    assert_eq!(String::from_utf16(&units[from..to]).unwrap(), "coutn");
-    assert_eq!(fix["text"], "count");
+    assert_eq!(String::from_utf16(&units[from..to]).unwrap(), "levle");
+    assert_eq!(fix["text"], "level");
 }
 
 #[test]

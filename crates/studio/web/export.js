@@ -4,6 +4,7 @@ import { render } from "/vendor/vendor.js";
 import { html, state, complain, modelRequest } from "/store.js";
 import { ask } from "/server.js";
 import { Chart } from "/chart.js";
+import { WholeTimeline } from "/timeline.js";
 import { text } from "/values.js";
 
 /** Colours of their own, because exported files have no style sheet of ours. */
@@ -36,18 +37,21 @@ export function exportElement(id, name) {
   if (element) download(`${name}.svg`, "image/svg+xml", serialize(element));
 }
 
-/** The chart drawn apart from the page, whatever the page shows. */
-function chartOf(trace) {
+/** A drawing apart from the page, whatever the page shows. */
+function drawn(drawing) {
   const place = document.createElement("div");
-  render(html`<${Chart} trace=${trace} />`, place);
+  render(drawing, place);
   const svg = place.querySelector("svg");
   return svg ? serialize(svg) : "";
 }
 
+const chartOf = (trace) => drawn(html`<${Chart} trace=${trace} />`);
+const timelineOf = (trace) => drawn(html`<${WholeTimeline} trace=${trace} />`);
+
 const baseName = (trace) => (trace.meta.property ?? "run").replace(/[^\w-]+/g, "_");
 
 export function exportSvg(trace) {
-  const svg = chartOf(trace);
+  const svg = state.traceTab === "messages" ? chartOf(trace) : timelineOf(trace);
   if (svg) download(`${baseName(trace)}.svg`, "image/svg+xml", svg);
   else complain("no process moves in this run");
 }
@@ -77,6 +81,7 @@ export function page(trace) {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><title>${escape(meta.property ?? "run")}</title><style>${PAGE_STYLE}</style></head><body>
 <h1>${escape(meta.property ?? "run")}</h1><p><code>${escape(meta.formula)}</code></p><p>${escape(meta.kind)} under fairness ${escape(meta.fairness)}, ${trace.steps.length} steps${trace.loop !== null ? `, loop from state ${trace.loop}` : ""}; model ${escape(meta.source)}</p>
 <h2>Start</h2><p>${trace.vars.map((name, i) => `<code>${escape(name)} = ${escape(text(trace.first[i]))}</code>`).join(", ")}</p>
+<h2>Time</h2><div class="wide">${timelineOf(trace)}</div>
 <h2>Steps</h2><div class="wide"><table><tr><th>state</th><th>step</th><th>by</th><th>changes</th>${rows.map((row) => `<th>${escape(row.text)}</th>`).join("")}</tr>${trace.steps.slice(0, limit).map(line).join("\n")}</table></div>
 ${trace.loop !== null ? `<p>After the last step the run is in state ${trace.loop} again, forever.</p>` : ""}
 ${list("Why it is fair", (meta.conditions ?? []).map((c) => `<code>${escape(c.condition)}</code>: ${escape(c.fair_because)}${c.at !== null && c.at !== undefined ? ` at ${c.at}` : ""}`))}

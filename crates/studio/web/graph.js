@@ -1,6 +1,6 @@
 // The state graph, or a part of it that can be looked at.
 
-import { dagre, useMemo, useRef, useEffect, useState } from "/vendor/vendor.js";
+import { useRef, useEffect, useState } from "/vendor/vendor.js";
 import { html, state, set, complain, modelRequest, textKey } from "/store.js";
 import { ask } from "/server.js";
 import { text } from "/values.js";
@@ -52,28 +52,84 @@ function labels(graph) {
   });
 }
 
-function place(graph) {
-  const layout = new dagre.graphlib.Graph({ multigraph: false });
-  layout.setGraph({ rankdir: "TB", nodesep: 24, ranksep: 46, marginx: 20, marginy: 20 });
-  layout.setDefaultEdgeLabel(() => ({}));
+/** How long the layout may think before states are simply put into rows. */
+const PATIENCE = 4000;
+
+/** Nodes with their sizes, and edges between different ones. */
+function boxes(graph) {
   const texts = labels(graph);
-  texts.forEach((lines, i) => layout.setNode(String(i), { width: Math.max(60, ...lines.map((line) => line.length * 6.4 + 14)), height: lines.length * LINE + 10 }));
-  for (const { source, target } of graph.edges) if (source !== target) layout.setEdge(String(source), String(target));
-  dagre.layout(layout);
-  const { width, height } = layout.graph();
-  return { layout, texts, width: Math.max(width || 0, 200), height: Math.max(height || 0, 120) };
+  const nodes = texts.map((lines) => ({ width: Math.max(60, ...lines.map((line) => line.length * 6.4 + 14)), height: lines.length * LINE + 10 }));
+  const edges = graph.edges.map(({ source, target }) => [source, target]).filter(([source, target]) => source !== target);
+  return { texts, nodes, edges };
+}
+
+/** Where everything stands. The page goes on while a worker thinks about it. */
+function place(graph, done) {
+  const { texts, nodes, edges } = boxes(graph);
+  const worker = new Worker("/layout.js", { type: "module" });
+  const finish = (layout) => {
+    clearTimeout(timer);
+    worker.terminate();
+    done({ texts, ...layout });
+  };
+  const timer = setTimeout(() => finish(rows(nodes, edges)), PATIENCE);
+  worker.onmessage = ({ data }) => finish(data);
+  worker.onerror = () => finish(rows(nodes, edges));
+  worker.postMessage({ nodes, edges });
+  return () => (clearTimeout(timer), worker.terminate());
+}
+
+/** States by their distance from the start, edges straight: for graphs with too many edges. */
+function rows(nodes, edges) {
+  const next = nodes.map(() => []);
+  for (const [source, target] of edges) next[source].push(target);
+  const rank = nodes.map(() => -1);
+  const order = [];
+  for (let root = 0; root < nodes.length; root++) {
+    if (rank[root] >= 0) continue;
+    rank[root] = 0;
+    order.push(root);
+    for (let i = order.length - 1; i < order.length; i++) {
+      for (const target of next[order[i]]) if (rank[target] < 0) (rank[target] = rank[order[i]] + 1), order.push(target);
+    }
+  }
+  const placed = [];
+  let y = 20;
+  let width = 0;
+  for (let level = 0; level <= Math.max(0, ...rank); level++) {
+    let x = 20;
+    let tallest = 0;
+    for (const node of order.filter((other) => rank[other] === level)) {
+      const { width: w, height: h } = nodes[node];
+      // Long rows are broken, or they would be too long to be looked at.
+      if (x + w > 4000) (x = 20), (y += tallest + 20), (tallest = 0);
+      placed[node] = { x: x + w / 2, y: y + h / 2, width: w, height: h };
+      x += w + 24;
+      tallest = Math.max(tallest, h);
+      width = Math.max(width, x);
+    }
+    y += tallest + 46;
+  }
+  const lines = edges.map(([source, target]) => [placed[source], placed[target]].map(({ x, y: at }) => ({ x, y: at })));
+  return { nodes: placed, lines, width, height: y, simple: true };
 }
 
 const curve = (points) => points.map(({ x, y }, i) => `${i === 0 ? "M" : "L"} ${x.toFixed(1)} ${y.toFixed(1)}`).join(" ");
 
 function Drawing({ graph, onSelect, selected }) {
-  const { layout, texts, width, height } = useMemo(() => place(graph), [graph]);
+  const [placed, setPlaced] = useState(null);
   const view = useRef(null);
   const [zoom, setZoom] = useState(1);
   useEffect(() => {
-    const available = view.current.clientWidth - 10;
-    setZoom(Math.max(0.25, Math.min(1, available / width)));
+    setPlaced(null);
+    return place(graph, (layout) => setPlaced({ ...layout, graph }));
   }, [graph]);
+  useEffect(() => {
+    if (placed) setZoom(Math.max(0.25, Math.min(1, (view.current.clientWidth - 10) / placed.width)));
+  }, [placed]);
+  if (!placed || placed.graph !== graph) return html`<div class="scroll graph-place" ref=${view}><p class="muted">Laying out ${graph.nodes.length} nodes …</p></div>`;
+  const { texts, width, height } = placed;
+  const lines = placed.lines.values();
   const sizes = new Map();
   for (const node of graph.nodes) sizes.set(node.component, (sizes.get(node.component) ?? 0) + 1);
   const loops = new Set(graph.edges.filter((edge) => edge.source === edge.target).map((edge) => edge.source));
@@ -83,17 +139,18 @@ function Drawing({ graph, onSelect, selected }) {
   ].filter(Boolean).join(" ");
   return html`<div class="controls"><label>zoom <input type="range" min="0.2" max="2" step="0.05" value=${zoom} onInput=${(e) => setZoom(Number(e.target.value))} /></label></div>
     <div class="scroll graph-place" ref=${view}><svg id="graph-svg" class="graph" width=${width * zoom} height=${height * zoom} viewBox="0 0 ${width} ${height}" role="img" aria-label="state graph" data-testid="graph">
-    <defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M 0 0 L 8 4 L 0 8 Z" /></marker></defs>
+    <defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M 0 0 L 8 4 L 0 8 Z" /></marker><marker id="head-marked" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse" orient="auto"><path d="M 0 0 L 8 4 L 0 8 Z" /></marker></defs>
     ${graph.edges.map((edge) => {
       const title = edge.actions.slice(0, 12).join("\n");
+      const head = edge.marked ? "url(#head-marked)" : "url(#head)";
       if (edge.source === edge.target) {
-        const { x, y, width: w } = layout.node(String(edge.source));
-        return html`<path class="edge ${edge.marked ? "marked" : ""}" d="M ${x + w / 2} ${y - 5} c 26 -12, 26 22, 0 10" marker-end="url(#head)"><title>${title}</title></path>`;
+        const { x, y, width: w } = placed.nodes[edge.source];
+        return html`<path class="edge ${edge.marked ? "marked" : ""}" d="M ${x + w / 2} ${y - 5} c 26 -12, 26 22, 0 10" marker-end=${head}><title>${title}</title></path>`;
       }
-      return html`<path class="edge ${edge.marked ? "marked" : ""}" d=${curve(layout.edge(String(edge.source), String(edge.target)).points)} marker-end="url(#head)"><title>${title}</title></path>`;
+      return html`<path class="edge ${edge.marked ? "marked" : ""}" d=${curve(lines.next().value)} marker-end=${head}><title>${title}</title></path>`;
     })}
     ${graph.nodes.map((node, i) => {
-      const { x, y, width: w, height: h } = layout.node(String(i));
+      const { x, y, width: w, height: h } = placed.nodes[i];
       return html`<g class="node ${kind(node, i)}" transform="translate(${x - w / 2} ${y - h / 2})" onClick=${() => onSelect(i)} tabindex="0" role="button" aria-label=${`state ${i}`} data-node=${i} onKeyDown=${(e) => e.key === "Enter" && onSelect(i)}>
         <rect width=${w} height=${h} rx="5" />${texts[i].map((line, k) => html`<text x="7" y=${k * LINE + 15}>${line}</text>`)}<title>${graph.names.map((name, k) => `${name} = ${text(node.values[k])}`).join("\n")}${node.error ? `\n${node.error}` : ""}</title></g>`;
     })}</svg></div>`;

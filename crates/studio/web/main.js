@@ -2,12 +2,13 @@
 
 import { render, useEffect } from "/vendor/vendor.js";
 import {
-  html, state, set, useStore, complain, readAddress, thawAddress, unpackChoices, openFile, save, resolveChange,
+  html, state, set, useStore, complain, readAddress, followLink, thawAddress, unpackChoices, openFile, save, resolveChange,
   isDirty, jump, edit,
 } from "/store.js";
-import { ask, listen, tab } from "/server.js";
+import { ask, connection, listen, tab } from "/server.js";
 import { Editor } from "/editor.js";
 import { Start, open } from "/start.js";
+import { FileTree } from "/files.js";
 import { Properties, hearSearch, verify } from "/verify.js";
 import { Simulate, simulate, simulateKey } from "/simulate.js";
 import { Trace, showTrace, openStored, traceKey } from "/trace.js";
@@ -52,8 +53,7 @@ function Files() {
   const groups = [["process", "Processes"], ["variable", "Variables"], ["channel", "Channels"], ["event", "Events"], ["property", "Properties"]];
   const outline = state.model?.outline ?? [];
   return html`<aside class="panel sidebar" aria-label="files and outline">
-    <details open><summary>Files</summary><ul class="plain files">${state.files.map((path) => html`<li key=${path}>
-      <button class="link ${path === state.path ? "current" : ""}" onClick=${() => open(path)}>${path}</button></li>`)}</ul></details>
+    <details open><summary>Files</summary><${FileTree} open=${open} /></details>
     <details open><summary>Outline</summary>${groups.map(([kind, title]) => {
       const entries = outline.filter((entry) => entry.kind === kind);
       return entries.length > 0 && html`<h4>${title}</h4><ul class="plain">${entries.map((entry) => html`<li>
@@ -152,6 +152,7 @@ async function begin() {
   const theme = localStorage.getItem("theme");
   if (theme) document.documentElement.dataset.theme = theme;
   const fields = readAddress();
+  addEventListener("hashchange", followLink);
   const place = document.getElementById("app");
   place.textContent = "";
   render(html`<${App} />`, place);
@@ -162,6 +163,8 @@ async function begin() {
       set({ connected: false, running: null });
       if (why === "refused") set({ refused: true });
     });
+    // The server looks after the file of a tab that it knows.
+    await Promise.race([connection, new Promise((resolve) => setTimeout(resolve, 2000))]);
     await restore(fields, hello);
   } catch (error) {
     if (error.status === 403) set({ refused: true });

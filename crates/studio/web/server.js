@@ -1,6 +1,9 @@
 // Requests to the server, and the stream of what it tells by itself.
 
 let token = "";
+let connected;
+/** Is kept as soon as the server can tell something by itself. */
+export const connection = new Promise((resolve) => (connected = resolve));
 export const tab = Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("");
 
 export function setToken(value) {
@@ -57,6 +60,10 @@ async function read(reader, tell) {
     if (done) return;
     const parts = (rest + decoder.decode(value, { stream: true })).split("\n\n");
     rest = parts.pop();
-    for (const part of parts) if (part.startsWith("data: ")) tell(JSON.parse(part.slice(6)));
+    for (const part of parts) {
+      if (!part.startsWith("data: ")) continue;
+      tell(JSON.parse(part.slice(6)));
+      connected();
+    }
   }
 }

@@ -130,7 +130,7 @@ export function Simulate() {
   const n = state.choices.length;
   return html`<main class="simulate">
     <div class="controls">
-      <button onClick=${() => goTo(0)} disabled=${n === 0} title="Home">⏮ Start</button>
+      <button onClick=${() => goTo(0)} disabled=${n === 0} title="Home">|◀ Start</button>
       <button onClick=${() => goTo(n - 1)} disabled=${n === 0} title="←" data-testid="back">◀ Back</button>
       <button onClick=${() => goTo(n + 1)} disabled=${state.future.length === 0} title="→" data-testid="forward">Forward ▶</button>
       <label>step <input type="number" min="0" max=${n + state.future.length} value=${n} onChange=${(e) => goTo(Number(e.target.value))} data-testid="goto" /></label>

@@ -3,6 +3,7 @@
 import { html, state, set, openFile, openText, complain } from "/store.js";
 import { ask } from "/server.js";
 import { openStored } from "/trace.js";
+import { FileTree } from "/files.js";
 
 async function openExample(name) {
   try {
@@ -44,7 +45,7 @@ export function Start() {
     <div class="columns">
       <section><h2>Files in <span class="path">${state.folder}</span></h2>
         ${state.files.length === 0 && html`<p class="muted">There are no models in this folder.</p>`}
-        <ul class="plain files">${state.files.map((path) => html`<li><button class="link" onClick=${() => open(path)}>${path}</button></li>`)}</ul>
+        <${FileTree} open=${open} />
         <button onClick=${() => openText("new.fair", EMPTY)}>New model</button>
       </section>
       <section><h2>Examples</h2>

@@ -117,6 +117,11 @@ export function readAddress() {
   return fields;
 }
 
+/** An address that was put into the tab by hand is another visit. */
+export function followLink() {
+  if (location.hash !== written) location.reload();
+}
+
 export function thawAddress() {
   frozen = false;
   set({});

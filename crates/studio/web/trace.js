@@ -1,16 +1,17 @@
 // A counterexample: its steps, its loop, where the formula holds, why it is fair, and its messages.
 
-import { useRef, useState, useEffect, useLayoutEffect } from "/vendor/vendor.js";
+import { useRef, useMemo, useState, useEffect } from "/vendor/vendor.js";
 import { html, state, set, complain, modelRequest, jump, openFile } from "/store.js";
 import { ask } from "/server.js";
 import { StateTree, Changes, ownerOf } from "/values.js";
 import { Chart } from "/chart.js";
+import { Timeline } from "/timeline.js";
+import { useWindow } from "/window.js";
 import { Picture } from "/picture.js";
 import { exportHtml, exportSvg, exportItf } from "/export.js";
 import { simulate } from "/simulate.js";
 
 const ROW = 26;
-const CELL = 22;
 
 /** Shows the trace of a result. */
 export async function showTrace(of, more = {}) {
@@ -100,21 +101,6 @@ async function stepInto() {
   }
 }
 
-/** Follows how far an element is scrolled and how large it is. */
-function useWindow(ref) {
-  const [window, update] = useState({ top: 0, left: 0, height: 600, width: 800 });
-  useLayoutEffect(() => {
-    const element = ref.current;
-    const look = () => update({ top: element.scrollTop, left: element.scrollLeft, height: element.clientHeight, width: element.clientWidth });
-    look();
-    element.addEventListener("scroll", look, { passive: true });
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    return () => (element.removeEventListener("scroll", look), observer.disconnect());
-  }, []);
-  return window;
-}
-
 /** Which steps are shown. */
 function shownSteps(trace) {
   const variable = state.variable.trim().toLowerCase();
@@ -132,7 +118,7 @@ function shownSteps(trace) {
 function Steps({ trace }) {
   const place = useRef(null);
   const { top, height } = useWindow(place);
-  const shown = shownSteps(trace);
+  const shown = useMemo(() => shownSteps(trace), [trace, state.process, state.variable]);
   const filtered = shown.length < trace.steps.length;
   useEffect(() => {
     const row = shown.indexOf(state.step);
@@ -159,38 +145,6 @@ function Steps({ trace }) {
       })}
     </div></div>
     ${filtered && html`<p class="muted">${shown.length} of ${trace.steps.length} steps</p>`}`;
-}
-
-/** Time from left to right: a column for each state, a row for each part of the formula. */
-function Timeline({ trace }) {
-  const place = useRef(null);
-  const { left, width } = useWindow(place);
-  const rows = trace.rows ?? [];
-  const from = Math.max(0, Math.floor(left / CELL) - 4);
-  const to = Math.min(trace.n, Math.ceil((left + width) / CELL) + 4);
-  useEffect(() => {
-    const element = place.current;
-    const x = state.step * CELL;
-    if (x < element.scrollLeft) element.scrollLeft = x - 2 * CELL;
-    else if (x + CELL > element.scrollLeft + element.clientWidth) element.scrollLeft = x - element.clientWidth + 3 * CELL;
-  }, [state.step, trace]);
-  const head = 34;
-  const total = { width: trace.n * CELL, height: head + rows.length * 20 + 4 };
-  const x = (at) => at * CELL + CELL / 2;
-  const loop = trace.loop;
-  const columns = [];
-  for (let at = from; at < to; at++) columns.push(at);
-  return html`<div class="timeline"><div class="row-names" style=${{ paddingTop: `${head}px` }}>${rows.map((row) => html`<div key=${row.text} title=${row.text}><code style=${{ paddingLeft: `${row.depth * 10}px` }}>${row.text}</code></div>`)}
-    ${rows.length === 0 && html`<div class="muted">states</div>`}</div>
-    <div class="columns-of-time" ref=${place} tabindex="0" aria-label="timeline" data-testid="timeline">
-    <svg width=${total.width} height=${total.height} id="timeline-svg" role="img" aria-label="states of the run">
-      <line class="axis" x1=${x(0)} y1="22" x2=${x(trace.n - 1)} y2="22" />
-      ${loop !== null && html`<path class="loop-arc" d="M ${x(trace.n - 1)} 17 C ${x(trace.n - 1)} 2, ${x(loop)} 2, ${x(loop)} 14" /><path class="loop-head" d="M ${x(loop) - 4} 9 L ${x(loop)} 16 L ${x(loop) + 4} 9 Z" />`}
-      ${columns.map((at) => html`<g key=${at} class="moment ${at === state.step ? "current" : ""} ${loop !== null && at >= loop ? "looping" : ""}" onClick=${() => select(at)} data-at=${at}>
-        <rect class="hit" x=${at * CELL} y="0" width=${CELL} height=${total.height} />
-        <circle cx=${x(at)} cy="22" r="5" />${(at === 0 || at % 5 === 0 || at === loop) && html`<text x=${x(at)} y="33" text-anchor="middle">${at}</text>`}
-        ${rows.map((row, i) => html`<rect class="truth-${row.at[at] === "t" ? "yes" : row.at[at] === "f" ? "no" : "open"}" x=${at * CELL + 2} y=${head + i * 20 + 3} width=${CELL - 4} height="15" rx="3"><title>${row.text}: ${row.at[at] === "t" ? "true" : row.at[at] === "f" ? "false" : "not decided"} at ${at}</title></rect>`)}</g>`)}
-    </svg></div></div>`;
 }
 
 /** Why the loop is fair, and what would exclude it; each reason leads to its step. */
@@ -249,10 +203,10 @@ export function Trace() {
       <label>variable <input value=${state.variable} onInput=${(e) => set({ variable: e.target.value })} placeholder="part of a name" data-testid="variable" /></label>
       <span class="tabs" role="tablist">${[["steps", "Steps"], ["messages", "Messages"]].map(([tab, title]) => html`<button role="tab" aria-selected=${state.traceTab === tab} class=${state.traceTab === tab ? "current" : ""} onClick=${() => set({ traceTab: tab })}>${title}</button>`)}</span>
       <button onClick=${stepInto} disabled=${!trace.simulable} data-testid="step-into">Simulate from here</button>
-      <span class="menu"><button onClick=${() => exportHtml(trace)} data-testid="export-html">HTML</button><button onClick=${() => exportSvg(trace)} data-testid="export-svg">SVG</button>
+      <span class="menu"><button onClick=${() => exportHtml(trace)} data-testid="export-html">HTML</button><button onClick=${() => exportSvg(trace)} title=${state.traceTab === "messages" ? "the chart" : "the timeline"} data-testid="export-svg">SVG</button>
         ${state.traceOf && !state.traceOf.file && html`<button onClick=${() => exportItf()} title="a file that fair explain and fair replay read" data-testid="export-itf">ITF</button>`}</span>
     </div>
-    <${Timeline} trace=${trace} />
+    <${Timeline} trace=${trace} onSelect=${select} />
     <div class="columns two">
       <div class="column wide">${state.traceTab === "messages" ? html`<div class="scroll chart-place"><${Chart} trace=${trace} selected=${at} onSelect=${select} /></div>` : html`<${Steps} trace=${trace} />`}</div>
       <div class="column">

@@ -107,9 +107,10 @@ function Property({ question }) {
       <span>${number(result.states)} states</span><span>${time(result.seconds)}</span></div>`}
     ${result?.steps != null && html`<button class="evidence" disabled=${stale} onClick=${() => showTrace({ property: question.name, asked })}>
       ${result.verdict === "holds" ? "Show the witness" : "Show the counterexample"}
-      <small>${result.steps} steps${result.loop != null ? `, loop from ${result.loop}` : ""}</small></button>`}
+      <small class="below">${result.steps} steps${result.loop != null ? `, loop from ${result.loop}` : ""}</small></button>`}
     ${result?.shows?.map((shows, branch) => html`<button class="evidence" disabled=${stale}
       onClick=${() => showTrace({ property: question.name, asked, branch })}>Show a run for <code>${shows}</code></button>`)}
+    ${result?.expected && html`<p class="remark ${result.expected === result.verdict ? "" : "warning"}">${result.expected === result.verdict ? "as expected" : `expected: ${result.expected}`}</p>`}
     ${(result?.remarks ?? []).map((remark) => html`<p class="remark">${remark}</p>`)}
     ${warnings.map((warning) => html`<p class="remark warning">${warning.message}</p>`)}
   </li>`;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fairground::report::PropertyResult;
 use fairground::{
-    Budget, Error, Fairness, FairnessKind, Plan, PredicateOptions, Progress, Snapshot,
+    Budget, Error, Fairness, FairnessKind, Plan, PredicateOptions, Progress, Question, Snapshot,
     SolverChoice, SolverName, SystemProcesses, solver_maker,
 };
 use serde::Deserialize;
@@ -198,56 +198,107 @@ impl Search {
         self.tab.send(json!({ "kind": "done", "error": error }));
     }
 
-    /// One question after the other. A stopped search leaves the rest unanswered.
+    /// One notion after the other; what one exploration answers together is asked together. A stopped
+    /// search leaves the rest unanswered.
     fn answer_all(&self) -> Result<(), Error> {
-        for name in &self.questions {
-            for notion in &self.notions {
+        let project = &self.opened.project;
+        let names = self.questions.iter();
+        let questions: Vec<&Question> = names.filter_map(|name| project.question(name)).collect();
+        for notion in &self.notions {
+            let task = Task::new(self, *notion);
+            let together = task.answer_together(&questions)?;
+            for (question, known) in questions.iter().zip(together) {
+                if known {
+                    continue;
+                }
                 if self.budget.check(0, 0).is_err() {
                     return Ok(());
                 }
-                self.answer(name, *notion)?;
+                task.answer(question)?;
             }
         }
         Ok(())
     }
+}
 
-    fn answer(&self, name: &str, notion: Option<Fairness>) -> Result<(), Error> {
-        let project = &self.opened.project;
-        let asked = notion.map_or_else(|| "default".to_owned(), Fairness::name);
-        let Some(question) = project.question(name) else {
-            return Ok(());
-        };
-        self.tab
-            .send(json!({ "kind": "begin", "property": name, "asked": asked }));
+/// All questions under one notion of fairness.
+struct Task<'a> {
+    search: &'a Search,
+    asked: String,
+    plan: Plan,
+}
 
-        let mut meter = Meter {
-            tab: &self.tab,
-            property: name,
-            asked: &asked,
+impl<'a> Task<'a> {
+    fn new(search: &'a Search, notion: Option<Fairness>) -> Self {
+        Self {
+            search,
+            asked: notion.map_or_else(|| "default".to_owned(), Fairness::name),
+            plan: Plan {
+                fairness: notion,
+                budget: search.budget.clone(),
+                predicate: data_options(),
+                ..Plan::default()
+            },
+        }
+    }
+
+    /// Which questions were answered by one exploration; the time of each is that of the exploration.
+    fn answer_together(&self, questions: &[&Question]) -> Result<Vec<bool>, Error> {
+        if questions.len() < 2 {
+            return Ok(vec![false; questions.len()]);
+        }
+        let title = format!("{} properties", questions.len());
+        let mut meter = self.begin(&title);
+        let project = &self.search.opened.project;
+        let answers = project.check_together(questions, &self.plan, &mut meter)?;
+        let seconds = meter.start.elapsed().as_secs_f64();
+
+        let mut known = Vec::new();
+        for (answer, question) in answers.into_iter().zip(questions) {
+            known.push(answer.is_some());
+            if let Some(answer) = answer {
+                self.finish(question, answer, seconds);
+            }
+        }
+        Ok(known)
+    }
+
+    fn answer(&self, question: &Question) -> Result<(), Error> {
+        let mut meter = self.begin(&question.name);
+        let project = &self.search.opened.project;
+        let answer = project.check(question, &self.plan, &mut meter)?;
+        let seconds = meter.start.elapsed().as_secs_f64();
+        self.finish(question, answer, seconds);
+        Ok(())
+    }
+
+    fn begin<'m>(&'m self, title: &'m str) -> Meter<'m> {
+        let tab = &self.search.tab;
+        tab.send(json!({ "kind": "begin", "property": title, "asked": self.asked }));
+        Meter {
+            tab,
+            property: title,
+            asked: &self.asked,
             start: Instant::now(),
             last: None,
-        };
-        let plan = Plan {
-            fairness: notion,
-            budget: self.budget.clone(),
-            predicate: data_options(),
-            ..Plan::default()
-        };
-        let mut answer = project.check(question, &plan, &mut meter)?;
-        answer.result.seconds = meter.start.elapsed().as_secs_f64();
+        }
+    }
 
-        self.tab
-            .send(json!({ "kind": "result", "result": summary(&asked, &answer.result) }));
-        // What was stopped by the user is not an answer worth remembering.
+    fn finish(&self, question: &Question, mut answer: fairground::Answer, seconds: f64) {
+        answer.result.seconds = seconds;
+        let result = summary(&self.asked, &answer.result);
+        self.search
+            .tab
+            .send(json!({ "kind": "result", "result": result }));
+        // What was stopped is not an answer worth remembering.
         if answer.stopped.is_none() {
             let key = ResultKey {
-                model: self.key.clone(),
-                property: name.to_owned(),
-                asked,
+                model: self.search.key.clone(),
+                property: question.name.clone(),
+                asked: self.asked.clone(),
             };
-            self.results.keep(key, Arc::new(answer.result));
+            self.search.results.keep(key, Arc::new(answer.result));
         }
-        Ok(())
     }
 }
 
