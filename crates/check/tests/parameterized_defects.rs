@@ -145,6 +145,24 @@ fn weak_fairness_of_actions_with_parameters_is_not_weak_fairness_of_one() {
     assert_ne!(word(&abstract_answer(text, "q").outcome.verdict), "holds");
 }
 
+/// Weak fairness of an action is strong only if nothing but the action disables it: not if its own
+/// process may go away.
+#[test]
+fn weak_fairness_of_an_action_that_its_process_disables_is_weak() {
+    let text = "param N
+        var done : bool = false
+        process P(i in 0..N-1) {
+            init a
+            from a { go { done := true } -> a   away -> c }
+            from c { back -> a }
+        }
+        property q under weak: eventually done
+        ";
+    let violated = instance(text, "q", 1).map(|verdict| word(&verdict));
+    assert_eq!(violated, Some("violated"));
+    assert_ne!(word(&abstract_answer(text, "q").outcome.verdict), "holds");
+}
+
 #[test]
 fn no_initial_state_is_said() {
     let answer = answer(&defect("crash_min2"), "q");

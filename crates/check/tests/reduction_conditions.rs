@@ -553,3 +553,72 @@ fn steps_of_one_event_are_told_apart_by_fairness() {
         property p: !([]<> P.v && <>[] !P.u)";
     agree_under("annotated", text, PARTIAL_ORDER, "violated");
 }
+
+/// Two ways to the same state are one step there, and may be two after the step of another process.
+#[test]
+fn ways_that_lead_to_one_state_are_both_possible() {
+    let text = "var x, y : 0..1 = 0
+        process P { init a from a { go { x := 0 } -> b   go { x := y } -> b } from b {} }
+        process Q { init a from a { flip { y := 1 } -> b } from b {} }
+        invariant q: x == 0";
+    agree(text, PARTIAL_ORDER, "violated");
+}
+
+/// Guards are not all that decides whether a step is possible.
+#[test]
+fn choices_without_values_tell_locations_apart() {
+    let text = format!(
+        "var got : bool = false
+        var x : 0..2 = 0
+        process P {{
+            init here
+            from here  {{ move -> there   weak fair get {{ x := choose v in 1..1 where v == 2; got := true }} -> here }}
+            from there {{ weak fair get {{ x := choose v in 1..1 where v == 1; got := true }} -> there }}
+        }}
+        {SPINNING}
+        property q: eventually got"
+    );
+    agree_under("annotated", &text, PARTIAL_ORDER, "violated");
+}
+
+#[test]
+fn elements_with_several_cells_move_as_a_whole() {
+    let text = "var a : bool[3][2] = false
+        process P(i in 0..2) {
+            init first
+            from first { one { a[i][0] := true } -> next_ }
+            from next_ { two when a[i][0] { a[i][1] := true } -> third }
+            from third { three when a[i][0] && a[i][1] -> last }
+            from last  {}
+        }
+        reachable end: forall i in 0..2: P[i] @ last";
+    agree(text, SYMMETRY, "holds");
+}
+
+/// Of two that meet, either may be called the first when processes are exchanged.
+#[test]
+fn meetings_are_found_again_whoever_comes_first() {
+    for (one, other) in [("gave", "took"), ("took", "gave")] {
+        let act = |place: &str| {
+            if place == "gave" {
+                "c ! true"
+            } else {
+                "c ? (true)"
+            }
+        };
+        let text = format!(
+            "chan c[0] of bool
+            process P(i in 0..3) {{
+                init idle
+                from idle {{ give c ! true -> gave   take c ? (true) -> took }}
+                from {one} {{ again {} -> done }}
+                from {other} {{ again {} -> done }}
+                from done {{}}
+            }}
+            invariant q: !(exists i in 0..3: P[i] @ done)",
+            act(one),
+            act(other),
+        );
+        agree(&text, SYMMETRY, "violated");
+    }
+}
