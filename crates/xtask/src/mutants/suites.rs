@@ -248,6 +248,27 @@ fn end_of(status: ExitStatus) -> End {
     }
 }
 
+/// The processor time that all programs together needed that were started and have ended.
+#[cfg(unix)]
+pub fn time_of_children() -> Duration {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: all zeros is a value of `rusage`, and the call writes nothing but it.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let time = |time: libc::timeval| {
+        Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+    };
+    time(usage.ru_utime) + time(usage.ru_stime)
+}
+
+/// Not known here.
+#[cfg(not(unix))]
+pub fn time_of_children() -> Duration {
+    Duration::ZERO
+}
+
 /// Limits memory and processor time.
 #[cfg(unix)]
 fn limit_resources(command: &mut Command, time: Duration) {
