@@ -35,7 +35,7 @@ unsafe impl Sync for Executable {}
 impl Executable {
     /// Makes code callable; nothing if the processor is another one or the system does not allow
     /// it.
-    #[cfg(all(target_arch = "x86_64", unix))]
+    #[cfg(all(feature = "native", target_arch = "x86_64", unix))]
     pub(crate) fn new(code: &[u8]) -> Option<Self> {
         use libc::{MAP_ANON, MAP_FAILED, MAP_PRIVATE, PROT_EXEC, PROT_READ, PROT_WRITE};
         let len = code.len().max(1);
@@ -64,7 +64,7 @@ impl Executable {
 
     /// Makes code callable; nothing if the processor is another one or the system does not allow
     /// it.
-    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    #[cfg(not(all(feature = "native", target_arch = "x86_64", unix)))]
     pub(crate) fn new(_: &[u8]) -> Option<Self> {
         None
     }
@@ -74,7 +74,7 @@ impl Executable {
     /// # Safety
     /// The code must be what [`crate::generator`] generates, `entry` one of its entries, and the
     /// context as that entry needs it.
-    #[cfg(all(target_arch = "x86_64", unix))]
+    #[cfg(all(feature = "native", target_arch = "x86_64", unix))]
     pub(crate) unsafe fn call(&self, context: &mut Context, entry: usize) -> u64 {
         debug_assert!(entry < self.len);
         // SAFETY: the code begins with a function of this type; the rest is the caller's promise.
@@ -89,7 +89,7 @@ impl Executable {
     ///
     /// # Safety
     /// None needed.
-    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    #[cfg(not(all(feature = "native", target_arch = "x86_64", unix)))]
     pub(crate) unsafe fn call(&self, _: &mut Context, _: usize) -> u64 {
         unreachable!("no code was generated")
     }
@@ -97,7 +97,7 @@ impl Executable {
 
 impl Drop for Executable {
     fn drop(&mut self) {
-        #[cfg(all(target_arch = "x86_64", unix))]
+        #[cfg(all(feature = "native", target_arch = "x86_64", unix))]
         // SAFETY: the mapping is this object's own, and no thread runs it any more.
         unsafe {
             libc::munmap(self.start.cast(), self.len);

@@ -148,7 +148,7 @@ impl Routine {
         attempts: &mut dyn FnMut(usize, u32) -> Option<Vec<Attempt>>,
         propositions: &[u32],
     ) -> Option<Self> {
-        if !cfg!(all(target_arch = "x86_64", unix)) {
+        if !cfg!(all(feature = "native", target_arch = "x86_64", unix)) {
             return None;
         }
         Generator::generate(plan, attempts, propositions)

@@ -130,6 +130,34 @@ fn closure_of_a_component_of_a_million_nodes() {
     });
 }
 
+/// The edges of so large a component are not kept but computed each time.
+#[test]
+fn evidence_in_a_component_of_a_hundred_thousand_nodes() {
+    let n_nodes = 100_000;
+    let mut graph = ExplicitGraph::new(n_nodes as usize, 2);
+    graph.add_initial(NodeId(0));
+    for node in 0..n_nodes {
+        let mark = MarkId(u32::from(node == 7));
+        graph.add_edge(NodeId(node), 0, NodeId((node + 1) % n_nodes), &[mark]);
+    }
+    // Another step to the same node.
+    graph.add_edge(NodeId(5), 1, NodeId(6), &[MarkId(0)]);
+
+    let both = Acceptance::generalized_buchi([MarkId(0), MarkId(1)]);
+    let search = find_fair_cycle(&mut graph, &both, Closure::OnSystem, &mut silent);
+    let Ok(found) = search.result;
+    let component = found.expect("the ring");
+    let Ok(lasso) = shortest_lasso(&mut graph, &component, &both);
+    assert_eq!(lasso.cycle.len(), n_nodes as usize);
+
+    let Ok(lasso) = covering_lasso(&mut graph, &component, &both);
+    let fifth = lasso.cycle.iter().filter(|step| step.source == NodeId(5));
+    let mut taken: Vec<u32> = fifth.map(|step| step.position).collect();
+    taken.sort_unstable();
+    taken.dedup();
+    assert_eq!(taken, [0, 1]);
+}
+
 #[test]
 fn the_graph_and_the_observer_can_stop_the_search() {
     let mut rope = Rope::new(100_000, 0);
