@@ -171,6 +171,17 @@ fn everything_that_a_step_looks_at_is_read() {
             "{ let old = k; x := old }",
             "reachable end: x == 1",
         ),
+        // In the other branch, and in a loop of which it is not known how often it is executed.
+        (
+            format!("{k}var x : 0..1 = 0\n"),
+            "{ if x == 1 { skip } else { x := k } }",
+            "reachable end: x == 1",
+        ),
+        (
+            format!("{k}var x : 0..1 = 0\nvar m : 0..1 = any\n"),
+            "{ for j in 0..m { x := k } }",
+            "reachable end: x == 1",
+        ),
     ];
     for (declarations, step, question) in cases {
         let text = deciding(&declarations, step, question);
