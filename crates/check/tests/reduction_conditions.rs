@@ -633,3 +633,18 @@ fn meetings_are_found_again_whoever_comes_first() {
         agree(&text, SYMMETRY, "violated");
     }
 }
+
+/// The guard of a step that waits for a partner is evaluated although none ever comes.
+#[test]
+fn guards_that_fail_before_a_partner_comes_are_not_put_off_forever() {
+    let text = format!(
+        "event ev
+        var z : 0..1 = 0
+        var v : 0..1 = 0
+        {SPINNING}
+        process B {{ init a from a {{ go -> b }} from b {{ meet when 9 / z > 0 sync ev -> c }} from c {{}} }}
+        process C {{ init p from p {{}} from q {{ meet sync ev -> q }} }}
+        invariant q: v == 0"
+    );
+    agree(&text, PARTIAL_ORDER, "violated");
+}
