@@ -20,8 +20,8 @@ var taken : bool[N] = false
 process Philosopher(i in 0..N-1) {
     def right = (i + 1) % N
     init thinking
-    from thinking { left when !taken[i] { taken[i] := true } -> hungry }
-    from hungry { right when !taken[right] { taken[right] := true } -> eating }
+    from thinking { grab when !taken[i] { taken[i] := true } -> hungry }
+    from hungry { reach when !taken[right] { taken[right] := true } -> eating }
     from eating { put { taken[i] := false; taken[right] := false } -> thinking }
 }
 ";

@@ -36,7 +36,7 @@ await picture("studio-model.png", "elevator.fair", async ({ page, verify }) => {
   await page.getByTestId("fairness").selectOption("all");
   await page.getByTestId("verify").click();
   await page.waitForFunction(() => document.querySelectorAll('[data-testid="notions"] button').length === 18);
-});
+}, { viewport: { width: 1040, height: 600 } });
 
 await picture("studio-trace.png", "elevator.fair", async ({ page, verify }) => {
   await verify();

@@ -29,6 +29,7 @@ fn help_and_version() {
           graph        Print the state graph of a model in DOT
           ltl          Print the automaton of an LTL formula
           ws1s         Decide formulas of WS1S or M2L-Str in MONA's language
+          studio       Write, verify and explore models in the browser
           completions  Print a completion script for a shell
           man          Print the manual page
 

@@ -327,8 +327,12 @@ impl<'a> Part<'a> {
             let steps = |node: usize| self.steps[node].as_deref().unwrap_or_default();
             let is_fair = is_whole
                 .then(|| fair_components::has_fair_loop(self.model, &nodes, &steps, fairness));
+            // What is not drawn may lead back, so only a loop that is there can be told.
+            let is_fair = is_fair
+                .flatten()
+                .filter(|fair| *fair || drawing.is_complete);
             for node in nodes {
-                drawing.nodes[node].is_fair = is_fair.flatten();
+                drawing.nodes[node].is_fair = is_fair;
             }
         }
     }
