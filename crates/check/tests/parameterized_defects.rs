@@ -129,20 +129,42 @@ fn conditions_inside_of_effects_count() {
 /// An action with parameters is several actions, and weak fairness of each says nothing about all.
 #[test]
 fn weak_fairness_of_actions_with_parameters_is_not_weak_fairness_of_one() {
-    let text = "param N
-        var turn : 0..1 = 0
-        process P(i in 0..N-1) { init a from a { idle -> a } }
-        process T { init x from x { flip { turn := 1 - turn } -> x } }
-        process S {
-            init waiting
-            from waiting { pick(v in 0..1) when turn == v -> served }
-            from served  { rest -> served }
+    // Nor is that of two actions that are never both possible.
+    for pick in [
+        "pick(v in 0..1) when turn == v -> served",
+        "one when turn == 0 -> served   two when turn == 1 -> served",
+    ] {
+        for (index, some, question) in [
+            (
+                "",
+                "process P(i in 0..N-1) { init a from a { idle -> a } }",
+                "eventually S @ served",
+            ),
+            (
+                "(i in 0..N-1)",
+                "",
+                "forall p in 0..N-1: eventually S[p] @ served",
+            ),
+        ] {
+            let text = format!(
+                "param N
+                var turn : 0..1 = 0
+                {some}
+                process T {{ init x from x {{ flip {{ turn := 1 - turn }} -> x }} }}
+                process S{index} {{
+                    init waiting
+                    from waiting {{ {pick} }}
+                    from served  {{ rest -> served }}
+                }}
+                property q under weak: {question}
+                "
+            );
+            let violated = instance(&text, "q", 1).map(|verdict| word(&verdict));
+            assert_eq!(violated, Some("violated"), "{text}");
+            let proved = abstract_answer(&text, "q").outcome.verdict;
+            assert_ne!(word(&proved), "holds", "{text}");
         }
-        property q under weak: eventually S @ served
-        ";
-    let violated = instance(text, "q", 1).map(|verdict| word(&verdict));
-    assert_eq!(violated, Some("violated"));
-    assert_ne!(word(&abstract_answer(text, "q").outcome.verdict), "holds");
+    }
 }
 
 /// Weak fairness of an action is strong only if nothing but the action disables it: not if its own

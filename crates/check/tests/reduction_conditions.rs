@@ -171,6 +171,17 @@ fn everything_that_a_step_looks_at_is_read() {
             "{ let old = k; x := old }",
             "reachable end: x == 1",
         ),
+        // In the other branch, and in a loop of which it is not known how often it is executed.
+        (
+            format!("{k}var x : 0..1 = 0\n"),
+            "{ if x == 1 { skip } else { x := k } }",
+            "reachable end: x == 1",
+        ),
+        (
+            format!("{k}var x : 0..1 = 0\nvar m : 0..1 = any\n"),
+            "{ for j in 0..m { x := k } }",
+            "reachable end: x == 1",
+        ),
     ];
     for (declarations, step, question) in cases {
         let text = deciding(&declarations, step, question);
@@ -621,4 +632,19 @@ fn meetings_are_found_again_whoever_comes_first() {
         );
         agree(&text, SYMMETRY, "violated");
     }
+}
+
+/// The guard of a step that waits for a partner is evaluated although none ever comes.
+#[test]
+fn guards_that_fail_before_a_partner_comes_are_not_put_off_forever() {
+    let text = format!(
+        "event ev
+        var z : 0..1 = 0
+        var v : 0..1 = 0
+        {SPINNING}
+        process B {{ init a from a {{ go -> b }} from b {{ meet when 9 / z > 0 sync ev -> c }} from c {{}} }}
+        process C {{ init p from p {{}} from q {{ meet sync ev -> q }} }}
+        invariant q: v == 0"
+    );
+    agree(&text, PARTIAL_ORDER, "violated");
 }
