@@ -33,13 +33,13 @@ const LEAVING: &str = "process P {
     from b { weak fair go -> c }
     from c { }
 }
-process Q { tick }
+process Q { tick { skip } }
 ";
 
 /// `never` is demanded and impossible.
 const UNFAIR: &str = "var x : bool = false
 process P { fair never when x { skip } }
-process Q { tick }
+process Q { tick { skip } }
 ";
 
 fn open(text: &str, ltl: &[&str]) -> Project {

@@ -14,7 +14,7 @@ const browser = await startBrowser();
 
 /** Goes to a file in a fresh window, and keeps what is seen in the end. */
 async function picture(name, file, go, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1120, height: 660 }, colorScheme: "light", ...options });
+  const context = await browser.newContext({ viewport: { width: 1120, height: 620 }, colorScheme: "light", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(60000);
   const view = (title) => page.getByRole("navigation").getByRole("button", { name: title, exact: true }).click();
@@ -36,7 +36,7 @@ await picture("studio-model.png", "elevator.fair", async ({ page, verify }) => {
   await page.getByTestId("fairness").selectOption("all");
   await page.getByTestId("verify").click();
   await page.waitForFunction(() => document.querySelectorAll('[data-testid="notions"] button').length === 18);
-}, { viewport: { width: 1040, height: 600 } });
+}, { viewport: { width: 1040, height: 580 } });
 
 await picture("studio-trace.png", "elevator.fair", async ({ page, verify }) => {
   await verify();

@@ -213,7 +213,7 @@ fn a_stored_trace_needs_no_check() {
     assert_eq!(with_model["rows"][0]["text"], "[]<>busy");
     let other = and(
         model(),
-        json!({ "text": "process P { step }", "trace": "t.itf.json" }),
+        json!({ "text": "process P { step { skip } }", "trace": "t.itf.json" }),
     );
     assert!(again.ask("stored", &other).json()["misfit"].is_string());
 }

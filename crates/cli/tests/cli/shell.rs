@@ -50,8 +50,9 @@ fn help_and_version() {
           -V, --version
                   Print version
 
-        Exit status: 0 every property holds; 1 some property is violated; 2 the model, formula or call is
-        wrong; 3 none violated but some undecided; 101 a bug in the tool.
+        Exit status: 0 every property holds, or is as expected; 1 some property is violated, or not as
+        expected; 2 the model, formula or call is wrong; 3 none of these, but some property is undecided;
+        101 a bug in the tool.
         --- exit status 0
     "#]]);
     let called = scene.call(&["check", "--help"]);

@@ -22,6 +22,8 @@ const MAX_RANDOM: usize = 10_000;
 const MAX_STARTS: usize = 200;
 /// More possible steps than these are not listed.
 const MAX_ENABLED: usize = 500;
+/// Formulas are evaluated along ways that are not longer than this.
+const MAX_EVALUATED: usize = 5000;
 /// The name of the condition at which a walk stops.
 const BREAKPOINT: &str = "ltl-1";
 
@@ -261,6 +263,9 @@ fn loop_fairness(fairness: &LoopFairness) -> Json {
 /// The parts of every formula at the last position, and what the run says about the whole.
 fn properties(project: &Project, run: &Simulation<'_>) -> Vec<Json> {
     let mut rows = Vec::new();
+    if run.n_steps() > MAX_EVALUATED {
+        return rows;
+    }
     for question in project.questions() {
         if question.name == BREAKPOINT {
             continue;
