@@ -91,7 +91,7 @@ fn nothing_to_check() {
     let scene = Scene::with(
         "no_properties",
         "m.fair",
-        "var x : bool = false\nprocess P { go }\n",
+        "var x : bool = false\nprocess P { go { skip } }\n",
     );
     scene.check(&["check", "m.fair"], expect![[r#"
         --- stderr

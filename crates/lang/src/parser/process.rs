@@ -169,6 +169,7 @@ impl Parser<'_> {
 
     fn step(&mut self) -> Parsed<StepDecl> {
         let start = self.peek().span;
+        let n_said = self.diagnostics.len();
         let fairness = self.fairness_mark()?;
         let name = self.action_name()?;
         let mut step = StepDecl {
@@ -196,7 +197,10 @@ impl Parser<'_> {
         self.check_not_foreign(&step)?;
         self.check_step_end()?;
         step.span = start.to(self.previous_span());
-        self.check_not_stray(&step)?;
+        // What is wrong in a clause is not missing.
+        if self.diagnostics.len() == n_said {
+            self.check_not_stray(&step)?;
+        }
         Ok(step)
     }
 
