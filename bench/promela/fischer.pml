@@ -58,14 +58,14 @@ active proctype Timers() {
 
 #define wants(i) (P[i]@trying || P[i]@writing || P[i]@waiting)
 #if N == 2
-#define somebody (wants(0) || wants(1))
+#define requested (wants(0) || wants(1))
 #define inside   (P[0]@critical || P[1]@critical)
 #elif N == 3
-#define somebody (wants(0) || wants(1) || wants(2))
+#define requested (wants(0) || wants(1) || wants(2))
 #define inside   (P[0]@critical || P[1]@critical || P[2]@critical)
 #else
-#define somebody (wants(0) || wants(1) || wants(2) || wants(3))
+#define requested (wants(0) || wants(1) || wants(2) || wants(3))
 #define inside   (P[0]@critical || P[1]@critical || P[2]@critical || P[3]@critical)
 #endif
 
-ltl access { [] (somebody -> <> inside) }
+ltl access { [] (requested -> <> inside) }

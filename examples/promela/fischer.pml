@@ -18,7 +18,7 @@
 #define HOLD (D1 + 1)
 #endif
 
-byte x;                 /* 0: nobody has asked */
+byte x;                 /* 0: no process has asked */
 timer t[N], hold[N];    /* everything that takes a known time; the time to wait */
 
 active [N] proctype P() {

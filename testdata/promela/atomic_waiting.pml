@@ -1,5 +1,5 @@
 /* An atomic that waits in its middle lets others move; one that loops passes through states in which
-   nobody else can. Weak fairness counts the first and not the second. */
+   no other process can. Weak fairness counts the first and not the second. */
 bool go, busy;
 byte n;
 

@@ -1,4 +1,4 @@
-/* Hidden variables that only help inside a d_step, or that nobody reads, are not part of the state. */
+/* Hidden variables that only help inside a d_step, or that are never read, are not part of the state. */
 hidden byte scratch = 3;
 hidden byte seen[4];
 hidden int count;

@@ -1,4 +1,4 @@
-/* timeout waits until nobody else can move; it may be part of a condition. */
+/* timeout waits until no other process can move; it may be part of a condition. */
 chan lossy = [1] of { bit };
 byte lost, acks, late;
 bool quiet;

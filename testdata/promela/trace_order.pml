@@ -1,4 +1,4 @@
-/* A trace assertion that holds: requests and answers alternate, whoever else sends on other channels. */
+/* A trace assertion that holds: requests and answers alternate, whatever is sent on other channels. */
 mtype = { ask, tell, note };
 chan link = [2] of { mtype, byte };
 chan back = [1] of { mtype, byte };

@@ -1,7 +1,8 @@
-//! Sizes of the abstract systems of papers/001 with the paper's own abstract variables, against
-//! counts that were worked out independently.
+//! Sizes of the abstract systems of K. Baukus, Y. Lakhnech, K. Stahl, *Verification of parameterized
+//! protocols*, Journal of Universal Computer Science 7(2), 2001, with the paper's own abstract
+//! variables, against counts that were worked out independently.
 
-use abstraction::parameterized::{Family, Graph, Question, Request, explore};
+use abstraction::parameterized::{Family, FamilyQuestion, Graph, Request, explore};
 use base::{Budget, Source};
 
 /// The abstraction of the property with this name, by exactly the predicates that `block` names.
@@ -22,7 +23,7 @@ fn abstraction(file: &str, property: &str, block: &str) -> Graph {
     let mut questions = loaded.questions.iter();
     let asked = questions.find(|q| q.property.name == property).unwrap();
     let mut family = Family::new(template).unwrap();
-    let question = Question::new(&mut family, &asked.scope, asked.property.span).unwrap();
+    let question = FamilyQuestion::new(&mut family, &asked.scope, asked.property.span).unwrap();
     let invariants = question
         .invariants
         .iter()
@@ -113,10 +114,10 @@ fn szymanski() {
     let n_idle = graph.deadlocks.len();
     let (pairs, states, edges) = counts(&graph);
     assert_eq!((pairs, states, edges - n_idle), (1624, 162, 1128));
-    // An independent count has the same states and edges, but 2407 pairs. That is how many there are
-    // if it is also kept whether somebody is at l1; then there are 182 states. An enumeration of all
-    // arrangements of other processes agrees with the numbers here.
-    let graph = szymanski_with("somebody: exists j in 0..N-1: P[j] @ l1");
+    // An independent count has the same states and edges, but 2407 pairs. That is how many there
+    // are if it is also kept whether a process is at l1; then there are 182 states. An enumeration
+    // of all arrangements of other processes agrees with the numbers here.
+    let graph = szymanski_with("some_process: exists j in 0..N-1: P[j] @ l1");
     assert_eq!((graph.n_pairs, graph.states.len()), (2407, 182));
     let graph = szymanski_with(SZYMANSKI_INVARIANT);
     let (_, states, edges) = counts(&graph);

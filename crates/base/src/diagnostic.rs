@@ -55,7 +55,7 @@ impl Span {
         }
     }
 
-    /// The empty span at the beginning of the first text, for what was not written by anybody.
+    /// The empty span at the beginning of the first text, for what does not come from a text.
     #[must_use]
     pub fn nowhere() -> Self {
         Self::new(SourceId(0), 0, 0)

@@ -24,7 +24,7 @@ pub trait Progress {
     fn report(&mut self, snapshot: &Snapshot);
 }
 
-/// Nobody listens.
+/// Ignores every report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProgress;
 

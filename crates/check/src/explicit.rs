@@ -60,7 +60,7 @@ impl std::fmt::Display for Obstacle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unsupported(why) => f.write_str(why),
-            Self::NotConcrete => f.write_str("no run of the model is known that was found"),
+            Self::NotConcrete => f.write_str("the run that was found in the reduced system could not be turned into a run of the model"),
         }
     }
 }
@@ -109,7 +109,10 @@ pub(crate) fn check(
     let refusal = outcome.stats.refusal.map(|refusal| refusal.to_string());
     let objection = objection_to_reducing(model, question, plan).or(refusal);
     outcome.warnings.extend(objection.map(|why| {
-        let message = format!("nothing is left out for `{}`: {why}", property.name);
+        let message = format!(
+            "partial-order reduction is not used for `{}`: {why}",
+            property.name
+        );
         Diagnostic::warning("not-reduced", property.span, message)
     }));
     outcome
@@ -142,7 +145,8 @@ fn may_forget(property: &Property, plan: &Plan) -> (Differences, Vec<String>) {
     };
     match property {
         Property::CtlStar(_) | Property::MayMust(_) if wanted != Differences::default() => {
-            let remark = "all states are kept: path quantifiers are decided on the whole graph";
+            let remark =
+                "reductions are not used: path quantifiers are decided on the whole state graph";
             (Differences::default(), vec![remark.to_owned()])
         }
         _ => (wanted, Vec::new()),
@@ -296,7 +300,7 @@ impl Check<'_, '_> {
     ) {
         let obstacle = self.system.forget(allowed, atoms, conditions);
         if let Some(obstacle) = obstacle.filter(|_| has_family(self.model)) {
-            let remark = format!("no processes are interchangeable: {obstacle}");
+            let remark = format!("symmetry reduction is not used: {obstacle}");
             self.remark(remark);
         }
     }
@@ -318,7 +322,7 @@ impl Check<'_, '_> {
             symmetry: self.forget.symmetry && !is_global && !is_kept,
         };
         if self.forget.dead_variables && is_global {
-            let remark = "values that are not read again are kept: \
+            let remark = "dead-variable reduction is not used: \
                 strong global fairness is about every step of every state";
             self.remark(remark.to_owned());
         }
@@ -326,9 +330,9 @@ impl Check<'_, '_> {
             let why = if is_global {
                 "strong global fairness is about every step of every state"
             } else {
-                "under fairness the state of such a search cannot be kept"
+                "under fairness it cannot be combined with `--checkpoint`"
             };
-            self.remark(format!("interchangeable processes are told apart: {why}"));
+            self.remark(format!("symmetry reduction is not used: {why}"));
         }
         self.forget_differences(allowed, atoms, conditions);
     }
@@ -452,7 +456,7 @@ impl Check<'_, '_> {
 }
 
 fn loops_need_states() -> Obstacle {
-    let message = "a search that keeps only bits of states finds bad states, not loops; \
+    let message = "bitstate search finds bad states, not loops; \
         check this property without `--bitstate`";
     Obstacle::Unsupported(message.to_owned())
 }
@@ -469,9 +473,9 @@ fn objection_to_reducing(model: &Model, property: &Property, plan: &Plan) -> Opt
         Property::Reachable(formula) => Ltl::eventually(formula.clone()),
         Property::DeadlockFree => return None,
         Property::CtlStar(_) | Property::MayMust(_) => {
-            return Some("path quantifiers see where runs branch".to_owned());
+            return Some("partial-order reduction does not preserve branching".to_owned());
         }
-        Property::Never(_) => return Some("a claim reads every step".to_owned()),
+        Property::Never(_) => return Some("a `never` claim reads every step".to_owned()),
     };
 
     let assumptions = &model.parts().assumptions;
@@ -479,12 +483,14 @@ fn objection_to_reducing(model: &Model, property: &Property, plan: &Plan) -> Opt
         .iter()
         .any(|a| is_stutter_sensitive_assumption(model, a))
     {
-        return Some("an assumption is about steps that are not taken".to_owned());
+        return Some("an assumption is sensitive to stuttering".to_owned());
     }
     match is_stutter_sensitive(&formula, &|atom| is_step_atom(model, atom)) {
         Some(false) => None,
-        Some(true) => Some("its formula depends on steps that it does not mention".to_owned()),
-        None => Some("its formula is too large to be looked into".to_owned()),
+        Some(true) => Some("its formula is not stutter-invariant".to_owned()),
+        None => {
+            Some("its formula is too large to decide whether it is stutter-invariant".to_owned())
+        }
     }
 }
 

@@ -172,8 +172,8 @@ fn decide(
             return reduction::check(model, property, fairness, plan, progress);
         }
         (Some(route @ (Route::Ws1s | Route::MayMust)), _) => {
-            let why = "a single model is not checked for all values of a parameter, and is not a \
-                       may/must system";
+            let why = "the model is neither a family with a free parameter nor a may/must system; \
+                use the route `explicit` or `predicate`";
             let reason = UnknownReason::Unsupported(why.to_owned());
             return Outcome::unknown(route, fairness, reason);
         }

@@ -14,7 +14,7 @@
 //!   initial ones. Representatives are as far from initial states as what they stand for, because
 //!   both have the same steps, so the numbers are about the same part of the system.
 //!
-//! Soundness is no concern of this module: what a reduced search answers is as trustworthy as if the
+//! Soundness is not a concern of this module: what a reduced search answers is as trustworthy as if the
 //! reduction had been asked for (`SOUNDNESS.md`).
 
 use std::sync::{Arc, OnceLock};

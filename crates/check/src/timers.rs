@@ -297,7 +297,7 @@ impl Judge<'_> {
             outcome.remarks.push(remark);
             let is_loop = matches!(&outcome.verdict, Verdict::Violated(v) if v.kind == ViolationKind::FairLoop);
             if is_loop {
-                let remark = "time stops in this run, which is a mistake of the model";
+                let remark = "time stops in this run, which is an error in the model";
                 outcome.remarks.push(remark.to_owned());
             }
             return Ok(outcome);
@@ -310,7 +310,7 @@ impl Judge<'_> {
             "time stops in this run: abstract timers prove the property of all others".to_owned()
         } else {
             outcome.give_up(UnknownReason::AbstractionTooCoarse);
-            self.tried("the violation of the abstract model was not met")
+            self.tried("the violation of the abstract model was not found")
         };
 
         outcome.remarks.push(remark);
@@ -323,7 +323,7 @@ impl Judge<'_> {
                 match self.find_setting(Outcome::holds, progress)? {
                     Some(setting) => outcome
                         .remarks
-                        .push(format!("concrete: so it is with {setting}")),
+                        .push(format!("concrete: the same holds with {setting}")),
                     None => {
                         outcome.give_up(UnknownReason::AbstractionTooCoarse);
                         outcome
@@ -339,7 +339,7 @@ impl Judge<'_> {
                         Some(why) => why,
                         None => {
                             outcome.give_up(UnknownReason::AbstractionTooCoarse);
-                            self.tried("the violation of the abstract model was not met")
+                            self.tried("the violation of the abstract model was not found")
                         }
                     },
                 };

@@ -231,13 +231,18 @@ fn interchangeable_processes_are_told_apart_by_a_search_that_is_kept() {
         )
     };
     let memory = || Some(Arc::new(Memory::default()) as Arc<dyn Checkpoints>);
-    // Without fairness nobody needs to be told apart.
+    // Without fairness no processes need to be told apart.
     let (_, _, remarks) = decide("none", memory());
     assert!(remarks.is_empty(), "{remarks:?}");
     assert_eq!(decide("weak-process", None), ("holds", 4, vec![]));
     let (verdict, n_states, remarks) = decide("weak-process", memory());
     assert_eq!((verdict, n_states), ("holds", 8));
-    assert!(remarks.join("; ").contains("cannot be kept"), "{remarks:?}");
+    assert!(
+        remarks
+            .join("; ")
+            .contains("cannot be combined with `--checkpoint`"),
+        "{remarks:?}"
+    );
 }
 
 /// A model, a question, and what a search for the answer kept when it was stopped.

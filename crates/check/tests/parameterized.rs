@@ -319,7 +319,7 @@ fn election_by_position() {
     let text = read("election.fair");
     assert!(needs(&text, "unique").is_empty());
     assert!(needs(&text, "settled").is_empty());
-    // Nobody can go on forever, so no fairness is needed.
+    // No process can go on forever, so no fairness is needed.
     assert_eq!(needs(&text, "decided"), ["ranking P @ candidate"]);
     let impossible = ("j == i || P[j] @ follower", "j == i || P[j] @ leader");
     assert_eq!(mutant("election.fair", impossible, "decided"), Some(2));

@@ -159,7 +159,7 @@ fn interchangeable_processes_are_not_told_apart() {
     }
 }
 
-/// Whoever has the token hands it to somebody else.
+/// The process that has the token hands it to another one.
 const TOKEN: &str = "
 const N = 3
 var holder : 0..N-1 = any
@@ -228,8 +228,8 @@ process P(i in 0..N-1) {
 property all_start: eventually (forall i in 0..N-1: P[i].level != 1)
 ";
 
-/// Both processes take turns forever, and neither rests. In the quotient whoever moves is called 0:
-/// as if the other did not.
+/// Both processes take turns forever, and neither rests. In the quotient the process that moves is
+/// called 0: as if the other did not.
 const TWO_AT_ONE_PLACE: &str = "
 const N = 2
 var last : 0..N-1 = any
@@ -292,7 +292,7 @@ fn who_is_who_is_known_under_fairness() {
     }
 }
 
-/// Everybody asks again and again for one resource, and is given it if it happens to be free.
+/// Every process asks again and again for one resource, and is given it if it happens to be free.
 const RESOURCE: &str = "
 const N = 4
 var free : bool = true
@@ -339,7 +339,7 @@ fn peterson_under_fairness_needs_few_states() {
     }
 }
 
-/// Some prepare themselves, which nobody sees; others take turns.
+/// Some prepare themselves, which no proposition sees; others take turns.
 const PREPARED: &str = "
 const N = 4
 var last : 0..N-1 = any
@@ -421,8 +421,8 @@ fn values_that_are_not_read_again_are_forgotten() {
 
 #[test]
 fn ways_of_a_step_that_are_told_apart_stay_what_they_are() {
-    // Once `d` is 1, both ways of `go` lead to the same state and are one step, although nobody
-    // reads `d`.
+    // Once `d` is 1, both ways of `go` lead to the same state and are one step, although `d`
+    // is never read.
     let text = "
         event go
         var d : 0..1 = 0

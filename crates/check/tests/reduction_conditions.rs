@@ -1,10 +1,11 @@
-//! Small models, each with a verdict that would change if one condition of a reduction were dropped:
-//! what counts as read, what counts as surely written, in which order operands and statements may be
-//! put, which ranges and choices leave processes interchangeable, which code is never executed.
+//! Small models, each with a verdict that would change if one condition of a reduction were
+//! dropped: what counts as read, what counts as surely written, in which order operands and
+//! statements may be put, which ranges and choices leave processes interchangeable, which code is
+//! never executed.
 //!
 //! A wrong reduction shows if it *misses* something: what it makes up is found out when its run is
-//! made a run of the model. So every model asks for something that can be reached, or for a run-time
-//! error that can be met, only from states that a wrong reduction would not keep.
+//! made a run of the model. So every model asks for something that can be reached, or for a
+//! run-time error that can be met, only from states that a wrong reduction would not keep.
 
 use base::{Fairness, NoProgress, Source};
 use check::{Plan, Reduction, Reductions, check};
@@ -350,7 +351,7 @@ fn names_for_values_are_what_they_were() {
         "holds",
     );
 
-    // For one that may not exist, although nobody asks.
+    // For one that may not exist, although the property does not ask.
     let fine = "invariant fine: forall i in 0..1: y[i] == 0";
     only_one_goes(
         ["let o = 9 / x[i]; x[i] := 0", "x[i] := 0"],

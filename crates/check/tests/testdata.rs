@@ -124,11 +124,12 @@ impl Case {
         assert!(!rows.is_empty(), "{} expects nothing", self.name());
 
         let expectation = |(kind, verdict): (&str, &str)| {
-            let fairness = Fairness::parse(kind).unwrap_or_else(|| panic!("{kind} is no fairness"));
+            let fairness =
+                Fairness::parse(kind).unwrap_or_else(|| panic!("{kind} is not a kind of fairness"));
             let verdict = match verdict {
                 "Y" => "holds",
                 "N" => "violated",
-                other => panic!("{}: {other} is no verdict", self.name()),
+                other => panic!("{}: {other} is not a verdict", self.name()),
             };
             (fairness, verdict)
         };

@@ -216,7 +216,7 @@ fn settings_that_fail_are_searched_and_named() {
         ["concrete: the property fails with t = 4"]
     );
     assert_eq!(found[1].verdict.name(), "holds");
-    assert_eq!(found[1].remarks, ["concrete: so it is with t = 4"]);
+    assert_eq!(found[1].remarks, ["concrete: the same holds with t = 4"]);
     assert_eq!(found[2].verdict.name(), "violated");
 }
 

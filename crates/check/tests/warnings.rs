@@ -57,7 +57,7 @@ fn no_fair_run() {
     );
 }
 
-/// A violated one is no surprise: it demands a fair run, and there is none.
+/// A violated one is not a surprise: it demands a fair run, and there is none.
 #[test]
 fn no_fair_run_for_path_quantifiers() {
     let text = "process S { init a  from a { go -> b }  from b { stay { skip } } }

@@ -1,12 +1,12 @@
 //! Files that hold what a check needs to go on.
 //!
-//! A line says that it is a checkpoint, and of which format. A line of JSON says which program wrote
-//! it, which call it was and what the files of the model were; then come the states of the searches
-//! that were not done, as numbers of 64 bits, and a hash of everything before it.
+//! A line says that it is a checkpoint, and of which format. A line of JSON says which program
+//! wrote it, which call it was and what the files of the model were; then come the states of the
+//! searches that were not done, as numbers of 64 bits, and a hash of everything before it.
 //!
-//! The hash is against accidents. What a file says is data: the searches look at every number before
-//! they use it, no file is written because a checkpoint names it, and a verdict says that it rests on
-//! the checkpoint.
+//! The hash is against accidents. What a file says is data: the searches look at every number
+//! before they use it, no file is written because a checkpoint names it, and a verdict says that it
+//! rests on the checkpoint.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -33,7 +33,7 @@ const FORMAT: &str = "2";
 /// Which program writes checkpoints: searches of other versions may number states differently.
 const PROGRAM: &str = concat!("fair ", env!("CARGO_PKG_VERSION"));
 
-const NO_PANIC: &str = "nobody panics while a checkpoint is written";
+const NO_PANIC: &str = "no thread panics while a checkpoint is written";
 
 /// The call that a checkpoint continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ pub fn check_replaceable(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Puts a file in place of another at once. A call that ends while it writes must not destroy what
-/// was kept before, and must not write into a file that someone else has put there.
+/// was kept before, and must not write into a file that another program has put there.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let number = RandomState::new().build_hasher().finish();
@@ -227,7 +227,7 @@ pub fn read(path: &Path) -> anyhow::Result<(Call, Sections)> {
 
 fn parse(bytes: &[u8]) -> Result<(Call, Sections), String> {
     let rest = bytes.strip_prefix(MAGIC.as_bytes());
-    let rest = rest.ok_or("it does not begin like one")?;
+    let rest = rest.ok_or("it does not start with the signature of a checkpoint")?;
     let (format, rest) = line(rest).ok_or("it ends too early")?;
     if format != FORMAT.as_bytes() {
         let format = String::from_utf8_lossy(format);

@@ -43,5 +43,5 @@ fn listen_to_interrupts(stopper: Stopper) -> anyhow::Result<()> {
         stopper.interrupt();
         output::note("stopping; press Ctrl-C again to end at once");
     };
-    ctrlc::set_handler(handler).context("Ctrl-C cannot be listened to")
+    ctrlc::set_handler(handler).context("Ctrl-C cannot be handled")
 }

@@ -34,7 +34,7 @@ pub enum Command {
     Check(Box<CheckOptions>),
     /// Print the abstraction of a model.
     Abstract(AbstractOptions),
-    /// Go on with a check that was stopped.
+    /// Continue a check that was stopped.
     Resume(ResumeOptions),
     /// Walk through a model step by step, or at random.
     Simulate(SimulateOptions),
@@ -71,7 +71,7 @@ pub struct ModelSettings {
     /// Give a constant or parameter of the model another value. Repeatable.
     #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
     pub defines: Vec<(String, String)>,
-    /// Do not tell the values of a timer apart from K on; NAME or PROCESS.NAME. Repeatable.
+    /// Make a timer abstract: its values from K on are one value. NAME or PROCESS.NAME. Repeatable.
     #[arg(long, value_name = "NAME=K", value_parser = parse_define)]
     pub abstract_timer: Vec<(String, String)>,
 }
@@ -92,11 +92,12 @@ pub struct CheckOptions {
     /// Check this property only. Repeatable.
     #[arg(long, value_name = "NAME")]
     pub property: Vec<String>,
-    /// Check this LTL formula, and no property of the file that is not named. Repeatable.
+    /// Check this LTL formula, and of the file only the properties named with `--property`.
+    /// Repeatable.
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub ltl: Vec<String>,
-    /// Check this formula with path quantifiers, such as `A(G(req -> F ack))` or `AG EF reset`, and no
-    /// property of the file that is not named. Repeatable.
+    /// Check this CTL* formula, such as `A(G(req -> F ack))` or `AG EF reset`, and of the file only
+    /// the properties named with `--property`. Repeatable.
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub ctl: Vec<String>,
     /// How fairness is read on may/must systems. Anything but the default is unsound.
@@ -107,7 +108,7 @@ pub struct CheckOptions {
     /// else `annotated` if the model has annotations, else `none`.
     #[arg(long, value_name = "KIND", value_parser = parse_fairness)]
     pub fairness: Option<Fairness>,
-    /// How abstract timers are kept from never expiring.
+    /// How runs are excluded in which an abstract timer never expires.
     #[arg(long, value_name = "HOW", default_value = "built-in")]
     pub t_fairness: TFairness,
     /// Consider only runs that satisfy this Boolean combination of `[]<> p` and `<>[] p`. Repeatable.
@@ -120,22 +121,22 @@ pub struct CheckOptions {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
 
-    /// Leave out what cannot change the verdict, where that is sound: steps that can wait, which of
-    /// several interchangeable processes is which, values that are never read again. Without a list,
-    /// all of these. Counts are then those of the reduced system, and traces are not always shortest.
-    /// Without this option (`auto`), a search begins complete, and starts again with the reductions
-    /// that make a difference if it becomes large.
+    /// Reduce the state space without changing the verdict: partial-order reduction, symmetry
+    /// reduction, reduction by dead variables. Without a LIST, all three, each where it is sound.
+    /// Counts are then those of the reduced system, and counterexamples are not always shortest.
+    /// Default: `auto`, which explores the full state space and, if that becomes large, starts
+    /// again with the reductions that make it smaller.
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_value = "auto", default_missing_value = "all", hide_default_value = true)]
     pub reduce: Vec<ReductionName>,
-    /// Compile code that is never executed, and store variables that never change.
+    /// Do not remove commands that are never executed and variables that never change.
     #[arg(long)]
     pub all_code: bool,
-    /// Keep only a few bits of each state, in this much memory (64M if no size is given): much farther
-    /// in the same memory, but not exact. What is found is real; if nothing is found, the verdict is
-    /// unknown. For invariants, reachability and deadlocks.
+    /// Bitstate search in this much memory (default: 64M): stores a few bits per state, so it
+    /// explores more states but may miss some. A violation that it finds is real; if it finds none,
+    /// the verdict is unknown. For invariants, reachability and deadlocks.
     #[arg(long, value_name = "SIZE", num_args = 0..=1, default_missing_value = "64M", value_parser = parse_size)]
     pub bitstate: Option<u64>,
-    /// Name the actions that were taken most often.
+    /// List the actions that were taken most often.
     #[arg(long)]
     pub profile: bool,
     /// Use up to this many threads for reachability, invariants, deadlocks and fair loops. With one
@@ -145,8 +146,8 @@ pub struct CheckOptions {
     /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-    /// Keep the state of the search in this file every two minutes and when it is stopped;
-    /// `fair resume FILE` goes on from there.
+    /// Write a checkpoint to this file every two minutes and when the search is stopped;
+    /// `fair resume FILE` continues from it.
     #[arg(long, value_name = "FILE", conflicts_with = "bitstate")]
     pub checkpoint: Option<PathBuf>,
     /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`).
@@ -161,7 +162,7 @@ pub struct CheckOptions {
     /// How unbounded data is treated.
     #[command(flatten)]
     pub data: DataOptions,
-    /// Do not compare what is proved for all numbers of processes with small instances.
+    /// Do not cross-check a proof for all numbers of processes against small instances.
     #[arg(long)]
     pub no_cross_check: bool,
     /// Where progress is shown.
@@ -181,13 +182,13 @@ pub struct DataOptions {
     /// Which solver decides questions about data.
     #[arg(long, value_name = "SOLVER", default_value = "auto")]
     pub solver: SolverName,
-    /// Repeat every "impossible" of the solver with this one, and believe it only then.
+    /// Use an answer "impossible" of the solver only if this second solver confirms it.
     #[arg(long, value_name = "SOLVER")]
     pub confirm_with: Option<SolverName>,
     /// Give up after adding predicates or rankings this many times.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub max_refinements: usize,
-    /// How long the solver may think about one question, such as 500ms or 10s.
+    /// Time limit of the solver for one question, such as 500ms or 10s.
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration)]
     pub solver_timeout: Duration,
 }
@@ -208,10 +209,10 @@ pub enum SolverName {
 /// Options of `fair resume`.
 #[derive(Args, Debug)]
 pub struct ResumeOptions {
-    /// What `fair check --checkpoint` has written.
+    /// The checkpoint, a file written by `fair check --checkpoint`.
     #[arg(value_name = "FILE")]
     pub checkpoint: PathBuf,
-    /// Stop a search that stores more states than this. The limits of the first call are forgotten.
+    /// Stop a search that stores more states than this. The limits of the first call do not apply.
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
     /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
@@ -244,39 +245,39 @@ pub enum OutputFormat {
 /// Ways of making a search smaller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ReductionName {
-    /// None at first; after ten million states, those that make a difference.
+    /// None at first; after ten million states, those that make the state space smaller.
     Auto,
     /// None.
     None,
     /// All of them.
     All,
-    /// Leave out steps that can wait.
+    /// Partial-order reduction: do not explore every order of independent steps.
     PartialOrder,
-    /// Take states for one that differ in which of several interchangeable processes is which.
+    /// Symmetry reduction: identify states that differ by exchanging interchangeable processes.
     Symmetry,
-    /// Take states for one that differ in values that are never read again.
+    /// Identify states that differ only in dead variables: values that are never read again.
     DeadVariables,
 }
 
-/// How abstract timers are kept from never expiring.
+/// How runs are excluded in which an abstract timer never expires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum TFairness {
-    /// By conditions of the search.
+    /// By fairness conditions of the search.
     BuiltIn,
     /// By a premise of the formula, in the form of weak fairness.
     WeakFormula,
     /// By a premise of the formula, in the form of strong fairness.
     StrongFormula,
-    /// Not at all: spurious violations are reported, and said to be so.
+    /// Not at all: violations that are spurious for this reason are reported, with a remark.
     None,
 }
 
 /// How fairness is read on may/must systems.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Semantics {
-    /// What is possible and what is certain are told apart. Sound.
+    /// Fairness distinguishes what may happen from what must happen. Sound.
     Annotated,
-    /// As if nothing were unknown. Unsound; it exists to show the difference.
+    /// May and must are not distinguished. Unsound; it exists to show the difference.
     Naive,
 }
 
@@ -328,7 +329,7 @@ pub struct SimulateOptions {
     /// The same seed gives the same choices.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// Whose obligations are shown; as for `check`.
+    /// The fairness whose pending obligations are shown; as for `check`.
     #[arg(long, value_name = "KIND", value_parser = parse_fairness)]
     pub fairness: Option<Fairness>,
     /// Write the run to this ITF file at the end.
@@ -392,10 +393,10 @@ pub struct Ws1sOptions {
     /// The formulas (`.mona`).
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Print the minimal automaton of every formula, too.
+    /// Also print the minimal automaton of every formula.
     #[arg(long, value_name = "FORMAT")]
     pub automaton: Option<AutomatonFormat>,
-    /// Print how large the automata became and how long each phase took, too.
+    /// Also print the sizes of the automata and the time of each phase.
     #[arg(long)]
     pub statistics: bool,
     /// Stop if more memory than this is needed, such as 512M or 2GiB.
@@ -439,7 +440,7 @@ fn route_parser() -> impl TypedValueParser<Value = Route> {
     ];
     let values = routes.map(|(route, help)| PossibleValue::new(route.name()).help(help));
     PossibleValuesParser::new(values)
-        .try_map(|name| Route::parse(&name).ok_or("there is no such route"))
+        .try_map(|name| Route::parse(&name).ok_or("this is not a route"))
 }
 
 fn parse_fairness(text: &str) -> Result<Fairness, String> {

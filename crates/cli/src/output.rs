@@ -1,7 +1,7 @@
 //! Standard output and standard error.
 //!
-//! A reader that goes away (`fair check … | head`) is no error: the rest of the output is dropped
-//! and the exit status stays what it is. Any other failure to write is one.
+//! A reader that goes away (`fair check … | head`) is not an error: the rest of the output is
+//! dropped and the exit status stays what it is. Any other failure to write is one.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
@@ -71,7 +71,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes to standard error. If that is impossible, there is nobody to tell.
+/// Writes to standard error. If that is impossible, the failure cannot be reported.
 pub fn print_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -93,7 +93,7 @@ fn painted(code: &str, text: &str) -> String {
     }
 }
 
-/// Is somebody looking at standard error?
+/// Is standard error a terminal?
 pub fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }

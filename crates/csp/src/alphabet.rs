@@ -66,7 +66,7 @@ impl Machine<'_> {
 
     /// The alphabet of a process expression.
     pub(crate) fn alphabet(&mut self, proc: &Proc, env: &Env) -> Option<SetId> {
-        let mut walk = Walk {
+        let mut walk = AlphabetWalk {
             events: BTreeSet::new(),
             called: BTreeSet::new(),
             waiting: Vec::new(),
@@ -82,7 +82,7 @@ impl Machine<'_> {
         &mut self,
         process: usize,
         arguments: &[Option<i64>],
-        walk: &mut Walk,
+        walk: &mut AlphabetWalk,
     ) -> Option<()> {
         let key = (process, arguments.to_vec());
         if let Some(known) = self.alphabets.get(&key) {
@@ -113,7 +113,7 @@ impl Machine<'_> {
         self.mention(&body, &env, walk)
     }
 
-    fn mention(&mut self, proc: &Proc, env: &Env, walk: &mut Walk) -> Option<()> {
+    fn mention(&mut self, proc: &Proc, env: &Env, walk: &mut AlphabetWalk) -> Option<()> {
         match &proc.kind {
             ProcKind::Stop | ProcKind::Skip | ProcKind::Assert(_) => Some(()),
             ProcKind::Call(name, arguments) => {
@@ -207,7 +207,12 @@ impl Machine<'_> {
         Some(vec![without(env, &names)])
     }
 
-    fn mention_prefix(&mut self, prefix: &Prefix, env: &Env, walk: &mut Walk) -> Option<()> {
+    fn mention_prefix(
+        &mut self,
+        prefix: &Prefix,
+        env: &Env,
+        walk: &mut AlphabetWalk,
+    ) -> Option<()> {
         if let (Action::Event(name, arguments), None) = (&prefix.action, &prefix.program) {
             let names = self.names_of(&name.text, arguments, env, name.span)?;
             walk.events.extend(names);
@@ -227,7 +232,7 @@ impl Machine<'_> {
 }
 
 /// What is to be looked at for an alphabet.
-struct Walk {
+struct AlphabetWalk {
     events: BTreeSet<Name>,
     called: BTreeSet<(usize, Vec<Option<i64>>)>,
     waiting: Vec<(usize, Vec<Option<i64>>)>,

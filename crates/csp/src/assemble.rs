@@ -1,8 +1,8 @@
 //! From components and their structure to a model.
 //!
-//! Every event becomes an action that is called after it, whoever performs it. Events that several
-//! components must perform together become events of the model: one for each combination of
-//! partners that the alphabets allow. Joint termination is an event as well.
+//! Every event becomes an action that is called after it, whichever process performs it. Events
+//! that several components must perform together become events of the model: one for each
+//! combination of partners that the alphabets allow. Joint termination is an event as well.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -8,7 +8,7 @@ use model::{Assumption, Atom, AtomMeaning, Expr, Scope, StepPattern};
 use source::{Doubts, Question, QuestionKind};
 
 use super::assemble::{Assembled, SILENT};
-use super::ast::{AssertDecl, Claim, Formula, Ident};
+use super::ast::{AssertDecl, AssertionClaim, Formula, Ident};
 use super::lexer::Name;
 use super::scope::Ty;
 use super::term::Machine;
@@ -54,30 +54,32 @@ impl Atoms<'_, '_> {
     ) -> Option<Question> {
         self.mentioned = None;
         let property = match &decl.claim {
-            Claim::DeadlockFree => self.deadlock_free(decl.span),
-            Claim::NonTerminating => Property::DeadlockFree,
-            Claim::DivergenceFree => {
+            AssertionClaim::DeadlockFree => self.deadlock_free(decl.span),
+            AssertionClaim::NonTerminating => Property::DeadlockFree,
+            AssertionClaim::DivergenceFree => {
                 let silent = self.taken(SILENT, decl.span);
                 Property::Ltl(Ltl::always(Ltl::eventually(Ltl::not(silent))))
             }
-            Claim::Reaches(goal, _) => {
+            AssertionClaim::Reaches(goal, _) => {
                 let env = super::outside();
                 let goal_value = self.machine.condition(goal, &env)?;
                 let name = super::text_at(goal.span, self.machine.sources);
                 let atom = self.atom(name, AtomMeaning::State(goal_value), goal.span);
                 Property::Reachable(Ltl::atom(atom))
             }
-            Claim::Ltl(formula) => logic::classify(self.formula(formula)?),
+            AssertionClaim::Ltl(formula) => logic::classify(self.formula(formula)?),
             // Judged by exploring; the property is only what violations are shown as.
-            Claim::Deterministic | Claim::Refines(..) => Property::Invariant(Ltl::tt()),
+            AssertionClaim::Deterministic | AssertionClaim::Refines(..) => {
+                Property::Invariant(Ltl::tt())
+            }
         };
 
         let kind = match &decl.claim {
-            Claim::Reaches(_, Some((greatest, value))) => {
+            AssertionClaim::Reaches(_, Some((greatest, value))) => {
                 let env = super::outside();
                 let (value, ty) = self.machine.value(value, &env)?;
                 if !ty.fits(Ty::Int) {
-                    let message = "what is to be least or greatest must be a number";
+                    let message = "the expression after `min` or `max` must be a number";
                     return self.machine.error("type-mismatch", decl.span, message);
                 }
                 QuestionKind::Optimum {
@@ -85,10 +87,12 @@ impl Atoms<'_, '_> {
                     greatest: *greatest,
                 }
             }
-            Claim::Deterministic => QuestionKind::Deterministic {
+            AssertionClaim::Deterministic => QuestionKind::Deterministic {
                 silent: SILENT.to_owned(),
             },
-            Claim::DeadlockFree | Claim::NonTerminating => QuestionKind::EndStates,
+            AssertionClaim::DeadlockFree | AssertionClaim::NonTerminating => {
+                QuestionKind::EndStates
+            }
             _ => QuestionKind::Property,
         };
 

@@ -291,7 +291,7 @@ pub(crate) enum Formula {
 
 /// What is claimed of a process.
 #[derive(Clone, Debug)]
-pub(crate) enum Claim {
+pub(crate) enum AssertionClaim {
     DeadlockFree,
     NonTerminating,
     DivergenceFree,
@@ -313,7 +313,7 @@ pub(crate) struct ProcessUse {
 #[derive(Clone, Debug)]
 pub(crate) struct AssertDecl {
     pub(crate) process: ProcessUse,
-    pub(crate) claim: Claim,
+    pub(crate) claim: AssertionClaim,
     pub(crate) span: Span,
 }
 

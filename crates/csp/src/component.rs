@@ -62,6 +62,8 @@ impl Machine<'_> {
 
         let (first, origins) = self.settle(term);
         let slots_of_first = origins.len();
+
+        // The first term has constants in its slots; they are the initial values of the variables.
         for (slot, origin) in origins.iter().enumerate() {
             let Origin::Const(value) = origin else {
                 unreachable!("nothing has been received yet");
@@ -82,12 +84,17 @@ impl Machine<'_> {
             is_compound: false,
         };
 
+        // Breadth first over terms: each becomes a location, numbered in the order of its
+        // discovery, so that limits cut off what is far away.
         let mut terms = vec![(first, slots_of_first)];
         let mut location_by_term = HashMap::from([(first, 0_usize)]);
         let mut position = 0;
         while position < terms.len() {
             let (term, n_slots) = terms[position];
             component.is_compound |= self.is_compound(term);
+
+            // A location beyond the limit has a step to "exhausted" instead of its own: a run that
+            // comes here is unknown, not a deadlock.
             if position >= limits.n_locations || self.depths[term.index()] > limits.depth {
                 component.exhausted.push(position);
                 position += 1;
@@ -95,6 +102,8 @@ impl Machine<'_> {
             }
             for step in self.moves(term)?.iter() {
                 let mut step = step.clone();
+
+                // Received values are bound first, because the program of the event may read them.
                 let target = if let Label::Tick = step.label {
                     step.effect = std::mem::take(&mut step.lets);
                     self.assign_slots(&mut step, &[], n_slots);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use base::{Diagnostic, SourceId, Span};
 use model::{ArrayType, Expr, Initial, ModelParts, Scalar, Type, VarId, Variable};
 
-use super::ast::{Action, Claim, ExprRef, Formula, Proc, ProcKind, Spec};
+use super::ast::{Action, AssertionClaim, ExprRef, Formula, Proc, ProcKind, Spec};
 use super::lexer::Name;
 use super::ranges::{FULL, Ranges, join};
 use super::scope::{Scope, Ty};
@@ -20,6 +20,9 @@ pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer
         let values = ranges.vars[position].values.unwrap_or(FULL);
         let initial = var.initial.as_ref();
         let held = initial.into_iter().flatten().map(|value| (*value, *value));
+
+        // Without a declared range, the range analysis says which values can occur beside the
+        // initial ones.
         let (lo, hi) = match var.range {
             Some(range) => range,
             None => held.fold(values, join),
@@ -47,12 +50,15 @@ pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer
 
     let mut buffers = Vec::new();
     for (position, channel) in scope.channels.iter().enumerate() {
+        // Channels without a buffer synchronise and hold nothing.
         if channel.size == 0 {
             buffers.push(None);
             continue;
         }
         let lengths = &ranges.lengths[position];
         let longest = lengths.last().copied().unwrap_or(1).max(1);
+
+        // If messages have different lengths, each is stored with its length.
         let width = longest + usize::from(lengths.len() > 1);
         let values = ranges.messages[position].iter().filter_map(|m| m.values);
         let (lo, mut hi) = values.fold((0, 0), join);
@@ -136,7 +142,7 @@ pub(crate) fn mentioned(
     };
 
     for decl in &spec.assertions {
-        if let Claim::Ltl(formula) = &decl.claim {
+        if let AssertionClaim::Ltl(formula) = &decl.claim {
             add(formula);
         }
     }

@@ -93,7 +93,7 @@ impl Lexer<'_> {
                 return Some(Token { tok, span });
             }
             self.position = start + first.len_utf8();
-            let message = format!("the character `{first}` has no meaning here");
+            let message = format!("unexpected character `{first}`");
             let diagnostic = Diagnostic::error("bad-character", self.span_from(start), message);
             self.diagnostics.push(diagnostic);
         }
@@ -123,7 +123,7 @@ impl Lexer<'_> {
             None => {
                 self.position = self.text.len();
                 let span = Span::new(self.id, start, start + 2);
-                let message = "this comment has no end";
+                let message = "this comment is not closed";
                 self.diagnostics
                     .push(Diagnostic::error("open-comment", span, message));
             }
@@ -165,7 +165,7 @@ impl Lexer<'_> {
         if self.rest().starts_with('"') {
             self.position += 1;
         } else {
-            let message = "this string has no end";
+            let message = "this string is not closed";
             let diagnostic = Diagnostic::error("open-string", self.span_from(start), message);
             self.diagnostics.push(diagnostic);
         }

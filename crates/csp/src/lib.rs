@@ -47,7 +47,7 @@ use source::{
 };
 
 use assertion::Atoms;
-use ast::{Claim, Formula, ProcessUse, Spec};
+use ast::{AssertionClaim, Formula, ProcessUse, Spec};
 use component::Limits;
 use scope::Scope;
 use term::{Arg, Env, Machine, Term};
@@ -226,7 +226,7 @@ impl Reader<'_> {
         for decl in &spec.assertions {
             let own = self.root(&decl.process, scope, &mut roots);
             let other = match &decl.claim {
-                Claim::Refines(_, other) => Some(self.root(other, scope, &mut roots)?),
+                AssertionClaim::Refines(_, other) => Some(self.root(other, scope, &mut roots)?),
                 _ => None,
             };
             uses.push((own?, other));
@@ -319,6 +319,9 @@ impl Reader<'_> {
         let constant = |value: &Option<i64>| Arg::Const(value.unwrap_or(0), scope::Ty::Any);
         let arguments = root.1.iter().map(constant).collect();
         let term = machine.term(Term::Call(root.0, arguments));
+
+        // Terms can grow without end; the pool bounds how many are made, and with them how deep
+        // they are nested.
         let pool = match self.options.pool {
             0 => DEFAULT_POOL,
             pool => pool,
@@ -336,12 +339,15 @@ impl Reader<'_> {
             mentioned: None,
         };
 
+        // An assertion belongs to the system of its process; a refinement also names another.
         for (assertion, (own, other)) in asked.uses.iter().enumerate() {
             if *own == position {
                 let decl = &asked.spec.assertions[assertion];
                 let text = text_at(decl.span, &self.sources);
                 let mut question = atoms.question(decl, position, &text)?;
-                if let (Some(specification), Claim::Refines(refinement, _)) = (other, &decl.claim) {
+                if let (Some(specification), AssertionClaim::Refines(refinement, _)) =
+                    (other, &decl.claim)
+                {
                     question.kind = QuestionKind::Refines {
                         refinement: *refinement,
                         specification: *specification,
@@ -352,6 +358,8 @@ impl Reader<'_> {
             }
         }
 
+        // Formulas of the call come after the assertions: first properties, then assumptions, which
+        // hold for every question of the system.
         let mut extra = Vec::new();
         let mut assumed = None;
         atoms.mentioned = None;

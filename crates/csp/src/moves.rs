@@ -1,10 +1,10 @@
 //! What a process term can do: the operational semantics of CSP#.
 //!
-//! The rules are those of Sun, Liu, Dong and Chen (Integrating Specification and Programs for System
-//! Modeling and Verification, TASE 2009, section 3) and of PAT's manual. Where these leave something
-//! open: `case` tests and takes the first step at once, arguments of calls are evaluated when the
-//! process takes its first step, and a silent step of the right side of `interrupt` interrupts
-//! nothing yet.
+//! The rules are those of Sun, Liu, Dong and Chen (Integrating Specification and Programs for
+//! System Modeling and Verification, TASE 2009, section 3) and of PAT's manual. Where these leave
+//! something open: `case` tests and takes the first step at once, arguments of calls are evaluated
+//! when the process takes its first step, and a silent step of the right side of `interrupt`
+//! interrupts nothing yet.
 
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ pub(crate) struct Move {
     pub(crate) span: Span,
 }
 
-/// What a step is called, and with whom it is taken.
+/// What a step is called, and which partners it has.
 #[derive(Clone, Debug)]
 pub(crate) enum Label {
     /// Invisible.
@@ -43,7 +43,7 @@ pub(crate) enum Label {
     Tick,
     /// An event that others may have to join.
     Event(Name),
-    /// An event that nobody joins: it carries a program or uses a buffer.
+    /// An event without partners: it carries a program or uses a buffer.
     Alone(Name),
     /// The sending half of a handshake.
     Send(Rc<Output>),

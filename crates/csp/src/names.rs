@@ -11,7 +11,7 @@ use super::scope::Scope;
 
 /// Adds the free names of a process expression: all names except those that it binds itself.
 pub(crate) fn free_names(scope: &Scope, proc: &Proc, names: &mut BTreeSet<Name>) {
-    let mut walk = Walk { scope, names };
+    let mut walk = NameWalk { scope, names };
     walk.process(proc);
 }
 
@@ -49,12 +49,12 @@ pub(crate) fn program_names(statements: &[Stmt], names: &mut BTreeSet<Name>) {
     }
 }
 
-struct Walk<'a> {
+struct NameWalk<'a> {
     scope: &'a Scope,
     names: &'a mut BTreeSet<Name>,
 }
 
-impl Walk<'_> {
+impl NameWalk<'_> {
     fn expressions(&mut self, list: &[ExprRef]) {
         for expr in list {
             expression_names(expr, self.names);

@@ -78,7 +78,7 @@ pub(crate) fn scope(
     defines: &[(String, String)],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Scope {
-    let mut builder = Builder {
+    let mut builder = ScopeBuilder {
         scope: Scope::default(),
         declared: HashMap::new(),
         diagnostics,
@@ -99,13 +99,13 @@ pub(crate) fn scope(
     builder.scope
 }
 
-struct Builder<'a> {
+struct ScopeBuilder<'a> {
     scope: Scope,
     declared: HashMap<Name, Span>,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-impl Builder<'_> {
+impl ScopeBuilder<'_> {
     fn declare(&mut self, name: &Ident) {
         if let Some(before) = self.declared.insert(name.text.clone(), name.span) {
             let message = format!("`{}` is declared twice", name.text);
@@ -179,8 +179,9 @@ impl Builder<'_> {
             number => match number.parse::<i32>() {
                 Ok(number) => (i64::from(number), Ty::Int),
                 Err(_) => {
-                    let message =
-                        format!("`{number}` is no value for `{name}`: give a number or `true`");
+                    let message = format!(
+                        "`{number}` is not a value of `{name}`: give a number, `true` or `false`"
+                    );
                     return self.error("bad-define", span, message);
                 }
             },

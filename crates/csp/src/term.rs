@@ -402,6 +402,8 @@ impl<'a> Machine<'a> {
                 let copy = self.normal(body, env, lets)?;
                 Term::Interleave(vec![copy; n as usize])
             }
+            // These wait for a step before they are taken apart: with the values of their free
+            // names only, so that equal processes are equal terms.
             ProcKind::Assert(_)
             | ProcKind::Prefix(..)
             | ProcKind::If(..)
@@ -413,6 +415,7 @@ impl<'a> Machine<'a> {
             }
         };
 
+        // Neutral forms are normalised, so that the number of terms stays small.
         let term = match term {
             Term::Interleave(list) if list.is_empty() => Term::Skip,
             Term::Parallel(list) if list.is_empty() => Term::Skip,

@@ -14,6 +14,9 @@ use super::term::{Arg, Env, Machine};
 /// Macros nested deeper than this are taken to be recursive.
 const MAX_EXPANSION: usize = 50;
 
+/// The most values that an `xor` over a range is written out for.
+const MAX_XOR: i64 = 10_000;
+
 /// A value and its type.
 pub(crate) type Typed = (Value, Ty);
 
@@ -143,7 +146,7 @@ impl Machine<'_> {
             ExprKind::Assign(..) | ExprKind::Increment(..) => self.error(
                 "assignment",
                 expr.span,
-                "an assignment is no value; write `==` to compare",
+                "an assignment is not a value; write `==` to compare",
             ),
         }
     }
@@ -316,6 +319,8 @@ impl Machine<'_> {
         };
         let n_locals = context.locals.len();
         let result = match &index.values {
+            // The model has no quantifier for exclusive or, so an `xor` over a range is written out
+            // below.
             IndexValues::Range(lo, hi) if op != BinaryOp::Xor => {
                 let lo = self.number_in(lo, context)?;
                 let hi = self.number_in(hi, context)?;
@@ -347,7 +352,12 @@ impl Machine<'_> {
                     IndexValues::Range(lo, hi) => {
                         let first = self.constant(lo, context.env, "the end of a range")?;
                         let last = self.constant(hi, context.env, "the end of a range")?;
-                        (first..=last.min(first + 10_000)).map(Value::Int).collect()
+                        // A shorter list would be another formula.
+                        if last.saturating_sub(first) >= MAX_XOR {
+                            let message = format!("an `xor` over more than {MAX_XOR} values");
+                            return self.error("bad-size", hi.span, message);
+                        }
+                        (first..=last).map(Value::Int).collect()
                     }
                 };
                 let mut result = Value::Bool(op == BinaryOp::And);
@@ -405,7 +415,7 @@ impl Machine<'_> {
         };
 
         let Some(&channel) = self.scope.channel_by_name.get(channel) else {
-            let message = format!("`{channel}` is no channel");
+            let message = format!("`{channel}` is not a channel");
             return self.error("type-mismatch", first.span, message);
         };
         let size = self.scope.channels[channel].size;

@@ -1,7 +1,7 @@
 //! Equivalent questions in other words.
 
 use base::Fairness;
-use logic::{Claim, ClaimState};
+use logic::{ClaimState, NeverClaim};
 use logic::{CtlStar, CtlStarBuilder, Ltl, PathQuantifier, Property};
 use model::{AtomMeaning, ConditionKind, Model};
 use omega::{Acceptance, MarkId};
@@ -117,7 +117,7 @@ pub(crate) fn quantified(random: &mut Random, formula: &Ltl) -> CtlStar {
 /// A Büchi automaton of the runs that do not satisfy the formula, if the translation gives one with
 /// at most one mark. A state of the claim is a state of the automaton and whether a mark was passed
 /// on the way to it.
-fn claim(formula: &Ltl) -> Option<Claim> {
+fn claim(formula: &Ltl) -> Option<NeverClaim> {
     let automaton = logic::translate(&Ltl::not(formula.clone())).ok()?;
     let all_accept = match &automaton.acceptance {
         Acceptance::True => true,
@@ -155,5 +155,5 @@ fn claim(formula: &Ltl) -> Option<Claim> {
         }
     }
 
-    Some(Claim { states })
+    Some(NeverClaim { states })
 }

@@ -478,6 +478,7 @@ impl Printer<'_> {
             Expr::Int(value) if *value < 0 => format!("(0 - {})", value.unsigned_abs()),
             Expr::Int(value) => value.to_string(),
             Expr::Bool(value) => value.to_string(),
+            // The native language cannot write these, so such a model is not compared.
             Expr::Enum(..) | Expr::Wrap { .. } => return None,
             Expr::Read(place) => self.place(place)?,
             Expr::Bound(bound) => bound_name(*bound),

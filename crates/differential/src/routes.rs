@@ -113,6 +113,7 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
         (Kind::Mixed, mixed(random, case)),
     ];
 
+    // A bitstate search has no answer for other properties, so there would be nothing to compare.
     if is_explored(&case.property.property) {
         let bitstate = Some(*random.pick(&[8, 1 << 16]));
         plans.push((
@@ -135,6 +136,8 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
     };
 
     let mut routes: Vec<(Kind, Route)> = plans.into_iter().map(route).collect();
+
+    // Searches that are stopped somewhere and resumed must end as if they had not been stopped.
     for plan in [case.plan(), mixed(random, case)] {
         let limit = random.below(n_states as usize + 2) as u64;
         let every = 1 + random.below(4) as u32;

@@ -3,14 +3,14 @@
 use base::FairnessKind;
 use check::Outcome;
 use evidence::{Trace, Verdict, Violation};
-use report::{Cost, Question};
+use report::{Cost, ReportedQuestion};
 
 use crate::answer::{Ledger, Relation};
 use crate::{Answer, Case, Kind};
 
 /// Stores the run of an outcome, reads it, and has it judged again.
 pub(crate) fn compare(case: &Case, outcome: &Outcome, ledger: &mut Ledger) {
-    let question = Question {
+    let question = ReportedQuestion {
         sources: &case.sources,
         property: &case.property.name,
         formula: &case.property.text,

@@ -47,7 +47,8 @@ fn ask_for_huge_pages(start: *const u8, len: usize) {
         let page = 2 << 20;
         let head = start.align_offset(page);
         let whole = (len - head) / page * page;
-        // SAFETY: advice changes nothing but the size of pages, and the range lies inside the array.
+        // SAFETY: advice changes nothing but the size of pages, and the range lies inside the
+        // array.
         unsafe {
             libc::madvise(
                 start.add(head).cast_mut().cast(),
@@ -117,7 +118,7 @@ impl<T: Entry> Chunked<T> {
         match self.chunks[chunk].compare_exchange(null_mut(), new.cast(), success, failure) {
             Ok(_) => new.cast(),
             Err(existing) => {
-                // SAFETY: another thread was faster, so nobody has seen the new one.
+                // SAFETY: another thread was faster, so no thread has seen the new one.
                 drop(unsafe { Box::from_raw(new) });
                 existing
             }

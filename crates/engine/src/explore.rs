@@ -118,7 +118,7 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// Which commands were executed, by command.
     pub commands_taken: Vec<bool>,
-    /// How often an action was taken, by action. Empty if nobody counted.
+    /// How often an action was taken, by action. Empty if actions were not counted.
     pub action_counts: Vec<u64>,
     /// Which atoms of interest were true somewhere, by atom.
     pub atoms_seen: Vec<bool>,
@@ -161,11 +161,14 @@ pub fn explore(
         infinite_runs: false,
     };
 
+    // A refused reduction is not an error: the full search answers, and the statistics say why.
     let stubborn = reduce.then(|| Stubborn::new(system, &demands));
     let (stubborn, refusal) = match stubborn.transpose() {
         Ok(stubborn) => (stubborn, None),
         Err(refusal) => (None, Some(refusal)),
     };
+
+    // Everything that threads share is here; each worker has its own copy of the rest.
     let shared = Shared {
         store: StateStore::new(system.n_words()),
         parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
@@ -191,6 +194,8 @@ pub fn explore(
     };
     let workers = shared.run(&new_worker, checkpoints, progress);
     let end = shared.end.lock().expect(NO_PANIC).take();
+
+    // The run to a state is reconstructed only now, by following parents backwards.
     let found = match end {
         None | Some(End::AllMet) => Found::Nothing,
         Some(End::Stopped(reason)) => Found::Stopped(reason),

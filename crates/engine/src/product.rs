@@ -218,6 +218,8 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             stubborn,
             refusal,
         } = plan;
+
+        // Conditions are grouped by kind, so that the marks of one kind are consecutive.
         let of_kind = |kind| {
             let fits = |condition: &&Condition| condition.kind == kind;
             conditions.iter().filter(fits).cloned().collect::<Vec<_>>()
@@ -230,6 +232,8 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         .map(of_kind)
         .into();
 
+        // The layout of the mark words: fairness first, then what weak fairness adds, then the
+        // automaton. Acceptance and edges are compiled against it.
         let sections = Sections::new(&conditions);
         let weak = WeakMarks::new(system, &conditions[0], sections.control);
         let sections = sections.followed_by(&weak, automaton.n_marks);

@@ -70,8 +70,8 @@ impl System<'_> {
         Ok(())
     }
 
-    /// Lists the commands that start at each location. A sender or receiver that nobody can ever
-    /// meet is left out, as it is in the reference semantics: not even its guard is evaluated.
+    /// Lists the commands that start at each location. A sender or receiver that no process can
+    /// ever meet is left out, as it is in the reference semantics: not even its guard is evaluated.
     /// And so are commands that are never executed.
     pub(crate) fn index_by_location(&mut self) {
         let model = self.model;

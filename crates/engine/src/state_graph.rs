@@ -5,7 +5,8 @@
 //! same steps, so these are stored once for each state: 8 bytes a step.
 //!
 //! The marks of a step are not stored. They follow from the enabled set of its source and from its
-//! label, in the sections of `product.rs`: weak, enabled and taken (strong), unconditional, control.
+//! label, in the sections of `product.rs`: weak, enabled and taken (strong), unconditional,
+//! control.
 
 use base::{AtomId, Budget, Progress, Snapshot, StopReason, bits};
 use evidence::TraceStep;
@@ -49,7 +50,7 @@ struct Marks {
     enabled: Vec<u64>,
     n_subject_words: usize,
     weak: WeakMarks,
-    /// The states in which nobody has control, if that matters.
+    /// The states in which no process has control, if that matters.
     free: Vec<u64>,
 }
 
@@ -76,7 +77,7 @@ pub fn state_graph(
 ) -> Result<(Built, Stats), CompileError> {
     let letters = Letters::new(system, atoms)?;
     system.translate();
-    let mut builder = Builder::new(system, letters, conditions, atoms);
+    let mut builder = StateGraphBuilder::new(system, letters, conditions, atoms);
     let built = match builder.run(budget, progress) {
         Ok(()) => None,
         Err(Halt::Failed) => Some(Built::Failed),
@@ -101,7 +102,7 @@ impl From<Failed> for Halt {
     }
 }
 
-struct Builder<'a, 'm> {
+struct StateGraphBuilder<'a, 'm> {
     system: &'a mut System<'m>,
     evaluation: Letters,
     conditions: [Vec<Condition>; 3],
@@ -118,7 +119,7 @@ struct Builder<'a, 'm> {
     seen: Vec<u64>,
 }
 
-impl<'a, 'm> Builder<'a, 'm> {
+impl<'a, 'm> StateGraphBuilder<'a, 'm> {
     fn new(
         system: &'a mut System<'m>,
         evaluation: Letters,
@@ -435,7 +436,8 @@ impl StateGraph {
         weak + 2 * strong + unconditional + self.marks.weak.n_words_behind()
     }
 
-    /// Sets the marks of the `step`-th step of a node; `out` has [`StateGraph::n_mark_words`] words.
+    /// Sets the marks of the `step`-th step of a node; `out` has [`StateGraph::n_mark_words`]
+    /// words.
     pub fn step_marks(&self, node: u32, step: usize, out: &mut [u64]) {
         let n_words = self.marks.n_subject_words;
         if n_words == 0 {

@@ -1,11 +1,12 @@
 //! The search for a fair run among representatives of states that differ by a permutation of
 //! processes.
 //!
-//! A representative does not say who is who, but fairness asks. So an edge of the product comes with
-//! a renaming of the marks of all conditions: let q → t be a step and s the permutation that sorts t
-//! into its representative s(t). The condition on X in s(t) is the one on s⁻¹(X) in t.
-//! [`omega::find_fair_cycle_symmetric`] does the rest. The steps of the lasso that [`omega::symmetric_lasso`]
-//! makes are followed in the model, with the permutation of each, until everybody is back in place.
+//! A representative does not say who is who, but fairness asks. So an edge of the product comes
+//! with a renaming of the marks of all conditions: let q → t be a step and s the permutation that
+//! sorts t into its representative s(t). The condition on X in s(t) is the one on s⁻¹(X) in t.
+//! [`omega::find_fair_cycle_symmetric`] does the rest. The steps of the lasso that
+//! [`omega::symmetric_lasso`] makes are followed in the model, with the permutation of each, until
+//! every process is back in place.
 //!
 //! One thread, and its state cannot be kept.
 
@@ -152,8 +153,8 @@ impl<'a, 'm> Quotient<'a, 'm> {
     }
 
     /// The edges of a node, and for each step that they take its true position among the steps of
-    /// the state, those included that are left out, and the number of its renaming. An idle step has
-    /// neither.
+    /// the state, those included that are left out, and the number of its renaming. An idle step
+    /// has neither.
     fn expand(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<Vec<(u32, u32)>, Halt> {
         self.product.successors(node, out)?;
         let kept = self.product.kept_units().to_vec();

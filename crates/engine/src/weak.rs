@@ -1,18 +1,19 @@
 //! The marks of weak fairness.
 //!
-//! Weak fairness to `X` demands `Inf(v)` for a mark `v` on the steps that take `X` and on those whose
-//! source disables it. Where processes can have control ([`model::ModelParts::control`]), states with
-//! control are only passed through, and what they disable does not count: `v` is then on the steps
-//! that take `X` and on those whose source is *free* (nobody has control) and disables it. A run that
-//! is from some point on never free is judged as if there were no control. With marks `w` on the
-//! steps that take `X` or whose source disables it, free or not, and `f` on the steps from free
-//! states, the acceptance is
+//! Weak fairness to `X` demands `Inf(v)` for a mark `v` on the steps that take `X` and on those
+//! whose source disables it. Where processes can have control ([`model::ModelParts::control`]),
+//! states with control are only passed through, and what they disable does not count: `v` is then
+//! on the steps that take `X` and on those whose source is *free* (no process has control) and
+//! disables it. A run that is from some point on never free is judged as if there were no control.
+//! With marks `w` on the steps that take `X` or whose source disables it, free or not, and `f` on
+//! the steps from free states, the acceptance is
 //!
 //! ```text
 //! (Inf(v) for all X)  or  (Fin(f) and Inf(w) for all X)
 //! ```
 //!
-//! which is the conjunction over all `X` of `Inf(v) or (Fin(f) and Inf(w))`, because `v` implies `w`.
+//! which is the conjunction over all `X` of `Inf(v) or (Fin(f) and Inf(w))`, because `v` implies
+//! `w`.
 //!
 //! Abstract timers count as enabled by their values, in every state.
 
@@ -61,13 +62,13 @@ impl WeakMarks {
         }
     }
 
-    /// Does it matter whether somebody has control?
+    /// Does it matter whether a process has control?
     pub(crate) fn needs_control(&self) -> bool {
         self.timers.is_some()
     }
 
     /// Sets the marks of a step: what its source enables, whose subjects take part, and whether
-    /// nobody has control in the source.
+    /// no process has control in the source.
     pub(crate) fn set(&self, marks: &mut [u64], enabled: &[u64], subjects: &[u64], is_free: bool) {
         let Some(timers) = &self.timers else {
             for word in 0..bits::words_for(self.n_conditions) {

@@ -138,7 +138,7 @@ fn control_lasts_until_it_cannot_be_used() {
     assert_eq!(
         runs(&model, 4),
         [
-            // Between `a` and `b` nobody else moves; behind `b` the process is blocked.
+            // Between `a` and `b` no other process moves; behind `b` the process is blocked.
             "P.a:0:0 P.b:0:-1 Q.c:5:-1 P.blocked:5:-1",
             "Q.c:5:-1 P.a:5:0 P.b:5:0 P.blocked:5:-1",
         ]
@@ -190,7 +190,8 @@ fn loops_compute_with_names_of_their_own() {
     );
 }
 
-/// The only step of a model with this effect, by both step relations: the value of `x`, or the error.
+/// The only step of a model with this effect, by both step relations: the value of `x`, or the
+/// error.
 fn outcome(effect: Vec<Stmt>) -> Result<i64, ErrorKind> {
     let model = model(vec![("P", vec![step("go", 0, 1, effect)])]);
     let initial = model.initial_states().expect("no error").remove(0);

@@ -4,7 +4,7 @@
 //! lasso. The path formula may mention quantified formulas in turn; at each position of the lasso
 //! they are shown by branches of their own. So the evidence is a tree, stored flat: a branch that
 //! several positions need is there once. That `E ψ` is false somewhere is a statement about all runs,
-//! and no run shows it: such facts are [`Claim`]s that rest on the completeness of the search.
+//! and no run shows it: such facts are [`QuantifierClaim`]s that rest on the completeness of the search.
 //!
 //! The judge checks everything that runs can show, from definitions: the steps of the
 //! model, fairness by looking at loops, path formulas by [`logic::holds_on_lasso`] with the values of
@@ -29,7 +29,7 @@ pub struct Branching {
     /// What runs show. Those that start in `root` first.
     pub branches: Vec<Branch>,
     /// What rests on the completeness of the search.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<QuantifierClaim>,
 }
 
 /// A run that shows that a quantified formula `E ψ` is true or `A ψ` is false at its start.
@@ -45,7 +45,7 @@ pub struct Branch {
 
 /// What the search found out about a quantified formula at a position, without a run to show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Claim {
+pub struct QuantifierClaim {
     /// The number of the quantified formula.
     pub quantified: usize,
     /// The state at the position.

@@ -1,10 +1,10 @@
 //! Runs that never return to a state: a stem, and rounds that are alike but for their numbers.
 //!
-//! That a loop with growing data goes on forever is proved by whoever claims it. What can be seen
-//! without that proof is judged here, on the reference semantics: the rounds that are shown happen,
-//! and so do [`N_ROUNDS`] altogether; in all of them the same steps are taken, the same atoms hold
-//! at the same positions, and every condition of fairness is met. If that is so forever, the run
-//! spells the lasso of one round; on that lasso the property is evaluated.
+//! That a loop with growing data goes on forever is proved by the route that claims it. What can be
+//! seen without that proof is judged here, on the reference semantics: the rounds that are shown
+//! happen, and so do [`N_ROUNDS`] altogether; in all of them the same steps are taken, the same
+//! atoms hold at the same positions, and every condition of fairness is met. If that is so forever,
+//! the run spells the lasso of one round; on that lasso the property is evaluated.
 
 use base::{Fairness, FairnessKind};
 use model::{Assumption, ErrorKind, Model, State, Successor};
@@ -43,8 +43,8 @@ struct Alike<'a> {
     endless: &'a Endless,
 }
 
-/// Is the run one that violates the property if it goes on as it does? Why its rounds are fair then;
-/// positions are those of the first round.
+/// Is the run one that violates the property if it goes on as it does? Why its rounds are fair
+/// then; positions are those of the first round.
 pub(crate) fn judge_endless(
     judge: &Judge<'_>,
     trace: &Trace,

@@ -164,7 +164,7 @@ impl fmt::Display for Invalid {
             }
             Self::StateReturns { at } => write!(f, "state {at} has been visited before"),
             Self::PropertyHolds => write!(f, "the trace satisfies the property"),
-            Self::NotReached => write!(f, "the last state is not what is to be reached"),
+            Self::NotReached => write!(f, "the last state does not satisfy the goal"),
             Self::NotDeadlocked => write!(f, "the last state has steps"),
             Self::OtherError { found: None } => {
                 write!(f, "the last state has no run-time error")

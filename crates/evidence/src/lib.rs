@@ -43,7 +43,7 @@ mod verdict;
 mod view;
 mod word;
 
-pub use branching::{Branch, Branching, Claim};
+pub use branching::{Branch, Branching, QuantifierClaim};
 pub use diff::{Change, changes};
 pub use endless::Endless;
 pub use explain::{

@@ -1,7 +1,7 @@
 //! The judge of lassos: does the loop break the property, is it fair, and what would exclude it?
 
 use base::FairnessKind;
-use logic::{Claim, Ltl, Property};
+use logic::{Ltl, NeverClaim, Property};
 use model::State;
 use rustc_hash::FxHashSet;
 
@@ -15,7 +15,7 @@ pub(crate) enum Bad {
     /// Those that do not satisfy the formula.
     Not(Ltl),
     /// Those that the claim accepts.
-    Accepted(Claim),
+    Accepted(NeverClaim),
 }
 
 impl Bad {

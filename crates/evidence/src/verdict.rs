@@ -73,9 +73,9 @@ impl UnknownReason {
     pub fn details(&self) -> Option<&str> {
         match self {
             Self::Unsupported(why) => Some(why),
-            Self::Exhausted => Some(
-                "more processes come into being, or processes grow larger, than is provided for",
-            ),
+            Self::Exhausted => {
+                Some("the model creates more processes, or larger ones, than the bound allows")
+            }
             Self::Stopped(_)
             | Self::AbstractionTooCoarse
             | Self::SolverGaveUp

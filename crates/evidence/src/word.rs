@@ -5,7 +5,7 @@
 //! these apart, so the loop is written out twice and the second copy is the loop of the word.
 
 use base::AtomId;
-use logic::{Claim, Ltl};
+use logic::{Ltl, NeverClaim};
 use model::{Assumption, CommandId, RunTimeError};
 use rustc_hash::FxHashMap;
 
@@ -117,7 +117,7 @@ impl Word {
     }
 
     /// Does the claim accept the infinite word?
-    pub(crate) fn is_accepted(&self, claim: &Claim) -> bool {
+    pub(crate) fn is_accepted(&self, claim: &NeverClaim) -> bool {
         let loop_start = self.loop_start.expect("the run is infinite");
         let letter = |position: usize, atom: AtomId| self.holds(position, atom);
         claim.accepts_lasso(self.letter_at.len(), loop_start, &letter)

@@ -3,7 +3,7 @@
 mod micro;
 
 use base::{Fairness, FairnessKind};
-use evidence::{Branch, Branching, Claim, Invalid, validate_branching};
+use evidence::{Branch, Branching, Invalid, QuantifierClaim, validate_branching};
 use logic::{CtlStar, CtlStarBuilder, Ltl, PathQuantifier};
 use micro::{at, fairness, parts, walk};
 use model::Model;
@@ -68,7 +68,7 @@ fn right_evidence_is_accepted() {
 fn a_claim_can_stand_for_a_branch() {
     let replace = |evidence: &mut Branching| {
         let branch = evidence.branches.remove(2);
-        evidence.claims.push(Claim {
+        evidence.claims.push(QuantifierClaim {
             quantified: branch.quantified,
             state: branch.trace.states[0].clone(),
             entry: branch.entry,

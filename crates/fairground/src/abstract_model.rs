@@ -65,7 +65,7 @@ impl Project {
         let format = match format {
             AbstractionFormat::Ws1s => {
                 return Err(Error::Call(format!(
-                    "`{file}` has no free parameter, so it is no family of processes"
+                    "`{file}` does not have a free parameter, so it is not a family of processes"
                 )));
             }
             AbstractionFormat::Native => TextFormat::Native,

@@ -157,7 +157,7 @@ pub(crate) fn result(
     property: &NamedProperty,
     outcome: &Outcome,
 ) -> PropertyResult {
-    let question = report::Question {
+    let question = report::ReportedQuestion {
         sources,
         property: &property.name,
         formula: &property.text,

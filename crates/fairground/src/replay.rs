@@ -90,7 +90,7 @@ fn judge(model: &Model, question: Option<&Question>, meta: &TraceMeta, trace: Tr
     let Some(fairness) = Fairness::parse(fairness) else {
         return Judgement::Unjudged(format!("there is no fairness `{fairness}`"));
     };
-    let claim = Claim {
+    let claim = TraceClaim {
         model,
         question,
         fairness,
@@ -99,13 +99,13 @@ fn judge(model: &Model, question: Option<&Question>, meta: &TraceMeta, trace: Tr
 }
 
 /// What a trace claims to show.
-struct Claim<'a> {
+struct TraceClaim<'a> {
     model: &'a Model,
     question: &'a Question,
     fairness: Fairness,
 }
 
-impl Claim<'_> {
+impl TraceClaim<'_> {
     fn judge(&self, meta: &TraceMeta, trace: Trace) -> Judgement {
         let kind = match meta.kind.as_deref() {
             Some("witness") => return self.judge_witness(&trace),

@@ -214,7 +214,7 @@ pub(crate) struct StepDecl {
     pub(crate) span: Span,
 }
 
-/// With whom a step is taken.
+/// Which partners a step has.
 #[derive(Debug)]
 pub(crate) enum Communication {
     /// `sync go(e)`.
@@ -314,7 +314,7 @@ pub(crate) enum TypeKind {
 
 /// What is asked.
 #[derive(Debug)]
-pub(crate) enum Question {
+pub(crate) enum PropertyBody {
     /// A formula for all fair runs.
     Holds(Expr),
     /// A formula for all reachable positions.
@@ -330,7 +330,7 @@ pub(crate) enum Question {
 pub(crate) struct PropertyDecl {
     pub(crate) name: Ident,
     pub(crate) fairness: Option<Fairness>,
-    pub(crate) question: Question,
+    pub(crate) question: PropertyBody,
     /// The verdict that the author expects.
     pub(crate) expected: Option<Expected>,
 }
@@ -380,7 +380,8 @@ pub(crate) enum ExprKind {
     /// `P[i] @ {a, b}`; without a process, the one that it is written in.
     At(Option<Box<Expr>>, Vec<Ident>),
     Unary(UnaryOp, Box<Expr>),
-    /// `A G p`, `E F p`. What is written `A(…)`, `A[…]` is a call or an index until names are known.
+    /// `A G p`, `E F p`. What is written `A(…)`, `A[…]` is a call or an index until names are
+    /// known.
     Path(PathQuantifier, Box<Expr>),
     /// Two operands of an operator that does not associate to the left.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),

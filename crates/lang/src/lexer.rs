@@ -1,4 +1,4 @@
-//! From text to tokens. Never fails: what is no token is reported and skipped.
+//! From text to tokens. Never fails: what is not a token is reported and skipped.
 
 use base::{Diagnostic, SourceId, Span};
 
@@ -85,8 +85,12 @@ impl<'a> Lexer<'a> {
                     || {
                         let span = Span::new(self.source, self.offset, self.offset + 2);
                         diagnostics.push(
-                            Diagnostic::error("unclosed-comment", span, "this comment never ends")
-                                .help("close it with `*/`"),
+                            Diagnostic::error(
+                                "unclosed-comment",
+                                span,
+                                "this comment is not closed",
+                            )
+                            .help("close it with `*/`"),
                         );
                         rest.len()
                     },
@@ -119,7 +123,7 @@ impl<'a> Lexer<'a> {
         } else {
             let length = length_while(is_foreign).max(first.len_utf8());
             let span = Span::new(self.source, self.offset, self.offset + length);
-            let message = format!("`{first}` does not belong to the language");
+            let message = format!("unexpected character `{first}`");
             diagnostics.push(Diagnostic::error("unknown-character", span, message));
             self.offset += length;
         }

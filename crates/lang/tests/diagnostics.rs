@@ -34,7 +34,7 @@ var x : bool
 }
 var y : bool = 3",
         &expect![[r#"
-            syntax 2:1 this `}` closes nothing that is open
+            syntax 2:1 this `}` does not close anything
         "#]],
     );
 }
@@ -270,9 +270,9 @@ fn unknown_fairness() {
 fairness wek
 property p under super: true",
         &expect![[r#"
-            unknown-fairness 1:10 `wek` is no kind of fairness
+            unknown-fairness 1:10 `wek` is not a kind of fairness
                 help: the kinds are `none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
-            unknown-fairness 2:18 `super` is no kind of fairness
+            unknown-fairness 2:18 `super` is not a kind of fairness
                 help: the kinds are `none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
         "#]],
     );
@@ -295,7 +295,7 @@ fn unclosed_comment() {
         "\
 var x : bool /* never",
         &expect![[r#"
-            unclosed-comment 1:14 this comment never ends
+            unclosed-comment 1:14 this comment is not closed
                 help: close it with `*/`
         "#]],
     );
@@ -307,7 +307,7 @@ fn foreign_character() {
         "\
 var x § : bool",
         &expect![[r#"
-            unknown-character 1:7 `§` does not belong to the language
+            unknown-character 1:7 unexpected character `§`
         "#]],
     );
 }
@@ -583,10 +583,10 @@ chan r of bool[2]",
             missing-index 8:7 `l` is an array of channels
                 help: say which one is meant: `l[i]`
             not-an-array 9:7 `c` is a single channel and has no index
-            not-a-channel 10:7 this is no channel
+            not-a-channel 10:7 this is not a channel
             unknown-name 11:7 `cc` is not declared
                 help: did you mean `c`?
-            not-a-channel 13:24 this is no channel
+            not-a-channel 13:24 this is not a channel
         "#]],
     );
 }
@@ -664,7 +664,7 @@ property s: always k(1)",
             recursive-definition 3:5 the definition `h` needs itself
             wrong-arguments 5:20 `f` takes 1 argument(s), 2 given
             type-mismatch 1:12 expected an integer, found a Boolean
-            not-callable 7:20 this is no definition, so it takes no arguments
+            not-callable 7:20 this is not a definition, so it does not take arguments
             unknown-name 8:20 `k` is not declared
                 help: did you mean `f`?
         "#]],
@@ -691,7 +691,7 @@ init <> x",
             step-proposition 5:14 a step can only be spoken of in properties and assumptions
             temporal-operator 10:6 a temporal operator cannot stand inside an expression of the state
                 help: temporal operators belong into properties and assumptions, below `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers only
-            temporal-operator 7:14 temporal operators make no sense here
+            temporal-operator 7:14 temporal operators cannot stand here
                 help: write `property name: formula` for a temporal formula
             temporal-operator 8:20 temporal operators and steps cannot stand here
                 help: they can be combined by `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers only
@@ -729,7 +729,7 @@ process P(i in 0..1) {
             type-mismatch 9:15 expected a Boolean, found an integer
                 help: compare it, for example with `== 1`
             type-mismatch 10:15 expected an integer, but a Boolean is chosen
-            choose 11:22 only from a bounded type of single values can be chosen
+            choose 11:22 `choose` needs a bounded type of single values
                 help: write `choose lo..hi`, `choose bool` or the name of an enumeration
             not-scalar 12:15 `choose` picks a single value, not an array or record
             not-assignable 13:21 only variables can be assigned to
@@ -889,7 +889,7 @@ process P {
             missing-brace 7:16 expected `}`, found `->`
                 help: close the effect with `}`
                 help: an implication in an effect needs parentheses
-            syntax 8:1 this `}` closes nothing that is open
+            syntax 8:1 this `}` does not close anything
         "#]],
     );
 }
@@ -906,11 +906,11 @@ assume A([]<> p)
 init EX(p)",
         &expect![[r#"
             unknown-name 6:6 `EX` is not declared
-            path-quantifier 5:8 path quantifiers make no sense here
+            path-quantifier 5:8 path quantifiers cannot stand here
                 help: write `property name: formula` for a formula with path quantifiers
             no-state-formula 3:17 a temporal operator stands outside the path quantifiers
                 help: write `A(…)` for all fair runs or `E(…)` for some fair run around it
-            path-quantifier 4:16 path quantifiers make no sense here
+            path-quantifier 4:16 path quantifiers cannot stand here
                 help: write `property name: formula` for a formula with path quantifiers
         "#]],
     );

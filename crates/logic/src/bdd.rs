@@ -1,7 +1,7 @@
 //! Reduced ordered binary decision diagrams over the atoms of one formula.
 //!
-//! Guards of edges are kept as diagrams while an automaton is built and reduced, so that sixty atoms
-//! cost sixty variables and never 2^60 letters; only at the end are they written as cubes.
+//! Guards of edges are kept as diagrams while an automaton is built and reduced, so that sixty
+//! atoms cost sixty variables and never 2^60 letters; only at the end are they written as cubes.
 //!
 //! - Bryant: *Graph-Based Algorithms for Boolean Function Manipulation*, IEEE ToC 35(8), 1986,
 //!   section 4, <https://doi.org/10.1109/TC.1986.1676819>.
@@ -9,7 +9,8 @@
 //!   SASIMI 1992; our [`Bdds::cubes`] follows his ISOP procedure.
 //!
 //! A diagram that outgrows the limit turns into nonsense and [`Bdds::overflowed`] says so from then
-//! on. This keeps the operations free of error handling; whoever hands out a result asks first.
+//! on. This keeps the operations free of error handling; the function that hands out a result asks
+//! first.
 
 use base::AtomId;
 use omega::Cube;

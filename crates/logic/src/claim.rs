@@ -8,7 +8,7 @@ use omega::{Acceptance, Automaton, Cube, Edge, MarkId, StateId};
 /// A Büchi automaton that accepts bad runs. It reads one letter for each position of a run; where no
 /// edge reads the letter, it gives the run up.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Claim {
+pub struct NeverClaim {
     /// The states; reading starts in the first. Invariant: there is one.
     pub states: Vec<ClaimState>,
 }
@@ -22,7 +22,7 @@ pub struct ClaimState {
     pub edges: Vec<(Cube, usize)>,
 }
 
-impl Claim {
+impl NeverClaim {
     /// The atoms that occur, in ascending order.
     #[must_use]
     pub fn atoms(&self) -> Vec<AtomId> {
@@ -104,10 +104,10 @@ mod tests {
     use super::*;
 
     /// Bad: from some point on, atom 0 never holds again.
-    fn finally_never() -> Claim {
+    fn finally_never() -> NeverClaim {
         let any = Cube::default();
         let not = Cube::new([(AtomId(0), false)]).expect("one literal");
-        Claim {
+        NeverClaim {
             states: vec![
                 ClaimState {
                     accepting: false,

@@ -113,7 +113,7 @@ impl CtlStarBuilder {
     }
 }
 
-/// Why a formula is no state formula of CTL*.
+/// Why a formula is not a state formula of CTL*.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoStateFormula {
     /// A temporal operator is not under a path quantifier.

@@ -14,7 +14,7 @@ pub struct Display<'a> {
 
 impl Ltl {
     /// Prints with the fewest parentheses, except that binary temporal operators and equivalences
-    /// inside each other always get them: hardly anybody knows how `a U b W c` associates.
+    /// inside each other always get them: few readers know how `a U b W c` associates.
     ///
     /// Names are printed as they are; [`crate::atom_text`] quotes those that need it.
     #[must_use]

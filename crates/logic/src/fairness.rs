@@ -19,7 +19,7 @@ use crate::bdd::{Bdd, Bdds};
 ///
 /// Invariant: [`is_fairness`] holds for `fairness`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Part {
+pub(crate) struct FairConjunction {
     pub(crate) rest: FormId,
     pub(crate) fairness: FormId,
 }
@@ -28,15 +28,15 @@ pub(crate) struct Part {
 const MAX_PARTS: usize = 16;
 
 /// The formula as one conjunction: only what is outermost becomes acceptance.
-pub(crate) fn whole(arena: &mut Arena, formula: FormId) -> Part {
+pub(crate) fn whole(arena: &mut Arena, formula: FormId) -> FairConjunction {
     if is_fairness(arena, formula) {
-        return Part {
+        return FairConjunction {
             rest: FormId::TRUE,
             fairness: formula,
         };
     }
     let Form::And(parts) = arena.form(formula).clone() else {
-        return Part {
+        return FairConjunction {
             rest: formula,
             fairness: FormId::TRUE,
         };
@@ -44,14 +44,14 @@ pub(crate) fn whole(arena: &mut Arena, formula: FormId) -> Part {
     let (fair, rest): (Vec<_>, Vec<_>) = parts
         .into_iter()
         .partition(|&part| is_fairness(arena, part));
-    Part {
+    FairConjunction {
         rest: arena.and(rest),
         fairness: arena.and(fair),
     }
 }
 
 /// The formula as a disjunction of conjunctions, as far as that separates fairness from the rest.
-pub(crate) fn parts(arena: &mut Arena, formula: FormId) -> Vec<Part> {
+pub(crate) fn parts(arena: &mut Arena, formula: FormId) -> Vec<FairConjunction> {
     if is_fairness(arena, formula) || !mentions_fairness(arena, formula) {
         return vec![whole(arena, formula)];
     }
@@ -78,7 +78,7 @@ pub(crate) fn parts(arena: &mut Arena, formula: FormId) -> Vec<Part> {
             joined(arena, all)
         }
         Form::And(conjuncts) => {
-            let mut all = vec![Part {
+            let mut all = vec![FairConjunction {
                 rest: FormId::TRUE,
                 fairness: FormId::TRUE,
             }];
@@ -97,11 +97,15 @@ pub(crate) fn parts(arena: &mut Arena, formula: FormId) -> Vec<Part> {
     }
 }
 
-fn product(arena: &mut Arena, left: &[Part], right: &[Part]) -> Vec<Part> {
+fn product(
+    arena: &mut Arena,
+    left: &[FairConjunction],
+    right: &[FairConjunction],
+) -> Vec<FairConjunction> {
     let mut all = Vec::new();
     for a in left {
         for b in right {
-            all.push(Part {
+            all.push(FairConjunction {
                 rest: arena.and(vec![a.rest, b.rest]),
                 fairness: arena.and(vec![a.fairness, b.fairness]),
             });
@@ -111,8 +115,8 @@ fn product(arena: &mut Arena, left: &[Part], right: &[Part]) -> Vec<Part> {
 }
 
 /// Joins the disjuncts that have the same fairness or the same rest, and drops the empty ones.
-fn joined(arena: &mut Arena, parts: Vec<Part>) -> Vec<Part> {
-    let mut kept: Vec<Part> = Vec::new();
+fn joined(arena: &mut Arena, parts: Vec<FairConjunction>) -> Vec<FairConjunction> {
+    let mut kept: Vec<FairConjunction> = Vec::new();
     for part in parts {
         if part.rest == FormId::FALSE || part.fairness == FormId::FALSE {
             continue;

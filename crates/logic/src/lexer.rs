@@ -289,7 +289,7 @@ fn bad_length(text: &str) -> usize {
 fn bad(text: &str, span: Span) -> Diagnostic {
     let first = text.chars().next().unwrap_or(' ');
     let shown: String = text.chars().take(20).collect();
-    let message = format!("`{}` means nothing in a formula", shown.escape_debug());
+    let message = format!("`{}` cannot stand in a formula", shown.escape_debug());
     let error = Diagnostic::error("bad-character", span, message);
     match first {
         '=' | '<' | '>' | '+' | '-' | '*' | '/' | '0'..='9' => {

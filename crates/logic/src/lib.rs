@@ -46,7 +46,7 @@ mod tableau;
 mod tgba;
 mod translate;
 
-pub use claim::{Claim, ClaimState};
+pub use claim::{ClaimState, NeverClaim};
 pub use ctl_star::{CtlStar, CtlStarBuilder, NoStateFormula, PathQuantifier, Quantified};
 pub use display::Display;
 pub use lasso::holds_on_lasso;

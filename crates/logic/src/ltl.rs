@@ -1,7 +1,7 @@
 //! Formulas of linear temporal logic.
 //!
-//! A formula is a handle to an immutable node: cloning is cheap and subformulas are shared. Whoever
-//! builds formulas from text may build deep ones, so nothing in this file recurses over a formula;
+//! A formula is a handle to an immutable node: cloning is cheap and subformulas are shared.
+//! Formulas from text may be deep, so nothing in this file recurses over a formula;
 //! even dropping one is a loop.
 
 use std::collections::BTreeSet;

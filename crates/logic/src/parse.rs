@@ -100,7 +100,7 @@ impl Parser<'_> {
         let formula = self.formula(1);
         while *self.peek() != Token::End {
             if *self.peek() == Token::Close {
-                let message = "this `)` closes nothing";
+                let message = "this `)` does not close anything";
                 self.error("unmatched-parenthesis", message, None);
                 self.advance();
             }

@@ -4,7 +4,7 @@ use base::{Fairness, Span};
 use omega::Prop;
 use rustc_hash::FxHashMap;
 
-use crate::claim::Claim;
+use crate::claim::NeverClaim;
 use crate::ctl_star::CtlStar;
 use crate::ltl::{Ltl, Op};
 
@@ -22,7 +22,7 @@ pub enum Property {
     /// Every initial state satisfies the formula; path quantifiers range over fair runs.
     CtlStar(CtlStar),
     /// No fair run is accepted by the claim.
-    Never(Claim),
+    Never(NeverClaim),
     /// Every initial state of a may/must system satisfies the formula.
     MayMust(MayMustProperty),
 }

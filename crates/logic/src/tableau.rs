@@ -1,19 +1,19 @@
 //! From a formula to a transition-based generalized Büchi automaton.
 //!
-//! The construction of Couvreur, *On-the-Fly Verification of Linear Temporal Logic*, FM 1999, section
-//! 3, <https://doi.org/10.1007/3-540-48119-2_16>: a state is a set of formulas that must hold from here
-//! on; expanding `a U b` gives "`b` now" or "`a` now, and again `a U b` at the next position, with the
-//! promise that `b` comes". An edge lacks the mark of `b` iff it makes that promise.
+//! The construction of Couvreur, *On-the-Fly Verification of Linear Temporal Logic*, FM 1999,
+//! section 3, <https://doi.org/10.1007/3-540-48119-2_16>: a state is a set of formulas that must hold from here
+//! on; expanding `a U b` gives "`b` now" or "`a` now, and again `a U b` at the next position, with
+//! the promise that `b` comes". An edge lacks the mark of `b` iff it makes that promise.
 //!
 //! Deviations:
 //! - Alternatives are kept in normal form as in Gastin, Oddoux, *Fast LTL to Büchi Automata
 //!   Translation*, CAV 2001, section 3, <https://doi.org/10.1007/3-540-44585-4_6>: one alternative
 //!   dominates another if it asks and promises no more. We do not only drop a dominated alternative
-//!   where its guard is included but cut the dominating guard out of it. This makes the automata more
-//!   deterministic: `a U b` goes on only where `b` fails.
+//!   where its guard is included but cut the dominating guard out of it. This makes the automata
+//!   more deterministic: `a U b` goes on only where `b` fails.
 //! - A state is *not* simplified by implication between its obligations. That would be wrong: in
-//!   `[]<>(c && X<>b)` the recurring obligation implies every `<>b` that it spawns, and if those were
-//!   dropped nobody would ever keep the promise of `b`. Only an obligation whose expansion
+//!   `[]<>(c && X<>b)` the recurring obligation implies every `<>b` that it spawns, and if those
+//!   were dropped, no state would ever keep the promise of `b`. Only an obligation whose expansion
 //!   is literally part of another one's is dropped ([`Tableau::canonical`]).
 
 use std::collections::BTreeMap;
@@ -25,7 +25,8 @@ use crate::arena::{Arena, Form, FormId};
 use crate::bdd::{Bdd, Bdds};
 use crate::tgba::{Arrow, Marks, Tgba, all_marks};
 
-/// An alternative: what must be read now, what is promised, what must hold from the next position on.
+/// An alternative: what must be read now, what is promised, what must hold from the next position
+/// on.
 #[derive(Clone, Debug)]
 struct Term {
     guard: Bdd,

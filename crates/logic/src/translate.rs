@@ -13,7 +13,7 @@ use omega::{Acceptance, Automaton, Edge, MarkId, StateId};
 
 use crate::arena::Arena;
 use crate::bdd::Bdds;
-use crate::fairness::{self, LetterMarks, Part};
+use crate::fairness::{self, FairConjunction, LetterMarks};
 use crate::ltl::{Ltl, Op};
 use crate::reduce::reduce;
 use crate::tableau::{TooLarge, tableau};
@@ -135,7 +135,11 @@ fn cost(automaton: &Automaton) -> (usize, usize, usize) {
 }
 
 /// The union of the automata of the parts.
-fn assemble(arena: &mut Arena, bdds: &mut Bdds, parts: &[Part]) -> Result<Automaton, TooLarge> {
+fn assemble(
+    arena: &mut Arena,
+    bdds: &mut Bdds,
+    parts: &[FairConjunction],
+) -> Result<Automaton, TooLarge> {
     let mut tgbas = Vec::new();
     for part in parts {
         let mut tgba = tableau(arena, bdds, part.rest)?;

@@ -149,7 +149,7 @@ fn errors_say_what_was_expected() {
         "p && ) && q)",
         expect![[r#"
         error[expected-formula] 5..6: expected a formula, found `)` (a formula begins with an atom, `true`, `false`, `(`, `!`, `X`, `[]` or `<>`)
-        error[unmatched-parenthesis] 11..12: this `)` closes nothing
+        error[unmatched-parenthesis] 11..12: this `)` does not close anything
     "#]],
     );
     check(
@@ -163,10 +163,10 @@ fn errors_say_what_was_expected() {
     check(
         "x == 3 && 'y'",
         expect![[r#"
-            error[bad-character] 2..4: `==` means nothing in a formula (a proposition that is not a plain name is written in quotes: `"x == 1"`)
-            error[bad-character] 5..6: `3` means nothing in a formula (a proposition that is not a plain name is written in quotes: `"x == 1"`)
-            error[bad-character] 10..11: `\'` means nothing in a formula (names are quoted with `"`)
-            error[bad-character] 12..13: `\'` means nothing in a formula (names are quoted with `"`)
+            error[bad-character] 2..4: `==` cannot stand in a formula (a proposition that is not a plain name is written in quotes: `"x == 1"`)
+            error[bad-character] 5..6: `3` cannot stand in a formula (a proposition that is not a plain name is written in quotes: `"x == 1"`)
+            error[bad-character] 10..11: `\'` cannot stand in a formula (names are quoted with `"`)
+            error[bad-character] 12..13: `\'` cannot stand in a formula (names are quoted with `"`)
         "#]],
     );
     check(

@@ -69,7 +69,7 @@ impl std::fmt::Display for ErrorKind {
             }
             Self::EndlessLoop => write!(f, "the loop does not end"),
             Self::Described(message) => write!(f, "{message}"),
-            Self::Exhausted => write!(f, "the number of processes provided for is too small"),
+            Self::Exhausted => write!(f, "the model creates more processes than the bound allows"),
         }
     }
 }

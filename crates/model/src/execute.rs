@@ -71,6 +71,9 @@ fn run_one(model: &Model, statement: &Stmt, mut branch: Branch) -> Result<Vec<Br
             for value in lo..=hi {
                 let mut chosen = branch.clone();
                 chosen.env.bind(*bound, value);
+
+                // A value that the condition excludes is not an alternative; without any, the step
+                // is not possible.
                 if chosen.eval(model, condition).map_err(|e| (e, span))? != 0 {
                     branches.push(chosen);
                 }

@@ -1,13 +1,13 @@
 //! Abstract systems with may and must steps, given state by state.
 //!
-//! Each state describes a set of states of some concrete system. *Free* (may) steps cover all steps of
-//! the concrete system; a *constrained* (must) step from `a` to `b` says that every state described by
-//! `a` has a step to some state described by `b`. Propositions are true, false or unknown: unknown
-//! where the described states differ, or where nobody has said.
+//! Each state describes a set of states of some concrete system. *Free* (may) steps cover all steps
+//! of the concrete system; a *constrained* (must) step from `a` to `b` says that every state
+//! described by `a` has a step to some state described by `b`. Propositions are true, false or
+//! unknown: unknown where the described states differ, or where nothing was said.
 //!
-//! See D. Dams, R. Gerth, O. Grumberg, "Abstract interpretation of reactive systems", ACM TOPLAS 19(2),
-//! 1997, doi:10.1145/244795.244800, for the relations, and "Fair model checking of abstractions", VCL
-//! 2000, for their use with fairness.
+//! See D. Dams, R. Gerth, O. Grumberg, "Abstract interpretation of reactive systems", ACM TOPLAS
+//! 19(2), 1997, doi:10.1145/244795.244800, for the relations, and "Fair model checking of
+//! abstractions", VCL 2000, for their use with fairness.
 
 use base::Span;
 

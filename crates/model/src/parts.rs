@@ -64,10 +64,10 @@ pub struct ModelParts {
     /// Abstract systems with may and must steps that stand beside the model.
     pub systems: Vec<MayMust>,
     /// A global scalar whose value is -1, or the position in [`crate::Model::instances`] of the one
-    /// process that has control: then only steps in which it moves exist. Initial states and targets
-    /// of steps are normalised: where the process with control moves in no step of the highest
-    /// priority that is possible, it has lost control and the value is -1. Imported `atomic` blocks
-    /// are written with it.
+    /// process that has control: then only steps in which it moves exist. Initial states and
+    /// targets of steps are normalised: where the process with control moves in no step of the
+    /// highest priority that is possible, it has lost control and the value is -1. Imported
+    /// `atomic` blocks are written with it.
     pub control: Option<VarId>,
     /// Variables that are timers; see [`Timer`].
     pub timers: Vec<Timer>,
@@ -218,7 +218,7 @@ pub struct Step {
     pub target: LocationId,
     /// When the step is possible.
     pub guard: Expr,
-    /// With whom.
+    /// Its partners.
     pub sync: Sync,
     /// What it changes, statement by statement.
     pub effect: Vec<Stmt>,
@@ -249,7 +249,7 @@ impl Step {
     }
 }
 
-/// With whom a step is taken.
+/// Which partners a step has.
 #[derive(Clone, Debug)]
 pub enum Sync {
     /// Alone.

@@ -1,8 +1,8 @@
 //! Which of the possible steps exist: priorities, and the process that has control.
 //!
-//! Priorities are looked at from the highest down. A level with a possible step is the last one that
-//! is looked at: nothing below it exists, and nothing below it can fail. A process that has control
-//! rules within a level: if it moves in some step of the level, only such steps exist.
+//! Priorities are looked at from the highest down. A level with a possible step is the last one
+//! that is looked at: nothing below it exists, and nothing below it can fail. A process that has
+//! control rules within a level: if it moves in some step of the level, only such steps exist.
 //!
 //! States with control are reached only while the process in control can use it: a process that is
 //! blocked has lost control. See [`crate::ModelParts::control`].
@@ -39,7 +39,7 @@ impl Model {
         u32::try_from(value).ok().map(InstanceId)
     }
 
-    /// The priority of commands that move together; nothing for nobody.
+    /// The priority of commands that move together; nothing if no process moves.
     pub(crate) fn team_priority(&self, team: &[CommandId]) -> Option<i8> {
         team.iter().map(|id| self.step_of(*id).priority).max()
     }
@@ -91,8 +91,8 @@ impl Model {
         Ok(Ruling::Steps(Vec::new()))
     }
 
-    /// The state in which a process that cannot use its control has lost it. A run-time error counts
-    /// as a use: it is met in the next step.
+    /// The state in which a process that cannot use its control has lost it. A run-time error
+    /// counts as a use: it is met in the next step.
     pub(crate) fn normalised(&self, mut state: State) -> State {
         let Some(control) = self.parts().control else {
             return state;

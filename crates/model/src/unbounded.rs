@@ -46,7 +46,7 @@ pub struct Sample {
 
 impl Model {
     /// Why the reference semantics is not applicable before a sample is taken or initial values
-    /// are given; nothing if it is. Integers without bounds are no reason.
+    /// are given; nothing if it is. Integers without bounds are not a reason.
     #[must_use]
     pub fn unbounded(&self) -> Option<Unbounded> {
         for variable in &self.parts().vars {

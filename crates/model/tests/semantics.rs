@@ -182,14 +182,14 @@ fn a_rendezvous_has_two_movers_and_one_action() {
 }
 
 #[test]
-fn nobody_meets_himself() {
+fn no_process_meets_itself() {
     let text = "chan c of (0..9) var x : 0..9 = 0
         process P { send c ! 1  get c ? x }";
     assert_eq!(first_steps(text), [""; 0]);
 }
 
 #[test]
-fn an_event_needs_everybody_who_knows_it() {
+fn an_event_needs_every_process_that_knows_it() {
     let text = "event go(0..1)
         process P { init a from a { one sync go(0) -> b  two sync go(0) -> c } from b { } from c { } }
         process Q(i in 0..1) { init a from a { run sync go(i) -> b } from b { } }";
@@ -213,7 +213,7 @@ fn participants_read_the_state_before_the_step() {
 }
 
 #[test]
-fn in_a_synchronous_composition_everybody_who_can_moves() {
+fn in_a_synchronous_composition_every_process_that_can_moves() {
     let text = "synchronous
         var a : array[0..2] of 0..9 = [1, 2, 3]
         process P(i in 0..2) { shift when i < 2 { a[i] := a[i + 1] } }";

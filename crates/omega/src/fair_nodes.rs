@@ -6,10 +6,12 @@
 //! doi:10.1016/0167-6423(87)90036-0, sections 3 and 4.
 //!
 //! A node starts a fair path iff it reaches a strongly connected set that satisfies the acceptance.
-//! Inside a component all nodes reach the same sets, so one bit for each component is enough:
+//! Inside a component all nodes reach the same sets, so one bit for each component is enough.
+//! Components come successors first, as in R. Tarjan, "Depth-first search and linear graph
+//! algorithms", SIAM J. Comput. 1, 1972, section 4, doi:10.1137/0201010:
 //!
 //! ```text
-//! for each component C, successors first (R. Tarjan, SIAM J. Comput. 1, 1972, doi:10.1137/0201010):
+//! for each component C, successors first:
 //!   fair(C) := some edge leaves C to a fair component, or C contains a witness
 //! ```
 //!

@@ -5,8 +5,8 @@
 //! component around the current node, complete or not.
 //!
 //! Algorithm: H. N. Gabow, "Path-based depth-first search for strong and biconnected components",
-//! Inf. Process. Lett. 74 (2000), the algorithm for strong components, doi:10.1016/S0020-0190(00)00051-X. The stack of roots
-//! carries marks as in J.-M. Couvreur, "On-the-fly verification of linear temporal logic", FM 1999,
+//! Inf. Process. Lett. 74 (2000), the algorithm for strong components,
+//! doi:10.1016/S0020-0190(00)00051-X. The stack of roots carries marks as in J.-M. Couvreur, "On-the-fly verification of linear temporal logic", FM 1999,
 //! doi:10.1007/3-540-48119-2_16.
 //!
 //! Deviations:

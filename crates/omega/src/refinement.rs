@@ -1,7 +1,7 @@
 //! Which marks to take out of a component, so that a part of it may be a witness.
 //!
-//! These are the moves of the refinement in `emerson_lei.rs`, whoever takes the components apart:
-//! one thread or several.
+//! These are the moves of the refinement in `emerson_lei.rs`, for every search that takes
+//! components apart: one thread or several.
 
 use std::rc::Rc;
 

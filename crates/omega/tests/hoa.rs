@@ -279,7 +279,7 @@ fn check(text: &str, expected: Expect) {
 fn state_labels_state_marks_aliases_and_complements_are_read() {
     check(
         r#"HOA: v1 /* a comment /* inside */ another */
-           tool: "somebody" "1.0"
+           tool: "another tool" "1.0"
            name: "odd \"one\""
            States: 2
            Start: 0

@@ -338,7 +338,7 @@ fn expected(covering: &Case, acceptance: &Acceptance) -> (bool, bool) {
     (found.is_some(), false)
 }
 
-/// How many conditions the acceptance is about: marks of conditions that nobody has are wanted
+/// How many conditions the acceptance is about: marks of conditions that no edge has are wanted
 /// infinitely often all the same, so all must be there.
 fn with_all_conditions(mut quotient: Quotient) -> Quotient {
     let all = quotient.edges.iter().fold(0, |all, edge| {

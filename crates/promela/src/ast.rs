@@ -17,7 +17,7 @@ pub(crate) struct Program {
     /// `proctype`s and `init`, in order.
     pub(crate) processes: Vec<Proctype>,
     /// `never` claims.
-    pub(crate) claims: Vec<Claim>,
+    pub(crate) claims: Vec<ClaimDecl>,
     /// `ltl` blocks.
     pub(crate) formulas: Vec<Formula>,
     /// Where `timeout` is written.
@@ -104,7 +104,7 @@ pub(crate) struct Proctype {
 
 /// A `never` claim.
 #[derive(Debug)]
-pub(crate) struct Claim {
+pub(crate) struct ClaimDecl {
     pub(crate) name: Option<Rc<str>>,
     pub(crate) body: Vec<Stmt>,
     pub(crate) span: Span,
@@ -132,13 +132,13 @@ pub(crate) struct Formula {
 /// A name with its indices and fields: `a[i].b`.
 #[derive(Clone, Debug)]
 pub(crate) struct VarRef {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<VarComponent>,
     pub(crate) span: Span,
 }
 
 /// One component of a [`VarRef`].
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct VarComponent {
     pub(crate) name: Rc<str>,
     pub(crate) index: Option<Box<Expr>>,
     pub(crate) span: Span,

@@ -362,7 +362,7 @@ impl<'a> Preprocessor<'a> {
         }
         if arguments.len() != n_parameters {
             let message = format!(
-                "this macro takes {n_parameters} arguments, here are {}",
+                "this macro takes {n_parameters} arguments, but {} are given",
                 arguments.len()
             );
             self.error(token.span, message);

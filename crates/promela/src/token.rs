@@ -151,7 +151,7 @@ impl<'a> Lexer<'a> {
             None => {
                 self.at = self.text.len();
                 let span = Span::new(self.source, start, start + 2);
-                let message = "this comment has no end";
+                let message = "this comment is not closed";
                 let diagnostic = Diagnostic::error("syntax", span, message);
                 self.diagnostics
                     .push(diagnostic.help("write `*/` where it ends"));
@@ -193,7 +193,7 @@ impl<'a> Lexer<'a> {
             self.push(Kind::Punct(punct), start);
         } else {
             self.at += first.len_utf8();
-            let message = format!("`{first}` means nothing in Promela");
+            let message = format!("unexpected character `{first}`");
             let span = self.span_from(start);
             self.diagnostics
                 .push(Diagnostic::error("syntax", span, message));
@@ -230,7 +230,7 @@ impl<'a> Lexer<'a> {
             other => {
                 let at = other.map_or(rest.len(), |(at, _)| at);
                 let span = Span::new(self.source, start, start + 1);
-                let message = "this string has no end";
+                let message = "this string is not closed";
                 let diagnostic = Diagnostic::error("syntax", span, message);
                 self.diagnostics
                     .push(diagnostic.help("close it with `\"` on the same line"));

@@ -1,4 +1,4 @@
-//! Formulas with path quantifiers about Promela models. Inside an atomic nobody looks.
+//! Formulas with path quantifiers about Promela models. States inside an atomic are not observed.
 
 use base::{Fairness, NoProgress, Source};
 use check::Plan;

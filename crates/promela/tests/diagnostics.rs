@@ -53,7 +53,7 @@ fn missing_semicolon() {
 fn assignment_as_guard() {
     check(
         "byte x; active proctype P() { do :: x = 1 -> x = 0 :: x == 0 -> break od }",
-        "assignment-as-guard 1:37: an assignment is always executable, so it is no guard \
+        "assignment-as-guard 1:37: an assignment is always executable, so it is not a guard \
          (write `==` to compare, or `;` after an assignment)",
     );
     check(
@@ -203,11 +203,11 @@ fn wrong_programs() {
     );
     check(
         "proctype P(byte x) { skip } init { run P() }",
-        "wrong-arguments 1:36: `P` takes 1 parameters, here are 0",
+        "wrong-arguments 1:36: `P` takes 1 arguments, but 0 are given",
     );
     check(
         "chan q = [1] of { byte, byte }; active proctype P() { q!1 }",
-        "wrong-arguments 1:55: messages of `q` have 2 components, here are 1",
+        "wrong-arguments 1:55: messages of `q` have 2 components, but 1 are given",
     );
     check(
         "#include \"no.h\"\nactive proctype P() { skip }",

@@ -2,7 +2,7 @@
 //!
 //! For each model a verifier is generated with `spin -o1 -o2 -o3 -a` and compiled with
 //! `-DNOREDUCE`: Spin then stores what the language defines, without the states that its
-//! optimisations merge (`-o3`) or make equal by resetting variables nobody reads any more (`-o1`,
+//! optimisations merge (`-o3`) or make equal by resetting dead variables (`-o1`,
 //! `-o2`). Compared are the number of stored states, and the verdicts on assertions, end states,
 //! acceptance cycles, non-progress cycles, claims and formulas, without and with weak fairness
 //! (`-f`). A line `spin differs: KEY` in the comment of a model excludes a comparison and says why.

@@ -1,8 +1,8 @@
 //! A message sequence chart in characters: one column per process, one row per step.
 //!
 //! A rendezvous is an arrow from sender to receiver. A buffered message is a mark where it is sent
-//! and an arrow, from the lifeline of its sender, where it is received. Steps that several processes
-//! take together are joined by a double line.
+//! and an arrow, from the lifeline of its sender, where it is received. Steps that several
+//! processes take together are joined by a double line.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -143,7 +143,7 @@ impl Chart {
             (None, Some(to)) => {
                 let column = self.column_of(to)?;
                 let queue = self.in_flight.entry(channel.clone()).or_default();
-                // A foreign trace may receive what nobody sent.
+                // A foreign trace may receive what was never sent.
                 let sender = queue.pop_front().and_then(|name| self.column_of(&name));
                 let note = format!("{channel}?{content}");
                 Some((sender.unwrap_or(column), column, note))

@@ -1,6 +1,6 @@
 //! Reports: what was asked, what came out, and the evidence, in every format that users read.
 //!
-//! A [`Question`] turns a verdict and the explanation of its evidence, which is plain data, into a
+//! A [`ReportedQuestion`] turns a verdict and the explanation of its evidence, which is plain data, into a
 //! [`PropertyResult`]. This crate sees neither models nor formulas. [`text`], [`json`], [`json_lines`], [`junit`]
 //! and [`sarif`] print a whole [`Report`]. A counterexample is a [`StoredTrace`]: it is written to
 //! and read from ITF files, printed by [`trace_text`], and drawn by [`chart`]. A file alone is
@@ -33,7 +33,7 @@ pub use chart::chart;
 pub use itf::{ItfError, read_itf, write_itf};
 pub use json::{json, json_lines, json_of_several};
 pub use junit::junit;
-pub use question::{Cost, Question, warning};
+pub use question::{Cost, ReportedQuestion, warning};
 pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Success, Warning};
 pub use sarif::sarif;
 pub use stored::{

@@ -14,7 +14,7 @@ use crate::{
 
 /// What was asked.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub struct ReportedQuestion<'a> {
     /// The texts that the model was read from.
     pub sources: &'a [Source],
     /// The name of the property.
@@ -48,7 +48,7 @@ pub struct Cost {
     pub rests_on: RestsOn,
 }
 
-impl Question<'_> {
+impl ReportedQuestion<'_> {
     /// The result to be reported. Remarks and warnings of the search can be added to it.
     #[must_use]
     pub fn result(
@@ -161,7 +161,7 @@ impl Question<'_> {
                 });
                 return;
             }
-            Shown::Unreachable => "no reachable state is as the property demands",
+            Shown::Unreachable => "no reachable state satisfies the property",
             Shown::NegationHolds => {
                 "the negation holds in an initial state, so in every system that is described"
             }
@@ -184,12 +184,12 @@ impl Question<'_> {
         }
 
         if shown.branches.is_empty() {
-            let no_run = "no fair run from the initial state is as the formula demands";
+            let no_run = "no fair run from the initial state satisfies the formula";
             result.remarks.push(no_run.to_owned());
         } else if shown.n_claims > 0 {
             let n_claims = n_of(shown.n_claims, "fact");
             let remark =
-                format!("{n_claims} about its states, not shown, from the complete search");
+                format!("{n_claims} about its states, not shown, from the exhaustive search");
             result.remarks.push(remark);
         }
     }

@@ -44,7 +44,7 @@ pub enum Outcome {
     Holds,
     /// The property does not hold.
     Violated,
-    /// Nobody knows.
+    /// Not known.
     Unknown,
 }
 
@@ -110,8 +110,8 @@ pub struct PropertyResult {
     pub trace: Option<StoredTrace>,
     /// For a formula with path quantifiers: further runs that show its parts.
     pub branches: Vec<BranchNote>,
-    /// What else is to be said about the verdict: in place of a counterexample where there can be none,
-    /// and what supports it.
+    /// What else is to be said about the verdict: in place of a counterexample where there can be
+    /// none, and what supports it.
     pub remarks: Vec<String>,
 }
 

@@ -221,8 +221,8 @@ fn traces_of_other_models_are_refused() {
         "state 2: the model has no action `jump`"
     );
     assert_eq!(
-        message(|t| t.run.states[2].movers = vec!["Nobody".to_owned()]),
-        "state 2: the model has no process `Nobody`"
+        message(|t| t.run.states[2].movers = vec!["Ghost".to_owned()]),
+        "state 2: the model has no process `Ghost`"
     );
 }
 

@@ -256,7 +256,7 @@ fn a_bad_prefix_and_a_witness() {
               start: Sender = idle, Receiver = home, last = blue, bell = 0, box = []
                 0  Clerk.work  (no change)
             served  violated  (fairness none, 2048 states, 0.03 s)
-              no reachable state is as the property demands
+              no reachable state satisfies the property
         "#]],
     );
 }
@@ -352,13 +352,13 @@ fn charts() {
         ----------------------- back to loop
     "#]]
     .assert_eq(&chart(&stored));
-    let mut nobody = stored.clone();
-    nobody
+    let mut unmoved = stored.clone();
+    unmoved
         .run
         .states
         .iter_mut()
         .for_each(|state| state.movers.clear());
-    assert_eq!(chart(&nobody), "no process moves in this trace\n");
+    assert_eq!(chart(&unmoved), "no process moves in this trace\n");
 }
 
 /// The line that says what a verdict rests on.

@@ -137,7 +137,7 @@ impl External {
         Ok(())
     }
 
-    /// Asks two questions with known answers: what says the same whatever it is asked is no solver.
+    /// Asks two questions with known answers: what says the same whatever it is asked is not a solver.
     fn probe(&mut self) -> io::Result<()> {
         self.say("(push 1)")?;
         self.say("(declare-const |the probe| Int)")?;

@@ -34,7 +34,7 @@ pub struct Trust {
     pub is_required: bool,
     /// How many answers were confirmed.
     pub n_confirmed: u64,
-    /// By whom, in alphabetical order.
+    /// The solvers that confirmed it, in alphabetical order.
     pub confirmed_by: Vec<String>,
     /// Who contradicted it, and on what question.
     pub contradiction: Option<String>,

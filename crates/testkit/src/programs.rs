@@ -10,7 +10,7 @@ use crate::Random;
 
 /// What one process of a family is made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct ProcessPart {
     /// Guards and communications, each as it stands before the effect.
     pub guards: &'static [&'static str],
     /// Effects.
@@ -23,7 +23,7 @@ pub struct ProgramFamily {
     /// Everything before the processes.
     pub declarations: &'static str,
     /// The processes `P` and `Q`.
-    pub parts: [Part; 2],
+    pub parts: [ProcessPart; 2],
     /// Conditions, to be used as invariants or as predicates.
     pub conditions: &'static [&'static str],
     /// What may be asked to happen again and again.
@@ -53,7 +53,7 @@ const NUMBER_CONDITIONS: &[&str] = &[
 ];
 
 /// A process that writes the second number and the flag.
-const SECOND_OF_NUMBERS: Part = Part {
+const SECOND_OF_NUMBERS: ProcessPart = ProcessPart {
     guards: NUMBER_GUARDS,
     effects: &[
         "y := 3 - y",
@@ -68,7 +68,7 @@ const SECOND_OF_NUMBERS: Part = Part {
 pub const NUMBERS: ProgramFamily = ProgramFamily {
     declarations: "var x, y : 0..3 = 0\nvar flag : bool\n",
     parts: [
-        Part {
+        ProcessPart {
             guards: NUMBER_GUARDS,
             effects: &[
                 "x := y",
@@ -89,7 +89,7 @@ pub const NUMBERS: ProgramFamily = ProgramFamily {
 pub const SYNCHRONOUS: ProgramFamily = ProgramFamily {
     declarations: "synchronous\nvar x, y : 0..3 = 0\nvar flag : bool\n",
     parts: [
-        Part {
+        ProcessPart {
             guards: NUMBER_GUARDS,
             effects: &[
                 "x := y",
@@ -109,7 +109,7 @@ pub const SYNCHRONOUS: ProgramFamily = ProgramFamily {
 pub const ARRAYS: ProgramFamily = ProgramFamily {
     declarations: "var t : array[0..1] of 0..3 = [0, 1]\nvar i : 0..1 = 0\n",
     parts: [
-        Part {
+        ProcessPart {
             guards: &[
                 "when t[i] > 1",
                 "when t[0] < t[1]",
@@ -126,7 +126,7 @@ pub const ARRAYS: ProgramFamily = ProgramFamily {
                 "for j in 0..1 { if t[j] < 3 { t[j] := t[j] + 1 } }",
             ],
         },
-        Part {
+        ProcessPart {
             guards: &["when t[0] != t[1]", "when i != 1", "when t[i] < 3", ""],
             effects: &[
                 "i := if t[0] < t[1] then 0 else 1",
@@ -151,7 +151,7 @@ pub const ARRAYS: ProgramFamily = ProgramFamily {
 pub const CHANNELS: ProgramFamily = ProgramFamily {
     declarations: "chan c[1] of 0..3\nchan meet of 0..3\nvar x, y : 0..3 = 0\n",
     parts: [
-        Part {
+        ProcessPart {
             guards: &[
                 "c ! x",
                 "c ? x",
@@ -169,7 +169,7 @@ pub const CHANNELS: ProgramFamily = ProgramFamily {
                 "skip",
             ],
         },
-        Part {
+        ProcessPart {
             guards: &[
                 "c ! y",
                 "c ? y",
@@ -198,7 +198,7 @@ pub const CHANNELS: ProgramFamily = ProgramFamily {
 pub const EVENTS: ProgramFamily = ProgramFamily {
     declarations: "event go\nevent stop\nvar x, y : 0..3 = 0\n",
     parts: [
-        Part {
+        ProcessPart {
             guards: &[
                 "sync go",
                 "sync stop",
@@ -213,7 +213,7 @@ pub const EVENTS: ProgramFamily = ProgramFamily {
                 "skip",
             ],
         },
-        Part {
+        ProcessPart {
             guards: &[
                 "sync go",
                 "sync stop",
@@ -320,6 +320,8 @@ pub fn growing_program(random: &mut Random) -> (String, Vec<&'static str>) {
         "x == y",
     ];
 
+    // Guards at a location exclude each other, so that there is one step in every state and a goal
+    // that fails fails on the only run.
     let mut text = String::from("var x, y : int = 0\nprocess P {\n    init a\n");
     for (from, to) in [("a", "b"), ("b", "a")] {
         let condition = random.pick(&CONDITIONS);

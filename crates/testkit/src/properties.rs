@@ -1,7 +1,7 @@
 //! Random questions, and their answers by definition.
 
 use base::{AtomId, Fairness};
-use logic::{Claim, ClaimState, Ltl, Property, classify};
+use logic::{ClaimState, Ltl, NeverClaim, Property, classify};
 use model::{Model, RunTimeError, Successor};
 use omega::Cube;
 
@@ -28,7 +28,7 @@ pub fn random_property(random: &mut Random) -> Property {
 }
 
 /// A random automaton of bad runs with a few states.
-pub fn random_claim(random: &mut Random, n_atoms: usize) -> Claim {
+pub fn random_claim(random: &mut Random, n_atoms: usize) -> NeverClaim {
     let n_states = 1 + random.below(3);
     let literal = |random: &mut Random| (AtomId::new(random.below(n_atoms)), random.chance(50));
     let states = (0..n_states).map(|_| {
@@ -42,7 +42,7 @@ pub fn random_claim(random: &mut Random, n_atoms: usize) -> Claim {
             accepting: random.chance(50),
         }
     });
-    Claim {
+    NeverClaim {
         states: states.collect(),
     }
 }

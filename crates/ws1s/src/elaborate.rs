@@ -5,7 +5,7 @@
 //! connectives: a [`Meaning`] is a formula together with the restrictions under which it has a
 //! value. They are conjoined where a variable that they mention is quantified, and at the top.
 //!
-//! A term that is no variable plus a constant is named by a fresh variable, which is quantified
+//! A term that is not a variable plus a constant is named by a fresh variable, which is quantified
 //! around its atom.
 //!
 //! Predicates are translated once per call pattern: if the actual parameters of a call are ordered
@@ -213,7 +213,7 @@ impl Elaborator<'_, '_, '_> {
         Err(Wrong)
     }
 
-    /// What a name stands for; predicates are no values.
+    /// What a name stands for; predicates are not values.
     fn lookup(&mut self, name: &str, span: Span) -> Checked<Binding> {
         let local = self.locals.iter().rev().find(|(local, _)| local == name);
         if let Some((_, binding)) = local {

@@ -73,7 +73,7 @@ const SYMBOLS: &[&str] = &[
     "+", ",", "-", ".", "/", ":", ";", "<", "=", ">", "[", "\\", "]", "^", "{", "|", "}", "~",
 ];
 
-/// Splits a text. What is no token is reported and left out.
+/// Splits a text. What is not a token is reported and left out.
 pub(crate) fn tokens(
     text: &str,
     source: SourceId,
@@ -86,7 +86,7 @@ pub(crate) fn tokens(
         let blank = blank_length(rest);
         if blank == Some(0) {
             let span = Span::new(source, at, at + 2);
-            let message = "this comment is never closed";
+            let message = "this comment is not closed";
             diagnostics.push(Diagnostic::error("syntax", span, message));
             break;
         }

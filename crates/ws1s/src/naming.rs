@@ -1,4 +1,4 @@
-//! Terms in atoms: what is no variable plus a constant is named by a fresh variable.
+//! Terms in atoms: what is not a variable plus a constant is named by a fresh variable.
 //!
 //! An atom over terms becomes an atom over variables together with a [`Naming`]: the fresh
 //! variables and their definitions, to be quantified around the atom. Every definition is a
@@ -47,7 +47,7 @@ impl Term {
         self.base.filter(|_| self.plus == 0 && self.minus == 0)
     }
 
-    /// A number below 0, which is no position.
+    /// A number below 0, which is not a position.
     pub(crate) fn is_negative(&self) -> bool {
         self.base.is_none() && self.plus < 0
     }

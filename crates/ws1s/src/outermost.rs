@@ -6,7 +6,7 @@ use crate::formula::{Formula, Formulas, Shape, ShapeId, Var};
 use crate::lazy::{Combination, Component, Found, Goal, search};
 use crate::machine::Machine;
 use crate::meter::{Growth, Unknown};
-use crate::solver::{Part, Solver, best_pair};
+use crate::solver::{Solver, TrackedMachine, best_pair};
 
 /// How many tuples a lazy search may meet: so many, and so many for each node of its components.
 const MIN_TUPLES: usize = 3_000;
@@ -82,9 +82,12 @@ impl Solver<'_> {
     }
 
     /// Multiplies what is small, so that the search has few components.
-    fn multiply_small(&mut self, mut parts: Vec<Part>) -> Result<Vec<Part>, Unknown> {
+    fn multiply_small(
+        &mut self,
+        mut parts: Vec<TrackedMachine>,
+    ) -> Result<Vec<TrackedMachine>, Unknown> {
         parts.sort_by(|a, b| a.tracks.cmp(&b.tracks));
-        let n_states = |part: &Part| part.machine.n_states();
+        let n_states = |part: &TrackedMachine| part.machine.n_states();
         // Of many parts, neighbours are tried: they share their first tracks.
         while parts.len() > MAX_COMPONENTS {
             let last = parts.pop().expect("there are many");

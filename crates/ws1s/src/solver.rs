@@ -17,13 +17,13 @@ use crate::product::{Connective, Operand, Product, product};
 use crate::projection::project;
 
 /// An automaton with the tracks of the enclosing shape that it reads.
-pub(crate) struct Part {
+pub(crate) struct TrackedMachine {
     pub(crate) machine: Rc<Machine>,
     pub(crate) negated: bool,
     pub(crate) tracks: Vec<u32>,
 }
 
-impl Part {
+impl TrackedMachine {
     pub(crate) fn operand<'m>(&'m self, tracks: &'m [u32]) -> Operand<'m> {
         Operand {
             machine: &self.machine,
@@ -78,13 +78,13 @@ impl<'b> Solver<'b> {
         formulas: &Formulas,
         conjuncts: &[Formula],
         vars: &[Var],
-    ) -> Result<Vec<Part>, Unknown> {
+    ) -> Result<Vec<TrackedMachine>, Unknown> {
         let shapes: Vec<ShapeId> = conjuncts.iter().map(|f| f.shape).collect();
         self.prepare(formulas, &shapes)?;
         let track = |var| vars.binary_search(var).expect("a variable of the whole") as u32;
         Ok(conjuncts
             .iter()
-            .map(|conjunct| Part {
+            .map(|conjunct| TrackedMachine {
                 machine: self.get(conjunct.shape),
                 negated: conjunct.negated,
                 tracks: conjunct.vars.iter().map(track).collect(),
@@ -254,8 +254,8 @@ impl<'b> Solver<'b> {
         }
     }
 
-    fn part(&self, child: &Child) -> Part {
-        Part {
+    fn part(&self, child: &Child) -> TrackedMachine {
+        TrackedMachine {
             machine: self.get(child.shape),
             negated: child.negated,
             tracks: child.tracks.to_vec(),
@@ -276,7 +276,11 @@ impl<'b> Solver<'b> {
         minimise(&nodes, &roots, &outputs, n_tracks, &mut self.meter)
     }
 
-    fn conjunction(&mut self, parts: Vec<Part>, n_tracks: usize) -> Result<Machine, Unknown> {
+    fn conjunction(
+        &mut self,
+        parts: Vec<TrackedMachine>,
+        n_tracks: usize,
+    ) -> Result<Machine, Unknown> {
         let [left, right] = self.reduce(parts)?;
         let tracks: Vec<u32> = (0..n_tracks as u32).collect();
         debug_assert_eq!(union(&left.tracks, &right.tracks), tracks);
@@ -286,7 +290,10 @@ impl<'b> Solver<'b> {
     }
 
     /// Multiplies parts until two are left (the constant true stands in for a missing one).
-    pub(crate) fn reduce(&mut self, mut parts: Vec<Part>) -> Result<[Part; 2], Unknown> {
+    pub(crate) fn reduce(
+        &mut self,
+        mut parts: Vec<TrackedMachine>,
+    ) -> Result<[TrackedMachine; 2], Unknown> {
         parts.sort_by(|a, b| a.tracks.cmp(&b.tracks));
         while parts.len() > 24 {
             // Far too many to compare all pairs: neighbours share their first tracks.
@@ -310,7 +317,7 @@ impl<'b> Solver<'b> {
         }
 
         while parts.len() < 2 {
-            parts.push(Part {
+            parts.push(TrackedMachine {
                 machine: Rc::new(Machine::constant(TRUE)),
                 negated: false,
                 tracks: Vec::new(),
@@ -322,9 +329,13 @@ impl<'b> Solver<'b> {
             .unwrap_or_else(|_| unreachable!("two parts")))
     }
 
-    pub(crate) fn multiply(&mut self, left: Part, right: Part) -> Result<Part, Unknown> {
+    pub(crate) fn multiply(
+        &mut self,
+        left: TrackedMachine,
+        right: TrackedMachine,
+    ) -> Result<TrackedMachine, Unknown> {
         let tracks = union(&left.tracks, &right.tracks);
-        let map = |part: &Part| -> Vec<u32> {
+        let map = |part: &TrackedMachine| -> Vec<u32> {
             let position = |track| tracks.binary_search(track).expect("in the union") as u32;
             part.tracks.iter().map(position).collect()
         };
@@ -332,7 +343,7 @@ impl<'b> Solver<'b> {
         let (l, r) = (left.operand(&left_map), right.operand(&right_map));
         let product = product(Connective::And, l, r, &mut self.meter)?;
         let machine = self.minimal(product, tracks.len())?;
-        Ok(Part {
+        Ok(TrackedMachine {
             machine: Rc::new(machine),
             negated: false,
             tracks,
@@ -429,7 +440,7 @@ fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
 }
 
 /// The pair whose product promises to be smallest: few states, few tracks that only one has.
-pub(crate) fn best_pair(parts: &[Part]) -> (usize, usize) {
+pub(crate) fn best_pair(parts: &[TrackedMachine]) -> (usize, usize) {
     let mut best = (0, 1);
     let mut best_cost = u128::MAX;
     for j in 1..parts.len() {

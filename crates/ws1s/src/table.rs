@@ -94,7 +94,7 @@ impl PairSet {
         }
     }
 
-    /// Adds a pair and says whether it is new. The pair of two `u32::MAX` is no member.
+    /// Adds a pair and says whether it is new. The pair of two `u32::MAX` is not a member.
     pub(crate) fn insert(&mut self, a: u32, b: u32) -> bool {
         let key = u64::from(a) << 32 | u64::from(b);
         debug_assert_ne!(key, FREE);

@@ -40,11 +40,11 @@ impl VectorMachine {
     pub fn new(guard: &Automaton, family: &[&Automaton], budget: &Budget) -> Result<Self, Unknown> {
         let mut all = vec![guard];
         all.extend(family);
-        let mut walk = Walk::new(&all);
+        let mut walk = MachineWalk::new(&all);
         walk.dead[0] = dead_states(&guard.machine, |output| output != crate::TRUE);
 
         let mut meter = Meter::new(budget);
-        let mut builder = Builder {
+        let mut builder = DiagramBuilder {
             arena: Arena::new(),
             diagrams: Vec::new(),
             walk,
@@ -148,7 +148,7 @@ pub fn reachable_vectors(
     let mut all = vec![relation];
     all.extend(&copies);
 
-    let mut walk = Walk::new(&all);
+    let mut walk = MachineWalk::new(&all);
     walk.dead[0] = dead_states(&relation.machine, |output| output != crate::TRUE);
     for (dead, machine) in walk.dead[1..].iter_mut().zip(machines) {
         let is_empty = |output: u32| machine.vectors[output as usize].is_empty();
@@ -191,7 +191,7 @@ pub fn reachable_vectors(
 }
 
 /// Walks several machines together.
-struct Walk<'a> {
+struct MachineWalk<'a> {
     machines: Vec<&'a Machine>,
     /// For each machine the common track of each of its tracks.
     tracks: Vec<Vec<u32>>,
@@ -235,7 +235,7 @@ fn dead_states(machine: &Machine, is_idle: impl Fn(u32) -> bool) -> Vec<bool> {
     }
 }
 
-impl<'a> Walk<'a> {
+impl<'a> MachineWalk<'a> {
     fn new(automata: &[&'a Automaton]) -> Self {
         let mut vars: Vec<Var> = automata.iter().flat_map(|a| a.vars.clone()).collect();
         vars.sort_unstable();
@@ -335,13 +335,13 @@ impl<'a> Walk<'a> {
 }
 
 /// Builds the transition diagrams of a product.
-struct Builder<'a> {
+struct DiagramBuilder<'a> {
     arena: Arena,
     diagrams: Vec<Option<NodeRef>>,
-    walk: Walk<'a>,
+    walk: MachineWalk<'a>,
 }
 
-impl Builder<'_> {
+impl DiagramBuilder<'_> {
     /// The diagram of a tuple of nodes; the recursion is as deep as there are tracks.
     fn diagram(&mut self, tuple: u32) -> NodeRef {
         self.diagrams.resize(self.walk.tuples.len(), None);

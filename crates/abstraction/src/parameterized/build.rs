@@ -10,7 +10,7 @@ use super::choice::{self, Level};
 use super::induction;
 use super::lifting::{self, Lifted, Lifting, Union};
 use super::logic::Logic;
-use super::question::Question;
+use super::question::FamilyQuestion;
 use super::relation::{Graph, Label, Predicate, Ranking, Request, explore};
 use super::steps::Family;
 use super::system::{Outside, outside};
@@ -104,7 +104,7 @@ pub fn abstraction(
     budget: &Budget,
 ) -> Result<Abstraction, Obstacle> {
     let mut family = Family::new(asked.template)?;
-    let question = Question::new(&mut family, asked.scope, asked.span)?;
+    let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
 
     let mut given = question.invariants.clone();
@@ -198,7 +198,11 @@ pub fn abstraction(
 
 /// Refuses numbers that are too large for the decision procedure, which counts them out. All other
 /// formulas are made of these.
-fn check_reach(family: &mut Family<'_>, question: &Question, span: Span) -> Result<(), Outside> {
+fn check_reach(
+    family: &mut Family<'_>,
+    question: &FamilyQuestion,
+    span: Span,
+) -> Result<(), Outside> {
     let parts = family.system.parts();
     let well_formed = family.well_formed();
     if well_formed.reach().max(family.initial.reach()) > MAX_REACH {
@@ -236,7 +240,7 @@ fn too_far(span: Span) -> Outside {
 
 fn add_observations(
     family: &Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     observations: &[Logic],
     predicates: &mut Vec<Predicate>,
 ) {
@@ -271,7 +275,7 @@ impl Meaning {
 
 fn atom_meaning(
     family: &mut Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     asked: &Asked<'_>,
     atom: AtomId,
 ) -> Result<Meaning, Outside> {
@@ -318,7 +322,7 @@ fn atom_meaning(
 /// The transitions that a pattern names, and which distinguished process takes them.
 fn steps_of(
     family: &Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     pattern: &StepPattern,
     span: Span,
 ) -> Result<(Vec<usize>, Option<usize>), Outside> {
@@ -423,7 +427,7 @@ fn atom_truths(
 }
 
 /// `enter_p`, `enter_turn`, `enter_other`, `tick`, `idle`.
-fn label_name(family: &Family<'_>, question: &Question, label: &Label) -> String {
+fn label_name(family: &Family<'_>, question: &FamilyQuestion, label: &Label) -> String {
     let Some(number) = label.transition else {
         return "idle".to_owned();
     };

@@ -12,8 +12,8 @@ const MAX_CANDIDATES: usize = 120;
 const MAX_VALUES: usize = 12;
 
 /// Facts about locations, and about array elements and local variables: two processes are never at
-/// certain places together; only the process that a pointer points to is at a place; nobody is at a
-/// place while a cell has a value; a process at one place has nobody at another before it.
+/// certain places together; only the process that a pointer points to is at a place; no process is
+/// at a place while a cell has a value; no process is at one place before one at another.
 pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
     let (x, y) = (family.fresh.var(), family.fresh.var());
     let system = &family.system;
@@ -26,6 +26,8 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
         if !(2..=MAX_VALUES).contains(&n_values) {
             continue;
         }
+
+        // Not every position of a word is a process, so each statement says that it is about one.
         let at = |number: usize, var: IndexVar| {
             let inside = system.is_process(Term::var(var));
             Logic::all([inside, Logic::Has(id, number, Term::var(var), Time::Now)])
@@ -33,6 +35,8 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
         let never =
             |parts: Vec<Logic>| Logic::not(Logic::exists(x, Logic::exists(y, Logic::all(parts))));
         for first in 0..n_values {
+            // Mutual exclusion in its three usual forms: between two processes, by a pointer to the
+            // one that may enter, by the value of a shared cell.
             for second in first..n_values {
                 let apart = Logic::not(Logic::equal(Term::var(x), Term::var(y)));
                 let logic = never(vec![apart, at(first, x), at(second, y)]);
@@ -50,21 +54,23 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
             for (position, cell) in system.cells.iter().enumerate() {
                 for number in 0..cell.values.len() {
                     let is = Logic::Is(CellId::new(position), number, Time::Now);
-                    let nobody = Logic::not(Logic::exists(x, at(first, x)));
+                    let none = Logic::not(Logic::exists(x, at(first, x)));
                     let name = format!(
-                        "nobody at {} while {}",
+                        "no process at {} while {}",
                         place(column, &[first]),
                         place(cell, &[number])
                     );
-                    let logic = Logic::implies(is, nobody);
+                    let logic = Logic::implies(is, none);
                     found.push(Predicate { name, logic });
                 }
             }
+
+            // Orders among processes are many and rarely needed, so they are collected apart.
             for second in 0..n_values {
                 let before = Logic::less(Term::var(y), Term::var(x));
                 let logic = never(vec![before, at(first, x), at(second, y)]);
                 let name = format!(
-                    "nobody at {} before one at {}",
+                    "no process at {} before one at {}",
                     place(column, &[second]),
                     place(column, &[first])
                 );
@@ -73,6 +79,7 @@ pub fn candidates(family: &mut Family<'_>) -> Vec<Predicate> {
         }
     }
 
+    // Each candidate costs an induction proof: orders are tried only if all fit.
     if found.len() + ordered.len() <= MAX_CANDIDATES {
         found.append(&mut ordered);
     }

@@ -5,7 +5,7 @@
 //! distinguished processes and, where they name no process, as they are. *Finer* abstractions add
 //! which sets of locations are empty and what the process has that a pointer points to.
 //!
-//! Rankings (papers/001, section 6.1 and the examples): every location and every value of a local
+//! Rankings (Baukus, Lakhnech, Stahl, section 6.1 and the examples): every location and every value of a local
 //! variable; what lies on a cycle of the control flow that avoids the start; all of these without the
 //! process that a pointer points to; and for rings the processes between a pointer and a
 //! distinguished process.
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use super::describe::Describer;
 use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
-use super::question::Question;
+use super::question::FamilyQuestion;
 use super::relation::{Predicate, Ranking};
 use super::steps::Family;
 use super::system::Source;
@@ -29,7 +29,7 @@ pub enum Level {
 }
 
 /// Adds what is found in the model to what the author asks for.
-pub fn predicates(family: &Family<'_>, question: &Question, level: Level) -> Vec<Predicate> {
+pub fn predicates(family: &Family<'_>, question: &FamilyQuestion, level: Level) -> Vec<Predicate> {
     let mut chosen = Chosen {
         describer: Describer::new(&family.system, &question.distinguished),
         found: question.predicates.clone(),
@@ -91,7 +91,7 @@ impl Chosen<'_, '_> {
     }
 
     /// A part of a guard, for every distinguished process if it is about the one that moves.
-    fn instances(&mut self, family: &Family<'_>, question: &Question, part: &Logic) {
+    fn instances(&mut self, family: &Family<'_>, question: &FamilyQuestion, part: &Logic) {
         let free = part.free_vars();
         if free.is_empty() {
             return self.add(part.clone());
@@ -146,7 +146,7 @@ fn conditions(logic: &Logic, found: &mut BTreeSet<Logic>) {
 }
 
 /// The sets to be watched.
-pub fn rankings(family: &mut Family<'_>, question: &Question) -> Vec<Ranking> {
+pub fn rankings(family: &mut Family<'_>, question: &FamilyQuestion) -> Vec<Ranking> {
     let mut found = question.rankings.clone();
     if question.only {
         return found;

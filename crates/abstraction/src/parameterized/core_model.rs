@@ -45,7 +45,7 @@ pub fn core_model(
     property: &Property,
     assumptions: &[Assumption],
 ) -> (ModelParts, Property) {
-    let mut builder = Builder::new(abstraction, selection);
+    let mut builder = CoreModelBuilder::new(abstraction, selection);
     let mut assumed: Vec<Assumption> = assumptions
         .iter()
         .map(|assumption| builder.translated(assumption))
@@ -66,7 +66,7 @@ struct Class {
     atom: AtomId,
 }
 
-struct Builder<'a> {
+struct CoreModelBuilder<'a> {
     abstraction: &'a Abstraction,
     selection: &'a Selection,
     parts: ModelParts,
@@ -74,7 +74,7 @@ struct Builder<'a> {
     state_atoms: BTreeMap<Vec<bool>, AtomId>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> CoreModelBuilder<'a> {
     fn new(abstraction: &'a Abstraction, selection: &'a Selection) -> Self {
         let graph = &abstraction.graph;
         let locations = (0..graph.states.len())

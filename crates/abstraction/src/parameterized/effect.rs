@@ -129,6 +129,9 @@ fn execute(
         }
         StmtKind::For(bound, lo, hi, body) => {
             let range = within(translator, &branch, |t| t.constant_range((lo, hi)))?;
+
+            // Between constants the loop is unrolled; a loop over all processes is one simultaneous
+            // assignment instead, since their number is not known.
             let Some(values) = range else {
                 for_all(translator, *bound, (lo, hi), body, &mut branch)?;
                 return Ok(vec![branch]);

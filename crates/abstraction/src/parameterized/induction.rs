@@ -6,18 +6,19 @@ use ws1s::{Automaton, TRUE, Unknown, VectorMachine, reachable_vectors};
 use super::encode::Encoder;
 use super::lifting::{Subject, enabled};
 use super::logic::{Logic, Term};
-use super::question::Question;
+use super::question::FamilyQuestion;
 use super::relation::Predicate;
 use super::steps::Family;
 
 /// The greatest set of candidates that hold initially and are preserved together by every step
-/// (Flanagan and Leino's Houdini, doi:10.1007/3-540-45251-6_29).
+/// (C. Flanagan, K. R. M. Leino, *Houdini, an annotation assistant for ESC/Java*, FME 2001,
+/// doi:10.1007/3-540-45251-6_29).
 ///
 /// # Errors
 /// If the budget does not suffice.
 pub fn inductive(
     family: &mut Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     candidates: &[Predicate],
     budget: &Budget,
 ) -> Result<Vec<Predicate>, Unknown> {
@@ -52,7 +53,7 @@ pub fn inductive(
 /// If the budget does not suffice.
 pub fn persists(
     family: &mut Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     invariants: &[Predicate],
     subject: &Subject,
     budget: &Budget,
@@ -94,7 +95,7 @@ struct Prover<'b> {
 }
 
 impl<'b> Prover<'b> {
-    fn new(family: &mut Family<'_>, question: &Question, budget: &'b Budget) -> Self {
+    fn new(family: &mut Family<'_>, question: &FamilyQuestion, budget: &'b Budget) -> Self {
         let mut free = vec![family.actor];
         free.extend(question.vars());
         let context = Logic::all([family.well_formed(), question.condition.clone()]);
@@ -107,7 +108,7 @@ impl<'b> Prover<'b> {
 
     fn with_process(
         family: &mut Family<'_>,
-        question: &Question,
+        question: &FamilyQuestion,
         process: super::logic::IndexVar,
         budget: &'b Budget,
     ) -> Self {

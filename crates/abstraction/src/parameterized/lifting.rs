@@ -1,9 +1,9 @@
 //! Fairness of the family as fairness of its abstraction.
 //!
-//! Sound sources (papers/001, section 6.2): weak and strong fairness of a distinguished process, or
+//! Sound sources (Baukus, Lakhnech, Stahl, section 6.2): weak and strong fairness of a distinguished process, or
 //! of a process that there is once, if the abstract state decides when it is enabled; strong
 //! fairness of *some* process of a family, because every instance has finitely many. Weak fairness
-//! of some process is not among them: everybody may be enabled in turn, nobody forever. But weak
+//! of some process is not among them: all may be enabled in turn, none forever. But weak
 //! fairness of an action that stays enabled until it is taken *is* strong fairness, and lifted as
 //! such; that it stays enabled is proved. If several strong conditions are each assumed, so is that
 //! one of their actions is taken infinitely often if one of them is enabled infinitely often; the
@@ -16,7 +16,7 @@ use base::{Fairness, FairnessKind};
 use model::{ConditionKind, ProcessId, Target};
 
 use super::logic::{Logic, Term};
-use super::question::Question;
+use super::question::FamilyQuestion;
 use super::steps::Family;
 
 /// Actions of one process or family that a fairness condition is about.
@@ -59,7 +59,7 @@ pub struct Lifting {
 }
 
 /// Lifts the conditions that a fairness stands for.
-pub fn lift(family: &Family<'_>, question: &Question, fairness: Fairness) -> Lifting {
+pub fn lift(family: &Family<'_>, question: &FamilyQuestion, fairness: Fairness) -> Lifting {
     let mut lifting = Lifting::default();
     if family.is_synchronous {
         return lifting;
@@ -72,7 +72,7 @@ pub fn lift(family: &Family<'_>, question: &Question, fairness: Fairness) -> Lif
 
 fn lift_subject(
     family: &Family<'_>,
-    question: &Question,
+    question: &FamilyQuestion,
     kind: ConditionKind,
     subject: &Subject,
     lifting: &mut Lifting,

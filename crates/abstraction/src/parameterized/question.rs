@@ -10,7 +10,7 @@ use super::system::Outside;
 
 /// A question about a family, as its author wrote it.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct FamilyQuestion {
     /// The distinguished processes with their names.
     pub distinguished: Vec<(IndexVar, String)>,
     /// What stands for them in expressions.
@@ -27,7 +27,7 @@ pub struct Question {
     pub only: bool,
 }
 
-impl Question {
+impl FamilyQuestion {
     /// Translates what is special about a question.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The abstract transition system, from one pass over every transition.
 //!
-//! Abstraction (papers/001, section 5): an abstract state is the truth of a list of predicates; two
+//! Abstraction (Baukus, Lakhnech, Stahl, section 5): an abstract state is the truth of a list of predicates; two
 //! abstract states are related by a transition iff some concrete step of some instance, seen with
 //! the same distinguished processes, leads from a state described by the first to one described by
 //! the second. All predicates are multiplied into one machine ([`ws1s::VectorMachine`]); one walk
@@ -187,7 +187,7 @@ pub fn explore(
     Ok(graph)
 }
 
-/// A deadlock stutters forever, moves nobody and changes no ranking.
+/// A deadlock stutters forever, moves no process and changes no ranking.
 fn add_idle_steps(graph: &mut Graph, request: &Request<'_>) {
     if graph.deadlocks.is_empty() {
         return;
@@ -307,9 +307,9 @@ impl Pass<'_, '_> {
     }
 
     /// The step with outputs: always true; which distinguished processes and which watched pointers
-    /// are the one that moves; for each ranking whether its set gains no member and whether it loses
-    /// one. Within one step these hardly differ, so this machine is about as small as the step
-    /// itself.
+    /// are the one that moves; for each ranking whether its set gains no member and whether it
+    /// loses one. Within one step these hardly differ, so this machine is about as small as the
+    /// step itself.
     fn marked_step(
         &mut self,
         family: &Family<'_>,

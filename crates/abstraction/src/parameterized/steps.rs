@@ -320,6 +320,8 @@ impl<'t> Family<'t> {
         let source = Source::Location(process);
         let place = step.source.index();
         let mut translator = Translator::new(&system, &mut self.fresh, step.span);
+
+        // A process of a family is a column entry at its own index, a single process is a cell.
         let here = match (own, system.column_of(source), system.cell_of(source)) {
             (Some(own), Some(column), _) => {
                 translator.own = Some((process, own));
@@ -332,6 +334,8 @@ impl<'t> Family<'t> {
             _ => unreachable!("a process has a location"),
         };
 
+        // Every choice of the parameters is a branch of its own, because guards and effects may
+        // read them.
         let mut starts = vec![Branch::default()];
         for parameter in &step.parameters {
             let mut next = Vec::new();
@@ -343,6 +347,8 @@ impl<'t> Family<'t> {
 
         let mut branches = Vec::new();
         for mut start in starts {
+            // The guard is taken before the effect runs: whether the step is enabled does not
+            // depend on what the effect chooses.
             effect::require(&mut translator, &step.condition, &mut start)?;
             effect::require(&mut translator, &step.guard, &mut start)?;
             let guard = Logic::all(start.path.clone());

@@ -217,7 +217,7 @@ fn column_part(
     }
 }
 
-/// What nobody writes stays.
+/// What no process writes stays.
 fn frame(family: &Family<'_>, taken: &Owned) -> Vec<Logic> {
     let system = &family.system;
     let unmoved = super::effect::Branch::default();

@@ -1,8 +1,9 @@
 //! What a template consists of, seen as a family: columns, cells and pointers.
 //!
-//! The class of papers/001 (section 4, after the class of Baukus, Lakhnech and Stahl's report
-//! TR-ST-00-4): processes with finite control and finite data, shared variables that are finite or
-//! hold a process index. What is outside is refused with the construct's name and place.
+//! The class of Baukus, Lakhnech, Stahl (section 4, after their "Verifying universal properties of
+//! parameterized networks", report TR-ST-00-4, CAU Kiel, 2000): processes with finite
+//! control and finite data, shared variables that are finite or hold a process index. What is outside
+//! is refused with the construct's name and place.
 
 use base::Span;
 use model::{ModelParts, ProcessId, Scalar, Template, Type, VarId, Variable, as_open_end};
@@ -185,6 +186,9 @@ impl<'t> System<'t> {
     fn add_variable(&mut self, id: VarId) -> Result<(), Outside> {
         let variable = &self.parts().vars[id.index()];
         let family = variable.owner.filter(|owner| self.families.contains(owner));
+
+        // One value for each process becomes a column; other structure has no counterpart in WS1S
+        // over positions.
         let scalar = match &variable.ty {
             Type::Scalar(scalar) => *scalar,
             Type::Array(array) if self.is_per_process(array.lo, array.len) => {
@@ -219,6 +223,8 @@ impl<'t> System<'t> {
             }
         };
 
+        // A range up to the parameter holds a process index: it becomes a first-order variable
+        // instead of one of finitely many values.
         if let Scalar::Range(first, last) = scalar
             && let Some(offset) = as_open_end(last)
         {
@@ -353,7 +359,7 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// A variable that nobody has.
+    /// A variable that does not occur.
     pub fn var(&mut self) -> IndexVar {
         self.n_vars += 1;
         IndexVar::new(self.n_vars - 1)

@@ -140,6 +140,8 @@ impl<'s, 't> Translator<'s, 't> {
         right: &Expr,
     ) -> Result<Logic, Outside> {
         match op {
+            // The right operand is evaluated only where the left one does not decide, so it may
+            // fail only there.
             BinaryOp::And => {
                 let left = self.condition(left)?;
                 let right = self.guarded(&left, |this| this.condition(right))?;

@@ -37,6 +37,7 @@ impl Translator<'_, '_> {
                 right,
             ) => self.arithmetic(*op, left, right),
             Expr::Ite(condition, then, otherwise) => {
+                // A branch is evaluated, and can fail, only where its condition selects it.
                 let condition = self.condition(condition)?;
                 let negation = Logic::not(condition.clone());
                 let then = self.guarded(&condition, |this| this.cases(then))?;
@@ -79,6 +80,8 @@ impl Translator<'_, '_> {
                 | BinaryOp::Ge,
                 ..,
             ) => {
+                // Truth values are the numbers 0 and 1 here, so that conditions can be stored and
+                // compared like other values.
                 let condition = self.condition(expr)?;
                 let negation = Logic::not(condition.clone());
                 Ok(vec![

@@ -7,11 +7,11 @@ use base::Span;
 use model::{CommandId, Pattern, Step, Sync};
 use smt::Term;
 
-use super::execute::{Builder, Path, coerce, same};
+use super::execute::{Path, ProgramBuilder, coerce, same};
 use super::program::{Content, Refusal, scalar, within};
 use super::symbolic::{Scene, Translator};
 
-impl Builder<'_> {
+impl ProgramBuilder<'_> {
     pub(super) fn channel_allows(
         &self,
         translator: &Translator<'_>,

@@ -1,7 +1,7 @@
 //! The abstraction of one transition.
 //!
-//! papers/004, section 4 (S. Bensalem, Y. Lakhnech, S. Owre, *Computing abstractions of infinite
-//! state systems compositionally and automatically*, CAV 1998, doi:10.1007/BFb0028757).
+//! S. Bensalem, Y. Lakhnech, S. Owre, *Computing abstractions of infinite state systems
+//! compositionally and automatically*, CAV 1998, section 4, doi:10.1007/BFb0028757.
 //! *Substitution* first: the new value of a predicate is the predicate with the effect substituted
 //! into it; if that is constant under the guard, or a combination of predicates and kept variables,
 //! no solver is needed. Deviation from the paper, which looks for a single equal predicate only:
@@ -21,7 +21,7 @@ use smt::{Sort, Term};
 use super::abstract_term::{Abstract, LocalSlots};
 use super::domain::{Domain, is_enumerated};
 use super::program::{Program, Transition, within};
-use super::questions::{Question, Questions};
+use super::questions::{Questions, SolverQuestion};
 
 /// More combinations of enumerated choices than this are left to the solver.
 const MAX_CHOICES: usize = 64;
@@ -219,7 +219,7 @@ impl AbstractCommand {
         state: &[i64],
         choice: &[i64],
         n_predicates: usize,
-    ) -> Question {
+    ) -> SolverQuestion {
         let Context {
             program,
             domain,
@@ -260,7 +260,7 @@ impl AbstractCommand {
             }
         }
 
-        Question {
+        SolverQuestion {
             assumptions: flat.into_iter().collect(),
             dimensions,
         }

@@ -33,7 +33,7 @@ fn refuse_rulers(model: &Model) -> Result<(), Refusal> {
 pub fn program_of(model: &Model) -> Result<Program, Refusal> {
     refuse_rulers(model)?;
     let vars = variables(model);
-    let mut builder = Builder {
+    let mut builder = ProgramBuilder {
         model,
         vars: &vars,
         transitions: Vec::new(),
@@ -47,7 +47,7 @@ pub fn program_of(model: &Model) -> Result<Program, Refusal> {
         Composition::Synchronous => builder.synchronous()?,
     }
 
-    let Builder {
+    let ProgramBuilder {
         transitions,
         failures,
         ..
@@ -60,7 +60,7 @@ pub fn program_of(model: &Model) -> Result<Program, Refusal> {
     })
 }
 
-pub(super) struct Builder<'m> {
+pub(super) struct ProgramBuilder<'m> {
     pub(super) model: &'m Model,
     pub(super) vars: &'m [super::program::StateVar],
     pub(super) transitions: Vec<Transition>,
@@ -91,7 +91,7 @@ pub(super) struct Member {
     pub(super) path: Path,
 }
 
-impl Builder<'_> {
+impl ProgramBuilder<'_> {
     pub(super) fn translator(&self, span: Span) -> Translator<'_> {
         Translator {
             model: self.model,
@@ -242,6 +242,9 @@ impl Builder<'_> {
             StmtKind::If(condition, then, otherwise) => {
                 let condition = self.translator(span).truth(condition, &mut path.scene)?;
                 path.fail_unless(condition.ok);
+
+                // Both branches are executed symbolically and merged: one command stays one
+                // transition.
                 let mut yes = path.clone();
                 let mut no = path.clone();
                 self.run(then, &mut yes)?;
@@ -256,6 +259,8 @@ impl Builder<'_> {
                 let (Term::Int(lo), Term::Int(hi)) = (lo, hi) else {
                     return translator.refuse("a loop between bounds that depend on the state");
                 };
+
+                // Loops are unrolled, so their bounds must be constants, and close together.
                 if hi - lo >= MAX_ROUNDS {
                     return translator.refuse("a loop with too many rounds");
                 }
@@ -278,6 +283,9 @@ impl Builder<'_> {
                 path.scene.bounds.push((*bound, value));
                 let condition = self.translator(span).truth(condition, &mut path.scene)?;
                 path.fail_unless(condition.ok);
+
+                // Not every value may satisfy the condition, so the command can be disabled by its
+                // choice.
                 if condition.term != Term::Bool(true) {
                     path.is_total = false;
                 }

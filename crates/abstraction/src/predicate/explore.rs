@@ -11,7 +11,7 @@ use super::abstract_term::{Abstract, LocalSlots};
 use super::command::{AbstractCommand, Assignments, Context};
 use super::domain::Domain;
 use super::program::{Failure, Program, within};
-use super::questions::{Question, Questions};
+use super::questions::{Questions, SolverQuestion};
 
 /// A step of the abstract graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -220,6 +220,8 @@ impl<'p> Abstraction<'p> {
         let mut graph = AbstractGraph::default();
         let mut numbers: FxHashMap<Box<[i64]>, usize> = FxHashMap::default();
         let mut queue = VecDeque::new();
+
+        // Without an answer of the solver the initial states are not known, so nothing is.
         let Some(initial) = self.initial() else {
             return (graph, Some(Halt::GaveUp));
         };
@@ -239,10 +241,14 @@ impl<'p> Abstraction<'p> {
                 return (graph, Some(Halt::Stopped(reason)));
             }
             let state = graph.states[source].clone();
+
+            // Run-time errors come first: where a step may fail, its successors mean nothing.
             if let Some(failure) = self.failing(&state) {
                 let path = graph.path_to(source);
                 return (graph, Some(Halt::Failure(path, failure)));
             }
+
+            // A may-deadlock is the goal itself, or a state in which a run may stay forever.
             let may_be_stuck = (goal.deadlock || goal.complete) && self.may_be_deadlocked(&state);
             if may_be_stuck && goal.deadlock {
                 let path = graph.path_to(source);
@@ -273,6 +279,9 @@ impl<'p> Abstraction<'p> {
                     }
                 }
             }
+
+            // The idle step of a deadlock makes every maximal run infinite, as in the reference
+            // semantics.
             if may_be_stuck {
                 edges.push(Edge {
                     transition: None,
@@ -353,7 +362,7 @@ impl<'p> Abstraction<'p> {
         mentioned.push(init.clone());
 
         let bounds = domain.bounds(program, &mentioned);
-        let question = Question {
+        let question = SolverQuestion {
             assumptions: vec![init, bounds],
             dimensions: dimensions
                 .iter()

@@ -1,10 +1,10 @@
 //! Questions to the solver, asked once.
 //!
 //! A question is a list of assumptions and a list of terms whose possible values are wanted. It is
-//! kept with its answer, whoever asks again: after a refinement, questions in which the new
+//! kept with its answer: after a refinement, questions in which the new
 //! predicates take no part are the old ones. Where a new predicate makes an old question more
 //! precise, the old answer limits the new one, so that what has been eliminated once is never
-//! asked for again (papers/004, section 7).
+//! asked for again (Bensalem, Lakhnech, Owre, section 7; cited in full in the module above).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use smt::{Answer, Counted, Rows, Solver, Tally, Term, Trust};
 
 /// A question: what is assumed, and the terms whose values are wanted, with their candidates.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Question {
+pub(crate) struct SolverQuestion {
     pub(crate) assumptions: Vec<Term>,
     pub(crate) dimensions: Vec<(Term, Vec<i64>)>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Question {
 /// A solver with a memory.
 pub struct Questions {
     solver: Counted<Box<dyn Solver>>,
-    answers: BTreeMap<Question, Rows>,
+    answers: BTreeMap<SolverQuestion, Rows>,
     /// How many questions were answered from memory.
     n_remembered: u64,
     gave_up: bool,
@@ -85,8 +85,8 @@ impl Questions {
     /// too many candidates to keep them all.
     pub(crate) fn rows(
         &mut self,
-        question: Question,
-        coarser: Option<&(Question, Vec<usize>)>,
+        question: SolverQuestion,
+        coarser: Option<&(SolverQuestion, Vec<usize>)>,
     ) -> Option<Vec<Vec<i64>>> {
         if let Some(known) = self.answers.get(&question) {
             self.n_remembered += 1;
@@ -163,7 +163,7 @@ impl Questions {
         let mut assumptions = assumptions.to_vec();
         assumptions.sort_unstable();
         assumptions.dedup();
-        let question = Question {
+        let question = SolverQuestion {
             assumptions,
             dimensions: Vec::new(),
         };

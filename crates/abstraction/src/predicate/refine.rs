@@ -2,8 +2,9 @@
 //!
 //! A path that cannot happen is cut at the last state from which it cannot: the facts that its
 //! abstract state tells, the guards after it and the end contradict each other. The weakest
-//! preconditions of the end along these steps (E. W. Dijkstra) name what the abstraction did not
-//! see; their atoms become predicates. With them, the same steps from the same abstract state are
+//! preconditions of the end along these steps (E. W. Dijkstra, *Guarded commands, nondeterminacy
+//! and formal derivation of programs*, CACM 18(8), 1975) name what the abstraction did not see;
+//! their atoms become predicates. With them, the same steps from the same abstract state are
 //! impossible in the refined abstraction, because each weakest precondition is then a combination
 //! of predicates and is followed by substitution alone.
 //!
@@ -50,7 +51,7 @@ struct Demand<'a> {
 
 /// What is demanded of a path at one position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Part {
+enum PathDemand {
     /// The guard of a step.
     Guard(usize),
     /// A fact about a state: position and number.
@@ -222,9 +223,9 @@ impl Abstraction<'_> {
     /// describes, or all of it from the initial states?
     fn is_cut(&mut self, demand: &Demand<'_>, start: Option<usize>) -> bool {
         let rest = self.rest(demand, start.unwrap_or(0));
-        let is_needed = |part: &Part| match part {
-            Part::Guard(position) => demand.guards[*position],
-            Part::Observed(..) => true,
+        let is_needed = |part: &PathDemand| match part {
+            PathDemand::Guard(position) => demand.guards[*position],
+            PathDemand::Observed(..) => true,
         };
         let needed = rest.parts.into_iter();
         let needed = needed.filter(|(part, _)| is_needed(part));
@@ -303,17 +304,17 @@ impl Abstraction<'_> {
         let Some(core) = self.questions.core(&assumed, &terms) else {
             return;
         };
-        let named = |wanted: &Part| core.iter().any(|position| parts[*position].0 == *wanted);
+        let named = |wanted: &PathDemand| core.iter().any(|position| parts[*position].0 == *wanted);
         let (guards, observed) = (demand.guards.clone(), demand.observed.clone());
         for (position, guard) in demand.guards.iter_mut().enumerate() {
-            *guard &= named(&Part::Guard(position));
+            *guard &= named(&PathDemand::Guard(position));
         }
 
         for (position, facts) in demand.observed.iter_mut().enumerate() {
             let mut number = 0;
             facts.retain(|_| {
                 number += 1;
-                named(&Part::Observed(position, number - 1))
+                named(&PathDemand::Observed(position, number - 1))
             });
         }
 
@@ -338,7 +339,10 @@ impl Abstraction<'_> {
                 .flatten()
                 .enumerate()
             {
-                parts.push((Part::Observed(position, number), fact.substitute(&state)));
+                parts.push((
+                    PathDemand::Observed(position, number),
+                    fact.substitute(&state),
+                ));
             }
             let Some(&transition) = demand.path.transitions.get(position) else {
                 break;
@@ -353,7 +357,7 @@ impl Abstraction<'_> {
                 let term = term.substitute(&|name| local(name).or_else(|| state(name)));
                 self.domain.simplify(&term, &[])
             };
-            parts.push((Part::Guard(position), present(&transition.guard)));
+            parts.push((PathDemand::Guard(position), present(&transition.guard)));
             let mut next = now.clone();
             for (var, value) in &transition.updates {
                 let name = &self.program.vars[*var].name;
@@ -437,7 +441,7 @@ impl Abstraction<'_> {
 
 /// The rest of a path as conditions on the state before it.
 struct Rest {
-    parts: Vec<(Part, Term)>,
+    parts: Vec<(PathDemand, Term)>,
     end: Term,
     /// What the values with names are.
     equations: Vec<Term>,

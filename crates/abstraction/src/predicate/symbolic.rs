@@ -401,6 +401,8 @@ impl Translator<'_> {
             }
         };
 
+        // Invariant: the conditions of `choices` exclude each other, and one of them holds where
+        // `ok` does.
         let mut choices = starts;
         let mut ty = &variable.ty;
         let records = &self.model.parts().records;

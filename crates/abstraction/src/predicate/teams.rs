@@ -7,7 +7,7 @@ use model::{CommandId, InstanceId};
 use smt::Term;
 
 use super::domain::is_enumerated;
-use super::execute::{Builder, Member};
+use super::execute::{Member, ProgramBuilder};
 use super::program::{Content, Failure, Local, Refusal, Transition};
 
 /// More ways of moving together than this are not written down.
@@ -19,7 +19,7 @@ const MAX_TERM_SIZE: usize = 200_000;
 /// More combinations of chosen values than this are not written down.
 const MAX_CASES: usize = 16;
 
-impl Builder<'_> {
+impl ProgramBuilder<'_> {
     pub(super) fn interleaving(&mut self) -> Result<(), Refusal> {
         for transition in self.model.transitions() {
             let lists: Vec<&[CommandId]> = transition

@@ -69,6 +69,8 @@ impl<'a, F: Frame> Product<'a, F> {
         if (frame.n_nodes() as u64).saturating_mul(n_states as u64) >= u64::from(u32::MAX) {
             return Err(StopReason::StateLimit);
         }
+
+        // Marks of the automaton follow those of the frame, in words of their own.
         let first = frame.n_mark_words();
         let n_words = first + bits::words_for(automaton.n_marks);
         let mut atoms = Vec::new();
@@ -82,6 +84,8 @@ impl<'a, F: Frame> Product<'a, F> {
             .iter()
             .map(|start| &automaton.edges[start.index()]);
         let starts: Vec<_> = starts.map(&mut compile).collect();
+
+        // Whether a node carries a mark depends on the node only, so it is computed once for all.
         let letter_marks = automaton.letter_marks.iter().map(|mark| {
             let mut mentioned = Vec::new();
             mark.when.collect_atoms(&mut mentioned);

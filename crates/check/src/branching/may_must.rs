@@ -17,7 +17,7 @@
 //! | `∃ψ` under Φ | an infinite constrained path satisfies `must(Φ ∧ ψ)` | a free path satisfies `may(Φ ∧ ψ)` |
 //!
 //! Path formulas are brought into negation normal form, which Lemma 2.0.2 allows. Each literal then
-//! becomes an atom of its own: `p` and `¬p` are no complements of each other.
+//! becomes an atom of its own: `p` and `¬p` are not complements of each other.
 //!
 //! Theorem 3.0.6: `must(φ)` in an abstract state implies φ in every state that it describes. So `φ`
 //! *holds* if `must(φ)` in all initial states, is *violated* if `must(¬φ)` in one of them, and is

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use base::AtomId;
-use evidence::{Branch, Branching, Claim, Trace};
+use evidence::{Branch, Branching, QuantifierClaim, Trace};
 use logic::{CtlStar, Ltl};
 use model::CommandId;
 
@@ -42,7 +42,7 @@ impl Check<'_, '_> {
             let run_exists = truth.run_exists[number].contains(node);
             let is_needed = work.needed.contains(&(number, node));
             if !run_exists || !is_needed || evidence.branches.len() >= MAX_BRANCHES {
-                evidence.claims.push(Claim {
+                evidence.claims.push(QuantifierClaim {
                     quantified: number,
                     state: graph.state(&self.system, node),
                     entry,

@@ -16,7 +16,7 @@ use smt::{Sort, Term};
 
 use super::liveness::Search;
 use super::product::AbstractLasso;
-use super::safety::Round;
+use super::refinement::Round;
 
 /// How many passes of the abstract loop are taken together as one round, at most.
 const MAX_PASSES: usize = 2;

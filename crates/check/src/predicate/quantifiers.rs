@@ -1,9 +1,10 @@
 //! Path quantifiers over unbounded data: the abstract state graph as a may/must system.
 //!
 //! Every step of the abstraction is *free*. A step is *constrained* if the solver proves that all
-//! states which its source describes have such a step ([`Abstraction::must_reach`]); without an answer
-//! it is only free. Propositions are exact. The answer is three-valued (D. Dams, R. Gerth, O. Grumberg,
-//! "Fair model checking of abstractions", VCL 2000), and "holds" and "violated" both transfer.
+//! states which its source describes have such a step ([`Abstraction::must_reach`]); without an
+//! answer it is only free. Propositions are exact. The answer is three-valued (D. Dams, R. Gerth,
+//! O. Grumberg, "Fair model checking of abstractions", VCL 2000), and "holds" and "violated" both
+//! transfer.
 //!
 //! A position is an abstract state with what is true of the step that led to it: step propositions,
 //! and which subjects of fairness were served. So fairness conditions are Boolean combinations of
@@ -22,12 +23,12 @@ use rustc_hash::FxHashMap;
 use smt::Term;
 
 use super::outcome;
-use super::safety::Round;
+use super::refinement::Round;
 use super::setup::{Check, Letters};
 use crate::Outcome;
 use crate::branching::check_may_must;
 
-/// Suggestions beyond this number do not help anybody.
+/// Suggestions beyond this number do not help.
 const MAX_SUGGESTIONS: usize = 3;
 
 /// Answers a formula of CTL*.
@@ -46,7 +47,7 @@ pub(super) fn check(check: &Check<'_>, property: &NamedProperty, formula: &CtlSt
         return check.unsupported("a proposition is not expressible");
     };
     let conditions = check.model.fairness_conditions(check.fairness);
-    let mut builder = Builder {
+    let mut builder = MayMustBuilder {
         check,
         abstraction: &mut abstraction,
         graph: &graph,
@@ -84,25 +85,33 @@ fn explored(
         deadlock: false,
         complete: true,
     };
-    let mut round = 0;
+    let mut graph = AbstractGraph::default();
+    let mut is_complete = false;
+    let mut is_error = false;
 
-    loop {
-        let (graph, halt) = abstraction.explore(&goal, &check.plan.budget);
-        let Some(halt) = halt else {
-            return Ok((graph, round));
-        };
-        round += 1;
-        let is_error = matches!(halt, Halt::Failure(..));
-        match check.judge_halt(halt, abstraction, round) {
-            Round::Refined if round <= check.plan.predicate.max_refinements => {}
-            Round::Decided(verdict @ Verdict::Unknown(_), _) if !is_error => return Err(verdict),
-            _ => {
-                let why = "a run-time error is not excluded; check an invariant to see it";
-                let reason = UnknownReason::Unsupported(why.to_owned());
-                return Err(Verdict::Unknown(reason));
+    let ((verdict, _), n_refinements) = check.refine(|round| {
+        let (explored, halt) = abstraction.explore(&goal, &check.plan.budget);
+        graph = explored;
+        match halt {
+            None => {
+                is_complete = true;
+                Round::Decided(Verdict::Holds { witness: None }, None)
+            }
+            Some(halt) => {
+                is_error = matches!(halt, Halt::Failure(..));
+                check.judge_halt(halt, abstraction, round)
             }
         }
+    });
+
+    if is_complete {
+        return Ok((graph, n_refinements));
     }
+    if !is_error && matches!(verdict, Verdict::Unknown(_)) {
+        return Err(verdict);
+    }
+    let why = "a run-time error is not excluded; check an invariant to see it";
+    Err(Verdict::Unknown(UnknownReason::Unsupported(why.to_owned())))
 }
 
 /// A violation counts only in an initial state that certainly describes one of the model.
@@ -194,14 +203,14 @@ fn assumed(assumption: &Assumption) -> Ltl {
 /// What is true of the step that led to a position: the step propositions, then the conditions.
 type Entered = Vec<bool>;
 
-/// Steps of an abstract state that nobody can tell apart: where they lead.
+/// Steps of an abstract state that no predicate tells apart: where they lead.
 struct Bundle {
     target: usize,
     entered: Entered,
     is_constrained: bool,
 }
 
-struct Builder<'a, 'c, 'p> {
+struct MayMustBuilder<'a, 'c, 'p> {
     check: &'a Check<'c>,
     abstraction: &'a mut Abstraction<'p>,
     graph: &'a AbstractGraph,
@@ -211,7 +220,7 @@ struct Builder<'a, 'c, 'p> {
     unproved: Vec<Term>,
 }
 
-impl Builder<'_, '_, '_> {
+impl MayMustBuilder<'_, '_, '_> {
     /// The system, and the initial states of which it is not known whether they describe any.
     fn build(&mut self) -> (MayMustParts, Vec<u32>) {
         let step_atoms = self.step_atoms();

@@ -65,6 +65,7 @@ impl Check<'_> {
         outcome.solvers.push(used(questions));
         remarks.extend(outcome.solvers.iter().filter_map(confirmation));
 
+        // How questions grow with the predicates shows whether refinement keeps earlier answers.
         let stages = abstraction.stages();
         if stages.len() > 1 {
             let stage =
@@ -76,6 +77,7 @@ impl Check<'_> {
             ));
         }
 
+        // Why the verdict is unknown is more useful than that it is.
         if let (Verdict::Unknown(UnknownReason::SolverGaveUp), Some(reason)) =
             (&outcome.verdict, questions.gave_up())
         {
@@ -86,6 +88,8 @@ impl Check<'_> {
         {
             remarks.push(format!("a run was found that is not confirmed: {why}"));
         }
+
+        // Solvers that contradict each other leave nothing to rest a verdict on.
         if let Some(which) = questions.trust().contradiction
             && rests_on_solver(&outcome.verdict)
         {

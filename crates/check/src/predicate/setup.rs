@@ -90,7 +90,7 @@ pub(super) struct Check<'a> {
     pub(super) property: &'a Property,
     /// The predicates in the end.
     pub(super) last_domain: std::cell::RefCell<Option<Domain>>,
-    /// Why the last run that was found is no evidence.
+    /// Why the last run that was found is not evidence.
     pub(super) unconfirmed: std::cell::RefCell<Option<String>>,
 }
 

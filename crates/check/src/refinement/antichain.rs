@@ -3,9 +3,11 @@
 //! The specification is made deterministic on the fly: a pair is a state of the implementation and
 //! the set of states that the specification may be in after the same visible trace, closed under
 //! invisible steps. A pair is not looked at if another with the same state and a *smaller* set has
-//! been: whatever goes wrong from the larger set goes wrong from the smaller one (De Wulf, Doyen,
-//! Henzinger, Raskin 2006, section 3; for failures and divergences Wang, Song, Sun, Liu, Dong, Li
-//! 2012, section 4). So not all subsets of states need to be built.
+//! been: whatever goes wrong from the larger set goes wrong from the smaller one (M. De Wulf,
+//! L. Doyen, T. Henzinger, J.-F. Raskin, "Antichains: a new algorithm for checking universality of
+//! finite automata", CAV 2006, section 3; for failures and divergences T. Wang, S. Song, J. Sun,
+//! Y. Liu, J. Dong, X. Wang, S. Li, "More anti-chain based refinement checking", ICFEM 2012,
+//! section 4). So not all subsets of states need to be built.
 //!
 //! Pairs are taken in the order of the length of their visible trace (invisible steps cost nothing),
 //! and a pair that is left out has a smaller one that was not later; hence the difference found has

@@ -36,7 +36,7 @@ pub fn refines(
     let spec = match explored(specification, silent, property, plan, progress)? {
         Ok(explored) => explored,
         Err(mut outcome) => {
-            // An error in the specification is no run of the implementation.
+            // An error in the specification is not a run of the implementation.
             if let Verdict::Violated(_) = outcome.verdict {
                 let why = "the specification has a run-time error".to_owned();
                 outcome.give_up(UnknownReason::Unsupported(why));

@@ -61,7 +61,7 @@ fn fair_rounds_take_what_is_enabled() {
     assert_verdict(text, "works", None, Route::Predicate, "holds");
 }
 
-/// A loop that starves a process which is enabled in it is no fair run.
+/// A loop that starves a process which is enabled in it is not a fair run.
 #[test]
 fn rounds_that_starve_a_process_are_no_evidence() {
     let text = "

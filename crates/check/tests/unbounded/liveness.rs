@@ -20,7 +20,7 @@ fn bakery_with_stuttering_needs_weak_fairness_of_actions() {
     }
 }
 
-/// Where doing nothing is a step of somebody else, fairness to processes is enough.
+/// Where doing nothing is a step of another process, fairness to processes is enough.
 #[test]
 fn bakery_with_a_process_that_stutters_needs_fairness_of_processes() {
     let text = example("bakery") + "\nprocess Idle { stutter { skip } }\n";
@@ -30,7 +30,7 @@ fn bakery_with_a_process_that_stutters_needs_fairness_of_processes() {
 }
 
 #[test]
-fn ticket_locks_serve_everybody() {
+fn ticket_locks_serve_every_process() {
     assert_live("ticket_lock", "access", "none", "holds");
 }
 

@@ -9,7 +9,7 @@ use crate::{output, trace_file};
 /// Prints the trace as text or as a chart.
 ///
 /// # Errors
-/// The file is no trace.
+/// The file is not a trace.
 pub fn run(options: &ExplainOptions) -> Result<Status, Failure> {
     let trace = trace_file::read(&options.trace)?;
     output::print(&if options.msc {

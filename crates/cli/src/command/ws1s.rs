@@ -21,7 +21,7 @@ pub fn run(options: &Ws1sOptions) -> Result<Status, Failure> {
     let path = &options.file;
     if path.extension().is_none_or(|extension| extension != "mona") {
         let name = path.display();
-        return Err(Failure::wrong(format!("`{name}` is no `.mona` file")));
+        return Err(Failure::wrong(format!("`{name}` is not a `.mona` file")));
     }
 
     let source = Source {

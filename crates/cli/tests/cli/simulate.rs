@@ -131,9 +131,9 @@ fn every_command_of_the_dialogue() {
           2  Q.toggle: x = 1
           (pending fairness: 2; f shows them)
         > 9
-        there are 2 steps
+        choose a number from 1 to 2
         > what
-        `what` is no command; ? lists them
+        `what` is not a command; `?` lists the commands
         >
         > q
         --- exit status 0

@@ -26,7 +26,7 @@ fn every_kind_of_property_is_reported() {
                 0  P.up  x = 1
                 1  P.up  x = 2
             minus  violated  (fairness none, 4 states, T s)
-              no reachable state is as the property demands
+              no reachable state satisfies the property
             deadlockfree  violated  (fairness none, 4 states, T s)
               formula: deadlockfree
               counterexample: 3 steps to a state without steps
@@ -432,7 +432,7 @@ fn formulas_with_path_quantifiers() {
         ],
         expect![[r#"
             ctl-1  violated  (fairness none, 2 states, T s)
-              no fair run from the initial state is as the formula demands
+              no fair run from the initial state satisfies the formula
             --- exit status 1
         "#]],
     );

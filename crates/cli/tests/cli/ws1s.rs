@@ -186,7 +186,7 @@ fn wrong_input_is_located() {
         &["ws1s", "model.fair"],
         expect![[r#"
         --- stderr
-        error: `model.fair` is no `.mona` file
+        error: `model.fair` is not a `.mona` file
         --- exit status 2
     "#]],
     );

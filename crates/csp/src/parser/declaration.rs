@@ -6,8 +6,8 @@ use source::Refinement;
 
 use super::Parser;
 use crate::ast::{
-    AlphabetDecl, AssertDecl, ChannelDecl, Claim, EventSpec, Ident, MacroBody, MacroDecl, ProcDecl,
-    ProcessUse, RecordItem, Spec, VarDecl, VarInit,
+    AlphabetDecl, AssertDecl, AssertionClaim, ChannelDecl, EventSpec, Ident, MacroBody, MacroDecl,
+    ProcDecl, ProcessUse, RecordItem, Spec, VarDecl, VarInit,
 };
 use crate::lexer::Tok;
 
@@ -357,29 +357,33 @@ impl Parser<'_> {
         self.end()
     }
 
-    fn claim(&mut self) -> Option<Claim> {
+    fn claim(&mut self) -> Option<AssertionClaim> {
         if self.eat("|=") {
-            return Some(Claim::Ltl(self.formula()?));
+            return Some(AssertionClaim::Ltl(self.formula()?));
         }
         let word = self.ident("`|=` or what is claimed, such as `deadlockfree`")?;
         match &*word.text {
-            "deadlockfree" => Some(Claim::DeadlockFree),
-            "nonterminating" => Some(Claim::NonTerminating),
-            "divergencefree" => Some(Claim::DivergenceFree),
-            "deterministic" => Some(Claim::Deterministic),
+            "deadlockfree" => Some(AssertionClaim::DeadlockFree),
+            "nonterminating" => Some(AssertionClaim::NonTerminating),
+            "divergencefree" => Some(AssertionClaim::DivergenceFree),
+            "deterministic" => Some(AssertionClaim::Deterministic),
             "reaches" => self.reaches(),
             "refines" => self.refines(),
             _ => {
-                let message = format!("`{}` is no claim about a process", word.text);
+                let message = format!(
+                    "`{}` is not a claim about a process; the claims are `deadlockfree`, \
+                    `nonterminating`, `divergencefree`, `deterministic`, `reaches` and `refines`",
+                    word.text
+                );
                 self.error("unknown-claim", word.span, message)
             }
         }
     }
 
-    fn reaches(&mut self) -> Option<Claim> {
+    fn reaches(&mut self) -> Option<AssertionClaim> {
         let goal = self.condition()?;
         if !self.eat_word("with") {
-            return Some(Claim::Reaches(goal, None));
+            return Some(AssertionClaim::Reaches(goal, None));
         }
         let greatest = if self.eat_word("max") {
             true
@@ -391,10 +395,10 @@ impl Parser<'_> {
         self.expect("(")?;
         let value = self.condition()?;
         self.expect(")")?;
-        Some(Claim::Reaches(goal, Some((greatest, value))))
+        Some(AssertionClaim::Reaches(goal, Some((greatest, value))))
     }
 
-    fn refines(&mut self) -> Option<Claim> {
+    fn refines(&mut self) -> Option<AssertionClaim> {
         let mut kind = Refinement::Traces;
         if self.eat("<") {
             let word = self.ident("`F` or `FD`")?;
@@ -412,6 +416,6 @@ impl Parser<'_> {
             };
             self.expect(">")?;
         }
-        Some(Claim::Refines(kind, self.process_use()?))
+        Some(AssertionClaim::Refines(kind, self.process_use()?))
     }
 }

@@ -13,7 +13,7 @@ use crate::scope::{Scope, Ty};
 /// What is known of variables at a point of a program or behind a guard.
 pub(super) type Overlay = HashMap<Name, Interval>;
 
-pub(super) struct Walk<'a> {
+pub(super) struct RangeWalk<'a> {
     scope: &'a Scope,
     ranges: &'a mut Ranges,
     def: usize,
@@ -22,7 +22,7 @@ pub(super) struct Walk<'a> {
     depth: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> RangeWalk<'a> {
     pub(super) fn new(scope: &'a Scope, ranges: &'a mut Ranges, def: usize) -> Self {
         for parameter in &scope.processes[def].parameters {
             let key = (def, parameter.text.clone());

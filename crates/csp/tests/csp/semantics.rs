@@ -54,7 +54,7 @@ fn declared_alphabets_replace_the_default_ones() {
     };
     // By default Q does not know `a`.
     assert_eq!(verdicts(&text("")), "NY");
-    // If it does, nobody can perform it.
+    // If it does, no process can perform it.
     let never = right(&text("#alphabet Q {a, b};"));
     assert!(never.diagnostics.iter().any(|d| d.code == "unknown-event"));
     assert_eq!(verdicts(&text("#alphabet Q {a, b};")), "YN");
@@ -276,7 +276,7 @@ fn hidden_communications_of_components_are_silent() {
 }
 
 #[test]
-fn an_event_is_one_action_whoever_performs_it() {
+fn an_event_is_one_action_whichever_process_performs_it() {
     // P and Q both perform `a`, so fairness to `a` is satisfied by one of them.
     let text = "
         P = a -> p -> P; Q = a -> q -> Q;

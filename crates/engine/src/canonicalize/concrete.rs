@@ -32,8 +32,9 @@ pub fn concrete_run(system: &mut System<'_>, trace: &Trace) -> Option<Trace> {
     concrete_run_at(system, trace, None)
 }
 
-/// As [`concrete_run`]. If given, `positions` says for each step of the trace which one of its source
-/// it is: several may be called the same and lead to the same representative by different ways.
+/// As [`concrete_run`]. If given, `positions` says for each step of the trace which one of its
+/// source it is: several may be called the same and lead to the same representative by different
+/// ways.
 pub(crate) fn concrete_run_at(
     system: &mut System<'_>,
     trace: &Trace,
@@ -42,13 +43,13 @@ pub(crate) fn concrete_run_at(
     let Some(form) = system.canonicalizer.take() else {
         return Some(trace.clone());
     };
-    let mut walk = Walk::begin(system, &form, (trace, positions));
-    let run = walk.as_mut().and_then(Walk::follow);
+    let mut walk = RunWalk::begin(system, &form, (trace, positions));
+    let run = walk.as_mut().and_then(RunWalk::follow);
     system.canonicalizer = Some(form);
     run
 }
 
-struct Walk<'a, 'm> {
+struct RunWalk<'a, 'm> {
     system: &'a mut System<'m>,
     form: &'a Canonicalizer,
     trace: &'a Trace,
@@ -62,7 +63,7 @@ struct Walk<'a, 'm> {
     steps: Vec<TraceStep>,
 }
 
-impl<'a, 'm> Walk<'a, 'm> {
+impl<'a, 'm> RunWalk<'a, 'm> {
     /// Finds an initial state with the right representative.
     fn begin(
         system: &'a mut System<'m>,
@@ -217,8 +218,8 @@ impl<'a, 'm> Walk<'a, 'm> {
         let expected = alive(expected);
         let fits = |&position: &usize| {
             let label = self.system.step_label(&steps, position);
-            // Two ways for an instance to take an action that are one here may be two there, and the
-            // other way round; nobody can tell them apart then.
+            // Two ways for an instance to take an action that are one here may be two there, and
+            // the other way round; their states are equal then.
             let instance = |id: &CommandId| self.system.model.commands()[id.index()].instance;
             let shared = label.commands.iter().filter(|id| commands.contains(id));
             let shared: BTreeSet<InstanceId> = shared.map(instance).collect();

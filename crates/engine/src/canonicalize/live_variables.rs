@@ -5,7 +5,7 @@
 //! M. Lam, R. Sethi, J. Ullman, "Compilers", section 9.2.5; for state spaces: M. Bozga,
 //! J.-C. Fernandez, L. Ghirvu, "State space reduction based on live variables analysis", SAS 1999,
 //! doi:10.1007/3-540-48294-6_11). A cell is *dead in a state* if it is live for no instance at its
-//! location and nobody else looks at it. Unlike the paper we let several processes read one cell:
+//! location and no other process reads it. Unlike the paper we let several processes read one cell:
 //! each is asked for itself, and only its own writes count for it.
 //!
 //! Invariant: of two states that differ in dead cells only, each has the steps of the other, and
@@ -353,7 +353,7 @@ fn field_bits(layout: &Layout, cells: &[u64]) -> Vec<u64> {
     words
 }
 
-/// Adds the bits of everything that is no cell.
+/// Adds the bits of everything that is not a cell.
 fn other_bits(layout: &Layout, n_cells: usize, words: &mut [u64]) {
     let cells = layout.first_cell as usize..layout.first_cell as usize + n_cells;
     for (position, field) in layout.fields.iter().enumerate() {

@@ -80,6 +80,9 @@ impl Compiler<'_> {
                     let a = self.in_register(a);
                     let b = self.value(right);
                     let b = self.in_register(b);
+
+                    // Operands are evaluated from left to right, whatever the instruction wants:
+                    // the first error counts.
                     let (a, b) = if swapped { (b, a) } else { (a, b) };
                     let dst = self.register();
                     self.emit(Op::Arith { op, dst, a, b });

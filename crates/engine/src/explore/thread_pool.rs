@@ -102,7 +102,7 @@ impl<'a> Members<'a> {
         self.pool.n_transitions.load(Ordering::Relaxed)
     }
 
-    /// Hands out a task, and does `own` meanwhile; returns when everybody is done.
+    /// Hands out a task, and does `own` meanwhile; returns when all threads are done.
     pub(super) fn share(&self, task: Task, own: impl FnOnce()) {
         let pool = self.pool;
         *pool.task.lock().expect(NO_PANIC) = Some(task);

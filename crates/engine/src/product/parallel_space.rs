@@ -1,8 +1,8 @@
 //! Where a product keeps its states and nodes: together with other threads.
 //!
-//! A state has its letter, with a bit that says that it is known, and a word of facts: how many steps
-//! it has, and what was decided about them. A thread that meets a state whose letter another thread has not finished
-//! computes it for itself.
+//! A state has its letter, with a bit that says that it is known, and a word of facts: how many
+//! steps it has, and what was decided about them. A thread that meets a state whose letter another
+//! thread has not finished computes it for itself.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -88,11 +88,12 @@ pub(crate) struct ParallelSpace<'c> {
     n_expansions: u32,
 }
 
-/// The tables of states and of pairs, which must not be enlarged meanwhile. Nothing if they were let
-/// go.
+/// The tables of states and of pairs, which must not be enlarged meanwhile. Nothing if they were
+/// let go.
 ///
-/// Invariant: whoever waits for the first holds none, whoever waits for the second holds at most the
-/// first, and whoever enlarges one holds none. So threads never wait for each other in a circle.
+/// Invariant: a thread that waits for the first holds none, one that waits for the second at most
+/// the first, and one that enlarges a table holds none. So threads never wait for each other in a
+/// circle.
 pub(crate) type Held<'c> = Option<(Reading<'c, Index>, Option<Reading<'c, Index>>)>;
 
 impl SharedSpace {

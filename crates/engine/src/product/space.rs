@@ -45,7 +45,7 @@ pub(crate) trait Space {
     /// A state was expanded. Says whether for the first time.
     fn set_n_steps(&mut self, state: StateIndex, n_steps: u32) -> bool;
 
-    /// What was decided about the steps of a state. If nothing was, nobody else will decide before
+    /// What was decided about the steps of a state. If nothing was, no other thread decides before
     /// [`Space::set_selection`] is called, and from now on [`Space::is_decided`] holds.
     fn begin_selection(&mut self, held: &mut Self::Held, state: StateIndex) -> Selection;
 

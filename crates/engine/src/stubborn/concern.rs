@@ -5,8 +5,8 @@
 //! - A unit is *relevant* to a fairness condition if it may take the subject of the condition or
 //!   change whether the subject is enabled.
 //! - The visible units are a *class*: the order in which they happen is preserved. So are the units
-//!   relevant to a condition, unless its subject is *steady*: once a participant is ready for it, it
-//!   stays ready until the subject is taken. Then only what each participant does for itself
+//!   relevant to a condition, unless its subject is *steady*: once a participant is ready for it,
+//!   it stays ready until the subject is taken. Then only what each participant does for itself
 //!   matters, and it is preserved anyway.
 //! - A unit is *concerned* if it is visible or relevant, or if it can fail.
 //! - A unit is *harmless* if a run that does not have it may be given it: it is neither visible nor
@@ -231,7 +231,7 @@ impl SubjectUnits {
             .push((unit, role, self.choice == Some(id), guard));
     }
 
-    /// How a unit changes the readiness of those whom it moves: before and after.
+    /// How a unit changes the readiness of the processes that it moves: before and after.
     fn changes<'a>(
         &'a self,
         units: &'a Units,

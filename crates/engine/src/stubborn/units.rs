@@ -16,16 +16,16 @@ pub(super) struct Participation {
 
 /// All units of a system, by number.
 ///
-/// A command that moves in teams only is no unit of its own, unless its guard can fail: guards are
-/// evaluated wherever the process is in place, whoever else is. Then it is a unit that is never
-/// enabled and stands for its failure.
+/// A command that moves in teams only is not a unit of its own, unless its guard can fail: guards
+/// are evaluated wherever the process is in place, wherever its partners are. Then it is a unit
+/// that is never enabled and stands for its failure.
 #[derive(Debug)]
 pub(crate) struct Units {
     pub(super) n_units: usize,
     pub(super) n_words: usize,
     pub(crate) footprints: Vec<Footprint>,
     pub(super) participations: Vec<Vec<Participation>>,
-    /// For every unit, how its commands move whom: instance, source and target.
+    /// For every unit, which instances its commands move: instance, source and target.
     pub(super) ways: Vec<Vec<(u32, usize, usize)>>,
     /// For every instance and location, the units that can move it from there.
     pub(crate) moving: Vec<Vec<u64>>,

@@ -126,7 +126,7 @@ fn cells(model: &Model, sorts: &Sorts) -> Vec<Component> {
         let owner = cell
             .instance
             .and_then(|instance| family(model, sorts, instance, n_cells));
-        let mut walk = Walk {
+        let mut walk = CellWalk {
             model,
             sorts,
             var: cell.var,
@@ -142,7 +142,7 @@ fn cells(model: &Model, sorts: &Sorts) -> Vec<Component> {
     cells
 }
 
-struct Walk<'a> {
+struct CellWalk<'a> {
     model: &'a Model,
     sorts: &'a Sorts,
     var: VarId,
@@ -152,7 +152,7 @@ struct Walk<'a> {
     cells: &'a mut Vec<Component>,
 }
 
-impl Walk<'_> {
+impl CellWalk<'_> {
     fn fill(&mut self, ty: &Type) {
         let records = &self.model.parts().records;
         match ty {

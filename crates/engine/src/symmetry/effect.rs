@@ -119,6 +119,8 @@ impl Terms<'_> {
             }
             StmtKind::If(condition, then, otherwise) => match self.plain(condition)? {
                 Term::Const(value) => {
+                    // Terms are compared after simplification: two processes may differ in code
+                    // that neither executes.
                     let taken = if value == 0 { otherwise } else { then };
                     actions.extend(self.actions(taken)?);
                     return Ok(());
@@ -127,6 +129,9 @@ impl Terms<'_> {
             },
             StmtKind::For(bound, lo, hi, body) => {
                 let range = self.known.range(lo, hi).ok_or(Obstacle::OpenRange)?;
+
+                // Unfolded, so that a loop over a family can be compared with its image under an
+                // exchange: the order of the instances changes then.
                 for value in range {
                     self.known.bounds.push((*bound, value));
                     let unfolded = self.actions(body);
@@ -158,6 +163,9 @@ impl Terms<'_> {
             }
             StmtKind::While(condition, body) => {
                 let condition = self.plain(condition)?;
+
+                // What the body writes was there before its next round, so inside of a loop no value
+                // counts as older than the step.
                 let was_in_loop = std::mem::replace(&mut self.in_loop, true);
                 let body = self.actions(body);
                 self.in_loop = was_in_loop;

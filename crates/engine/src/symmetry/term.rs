@@ -6,7 +6,7 @@
 //!
 //! Invariant: let t be the term of an expression without renaming and t' the one with the renaming
 //! r. If t has the value v in a state s, then t' has the value r(v) in r(s), where r(v) is v for
-//! values that are no indices; and t fails in s iff t' fails in r(s).
+//! values that are not indices; and t fails in s iff t' fails in r(s).
 
 use std::collections::BTreeSet;
 use std::fmt;

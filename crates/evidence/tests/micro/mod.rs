@@ -133,7 +133,7 @@ pub fn walk(model: &Model, actions: &[&str], loop_start: Option<usize>) -> Trace
     }
 
     match loop_start {
-        Some(start) => assert_eq!(trace.states[start], state, "the walk is no lasso"),
+        Some(start) => assert_eq!(trace.states[start], state, "the walk is not a lasso"),
         None => trace.states.push(state),
     }
 

@@ -404,7 +404,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn report_not_callable(&mut self, function: &ast::Expr) -> Option<Value> {
-        let message = "this is no definition, so it takes no arguments";
+        let message = "this is not a definition, so it does not take arguments";
         self.report(Diagnostic::error("not-callable", function.span, message));
         None
     }

@@ -60,11 +60,11 @@ pub(super) fn is_recurrence(formula: &Ltl) -> bool {
     true
 }
 
-/// Why a formula is no assumption.
+/// Why a formula is not an assumption.
 enum Unsupported {
-    /// It is no Boolean combination of `[]<>` and `<>[]`.
+    /// It is not a Boolean combination of `[]<>` and `<>[]`.
     Shape,
-    /// Below `[]<>` stands a conjunction, or below `<>[]` a disjunction, that is no single atom.
+    /// Below `[]<>` stands a conjunction, or below `<>[]` a disjunction, that is not a single atom.
     Mixed,
 }
 

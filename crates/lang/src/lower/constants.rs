@@ -245,6 +245,7 @@ pub(super) fn evaluate(
         Expr::Binary(op, left, right) => {
             let a = evaluate(left, env, budget)?;
             match (op, a) {
+                // Short circuit: what is not evaluated cannot fail, as at run time.
                 (BinaryOp::And, 0) => 0,
                 (BinaryOp::Or, 1) | (BinaryOp::Implies, 0) => 1,
                 _ => apply(*op, a, evaluate(right, env, budget)?)?,

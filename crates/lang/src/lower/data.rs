@@ -174,7 +174,7 @@ impl<'a> Lowerer<'a> {
                 Some(())
             }
             (ExprKind::Array(_) | ExprKind::Comprehension(..), _) => {
-                let message = "a list is the value of an array only";
+                let message = "only an array can have a list as its value";
                 self.report(Diagnostic::error("type-mismatch", expr.span, message));
                 None
             }

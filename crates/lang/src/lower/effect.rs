@@ -273,7 +273,7 @@ impl<'a> Lowerer<'a> {
                 Some((Expr::Int(lo), Expr::Int(hi), ty_of(scalar)))
             }
             _ => {
-                let message = "only from a bounded type of single values can be chosen";
+                let message = "`choose` needs a bounded type of single values";
                 let help = "write `choose lo..hi`, `choose bool` or the name of an enumeration";
                 self.report(Diagnostic::error("choose", domain.span, message).help(help));
                 None

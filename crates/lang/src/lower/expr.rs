@@ -155,6 +155,9 @@ impl<'a> Lowerer<'a> {
                 };
                 let names = names_of(binders);
                 let expr = self.quantified(kind, &names, body);
+
+                // A `sum` swallows a comparison to its right; that is the usual reason why its body
+                // is wrong.
                 if expr.is_none() && *quantifier == Quantifier::Sum {
                     self.explain_reach(body);
                 }

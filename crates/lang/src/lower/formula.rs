@@ -86,10 +86,16 @@ impl<'a> Lowerer<'a> {
                     ast::BinaryOp::StrongRelease => Ltl::strong_release,
                     ast::BinaryOp::Model(_) => return self.not_a_formula(expr),
                 };
+
+                // An implication negates its left side, which matters for quantifiers over an open
+                // number of processes.
                 let places = match op {
                     ast::BinaryOp::Model(_) => [Position::Negation, Position::Same],
                     _ => [Position::Elsewhere; 2],
                 };
+
+                // Both sides are lowered before either is given up, so that errors on both are
+                // reported.
                 let left = self.below(places[0], left);
                 let right = self.below(places[1], right);
                 Some(build(left?, right?))

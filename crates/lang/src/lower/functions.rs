@@ -135,7 +135,7 @@ impl<'a> Lowerer<'a> {
         self.report(Diagnostic::error(
             "not-a-channel",
             span,
-            "this is no channel",
+            "this is not a channel",
         ));
         None
     }

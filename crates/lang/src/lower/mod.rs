@@ -32,7 +32,7 @@ use model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Options;
 
-use crate::ast::{Decl, Def, Expr, File, Ident, PropertyDecl, Question};
+use crate::ast::{Decl, Def, Expr, File, Ident, PropertyBody, PropertyDecl};
 use names::{Binding, Global, ProcessInfo};
 
 /// How deep expressions may be nested once definitions are expanded.
@@ -174,6 +174,8 @@ fn lower_parts<'a>(
     lowerer.declare(file, options);
     lowerer.define(file);
     let mut properties = lowerer.properties(file, sources);
+
+    // The formulas of the call were parsed in this order: LTL, CTL*, assumptions.
     let (ltl, others) = formulas.split_at(options.ltl.len().min(formulas.len()));
     let (ctl, assume) = others.split_at(options.ctl.len().min(others.len()));
 
@@ -305,20 +307,20 @@ impl<'a> Lowerer<'a> {
     fn property(&mut self, decl: &'a PropertyDecl, sources: &[Source]) -> Option<NamedProperty> {
         let source_text = |expr: &Expr| text_of(expr.span, sources);
         let (property, text) = match &decl.question {
-            Question::Holds(formula) => {
+            PropertyBody::Holds(formula) => {
                 let text = source_text(formula);
                 let mut property = self.holds(&decl.name, &text, formula)?;
                 property.fairness = decl.fairness;
                 return Some(property);
             }
-            Question::Invariant(formula) => {
+            PropertyBody::Invariant(formula) => {
                 let inner = self.proposition(formula)?;
                 (
                     Property::Invariant(self.contract(&inner)),
                     source_text(formula),
                 )
             }
-            Question::Reachable(formula) => {
+            PropertyBody::Reachable(formula) => {
                 self.open.forbid_pulling();
                 let inner = self.proposition(formula)?;
                 // It fails only where no state that is described can satisfy it.
@@ -329,7 +331,7 @@ impl<'a> Lowerer<'a> {
                 };
                 (Property::Reachable(inner), source_text(formula))
             }
-            Question::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
+            PropertyBody::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
         };
 
         Some(NamedProperty {
@@ -440,7 +442,7 @@ impl<'a> Lowerer<'a> {
         if !quantified.is_used() {
             return Some(formula);
         }
-        let message = "path quantifiers make no sense here";
+        let message = "path quantifiers cannot stand here";
         self.report(
             Diagnostic::error("path-quantifier", expr.span, message)
                 .help("write `property name: formula` for a formula with path quantifiers"),
@@ -454,7 +456,7 @@ impl<'a> Lowerer<'a> {
         if formula.is_propositional() {
             return Some(formula);
         }
-        let message = "temporal operators make no sense here";
+        let message = "temporal operators cannot stand here";
         self.report(
             Diagnostic::error("temporal-operator", expr.span, message)
                 .help("write `property name: formula` for a temporal formula"),

@@ -136,7 +136,7 @@ impl<'a> Lowerer<'a> {
         let Some((parameter, ..)) = self.open.parameter else {
             return false;
         };
-        // Asked before anything is reported: a wrong expression is reported by whoever needs it.
+        // Asked before anything is reported: a wrong expression is reported where it is needed.
         let n_diagnostics = self.diagnostics.len();
         let lowered = self.int_expr(expr);
         self.diagnostics.truncate(n_diagnostics);
@@ -413,7 +413,9 @@ fn names_of_questions(file: &File, block: &AbstractDecl) -> Vec<String> {
         if !block.properties.is_empty() && !block.properties.iter().any(is_this) {
             continue;
         }
-        if let ast::Question::Holds(expr) | ast::Question::Invariant(expr) = &property.question {
+        if let ast::PropertyBody::Holds(expr) | ast::PropertyBody::Invariant(expr) =
+            &property.question
+        {
             each_part(expr, &mut |part| {
                 if let ExprKind::Quantified { binders, .. } = &part.kind {
                     let bound = binders.iter().flat_map(|binder| &binder.names);

@@ -12,7 +12,7 @@ use super::{Lowerer, text_of};
 use crate::ast::{self, Decl, Expr, ExprKind, File, Ident, SystemDecl, Truth, UnaryOp};
 
 /// A formula for paths that satisfy an assumption.
-type Question<'e> = (Option<&'e Expr>, &'e Expr);
+type AssumedFormula<'e> = (Option<&'e Expr>, &'e Expr);
 
 impl<'a> Lowerer<'a> {
     /// Adds all may/must systems to the model; returns their properties.
@@ -162,7 +162,7 @@ impl<'a> Lowerer<'a> {
         number: usize,
         name: &Ident,
         text: &str,
-        (assuming, formula): Question<'_>,
+        (assuming, formula): AssumedFormula<'_>,
     ) -> Option<NamedProperty> {
         let mut builder = CtlStarBuilder::default();
         let mut fairness = Vec::new();

@@ -63,7 +63,7 @@ impl<'a> Lowerer<'a> {
         match value.trim().parse() {
             Ok(value) => Some(value),
             Err(_) => {
-                let message = format!("`{value}` is no threshold for the timer `{name}`");
+                let message = format!("`{value}` is not a threshold for the timer `{name}`");
                 let diagnostic = Diagnostic::error("timer-threshold", Span::nowhere(), message);
                 self.report(diagnostic.help("write `--abstract-timer NAME=K` with a number K"));
                 None

@@ -4,8 +4,8 @@ use base::{Diagnostic, Expected, Fairness, Span};
 
 use super::{DECLARATIONS, Parsed, Parser, foreign};
 use crate::ast::{
-    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyDecl, Question, TimerDecl, TypeExpr,
-    TypeKind, VarDecl,
+    ChanDecl, Decl, Def, Expr, ExprKind, File, Ident, PropertyBody, PropertyDecl, TimerDecl,
+    TypeExpr, TypeKind, VarDecl,
 };
 use crate::lexer::TokenKind;
 
@@ -51,7 +51,7 @@ impl Parser<'_> {
             "system" if self.peek_at(2).text == "{" => return self.system().map(Decl::System),
             "}" => {
                 let diagnostic =
-                    Diagnostic::error("syntax", token.span, "this `}` closes nothing that is open");
+                    Diagnostic::error("syntax", token.span, "this `}` does not close anything");
                 return Err(self.report(diagnostic));
             }
             _ => {}
@@ -303,7 +303,7 @@ impl Parser<'_> {
         let diagnostic = Diagnostic::error(
             "unknown-fairness",
             span,
-            format!("`{text}` is no kind of fairness"),
+            format!("`{text}` is not a kind of fairness"),
         )
         .help(format!("the kinds are {kinds}; combine with `+annotated`"));
 
@@ -317,7 +317,7 @@ impl Parser<'_> {
             return Ok(PropertyDecl {
                 name: Ident { text, span },
                 fairness: None,
-                question: Question::DeadlockFree,
+                question: PropertyBody::DeadlockFree,
                 expected: self.expectation()?,
             });
         }
@@ -330,13 +330,13 @@ impl Parser<'_> {
         self.expect(":")?;
 
         let question = match keyword {
-            "invariant" => Question::Invariant(self.formula()?),
-            "reachable" => Question::Reachable(self.formula()?),
+            "invariant" => PropertyBody::Invariant(self.formula()?),
+            "reachable" => PropertyBody::Reachable(self.formula()?),
             _ if self.at("deadlockfree") && !self.peek().starts_line => {
                 self.advance();
-                Question::DeadlockFree
+                PropertyBody::DeadlockFree
             }
-            _ => Question::Holds(self.formula()?),
+            _ => PropertyBody::Holds(self.formula()?),
         };
 
         Ok(PropertyDecl {

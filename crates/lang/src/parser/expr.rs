@@ -216,7 +216,7 @@ impl Parser<'_> {
         op
     }
 
-    /// Everything that is no operator with two operands.
+    /// Everything that is not an operator with two operands.
     fn operand(&mut self) -> Parsed<Expr> {
         let token = self.peek();
         let unary = match token.text {

@@ -181,7 +181,7 @@ impl Parser<'_> {
         let values = self.list(Self::value)?;
         if values.len() != targets.len() {
             let span = token.span;
-            let message = format!("{} targets but {} values", targets.len(), values.len());
+            let message = format!("{} targets, but {} values", targets.len(), values.len());
             return Err(self.report(Diagnostic::error("assignment-arity", span, message)));
         }
 

@@ -147,7 +147,7 @@ fn process(process: &Process) -> Result<(), ModelError> {
         return fail(
             "no-initial-location",
             span,
-            format!("`{name}` does not start anywhere"),
+            format!("`{name}` does not have an initial location"),
         );
     }
 

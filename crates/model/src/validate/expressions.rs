@@ -176,6 +176,8 @@ impl Checker<'_> {
             Expr::Ite(condition, then, otherwise) => {
                 self.condition(condition)?;
                 let (then, otherwise) = (self.kind(then)?, self.kind(otherwise)?);
+
+                // A constant fits a range that contains it, so one direction is enough.
                 if !then.fits(otherwise) && !otherwise.fits(then) {
                     return self.fail("wrong-type", "the two cases are of different types");
                 }
@@ -219,6 +221,7 @@ impl Checker<'_> {
                 signed,
                 inner,
             } => {
+                // Values are `i64`, so an unsigned word has at most 63 bits.
                 let most = if *signed { 64 } else { 63 };
                 if !(1..=most).contains(bits) {
                     return self.fail("wrap-bits", format!("a word cannot have {bits} bits"));
@@ -312,6 +315,8 @@ impl Checker<'_> {
         };
 
         let name = &variable.name;
+
+        // Invariant: a place names an owner if and only if its variable is local.
         match (&place.owner, variable.owner) {
             (None, None) => {}
             (Some(owner), Some(process)) => self.owner(process, owner)?,

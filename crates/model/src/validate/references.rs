@@ -40,7 +40,7 @@ impl References<'_> {
             AtomMeaning::TimerSet(cell) if *cell as i128 >= sizes.n_cells => fail(
                 "unknown-cell",
                 span,
-                format!("there is not a timer in cell {cell}"),
+                format!("cell {cell} does not hold a timer"),
             ),
             AtomMeaning::State(_)
             | AtomMeaning::Certainly(_, _)

@@ -194,7 +194,7 @@ impl Grammar for Prop {
     }
 }
 
-/// Is the next word the beginning of an operand that is no leaf?
+/// Is the next word the beginning of an operand that is not a leaf?
 fn is_operand(parser: &Parser) -> bool {
     match parser.peek() {
         Some(Token::Ident(name)) => name == "t" || name == "f",

@@ -5,7 +5,7 @@ use base::AtomId;
 use crate::{Cube, Prop};
 
 /// A part of a cube and the values of the propositions on it.
-pub(super) struct Part {
+pub(super) struct CubePart {
     /// The letters.
     pub cube: Cube,
     /// One value per proposition.
@@ -17,7 +17,7 @@ pub(super) struct Part {
 ///
 /// Splits on the smallest atom that is not yet decided, the true half first, so a label that is a
 /// single cube comes back as that cube.
-pub(super) fn split(whole: &Cube, props: &[&Prop], max_parts: usize) -> Option<Vec<Part>> {
+pub(super) fn split(whole: &Cube, props: &[&Prop], max_parts: usize) -> Option<Vec<CubePart>> {
     let mut parts = Vec::new();
     let mut open = vec![whole.clone()];
     let mut atoms = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn split(whole: &Cube, props: &[&Prop], max_parts: usize) -> Option<V
         let Some(undecided) = undecided else {
             let value = |prop: &&Prop| prop.partial_value(&letter) == Some(true);
             let values = props.iter().map(value).collect();
-            parts.push(Part { cube, values });
+            parts.push(CubePart { cube, values });
             if parts.len() > max_parts {
                 return None;
             }

@@ -41,7 +41,7 @@ const EXPLORED: u32 = 1 << 31;
 /// How often a lock is tried before the processor is left to others.
 const N_SPINS: u32 = 100;
 
-/// What is known about a node. All zero: a set of its own that nobody has entered.
+/// What is known about a node. All zero: a set of its own that no thread has entered.
 #[derive(Default)]
 struct Entry {
     /// Flags, and threads or a parent.
@@ -54,7 +54,7 @@ struct Entry {
 
 /// What a thread learns about a node that it comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Claim {
+pub(super) enum NodeClaim {
     /// Its component is complete.
     Dead,
     /// The thread has now entered its set.
@@ -157,22 +157,22 @@ impl Sets {
     }
 
     /// A thread, given by its bit, comes to a node.
-    pub fn claim(&self, node: NodeId, thread: u64) -> Claim {
+    pub fn claim(&self, node: NodeId, thread: u64) -> NodeClaim {
         let mut spins = 0;
         loop {
             let (root, word) = self.find(node.0);
             if word & DEAD != 0 {
-                return Claim::Dead;
+                return NodeClaim::Dead;
             }
             if word & thread != 0 {
-                return Claim::Known;
+                return NodeClaim::Known;
             }
             if word & LOCKED != 0 {
                 pause(&mut spins);
                 continue;
             }
             if self.exchange(root, word, word | thread) {
-                return Claim::Entered;
+                return NodeClaim::Entered;
             }
         }
     }
@@ -206,10 +206,10 @@ impl Sets {
     /// Unites the sets of `u` and `v`, which an edge with these marks connects, unless that of `v`
     /// is the one of `target` by now. Says whether it did, or they were united.
     ///
-    /// An edge of `v` must lead to `target`, and one of `u` into the set of `v`. Then neither counts
-    /// as explored when their rings are made one: before a node does, each of its edges leads into
-    /// its own set or into a dead one, a set on the path of a thread is dead only if all those above
-    /// it are, and no thread can unite a set whose root is locked with another.
+    /// An edge of `v` must lead to `target`, and one of `u` into the set of `v`. Then neither
+    /// counts as explored when their rings are made one: before a node does, each of its edges
+    /// leads into its own set or into a dead one, a set on the path of a thread is dead only if all
+    /// those above it are, and no thread can unite a set whose root is locked with another.
     pub fn unite(&self, u: NodeId, v: NodeId, target: NodeId, marks: &[u64]) -> bool {
         loop {
             let (a, b) = (self.find(u.0).0, self.find(v.0).0);

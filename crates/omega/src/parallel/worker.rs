@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::union_find::{Claim, Relation, Sets, is_allowed};
+use super::union_find::{NodeClaim, Relation, Sets, is_allowed};
 use crate::emerson_lei::Emptiness;
 use crate::{Acceptance, Closure, Component, EdgeBuffer, Graph, NodeId};
 
@@ -23,7 +23,7 @@ pub(super) struct Round<'a, S> {
     pub min_shared: usize,
     /// at once if this is set.
     pub at_once: bool,
-    /// Should all threads return to whoever has started them?
+    /// Should all threads return to their caller?
     pub is_paused: AtomicBool,
     /// Has a thread left everything behind that can be reached from the starts?
     pub is_over: AtomicBool,
@@ -152,12 +152,12 @@ impl Worker {
         let node = round.starts[position];
         self.n_started += 1;
         match round.sets.claim(node, self.thread) {
-            Claim::Dead => Ok(()),
-            Claim::Entered => {
+            NodeClaim::Dead => Ok(()),
+            NodeClaim::Entered => {
                 self.incoming.resize(inner.ctx.graph.n_mark_words(), 0);
                 self.enter(round, inner, node)
             }
-            Claim::Known => unreachable!("a thread without a path has entered dead sets only"),
+            NodeClaim::Known => unreachable!("a thread without a path has entered dead sets only"),
         }
     }
 
@@ -187,13 +187,13 @@ impl Worker {
         }
 
         match round.sets.claim(target, self.thread) {
-            Claim::Dead => self.edges.pop(),
-            Claim::Entered => {
+            NodeClaim::Dead => self.edges.pop(),
+            NodeClaim::Entered => {
                 self.incoming.extend_from_slice(marks);
                 self.edges.pop();
                 self.enter(round, inner, target)?;
             }
-            Claim::Known => {
+            NodeClaim::Known => {
                 self.close_cycle(round, source, target);
                 self.edges.pop();
             }

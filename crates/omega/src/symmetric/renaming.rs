@@ -19,7 +19,7 @@ impl Renaming {
     /// The renaming with these old and new names; all other marks keep theirs.
     ///
     /// # Panics
-    /// If that is no permutation.
+    /// If that is not a permutation.
     #[must_use]
     pub fn new(pairs: impl IntoIterator<Item = (MarkId, MarkId)>) -> Self {
         let pairs = pairs.into_iter().map(|(old, new)| (old.0, new.0));

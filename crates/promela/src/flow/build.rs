@@ -6,7 +6,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Span};
 
 use super::{Element, Flow, Kind, Leaf, Sequence, Target, is_special};
-use crate::ast::{Expr, ExprKind, Init, Part, Stmt, StmtKind, TypeName, VarDecl, VarRef};
+use crate::ast::{Expr, ExprKind, Init, Stmt, StmtKind, TypeName, VarComponent, VarDecl, VarRef};
 use crate::symbols::{Context, Symbols};
 
 /// Where statements are being added.
@@ -22,7 +22,7 @@ pub(super) struct Place {
 }
 
 /// A body that is being turned into elements.
-pub(super) struct Builder<'a> {
+pub(super) struct FlowBuilder<'a> {
     pub(super) elements: Vec<Element>,
     pub(super) sequences: Vec<Sequence>,
     pub(super) symbols: &'a mut Symbols,
@@ -48,7 +48,7 @@ pub(crate) fn build(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Flow> {
     let n_errors = diagnostics.len();
-    let mut builder = Builder {
+    let mut builder = FlowBuilder {
         elements: Vec::new(),
         sequences: Vec::new(),
         symbols,
@@ -91,7 +91,7 @@ pub(crate) fn build(
     })
 }
 
-impl Builder<'_> {
+impl FlowBuilder<'_> {
     pub(super) fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.diagnostics
             .push(Diagnostic::error(code, span, message));
@@ -178,7 +178,7 @@ impl Builder<'_> {
         let leaf = match &decl.init {
             Init::Value(value) => {
                 let name = decl.name.clone();
-                let part = Part {
+                let part = VarComponent {
                     name,
                     index: None,
                     span: decl.span,
@@ -267,7 +267,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A jump. A label that somebody looks at makes it a step.
+    /// A jump. A label that a formula or claim mentions makes it a step.
     fn goto(&mut self, target: Target, labels: &[Rc<str>], place: Place, span: Span) {
         let is_seen = |label: &Rc<str>| is_special(label) || self.remote_labels.contains(label);
         if labels.iter().any(is_seen) {

@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use base::Span;
 
-use super::build::{Builder, Place};
+use super::build::{FlowBuilder, Place};
 use crate::ast::{
-    Argument, Binary, Expr, ExprKind, Init, Part, Probe, Stmt, StmtKind, TypeName, VarDecl, VarRef,
+    Argument, Binary, Expr, ExprKind, Init, Probe, Stmt, StmtKind, TypeName, VarComponent, VarDecl,
+    VarRef,
 };
 use crate::symbols::{Context, Ty};
 
-impl Builder<'_> {
+impl FlowBuilder<'_> {
     /// `for` and `select` as the loops that they stand for.
     pub(super) fn desugared(&mut self, statement: &Stmt, labels: &[Rc<str>], place: Place) {
         let span = statement.span;
@@ -113,6 +114,8 @@ impl Builder<'_> {
         if within.parts.len() > 1 {
             length = self.field_length(ty, &within.parts[1..]);
         }
+
+        // `a` is an array and `a[i]` one of its elements, which may be a channel.
         let is_element = within.parts.last().is_some_and(|part| part.index.is_some());
         if let Some(length) = length.filter(|_| !is_element) {
             let last = i64::try_from(length).unwrap_or(i64::MAX) - 1;
@@ -127,6 +130,8 @@ impl Builder<'_> {
             return;
         }
 
+        // Over a channel, every message is received and sent again: after as many rounds as there
+        // are messages each has been seen once, and the channel is as before.
         let counter = VarDecl {
             name: "_for".into(),
             ty: TypeName::Byte,
@@ -142,7 +147,7 @@ impl Builder<'_> {
         self.symbols
             .declare(&counter, scope, place.owner, true, diagnostics);
 
-        let part = Part {
+        let part = VarComponent {
             name: "_for".into(),
             index: None,
             span,
@@ -186,7 +191,7 @@ impl Builder<'_> {
         );
     }
 
-    fn field_length(&self, ty: Ty, parts: &[Part]) -> Option<usize> {
+    fn field_length(&self, ty: Ty, parts: &[VarComponent]) -> Option<usize> {
         let Ty::Struct(index) = ty else { return None };
         let fields = &self.symbols.structs[index].1;
         let field = fields.iter().find(|field| field.name == parts[0].name)?;

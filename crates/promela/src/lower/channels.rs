@@ -28,7 +28,7 @@ pub(super) enum Buffer {
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) name: String,
-    /// The number of the first; they are consecutive. Zero is no channel.
+    /// The number of the first; they are consecutive. Zero is not a channel.
     pub(super) base: i64,
     pub(super) count: usize,
     /// How many for each process.
@@ -121,6 +121,7 @@ impl Lowering<'_> {
             }
         };
 
+        // Structures are sent field by field.
         let mut types = Vec::new();
         for (ty, span) in fields {
             let diagnostics = &mut *self.diagnostics;
@@ -134,6 +135,9 @@ impl Lowering<'_> {
             Some(owner) => self.population.ranges[owner].map_or(1, |range| range.len()),
         };
         let count = per_process * n_processes;
+
+        // Numbers of channels are consecutive over all groups and start at 1, because 0 is the
+        // value of a variable that does not name a channel.
         let base = self
             .groups
             .last()

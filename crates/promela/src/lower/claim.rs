@@ -5,7 +5,7 @@
 //! `atomic` of the claim happen at the same position.
 
 use base::{AtomId, Diagnostic};
-use logic::{Claim, ClaimState, Ltl, NamedProperty, Op, Property};
+use logic::{ClaimState, Ltl, NamedProperty, NeverClaim, Op, Property};
 use model::Expr;
 use omega::Cube;
 
@@ -22,7 +22,7 @@ use super::{Lowering, all, any};
 const MAX_CHAIN: usize = 100;
 
 /// A claim under construction.
-struct Builder<'a> {
+struct ClaimBuilder<'a> {
     flow: &'a Flow,
     locations: Vec<usize>,
     /// The state behind the end of the claim.
@@ -47,7 +47,7 @@ impl Lowering<'_> {
         found
     }
 
-    fn claim(&mut self, claim: &ast::Claim) -> Option<Claim> {
+    fn claim(&mut self, claim: &ast::ClaimDecl) -> Option<NeverClaim> {
         let body = Body {
             statements: &claim.body,
             end: claim.end,
@@ -66,7 +66,7 @@ impl Lowering<'_> {
         }
 
         let locations = flow.locations();
-        let builder = Builder {
+        let builder = ClaimBuilder {
             flow: &flow,
             end: locations.len(),
             locations,
@@ -99,11 +99,16 @@ impl Lowering<'_> {
             accepting: true,
             edges: vec![(Cube::default(), builder.end)],
         });
-        Some(Claim { states })
+        Some(NeverClaim { states })
     }
 
     /// The steps that leave a location of a claim.
-    fn ways(&mut self, builder: &Builder<'_>, location: usize, depth: usize) -> Option<Vec<Way>> {
+    fn ways(
+        &mut self,
+        builder: &ClaimBuilder<'_>,
+        location: usize,
+        depth: usize,
+    ) -> Option<Vec<Way>> {
         let flow = builder.flow;
         let mut ways = Vec::new();
         let mut before: Vec<Expr> = Vec::new();
@@ -114,10 +119,12 @@ impl Lowering<'_> {
         for exit in flow.exits(location) {
             let element = flow.elements[exit.element].clone();
             let (guard, violated) = match &element.kind {
-                Kind::Leaf(Leaf::Condition(expr)) => (self.condition(expr, &Who::nobody()), None),
+                Kind::Leaf(Leaf::Condition(expr)) => {
+                    (self.condition(expr, &Who::no_process()), None)
+                }
                 Kind::Leaf(Leaf::Else) => (Expr::not(any(before.iter().cloned())), None),
                 Kind::Leaf(Leaf::Assert(expr)) => {
-                    let holds = self.condition(expr, &Who::nobody());
+                    let holds = self.condition(expr, &Who::no_process());
                     (holds.clone(), Some(Expr::not(holds)))
                 }
                 Kind::Leaf(Leaf::Print) | Kind::Goto(_) | Kind::Dot => (Expr::Bool(true), None),

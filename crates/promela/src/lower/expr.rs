@@ -25,7 +25,7 @@ pub(super) struct Who {
 
 impl Who {
     /// Formulas and claims: no process.
-    pub(super) fn nobody() -> Self {
+    pub(super) fn no_process() -> Self {
         Self {
             context: Context {
                 scope: GLOBAL,

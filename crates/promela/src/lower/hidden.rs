@@ -1,10 +1,10 @@
-//! `hidden` variables: values that nobody remembers from one step to the next.
+//! `hidden` variables: values that are not kept from one step to the next.
 //!
 //! Spin leaves hidden variables out of the state, whatever they are used for. That is right only if
 //! no step reads what an earlier one wrote: if a variable is never read, or read only inside a
-//! `d_step` that has written it before. Then it is set back at the end of every step that writes it,
-//! so states are not told apart by it. Any other hidden variable stays part of the state, with a
-//! warning.
+//! `d_step` that has written it before. Then it is set back at the end of every step that writes
+//! it, so states are not told apart by it. Any other hidden variable stays part of the state, with
+//! a warning.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let formulas = program.formulas.iter().map(|formula| &formula.body);
         let extras = extras.iter().map(|extra| &extra.formula);
         let exprs: Vec<_> = provided.chain(formulas).chain(extras).collect();
-        let context = Who::nobody().context;
+        let context = Who::no_process().context;
         let before = std::mem::take(&mut self.symbols.vars[var].read);
         for expr in exprs {
             self.use_of_expr(expr, context, &mut super::usage::Flows::default());
@@ -154,7 +154,7 @@ impl Lowering<'_> {
                 continue;
             }
             let described = self.symbols.vars[var].clone();
-            let who = Who::nobody();
+            let who = Who::no_process();
             for cell in self.init_cells(described.ty, described.length, &described.init) {
                 let value = match &cell.init {
                     CellInit::Value(expr) => {

@@ -108,7 +108,7 @@ impl Lowering<'_> {
     ) -> Option<Variant> {
         let group = &self.groups[candidate.group];
         let message = format!(
-            "messages of `{}` have {} components, here are {n_arguments}",
+            "messages of `{}` have {} components, but {n_arguments} are given",
             group.name,
             group.fields.len()
         );

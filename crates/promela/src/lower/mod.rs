@@ -1,10 +1,10 @@
 //! From a program to a model.
 //!
 //! Every process type becomes a family of processes, one for each process number that it can have;
-//! `run` brings a member of the family to life, and the end of a process takes it away again. Members
-//! that are not alive are at the first location with all variables at zero, so two states are equal
-//! iff Spin's are. Buffered channels are variables with a length and messages; rendezvous is that of
-//! [`model::Sync`].
+//! `run` brings a member of the family to life, and the end of a process takes it away again.
+//! Members that are not alive are at the first location with all variables at zero, so two states
+//! are equal iff Spin's are. Buffered channels are variables with a length and messages; rendezvous
+//! is that of [`model::Sync`].
 
 mod arithmetic;
 mod channels;
@@ -119,7 +119,7 @@ struct Special {
     n_processes: Option<VarId>,
     /// `_last`, if it is used.
     last: Option<VarId>,
-    /// Who is inside an `atomic`, if anybody can be.
+    /// The process inside an `atomic`, if one can be.
     control: Option<VarId>,
     /// Values on their way from a rendezvous into narrower variables.
     scratch: Vec<VarId>,
@@ -199,6 +199,8 @@ fn lower_with(
         paths: CtlStarBuilder::default(),
     };
 
+    // Each phase relies on the ones before and stops at their errors: how many processes there are
+    // needs the control flow, channels and variables need the number of processes.
     lowering.build_flows();
     lowering.special.has_priorities = lowering.uses_priorities();
     if failed(&lowering.diagnostics[n_said..]) {
@@ -216,6 +218,8 @@ fn lower_with(
     lowering.make_processes();
 
     let questions = lowering.questions(extras);
+
+    // Formulas may still find that an `mtype` is used as a number.
     let mtype_is_number = lowering.mtype_is_number;
     if failed(&lowering.diagnostics[n_said..]) {
         return (None, false);

@@ -16,7 +16,7 @@ use super::{Lowering, Unit};
 /// Spin's limit.
 const MAX_PROCESSES: usize = 255;
 
-/// How many processes are provided for where a loop starts processes and nobody said more.
+/// How many processes are provided for where a loop starts processes and no other bound was given.
 const DEFAULT_POOL: usize = 8;
 
 /// The process numbers of a process type.

@@ -26,7 +26,7 @@ pub(super) struct Planned {
     /// Elements that are executed together with it.
     chain: Vec<usize>,
     target: Option<usize>,
-    /// Does the process keep everybody else from moving afterwards?
+    /// Does the process keep all others from moving afterwards?
     holds: bool,
 }
 

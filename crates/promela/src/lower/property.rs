@@ -1,7 +1,8 @@
 //! What is asked of a model: assertions, end states, cycles, formulas, claims.
 //!
-//! Inside an `atomic` nobody looks: a formula speaks of the positions at which no process is
-//! inside one. `[] p` becomes "always inside an atomic or p", and so on for the other operators.
+//! States inside an `atomic` are not observed: a formula speaks of the positions at which no
+//! process is inside one. `[] p` becomes "always inside an atomic or p", and so on for the other
+//! operators.
 
 use base::{AtomId, Diagnostic, Span};
 use logic::{CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Op, PathQuantifier, Property};
@@ -231,6 +232,8 @@ impl Lowering<'_> {
                     _ => match self.inside_atomic() {
                         None => Ltl::next(inner),
                         Some(inside) => {
+                            // States inside an `atomic` are not positions: the next one is behind
+                            // them.
                             let seen = Ltl::and([inside.negate(), inner]);
                             Ltl::next(Ltl::until(inside, seen))
                         }
@@ -262,7 +265,7 @@ impl Lowering<'_> {
                 Some(Ltl::atom(clock.tick))
             }
             _ => {
-                let lowered = self.condition(expr, &Who::nobody());
+                let lowered = self.condition(expr, &Who::no_process());
                 let name = self.text(expr.span);
                 Some(self.state_atom(&name, lowered, expr.span))
             }

@@ -97,7 +97,7 @@ impl Lowering<'_> {
         let proctype = self.proctype(process);
         let position = proctype.and_then(|p| self.units.iter().position(|u| u.proctype == p));
         let Some(position) = position else {
-            let message = format!("there is never a process `{process}`");
+            let message = format!("the model never starts a process `{process}`");
             self.error("unknown-name", span, message);
             return None;
         };

@@ -128,7 +128,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// A condition; with `timeout` in it also one that waits for everybody else.
+    /// A condition; with `timeout` in it also one that waits for all other processes.
     fn waiting(&mut self, expr: &ast::Expr, who: &Who, in_d_step: bool) -> Vec<Variant> {
         let mut variants = vec![Variant::when(self.condition(expr, who))];
         if mentions_timeout(expr) && !in_d_step {
@@ -243,7 +243,7 @@ impl Lowering<'_> {
 
         if targets.len() != values.len() {
             let message = format!(
-                "`{name}` takes {} parameters, here are {}",
+                "`{name}` takes {} arguments, but {} are given",
                 targets.len(),
                 values.len()
             );
@@ -263,6 +263,8 @@ impl Lowering<'_> {
             timeout: false,
         };
 
+        // The new process has the next number. If no number is left, the bound on processes was too
+        // small, which is not a property of the model.
         let mut effect = vec![stmt(StmtKind::Let(pid, self.n_processes()))];
         let too_many = Expr::binary(BinaryOp::Gt, number.clone(), Expr::Int(range.hi));
         let exhausted = vec![stmt(StmtKind::Exhausted)];
@@ -288,6 +290,8 @@ impl Lowering<'_> {
             let value = self.given_priority(priority.as_deref());
             effect.push(stmt(StmtKind::Assign(place, Expr::Int(value))));
         }
+
+        // The number is stored after the arguments, which may read the variable that it goes to.
         if let Some(result) = result {
             let found = self.place(result, who)?;
             let value = self.fitted(Val::new(number.clone(), (0, 255)), found.ty, span);

@@ -314,6 +314,7 @@ impl Lowering<'_> {
         pid: Option<i64>,
         depth: usize,
     ) -> Option<i64> {
+        // Initial values can refer to each other in a circle.
         if depth > 100 {
             return None;
         }
@@ -344,6 +345,8 @@ impl Lowering<'_> {
                     None => 0,
                     Some(index) => usize::try_from(of(index)?).ok()?,
                 };
+
+                // Parameters have a value only when a process is started.
                 if found.is_parameter {
                     return Some(0);
                 }

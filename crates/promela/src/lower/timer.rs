@@ -34,7 +34,7 @@ impl Lowering<'_> {
         let threshold = value.and_then(|value| match value.trim().parse::<i64>() {
             Ok(threshold @ 1..) => Some(threshold),
             _ => {
-                let message = format!("`{value}` is no threshold for the timer `{name}`");
+                let message = format!("`{value}` is not a threshold for the timer `{name}`");
                 let diagnostic = Diagnostic::error("timer-threshold", Span::nowhere(), message);
                 let help = "write `--abstract-timer NAME=K` with a number K from 1 on";
                 self.diagnostics.push(diagnostic.help(help));

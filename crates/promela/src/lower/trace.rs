@@ -186,7 +186,7 @@ impl Lowering<'_> {
                 let element = &monitor.flow.elements[exit.element];
                 let who = Who {
                     context: element.context,
-                    ..Who::nobody()
+                    ..Who::no_process()
                 };
                 let (channel, wanted) = match (&element.kind, direction) {
                     (
@@ -268,8 +268,8 @@ impl Lowering<'_> {
         wanted
     }
 
-    /// Both halves of a rendezvous, as the receiver sees them. What the receiver ignores is kept for
-    /// a moment.
+    /// Both halves of a rendezvous, as the receiver sees them. What the receiver ignores is kept
+    /// for a moment.
     pub(super) fn watch_meeting(
         &mut self,
         candidate: &Candidate,
@@ -302,8 +302,8 @@ impl Lowering<'_> {
         code
     }
 
-    /// Is the automaton at an end, or, as in Spin, no process left that could be? Nothing without an
-    /// automaton.
+    /// Is the automaton at an end, or, as in Spin, no process left that could be? Nothing without
+    /// an automaton.
     pub(super) fn monitor_at_end(&self) -> Option<Expr> {
         let monitor = self.special.monitor.clone()?;
         let is_end = |element: &usize| {
@@ -316,8 +316,8 @@ impl Lowering<'_> {
         let ends = ends.chain([monitor.end]);
         let here = || read_global(monitor.at);
         let at_end = any(ends.map(|end| equals(here(), end)));
-        let nobody_left = self.special.n_processes;
-        let nobody_left = nobody_left.map(|count| equals(read_global(count), 0));
-        Some(any(nobody_left.into_iter().chain([at_end])))
+        let none_left = self.special.n_processes;
+        let none_left = none_left.map(|count| equals(read_global(count), 0));
+        Some(any(none_left.into_iter().chain([at_end])))
     }
 }

@@ -6,7 +6,7 @@ use base::{Diagnostic, Span};
 
 use super::{Inline, Parsed, Parser, Wrong};
 use crate::ast::{
-    Claim, Expr, Formula, Init, MtypeDecl, Proctype, Trace, TypeName, Typedef, VarDecl,
+    ClaimDecl, Expr, Formula, Init, MtypeDecl, Proctype, Trace, TypeName, Typedef, VarDecl,
 };
 use crate::token::Kind;
 
@@ -203,7 +203,7 @@ impl Parser<'_> {
             Some(self.new_name("the name of a claim")?.0)
         };
         let (body, end) = self.body()?;
-        self.program.claims.push(Claim {
+        self.program.claims.push(ClaimDecl {
             name,
             body,
             span,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Span};
 
 use super::{Parsed, Parser, Wrong, is_keyword};
-use crate::ast::{Argument, Binary, Expr, ExprKind, Part, Probe, Unary, VarRef};
+use crate::ast::{Argument, Binary, Expr, ExprKind, Probe, Unary, VarComponent, VarRef};
 use crate::token::Kind;
 
 /// Operators and how they are written.
@@ -98,7 +98,7 @@ impl Parser<'_> {
             return Some(*op);
         }
         let (_, op) = plain.iter().find(|(text, _)| self.is(text))?;
-        // `a <> b` and `a <-> b` are no comparisons, and `q?<x>` ends with its `>`.
+        // `a <> b` and `a <-> b` are not comparisons, and `q?<x>` ends with its `>`.
         if *op == Binary::Lt && self.in_formula && (self.ahead(1).is(">") || self.ahead(1).is("->"))
         {
             return None;
@@ -412,7 +412,7 @@ impl Parser<'_> {
             } else {
                 None
             };
-            parts.push(Part { name, index, span });
+            parts.push(VarComponent { name, index, span });
             if !self.eat(".") {
                 let span = self.since(start);
                 return Ok(VarRef { parts, span });

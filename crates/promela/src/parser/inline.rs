@@ -31,7 +31,7 @@ impl Parser<'_> {
         let arguments = self.call_arguments()?;
         if arguments.len() != inline.parameters.len() {
             let message = format!(
-                "`{name}` takes {} arguments, here are {}",
+                "`{name}` takes {} arguments, but {} are given",
                 inline.parameters.len(),
                 arguments.len()
             );

@@ -118,7 +118,7 @@ impl Parser<'_> {
         }) = statement
             && self.is("->")
         {
-            let message = "an assignment is always executable, so it is no guard";
+            let message = "an assignment is always executable, so it is not a guard";
             let diagnostic = Diagnostic::warning("assignment-as-guard", *span, message);
             self.say(diagnostic.help("write `==` to compare, or `;` after an assignment"));
         }
@@ -242,6 +242,8 @@ impl Parser<'_> {
                 self.say(diagnostic.help("is a `}` missing above?"));
                 Err(Wrong)
             }
+            // Names that are not keywords: what follows decides between a label, a call of an
+            // inline, a timer and an assignment or condition.
             _ if self.ahead(1).is(":") && !self.process_names.contains(&word) => self.labelled(),
             _ if self.ahead(1).is("(") && self.find_inline(&word).is_some() => {
                 self.expand_call(self.at, None)?;
@@ -423,6 +425,9 @@ impl Parser<'_> {
             return self.condition();
         }
         let var = self.var_ref()?;
+
+        // At the start of a line an operator belongs to the next statement, since `;` may be
+        // omitted at the end of a line.
         let op = match &self.token().kind {
             Kind::Punct(op) if !self.token().starts_line => *op,
             _ => "",
@@ -438,6 +443,8 @@ impl Parser<'_> {
                     && self.ahead(1).is("(")
                     && self.find_inline(&name).is_some()
                 {
+                    // A call that returns a value is expanded in place, with the target of the
+                    // assignment put where the inline says `return`.
                     let target = self.tokens[start..end].to_vec();
                     self.expand_call(self.at, Some(target))?;
                     return Ok(StmtKind::Block(self.block()?));
@@ -496,6 +503,8 @@ impl Parser<'_> {
                 Err(Wrong)
             }
             _ => {
+                // It was a condition after all: read again from the start, and forget what the
+                // attempt has reported.
                 self.at = start;
                 self.diagnostics.truncate(n_said);
                 self.condition()

@@ -12,7 +12,7 @@ use model::{
     Expr, Initial, LocationId, Model, ModelParts, Pattern, Place, Process, Scalar, Step,
     StepPattern, Stmt, StmtKind, Sync, Type, VarId, Variable,
 };
-use report::{Cost, Question};
+use report::{Cost, ReportedQuestion};
 
 pub const SOURCE: &str = "model mail;\nproperty served: []<> done;\n  x := 1 / 0\n";
 
@@ -179,8 +179,8 @@ pub fn question<'a>(
     sources: &'a [Source],
     property: &'a NamedProperty,
     kind: FairnessKind,
-) -> Question<'a> {
-    Question {
+) -> ReportedQuestion<'a> {
+    ReportedQuestion {
         sources,
         property: &property.name,
         formula: &property.text,

@@ -1,7 +1,7 @@
 //! The constructs of properties.
 
 use base::{Fairness, FairnessKind};
-use logic::{Claim, CtlStar, CtlStarBuilder, Ltl, Op, PathQuantifier, Property};
+use logic::{CtlStar, CtlStarBuilder, Ltl, NeverClaim, Op, PathQuantifier, Property};
 
 /// The kind of a property.
 pub(super) fn kind(property: &Property) -> &'static str {
@@ -124,7 +124,7 @@ fn with_operand(formula: &Ltl, number: usize, operand: Ltl) -> Ltl {
     }
 }
 
-fn of_claim(claim: &Claim) -> Vec<(&'static str, Vec<Property>)> {
+fn of_claim(claim: &NeverClaim) -> Vec<(&'static str, Vec<Property>)> {
     let mut found = Vec::new();
     for (number, state) in claim.states.iter().enumerate() {
         let mut other = claim.clone();

@@ -16,7 +16,7 @@ use super::place;
 const X: VarId = VarId(0);
 /// A flag for each process of the family.
 const FLAG: VarId = VarId(1);
-/// A process of the family, or nobody.
+/// A process of the family, or none.
 const WHO: VarId = VarId(2);
 /// A number that each process of the family has for itself.
 const OWN: VarId = VarId(3);

@@ -44,7 +44,7 @@ impl Generator<'_> {
 
         for process in &mut self.parts.processes {
             for step in &mut process.steps {
-                // Sometimes it is kept, whoever has it.
+                // Sometimes it is kept, whichever process has it.
                 if self.random.chance(70) {
                     let value = if self.random.chance(40) {
                         -1
@@ -58,7 +58,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A timer of everybody and one of each member of the family, abstract or not.
+    /// A shared timer and one of each member of the family, abstract or not.
     pub(super) fn add_timers(&mut self) {
         let is_abstract = self.random.chance(70);
         for owner in [None, Some(ProcessId(0))] {

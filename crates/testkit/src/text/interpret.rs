@@ -210,6 +210,8 @@ impl<'p> Interpreter<'p> {
                 Initial::Default => {
                     let mut configuration = configuration;
                     for (cell, ty) in &cells {
+                        // The default is zero or, where the range does not contain it, the least
+                        // value.
                         let value = match ty {
                             Ty::Range(lo, hi) => {
                                 if (*lo..=*hi).contains(&0) {

@@ -1,9 +1,9 @@
 //! Random texts of the native language with an interpreter of their own.
 //!
-//! A [`Program`] is a tree of the native language as `docs/reference/language.md` describes it. It is
-//! printed in varied syntax ([`Program::text`]), and [`Interpreter`] runs the tree itself. So a front
-//! end that reads the text is compared as a whole, parser included, with code that shares nothing
-//! with it: neither its tree nor its translation to models.
+//! A [`Program`] is a tree of the native language as `docs/reference/language.md` describes it. It
+//! is printed in varied syntax ([`Program::text`]), and [`Interpreter`] runs the tree itself. So a
+//! front end that reads the text is compared as a whole, parser included, with code that shares
+//! nothing with it: neither its tree nor its translation to models.
 
 mod interpret;
 mod print;
@@ -18,7 +18,8 @@ pub use random::random_program;
 pub(crate) enum Exp {
     Int(i64),
     Bool(bool),
-    /// A variable, constant, bound name, value of the enumeration, or definition without parameters.
+    /// A variable, constant, bound name, value of the enumeration, or definition without
+    /// parameters.
     Name(String),
     Index(Box<Exp>, Box<Exp>),
     Field(Box<Exp>, &'static str),
@@ -156,7 +157,7 @@ pub(crate) struct Step {
     pub(crate) target: Option<&'static str>,
 }
 
-/// With whom.
+/// Its partners.
 #[derive(Clone, Debug)]
 pub(crate) enum Communication {
     Alone,

@@ -177,7 +177,7 @@ impl Elaborator<'_, '_, '_> {
         Ok(self.formulas.name_term(term, &mut context.naming))
     }
 
-    /// Reports a number that is no position.
+    /// Reports a number that is not a position.
     pub(super) fn check_sign(&mut self, term: &Term, span: Span) -> Checked<()> {
         if term.is_negative() {
             self.negative(span)

@@ -19,7 +19,7 @@ pub struct Dfa {
 
 /// The automaton of a formula; free variables are the first tracks.
 pub fn construct(formula: &Formula, sorts: &[Sort]) -> Dfa {
-    let builder = Builder {
+    let builder = AutomatonBuilder {
         n_tracks: sorts.len() + depth(formula) + 3,
     };
     let mut sorts = sorts.to_vec();
@@ -58,7 +58,7 @@ impl Dfa {
     /// Validity and satisfiability over well-formed values of the free variables that satisfy a
     /// restriction.
     pub fn verdict(&self, sorts: &[Sort], restriction: &Formula) -> Verdict {
-        let builder = Builder {
+        let builder = AutomatonBuilder {
             n_tracks: self.n_tracks,
         };
         let mut formed = builder.formula(restriction, &mut sorts.to_vec());
@@ -211,11 +211,11 @@ fn depth(formula: &Formula) -> usize {
     }
 }
 
-struct Builder {
+struct AutomatonBuilder {
     n_tracks: usize,
 }
 
-impl Builder {
+impl AutomatonBuilder {
     fn constant(&self, value: bool) -> Dfa {
         explore((), self.n_tracks, |(), _| (), |()| value)
     }

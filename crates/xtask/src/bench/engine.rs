@@ -11,7 +11,7 @@ use super::reduced;
 use super::spin::{Answer, Spin, SpinResult, Task, Variant, Verifier};
 use super::stateright::{Stateright, StaterightResult};
 use super::statistics::geometric_mean;
-use super::suite::{Kind, Model, Question, Suite};
+use super::suite::{BenchQuestion, Kind, Model, Suite};
 use super::table::{Table, count, figure, or_dash};
 use crate::architecture;
 
@@ -124,7 +124,7 @@ impl Bench<'_> {
         })
     }
 
-    fn row(&self, model: &Model, question: &Question, size: u64) -> Result<Row> {
+    fn row(&self, model: &Model, question: &BenchQuestion, size: u64) -> Result<Row> {
         let task = |variant| Task {
             model,
             question,
@@ -394,7 +394,7 @@ impl Row {
         (one >= min_seconds && two > 0.0).then(|| one / two)
     }
 
-    fn find_problems(&self, model: &Model, question: &Question) -> Vec<String> {
+    fn find_problems(&self, model: &Model, question: &BenchQuestion) -> Vec<String> {
         let place = format!("{} {}, {}", self.model, self.size, self.question);
         let mut problems = Vec::new();
         let mut complain = |what: String| problems.push(format!("{place}: {what}"));
@@ -429,6 +429,9 @@ impl Row {
         if let Some(third) = third.filter(|third| third.report.verdict != question.verdict) {
             complain(format!("Stateright says {}", third.report.verdict));
         }
+
+        // Only a complete search without reduction has comparable counts: one that finds an error
+        // stops where its order leads it, and a search for loops stores a product.
         if question.kind != Kind::Safety || !holds {
             return problems;
         }

@@ -7,7 +7,7 @@ use super::engine::{Bench, answered, states};
 use super::fair::FairResult;
 use super::record::Record;
 use super::spin::{Answer, SpinResult, Task, Variant};
-use super::suite::{Model, Question};
+use super::suite::{BenchQuestion, Model};
 use super::table::{Table, figure, or_dash};
 
 /// One question, asked with reductions only.
@@ -48,7 +48,12 @@ impl Bench<'_> {
         Ok(rows)
     }
 
-    fn reduced_row(&self, model: &Model, question: &Question, size: u64) -> Result<ReducedRow> {
+    fn reduced_row(
+        &self,
+        model: &Model,
+        question: &BenchQuestion,
+        size: u64,
+    ) -> Result<ReducedRow> {
         let task = Task {
             model,
             question,

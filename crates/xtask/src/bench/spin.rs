@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::measure::{End, Limits, Run, run};
 use super::pan::{self, PanReport};
 use super::statistics::median;
-use super::suite::{Kind, Model, Question, Suite};
+use super::suite::{BenchQuestion, Kind, Model, Suite};
 
 /// Spin and a C compiler.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Variant {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task<'a> {
     pub(super) model: &'a Model,
-    pub(super) question: &'a Question,
+    pub(super) question: &'a BenchQuestion,
     pub(super) size: u64,
     pub(super) variant: Variant,
 }
@@ -338,7 +338,7 @@ mod tests {
             reduced: Vec::new(),
         };
 
-        let question = Question {
+        let question = BenchQuestion {
             kind,
             fairness: fairness.to_owned(),
             property: None,

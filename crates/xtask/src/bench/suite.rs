@@ -53,10 +53,10 @@ pub(super) struct Model {
     #[serde(default)]
     pub(super) run_flags: Vec<String>,
     #[serde(default)]
-    pub(super) question: Vec<Question>,
+    pub(super) question: Vec<BenchQuestion>,
     /// What is asked with reductions only: how many states are left?
     #[serde(default)]
-    pub(super) reduced: Vec<Question>,
+    pub(super) reduced: Vec<BenchQuestion>,
 }
 
 impl Model {
@@ -82,7 +82,7 @@ pub(super) enum Kind {
 /// A question about a model in several sizes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Question {
+pub(super) struct BenchQuestion {
     pub(super) kind: Kind,
     /// As for `--fairness`.
     #[serde(default = "no_fairness")]
@@ -106,7 +106,7 @@ fn no_fairness() -> String {
     "none".to_owned()
 }
 
-impl Question {
+impl BenchQuestion {
     /// What the tables call it.
     pub(super) fn title(&self) -> String {
         match self.kind {
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn spin_is_asked_only_what_it_knows() {
-        let question = |fairness: &str| Question {
+        let question = |fairness: &str| BenchQuestion {
             kind: Kind::Liveness,
             fairness: fairness.to_owned(),
             property: Some("p".to_owned()),

@@ -76,8 +76,11 @@ impl<'a, R: BufRead> Session<'a, R> {
             }
             other => match other.parse::<usize>() {
                 Ok(choice) if (1..=n_steps).contains(&choice) => self.take(walk, choice - 1),
-                Ok(_) => output::print(&format!("there are {n_steps} steps\n")),
-                Err(_) => output::print(&format!("`{other}` is no command; ? lists them\n")),
+                Ok(_) if n_steps == 0 => output::print("no step is possible\n"),
+                Ok(_) => output::print(&format!("choose a number from 1 to {n_steps}\n")),
+                Err(_) => output::print(&format!(
+                    "`{other}` is not a command; `?` lists the commands\n"
+                )),
             },
         }
     }
