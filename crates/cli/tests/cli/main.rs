@@ -16,6 +16,7 @@ mod scene;
 mod shell;
 mod simulate;
 mod traces;
+mod values;
 mod verdicts;
 mod wrong_calls;
 mod ws1s;

@@ -23,6 +23,7 @@ mod timer;
 mod types;
 mod unbounded;
 mod unused;
+mod values;
 
 use base::{Diagnostic, Source, Span};
 use logic::{CtlStar, CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
@@ -54,6 +55,8 @@ struct Lowerer<'a> {
     /// The values of enumerations by their bare names.
     variants: FxHashMap<&'a str, Vec<(model::EnumId, u32)>>,
     event_types: Vec<Vec<model::Scalar>>,
+    /// The types of the components of messages, by channel.
+    channel_types: Vec<Vec<model::Type>>,
     processes: Vec<ProcessInfo<'a>>,
     /// Bound names, innermost last; only those from `floor` on are visible.
     scope: Vec<Binding>,
@@ -147,6 +150,7 @@ fn lower_parts<'a>(
         later: names::all_names(file),
         variants: FxHashMap::default(),
         event_types: Vec::new(),
+        channel_types: Vec::new(),
         processes: Vec::new(),
         scope: Vec::new(),
         floor: 0,
