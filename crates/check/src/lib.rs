@@ -9,6 +9,7 @@
 
 mod answer;
 mod branching;
+mod certificate;
 mod explicit;
 mod fairness;
 mod optimum;
@@ -32,6 +33,7 @@ use model::Model;
 
 pub use answer::{answer, answer_together};
 pub use base::Route;
+pub use certificate::{Uncertified, certificate};
 pub use fairness::effective_fairness;
 pub use optimum::optimum;
 pub use outcome::Outcome;

@@ -1,5 +1,6 @@
 //! What can be written on the command line.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub enum Command {
     Ltl(LtlOptions),
     /// Decide formulas of WS1S or M2L-Str in MONA's language.
     Ws1s(Ws1sOptions),
+    /// Write, verify and explore models in the browser.
+    Studio(StudioOptions),
     /// Print a completion script for a shell.
     Completions(CompletionsOptions),
     /// Print the manual page.
@@ -414,6 +417,28 @@ pub enum AutomatonFormat {
     Hoa,
     /// A drawing for Graphviz.
     Dot,
+}
+
+/// Options of `fair studio`.
+#[derive(Args, Debug)]
+pub struct StudioOptions {
+    /// A model, or the folder whose files can be opened. Default: the current folder. Nothing outside
+    /// the folder is read or written.
+    #[arg(value_name = "FILE|FOLDER")]
+    pub path: Option<PathBuf>,
+    /// Listen at this port. Default: one that is free.
+    #[arg(long, value_name = "P", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Listen at this address instead of 127.0.0.1. Everybody who can reach it and knows the token can
+    /// read and write the folder.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub address: IpAddr,
+    /// Show the page in the browser.
+    #[arg(long)]
+    pub open: bool,
+    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
+    pub max_memory: u64,
 }
 
 /// Options of `fair completions`.

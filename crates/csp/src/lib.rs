@@ -386,6 +386,7 @@ impl Reader<'_> {
                 model,
                 compound,
                 doubts,
+                picture: None,
             },
             extra,
         ))

@@ -23,13 +23,13 @@ use omega::Prop;
 use self::meetings::Meetings;
 use self::thread_pool::{Members, ThreadPool};
 use crate::compile::CompileError;
-use crate::gate::Reading;
 use crate::label::{Label, LabelId};
 use crate::letters::Letters;
 use crate::parents::Parents;
-use crate::store::{Index, Names, OwnLine, StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Steps, System};
+use store::Reading;
+use store::{Index, Names, OwnLine, StateIndex, StateStore};
 
 /// What an exploration looks for.
 #[derive(Clone, Debug)]
@@ -170,7 +170,7 @@ pub fn explore(
 
     // Everything that threads share is here; each worker has its own copy of the rest.
     let shared = Shared {
-        store: StateStore::new(system.n_words()),
+        store: system.new_store(),
         parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
         n_states: OwnLine::default(),
         cursor: OwnLine::default(),
@@ -274,7 +274,7 @@ struct Shared<'a> {
 /// What the threads do together, some states at a time.
 #[derive(Clone, Copy, Debug)]
 struct Task {
-    kind: Kind,
+    kind: TaskKind,
     /// It ends before this state.
     end: StateIndex,
     /// How many states to take at a time.
@@ -282,7 +282,7 @@ struct Task {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum TaskKind {
     /// To add initial states.
     Begin,
     /// To expand the states of a level.
@@ -396,7 +396,7 @@ impl<'a> Shared<'a> {
             if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
-            self.share(first, members, (Kind::Expand, level), depth, progress);
+            self.share(first, members, (TaskKind::Expand, level), depth, progress);
             if let (Some(checkpoints), true) = (checkpoints, self.is_stopped()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
@@ -410,7 +410,7 @@ impl<'a> Shared<'a> {
         &self,
         first: &mut Worker<'_>,
         members: &Members<'_>,
-        (kind, states): (Kind, (StateIndex, StateIndex)),
+        (kind, states): (TaskKind, (StateIndex, StateIndex)),
         depth: u64,
         progress: &mut dyn Progress,
     ) {

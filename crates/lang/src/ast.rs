@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
 use model::{ConditionKind, Quantifier};
+use source::ShapeKind;
 
 /// A name and where it is written.
 #[derive(Clone, Debug)]
@@ -66,6 +67,61 @@ pub(crate) enum Decl {
     System(SystemDecl),
     /// `abstract { … }`.
     Abstract(AbstractDecl),
+    /// `view { … }`.
+    View(ViewDecl),
+}
+
+/// A picture of the state.
+#[derive(Debug)]
+pub(crate) struct ViewDecl {
+    /// Where `view` is written.
+    pub(crate) span: Span,
+    /// `frame width, height`.
+    pub(crate) frame: Option<(Expr, Expr)>,
+    pub(crate) items: Vec<ViewItem>,
+}
+
+/// A part of a picture.
+#[derive(Debug)]
+pub(crate) enum ViewItem {
+    /// A shape.
+    Shape(ShapeDecl),
+    /// `for i in 0..N { … }`.
+    For {
+        name: Ident,
+        lo: Expr,
+        hi: Expr,
+        items: Vec<ViewItem>,
+    },
+}
+
+/// `circle 10, 20, 5 red when x == 1`.
+#[derive(Debug)]
+pub(crate) struct ShapeDecl {
+    pub(crate) kind: ShapeKind,
+    pub(crate) coordinates: Vec<CoordinateDecl>,
+    pub(crate) colour: Option<Ident>,
+    pub(crate) text: Option<TextDecl>,
+    pub(crate) condition: Option<Expr>,
+    pub(crate) span: Span,
+}
+
+/// A number, or a place on a ring.
+#[derive(Debug)]
+pub(crate) enum CoordinateDecl {
+    /// A number.
+    Number(Expr),
+    /// `ring(x, y, r, i, n)`.
+    Ring(Vec<Expr>, Span),
+}
+
+/// What a text says.
+#[derive(Debug)]
+pub(crate) enum TextDecl {
+    /// This word.
+    Word(Ident),
+    /// `= e`.
+    Value(Expr),
 }
 
 /// What an author adds to an abstraction that is found automatically.

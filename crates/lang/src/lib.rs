@@ -114,8 +114,9 @@ impl Parsed {
     fn system(&self, options: &Options) -> Loaded {
         let mut said = self.said.clone();
         let (model, properties) = lower::lower(&self.texts(options), &mut said);
-        let found = model.map(|model| {
-            let system = System::new(self.sources[0].name.clone(), model);
+        let found = model.map(|(model, picture)| {
+            let mut system = System::new(self.sources[0].name.clone(), model);
+            system.picture = picture;
             (Content::Systems(vec![system]), self.questions(properties))
         });
         Loaded::new(found, self.sources.clone(), said)

@@ -24,7 +24,7 @@
 use base::bits;
 
 use crate::emerson_lei::{Complete, Emptiness, Goal};
-use crate::exploration::Exploration;
+use crate::exploration::{Exploration, initial_nodes};
 use crate::mark_names::FixedNames;
 use crate::path_based::PathSearch;
 use crate::{Acceptance, Closure, EdgeBuffer, Graph, NodeId};
@@ -40,8 +40,7 @@ pub fn fair_nodes<G: Graph>(
     acceptance: &Acceptance,
     closure: Closure,
 ) -> Result<Vec<u64>, G::Stop> {
-    let mut initial = Vec::new();
-    graph.initial(&mut initial)?;
+    let initial = initial_nodes(graph)?;
     let search = PathSearch::new(graph.n_mark_words());
     let mut edges = EdgeBuffer::new(graph.n_mark_words());
     let mut observe = |_: &_| Ok(());

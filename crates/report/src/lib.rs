@@ -31,6 +31,7 @@ mod trace_text;
 
 pub use chart::chart;
 pub use itf::{ItfError, read_itf, write_itf};
+pub use itf_value::value_to_json;
 pub use json::{json, json_lines, json_of_several};
 pub use junit::junit;
 pub use question::{Cost, ReportedQuestion, warning};

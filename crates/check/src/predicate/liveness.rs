@@ -32,7 +32,7 @@ impl Check<'_> {
             Err(error) => return self.unsupported(&error.to_string()),
         };
         let automaton = assuming(negation, &self.model.parts().assumptions);
-        let mut search = Search {
+        let mut search = LivenessSearch {
             check: self,
             abstraction: self.abstraction(),
             automaton,
@@ -74,7 +74,7 @@ impl Check<'_> {
     }
 }
 
-pub(super) struct Search<'a> {
+pub(super) struct LivenessSearch<'a> {
     pub(super) check: &'a Check<'a>,
     pub(super) abstraction: Abstraction<'a>,
     automaton: Automaton,
@@ -86,7 +86,7 @@ pub(super) struct Search<'a> {
     pub(super) not_endless: Option<String>,
 }
 
-impl Search<'_> {
+impl LivenessSearch<'_> {
     fn round(&mut self, round: usize) -> Round {
         let goal = Goal {
             is_reached: &|_, _| false,

@@ -89,7 +89,7 @@ pub fn includes(
     refinement: Refinement,
     budget: &Budget,
 ) -> Result<Option<Difference>, StopReason> {
-    Search::new(implementation, specification, refinement).run(budget)
+    AntichainSearch::new(implementation, specification, refinement).run(budget)
 }
 
 type Set = Rc<[u32]>;
@@ -104,7 +104,7 @@ struct Pair {
     from: Option<(usize, u32, u32)>,
 }
 
-struct Search<'a> {
+struct AntichainSearch<'a> {
     own: &'a Lts,
     spec: &'a Lts,
     refinement: Refinement,
@@ -121,7 +121,7 @@ struct Search<'a> {
     after: HashMap<(Set, u32), Option<Set>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> AntichainSearch<'a> {
     fn new(own: &'a Lts, spec: &'a Lts, refinement: Refinement) -> Self {
         let position = |names: &[String], name: &String| {
             let found = names.iter().skip(1).position(|known| known == name);

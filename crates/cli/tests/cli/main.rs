@@ -15,6 +15,7 @@ mod resume;
 mod scene;
 mod shell;
 mod simulate;
+mod studio;
 mod traces;
 mod values;
 mod verdicts;

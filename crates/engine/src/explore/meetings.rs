@@ -3,8 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use store::StateIndex;
+
 use crate::label::Label;
-use crate::store::StateIndex;
 use crate::system::System;
 
 use super::{Goal, Met, NO_PANIC, Shared};

@@ -7,12 +7,12 @@ use base::{AtomId, Progress, Snapshot, StopReason, bits};
 
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::{Inserted, NOBODY, Names, StateIndex, StateStore};
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, System};
+use store::{Inserted, NOBODY, Names, StateIndex, StateStore};
 
 use super::meetings::Meeting;
-use super::{Ahead, End, Goal, Guard, Kind, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, Worker};
+use super::{Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, TaskKind, Worker};
 
 impl<'m> Worker<'m> {
     pub(super) fn new(
@@ -59,8 +59,8 @@ impl<'m> Worker<'m> {
             let states = first..end.min(first.saturating_add(batch));
             let mut guard = Some(shared.store.table());
             let result = match kind {
-                Kind::Begin => self.add_initial(shared, &mut guard, states),
-                Kind::Expand => self.expand_batch(shared, &mut guard, states),
+                TaskKind::Begin => self.add_initial(shared, &mut guard, states),
+                TaskKind::Expand => self.expand_batch(shared, &mut guard, states),
             };
             self.count(shared);
             if let Err(end) = result {

@@ -344,6 +344,7 @@ impl<'a> Lowerer<'a> {
             return None;
         }
 
+        // shape: nothing else is a place.
         if let Value::Composite(place, _) | Value::Scalar(Expr::Read(place), _) = &value {
             self.uses.turn_into_write(place.var);
         }

@@ -17,7 +17,7 @@ const REACH: &str =
 
 /// What a quantified expression makes of its instances, and of the condition of its binder.
 #[derive(Clone, Copy)]
-struct Kind {
+struct QuantifierKind {
     quantifier: Quantifier,
     counts: bool,
 }
@@ -192,7 +192,7 @@ impl<'a> Lowerer<'a> {
                 binders,
                 body,
             } => {
-                let kind = Kind {
+                let kind = QuantifierKind {
                     quantifier: *quantifier,
                     counts: *counts,
                 };
@@ -354,13 +354,13 @@ impl<'a> Lowerer<'a> {
     /// its binder.
     fn quantified(
         &mut self,
-        kind: Kind,
+        kind: QuantifierKind,
         names: &[(&'a str, &'a Binder, bool)],
         body: &'a ast::Expr,
     ) -> Option<Expr> {
         let Some((&(name, binder, is_last), others)) = names.split_first() else {
             return match kind {
-                Kind {
+                QuantifierKind {
                     quantifier: Quantifier::Sum,
                     counts: false,
                 } => self.int_expr(body),
@@ -393,7 +393,7 @@ impl<'a> Lowerer<'a> {
 
     fn quantified_below(
         &mut self,
-        kind: Kind,
+        kind: QuantifierKind,
         binder: &'a Binder,
         is_last: bool,
         others: &[(&'a str, &'a Binder, bool)],

@@ -6,13 +6,16 @@
 
 mod access;
 mod assume;
+mod built;
 mod constants;
 mod data;
+mod domains;
 mod effect;
 mod expr;
 mod formula;
 mod fresh;
 mod functions;
+mod members;
 mod names;
 mod open;
 mod process;
@@ -24,6 +27,7 @@ mod types;
 mod unbounded;
 mod unused;
 mod values;
+mod view;
 
 use base::{Diagnostic, Source, Span};
 use logic::{CtlStar, CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
@@ -31,7 +35,7 @@ use model::{
     AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId, Scope, Template,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::Options;
+use source::{Options, Picture};
 
 use crate::ast::{Decl, Def, Expr, File, Ident, PropertyBody, PropertyDecl};
 use names::{Binding, Global, ProcessInfo};
@@ -88,6 +92,8 @@ struct Lowerer<'a> {
     uses: unused::Uses,
     /// Names that have been reported as unknown.
     unknown: FxHashSet<String>,
+    /// The picture of the state.
+    picture: Option<Picture>,
 }
 
 /// A file, and the formulas of the options.
@@ -98,21 +104,27 @@ pub(crate) struct Texts<'a> {
     pub(crate) sources: &'a [Source],
 }
 
-/// Translates texts to a model.
+/// Translates texts to a model with its picture.
 pub(crate) fn lower(
     texts: &Texts<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<Model>, Vec<(NamedProperty, Scope)>) {
+) -> (
+    Option<(Model, Option<Picture>)>,
+    Vec<(NamedProperty, Scope)>,
+) {
     let (lowerer, properties) = lower_parts(texts, open::Open::default(), diagnostics);
     let failed = lowerer.has_errors();
     let Lowerer {
-        parts, diagnostics, ..
+        parts,
+        diagnostics,
+        picture,
+        ..
     } = lowerer;
     if failed {
         return (None, properties);
     }
     match parts.finish() {
-        Ok(model) => (Some(model), properties),
+        Ok(model) => (Some((model, picture)), properties),
         Err(error) => {
             diagnostics.push(Diagnostic::error("model", error.span, error.message));
             (None, properties)
@@ -173,10 +185,12 @@ fn lower_parts<'a>(
         data_parameters: Vec::new(),
         uses: unused::Uses::default(),
         unknown: FxHashSet::default(),
+        picture: None,
     };
 
     lowerer.declare(file, options);
     lowerer.define(file);
+    lowerer.view(file);
     let mut properties = lowerer.properties(file, sources);
 
     // The formulas of the call were parsed in this order: LTL, CTL*, assumptions.

@@ -63,7 +63,8 @@ impl Lowerer<'_> {
             (Type::Scalar(_), Initial::Values(values)) => {
                 variable.owner.is_none() && values.iter().all(|value| value.as_literal().is_some())
             }
-            _ => false,
+            (Type::Scalar(_), Initial::Any)
+            | (Type::Array(_) | Type::Record(_), Initial::Values(_) | Initial::Any) => false,
         };
 
         let (is_read, is_written) = (self.uses.is_read(var), self.uses.written.contains(&var));

@@ -51,6 +51,7 @@ impl Parser<'_> {
         match token.text {
             "fair" | "weak" | "strong" | "process" => return self.process().map(Decl::Process),
             "system" if self.peek_at(2).text == "{" => return self.system().map(Decl::System),
+            "view" if self.peek_at(1).text == "{" => return self.view().map(Decl::View),
             "}" => {
                 let diagnostic =
                     Diagnostic::error("syntax", token.span, "this `}` does not close anything");

@@ -12,6 +12,7 @@ mod process;
 mod stmt;
 mod stray;
 mod system;
+mod view;
 
 pub(crate) use stmt::range_bounds;
 

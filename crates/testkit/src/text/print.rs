@@ -2,8 +2,8 @@
 //! reason), random layout.
 
 use super::{
-    Binder, Channel, Communication, Def, Exp, Initial, Kind, Op, Pattern, Process, Program, Step,
-    Stmt, Ty, Variable,
+    Binder, Channel, Communication, Def, Exp, Initial, Op, Pattern, Process, Program,
+    QuantifierWord, Step, Stmt, Ty, Variable,
 };
 use crate::Random;
 
@@ -392,10 +392,10 @@ impl Printer<'_> {
             }
             Exp::Quantified(kind, binders, body) => {
                 let word = match kind {
-                    Kind::Forall => "forall",
-                    Kind::Exists => "exists",
-                    Kind::Count => "count",
-                    Kind::Sum => "sum",
+                    QuantifierWord::Forall => "forall",
+                    QuantifierWord::Exists => "exists",
+                    QuantifierWord::Count => "count",
+                    QuantifierWord::Sum => "sum",
                 };
                 format!("{word} {}: {}", self.binders(binders), self.top(body))
             }

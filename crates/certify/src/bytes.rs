@@ -1,0 +1,102 @@
+//! Numbers and texts as bytes.
+
+use crate::Failure;
+
+/// Writes a number, seven bits to a byte.
+pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// Writes a text with its length.
+pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    put(bytes, text.len() as u64);
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+/// Writes a list with its length.
+pub(crate) fn put_list<T>(bytes: &mut Vec<u8>, list: &[T], mut item: impl FnMut(&mut Vec<u8>, &T)) {
+    put(bytes, list.len() as u64);
+    list.iter().for_each(|element| item(bytes, element));
+}
+
+/// A digest that changes when any byte does (FNV-1a, 64 bits). It tells damage from intent, no more.
+pub(crate) fn digest(bytes: &[u8]) -> u64 {
+    let start = 0xcbf2_9ce4_8422_2325;
+    bytes.iter().fold(start, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Bytes that are read from front to back.
+pub(crate) struct Reader<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Reader<'b> {
+    pub(crate) fn new(rest: &'b [u8]) -> Self {
+        Self { rest }
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub(crate) fn take(&mut self, n_bytes: usize) -> Result<&'b [u8], Failure> {
+        if n_bytes > self.rest.len() {
+            return Err(Failure::wrong("the file ends too early"));
+        }
+        let (taken, rest) = self.rest.split_at(n_bytes);
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64, Failure> {
+        let mut value = 0;
+        for position in 0..10 {
+            let byte = self.take(1)?[0];
+            let part = u64::from(byte & 0x7f);
+            if position == 9 && part > 1 {
+                break;
+            }
+            value |= part << (7 * position);
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Failure::wrong("a number is too large"))
+    }
+
+    pub(crate) fn small(&mut self) -> Result<u32, Failure> {
+        let number = self.number()?;
+        u32::try_from(number).map_err(|_| Failure::wrong("a number is too large"))
+    }
+
+    pub(crate) fn text(&mut self) -> Result<String, Failure> {
+        let n_bytes = self.length()?;
+        let bytes = self.take(n_bytes)?.to_vec();
+        String::from_utf8(bytes).map_err(|_| Failure::wrong("a text is not UTF-8"))
+    }
+
+    /// A list. Every element takes a byte or more, so a length beyond the end of the file is refused
+    /// before there is memory for it.
+    pub(crate) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        let n_items = self.length()?;
+        (0..n_items).map(|_| item(self)).collect()
+    }
+
+    fn length(&mut self) -> Result<usize, Failure> {
+        let length = self.number()?;
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > self.rest.len() {
+            return Err(Failure::wrong("the file ends too early"));
+        }
+        Ok(length)
+    }
+}

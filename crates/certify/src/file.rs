@@ -1,0 +1,57 @@
+//! From files to checked certificates.
+
+use std::path::Path;
+
+use base::{Budget, Severity, Source};
+use source::{Files, FrontEnd};
+
+use crate::{Certified, Failure, read, verify};
+
+const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
+
+/// Checks all certificates in `bytes` about the model in a file. The model is read anew for each, with
+/// the options that its certificate names.
+///
+/// # Errors
+/// The model cannot be read, or a certificate does not show what it claims.
+pub fn check_file(
+    files: &dyn Files,
+    model: &Path,
+    bytes: &[u8],
+    budget: &Budget,
+) -> Result<Vec<Certified>, Failure> {
+    let extension = model.extension().and_then(|extension| extension.to_str());
+    let reads = |front_end: &&dyn FrontEnd| {
+        extension.is_some_and(|extension| front_end.extensions().contains(&extension))
+    };
+    let front_end = FRONT_ENDS.into_iter().find(reads);
+    let front_end = front_end.ok_or_else(|| Failure::wrong("the language is not known"))?;
+    let text = files.read(model);
+    let text = text.map_err(|error| Failure::Wrong(format!("{error:#}")))?;
+
+    let certificates = read(bytes)?;
+    if certificates.is_empty() {
+        return Err(Failure::wrong("the file has no certificates"));
+    }
+    let mut accepted = Vec::new();
+    for certificate in &certificates {
+        let options = certificate.options.for_front_end();
+        front_end.accept(&options).map_err(Failure::Wrong)?;
+        let source = Source {
+            name: model.display().to_string(),
+            text: text.clone(),
+        };
+        let loaded = front_end.load(source, files, &options);
+        let mut diagnostics = loaded.diagnostics.iter();
+        if let Some(error) = diagnostics.find(|d| d.severity == Severity::Error) {
+            return Err(Failure::Wrong(format!("the model: {}", error.message)));
+        }
+        let in_property = |failure| match failure {
+            Failure::Wrong(why) => Failure::Wrong(format!("`{}`: {why}", certificate.property)),
+            Failure::Stopped(reason) => Failure::Stopped(reason),
+        };
+        let checked = verify(loaded.systems(), &loaded.questions, certificate, budget);
+        accepted.push(checked.map_err(in_property)?);
+    }
+    Ok(accepted)
+}

@@ -1,0 +1,188 @@
+//! Checks certificates: that a property holds, without searching for the reason.
+//!
+//! A certificate says why a property holds in terms that can be checked one state at a time. The
+//! states and steps are those of the reference semantics in crate `model`, fairness is read off its
+//! definition, and the automaton of the forbidden runs is built here by a plain tableau. What is
+//! accepted is true if these definitions and this crate are right; neither the search nor any
+//! reduction, translation or abstraction has to be. `docs/explanation/certificates.md` has the proof.
+//!
+//! This crate refuses to know how certificates are found.
+//!
+//! ```
+//! use certify::{Failure, check_file};
+//! use source::Memory;
+//!
+//! let text = "process P { step }  property fine: always true";
+//! let files = Memory::new([("p.fair", text)]);
+//! let forged = check_file(&files, "p.fair".as_ref(), b"believe me", &base::Budget::unlimited());
+//! assert!(matches!(forged, Err(Failure::Wrong(_))));
+//! ```
+//!
+//! Read next: `obligation.rs` for what has to be shown, `check.rs` for how, `reason.rs` for the heart
+//! of it.
+
+mod bytes;
+mod check;
+mod file;
+mod format;
+mod marks;
+mod obligation;
+mod reason;
+mod tableau;
+mod walk;
+
+use base::{Budget, StopReason};
+use model::RunTimeError;
+use source::{Question, QuestionKind, System};
+
+pub use file::check_file;
+pub use format::{
+    Certificate, CertifiedOptions, Claim, MAX_DEPTH, NoRun, Profile, Proof, read, write,
+};
+pub use marks::{Acceptance, Marks};
+pub use obligation::{Obligation, obligations};
+pub use reason::Reason;
+pub use tableau::{BadRuns, Demands, Reading};
+pub use walk::{Letter, Visit, Walk};
+
+/// Why a certificate is not accepted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// It does not show what it claims.
+    Wrong(String),
+    /// It was not checked to its end.
+    Stopped(StopReason),
+}
+
+impl Failure {
+    pub(crate) fn wrong(message: &str) -> Self {
+        Self::Wrong(message.to_owned())
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Wrong(why) => f.write_str(why),
+            Self::Stopped(reason) => write!(f, "the check was stopped: {}", reason.name()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<RunTimeError> for Failure {
+    fn from(error: RunTimeError) -> Self {
+        Self::Wrong(format!("the model has a run-time error: {}", error.kind))
+    }
+}
+
+/// What a certificate that was accepted shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Certified {
+    /// The name of the property.
+    pub property: String,
+    /// Its text in the model.
+    pub formula: String,
+    /// What was shown of it.
+    pub claim: Claim,
+    /// Under which fairness.
+    pub fairness: base::Fairness,
+    /// With which options the model was read.
+    pub options: CertifiedOptions,
+    /// How many states the model has.
+    pub n_states: usize,
+}
+
+impl Certified {
+    /// What was shown, in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let what = match self.claim {
+            Claim::Holds => "holds",
+            Claim::Unreachable => "is violated: what it asks for cannot be reached",
+        };
+        let [defines, ltl, ctl, abstract_timers] = &self.options.pairs;
+        let pair = |option: &'static str| {
+            move |(name, value): &(String, String)| format!("{option} {name}={value}")
+        };
+        let mut with: Vec<String> = defines.iter().map(pair("-D")).collect();
+        with.extend(abstract_timers.iter().map(pair("--abstract-timer")));
+        let formula = |option: &'static str| {
+            move |(_, formula): &(String, String)| format!("{option} '{formula}'")
+        };
+        with.extend(ltl.iter().map(formula("--ltl")));
+        with.extend(ctl.iter().map(formula("--ctl")));
+        let assumed = self.options.assume.iter();
+        with.extend(assumed.map(|assumption| format!("--assume '{assumption}'")));
+
+        let Self {
+            property,
+            formula,
+            n_states,
+            ..
+        } = self;
+        let fairness = self.fairness.name();
+        let with = if with.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", with.join(" "))
+        };
+        format!(
+            "certified: `{property}` {what}, fairness {fairness}{with}: {formula} ({n_states} states)"
+        )
+    }
+}
+
+/// Checks a certificate of one of the questions about one of the systems.
+///
+/// # Errors
+/// It does not show what it claims, or the budget is spent.
+pub fn verify(
+    systems: &[System],
+    questions: &[Question],
+    certificate: &Certificate,
+    budget: &Budget,
+) -> Result<Certified, Failure> {
+    let name = &certificate.property;
+    let mut named = questions.iter().filter(|q| q.property.name == *name);
+    let (Some(question), None) = (named.next(), named.next()) else {
+        let message = format!("the model has not exactly one property `{name}`");
+        return Err(Failure::Wrong(message));
+    };
+    match question.kind {
+        QuestionKind::Property | QuestionKind::EndStates => {}
+        QuestionKind::Optimum { .. }
+        | QuestionKind::Deterministic { .. }
+        | QuestionKind::Refines { .. } => {
+            return Err(Failure::wrong(
+                "there are no certificates for such questions",
+            ));
+        }
+    }
+    if let Some(why) = question.undecided(certificate.fairness) {
+        return Err(Failure::wrong(why));
+    }
+
+    let model = &systems[question.system].model;
+    let by_runs = matches!(certificate.proofs[..], [Proof::Runs(_)]);
+    let (fairness, claim) = (certificate.fairness, certificate.claim);
+    let wanted = obligations(model, &question.property.property, fairness, claim, by_runs);
+    let wanted = wanted.map_err(Failure::Wrong)?;
+    if wanted.len() != certificate.proofs.len() {
+        return Err(Failure::wrong("the claim needs another number of proofs"));
+    }
+    let mut n_states = 0;
+    for (obligation, proof) in wanted.iter().zip(&certificate.proofs) {
+        n_states = check::check_proof(model, obligation, proof, budget)?;
+    }
+
+    Ok(Certified {
+        property: name.clone(),
+        formula: question.property.text.clone(),
+        claim,
+        fairness,
+        options: certificate.options.clone(),
+        n_states,
+    })
+}

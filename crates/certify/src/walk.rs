@@ -1,0 +1,309 @@
+//! The states of a model in the order in which they come up, by the reference semantics.
+//!
+//! The initial states come first, then the new successors of the first state, those of the second, and
+//! so on. Nothing is decided on the way: the order follows from the model alone.
+
+use std::collections::VecDeque;
+
+use base::{AtomId, Budget, bits};
+use model::{AtomMeaning, Model, RunTimeError, State, StepSet, Successor};
+use rustc_hash::FxHashMap;
+
+use crate::Failure;
+
+/// States whose successors are computed together.
+const CHUNK: usize = 512;
+
+/// More initial states, before the initial constraints are looked at, are refused.
+const MAX_CANDIDATES: u128 = 1 << 24;
+
+/// What holds at a position of a run: the truth of each atom of the walk.
+pub type Letter = Box<[u64]>;
+
+/// A walk through all states of a model.
+pub struct Walk<'m> {
+    model: &'m Model,
+    budget: &'m Budget,
+    /// Sorted.
+    atoms: Vec<AtomId>,
+    /// For atoms about the step that led to a state: which steps.
+    step_sets: Vec<Option<StepSet>>,
+    number_by_state: FxHashMap<Box<[u8]>, u32>,
+    /// What holds in each state, apart from the step that led to it.
+    letters: Vec<Letter>,
+    waiting: VecDeque<State>,
+    n_initial: usize,
+    max_states: usize,
+}
+
+/// A state and all its steps.
+pub struct Visit {
+    /// The state.
+    pub state: State,
+    /// Its steps; the idle step in a deadlock.
+    pub steps: Vec<Successor>,
+    /// The numbers of their targets.
+    pub targets: Vec<u32>,
+    /// What holds after each of them.
+    pub letters: Vec<Letter>,
+    /// How many of the targets came up for the first time.
+    pub n_new: u32,
+}
+
+impl<'m> Walk<'m> {
+    /// A walk that evaluates the atoms, and fails where there are more than `max_states` states.
+    ///
+    /// # Errors
+    /// There are too many initial states, or an initial state has a run-time error.
+    pub fn new(
+        model: &'m Model,
+        mut atoms: Vec<AtomId>,
+        max_states: usize,
+        budget: &'m Budget,
+    ) -> Result<Self, Failure> {
+        atoms.sort_unstable();
+        atoms.dedup();
+        let taken = |atom: &AtomId| match &model.parts().atoms[atom.index()].meaning {
+            AtomMeaning::Taken(pattern) => Some(model.step_set(pattern)),
+            AtomMeaning::State(_)
+            | AtomMeaning::Enabled(_)
+            | AtomMeaning::Deadlock
+            | AtomMeaning::Certainly(..)
+            | AtomMeaning::TimerSet(_) => None,
+        };
+        let step_sets = atoms.iter().map(taken).collect();
+        let mut walk = Self {
+            model,
+            budget,
+            atoms,
+            step_sets,
+            number_by_state: FxHashMap::default(),
+            letters: Vec::new(),
+            waiting: VecDeque::new(),
+            n_initial: 0,
+            max_states,
+        };
+
+        check_candidates(model)?;
+        let mut fresh = Vec::new();
+        for state in model.initial_states()? {
+            walk.number(&state, &mut fresh)?;
+        }
+        walk.n_initial = fresh.len();
+        walk.admit(fresh)?;
+        Ok(walk)
+    }
+
+    /// How many states are initial; they have the first numbers.
+    #[must_use]
+    pub fn n_initial(&self) -> usize {
+        self.n_initial
+    }
+
+    /// How many states have come up.
+    #[must_use]
+    pub fn n_states(&self) -> usize {
+        self.letters.len()
+    }
+
+    /// What holds in an initial state, before any step.
+    #[must_use]
+    pub fn initial_letter(&self, state: usize) -> &[u64] {
+        &self.letters[state]
+    }
+
+    /// The truth of an atom in a letter of this walk.
+    #[must_use]
+    pub fn holds(&self, letter: &[u64], atom: AtomId) -> bool {
+        let position = self.atoms.binary_search(&atom);
+        bits::get(letter, position.expect("the walk was made for this atom"))
+    }
+
+    /// The next states with their steps; none at the end.
+    ///
+    /// # Errors
+    /// There are too many states, a run-time error, or the budget is spent.
+    pub fn next_visits(&mut self) -> Result<Vec<Visit>, Failure> {
+        let n_states = self.n_states() as u64;
+        self.budget.check(n_states, 0).map_err(Failure::Stopped)?;
+        let n_visits = CHUNK.min(self.waiting.len());
+        let states: Vec<State> = self.waiting.drain(..n_visits).collect();
+        let model = self.model;
+        let all_steps = self.on_threads(&states, &|state| model.steps_or_idle(state))?;
+
+        // In the order of the states and of their steps.
+        let mut fresh = Vec::new();
+        let mut numbered = Vec::new();
+        for steps in &all_steps {
+            let before = fresh.len();
+            let targets: Result<Vec<u32>, Failure> = steps
+                .iter()
+                .map(|step| self.number(&step.target, &mut fresh))
+                .collect();
+            numbered.push((targets?, (fresh.len() - before) as u32));
+        }
+        self.admit(fresh)?;
+
+        let visits = states.into_iter().zip(all_steps).zip(numbered);
+        let visit = |((state, steps), (targets, n_new)): ((State, Vec<Successor>), _)| {
+            let targets: Vec<u32> = targets;
+            let both = steps.iter().zip(&targets);
+            let letters = both.map(|(step, target)| self.letter_after(step, *target));
+            let letters = letters.collect();
+            Visit {
+                state,
+                steps,
+                targets,
+                letters,
+                n_new,
+            }
+        };
+        Ok(visits.map(visit).collect())
+    }
+
+    /// The number of a state, which is put among the fresh ones if it has come up for the first time.
+    fn number(&mut self, state: &State, fresh: &mut Vec<State>) -> Result<u32, Failure> {
+        let packed = pack(state);
+        if let Some(number) = self.number_by_state.get(&packed) {
+            return Ok(*number);
+        }
+        let number = self.number_by_state.len();
+        if number >= self.max_states || number >= u32::MAX as usize {
+            return Err(Failure::wrong("there are more states than the file says"));
+        }
+        self.number_by_state.insert(packed, number as u32);
+        fresh.push(state.clone());
+        Ok(number as u32)
+    }
+
+    /// Evaluates atoms in fresh states, which then wait for their visit.
+    fn admit(&mut self, fresh: Vec<State>) -> Result<(), Failure> {
+        let letters = self.on_threads(&fresh, &|state| {
+            let mut letter = vec![0; bits::words_for(self.atoms.len())];
+            for (position, atom) in self.atoms.iter().enumerate() {
+                // About the state alone; what is about steps is added where they are known.
+                if !self.is_about_step(*atom) && self.model.atom_holds(*atom, state, &[])? {
+                    bits::set(&mut letter, position);
+                }
+            }
+            Ok(letter.into_boxed_slice())
+        })?;
+        self.letters.extend(letters);
+        self.waiting.extend(fresh);
+        Ok(())
+    }
+
+    fn is_about_step(&self, atom: AtomId) -> bool {
+        match &self.model.parts().atoms[atom.index()].meaning {
+            AtomMeaning::Taken(_) | AtomMeaning::TimerSet(_) => true,
+            AtomMeaning::State(_)
+            | AtomMeaning::Enabled(_)
+            | AtomMeaning::Deadlock
+            | AtomMeaning::Certainly(..) => false,
+        }
+    }
+
+    fn letter_after(&self, step: &Successor, target: u32) -> Letter {
+        let mut letter = self.letters[target as usize].clone();
+        for (position, atom) in self.atoms.iter().enumerate() {
+            let is_added = match &self.model.parts().atoms[atom.index()].meaning {
+                AtomMeaning::Taken(_) => {
+                    let set = self.step_sets[position].as_ref().expect("made for it");
+                    step.commands.iter().any(|command| set.contains(*command))
+                }
+                AtomMeaning::TimerSet(cell) => step.timers_set.contains(cell),
+                AtomMeaning::State(_)
+                | AtomMeaning::Enabled(_)
+                | AtomMeaning::Deadlock
+                | AtomMeaning::Certainly(..) => false,
+            };
+            if is_added {
+                bits::set(&mut letter, position);
+            }
+        }
+        letter
+    }
+
+    /// Computes something of every state, with as many threads as the budget allows.
+    fn on_threads<T: Send>(
+        &self,
+        states: &[State],
+        compute: &(dyn Fn(&State) -> Result<T, RunTimeError> + Sync),
+    ) -> Result<Vec<T>, Failure> {
+        let n_threads = self.budget.n_threads().max(1);
+        if n_threads == 1 || states.len() < 2 * n_threads {
+            return Ok(states.iter().map(compute).collect::<Result<_, _>>()?);
+        }
+        let share = states.len().div_ceil(n_threads);
+        let shares: Vec<Result<Vec<T>, RunTimeError>> = std::thread::scope(|scope| {
+            let parts = states.chunks(share);
+            let threads: Vec<_> = parts
+                .map(|part| scope.spawn(move || part.iter().map(compute).collect()))
+                .collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let mut all = Vec::with_capacity(states.len());
+        for share in shares {
+            all.extend(share?);
+        }
+        Ok(all)
+    }
+}
+
+/// The initial states are enumerated before their constraints are looked at; is that possible?
+fn check_candidates(model: &Model) -> Result<(), Failure> {
+    let mut n_candidates = 1_u128;
+    for instance in 0..model.instances().len() {
+        let n_locations = model.initial_locations(instance).len() as u128;
+        n_candidates = n_candidates.saturating_mul(n_locations);
+    }
+    for (position, cell) in model.cells().iter().enumerate() {
+        if model.initial_value(position)?.is_none() {
+            let (lo, hi) = cell.ty.bounds();
+            let n_values = u128::try_from(i128::from(hi) - i128::from(lo) + 1).unwrap_or(0);
+            n_candidates = n_candidates.saturating_mul(n_values);
+        }
+    }
+    if n_candidates > MAX_CANDIDATES {
+        return Err(Failure::wrong(
+            "there are too many candidates for initial states",
+        ));
+    }
+    Ok(())
+}
+
+/// A state as bytes. Different states of a model have different bytes: the numbers of locations, cells
+/// and channels are those of the model, and everything else has its length before it.
+fn pack(state: &State) -> Box<[u8]> {
+    let n_bytes = state.locations.len() + state.cells.len() + state.channels.len();
+    let mut bytes = Vec::with_capacity(n_bytes + 8);
+    for location in &state.locations {
+        crate::bytes::put(&mut bytes, u64::from(location.0));
+    }
+    for cell in &state.cells {
+        put_signed(&mut bytes, *cell);
+    }
+    for channel in &state.channels {
+        crate::bytes::put(&mut bytes, channel.len() as u64);
+        for message in channel {
+            crate::bytes::put(&mut bytes, message.len() as u64);
+            message
+                .iter()
+                .for_each(|value| put_signed(&mut bytes, *value));
+        }
+    }
+    bytes.into_boxed_slice()
+}
+
+/// Small absolute values become small numbers.
+fn put_signed(bytes: &mut Vec<u8>, value: i64) {
+    crate::bytes::put(
+        bytes,
+        (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned(),
+    );
+}

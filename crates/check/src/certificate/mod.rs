@@ -1,0 +1,181 @@
+//! Certificates of what was found to hold, for the checker in crate `certify`.
+//!
+//! The search is not asked: the states are listed again by the reference semantics, in the order and
+//! in the terms of the checker, without any reduction. `graph.rs` builds the product, `refutation.rs`
+//! finds the numbers and reasons. Nothing here has to be right for a certificate to be believed.
+
+mod graph;
+mod refutation;
+
+use base::{Budget, Fairness, StopReason};
+use certify::{Certificate, CertifiedOptions, Claim, Obligation, Proof, Walk, obligations};
+use evidence::{Verdict, ViolationKind};
+use logic::Property;
+use model::Model;
+use source::{Options, Question, QuestionKind, System};
+
+use self::graph::Product;
+use crate::{Outcome, Route};
+
+/// Why a verdict has no certificate.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Uncertified {
+    /// There are none for such verdicts.
+    Unsupported(String),
+    /// It did not fit into the budget.
+    Stopped(StopReason),
+    /// The verdict is wrong. This is a bug in the tool.
+    Contradicted(String),
+}
+
+impl std::fmt::Display for Uncertified {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unsupported(why) | Self::Contradicted(why) => f.write_str(why),
+            Self::Stopped(reason) => write!(f, "{}", reason.name()),
+        }
+    }
+}
+
+impl From<certify::Failure> for Uncertified {
+    fn from(failure: certify::Failure) -> Self {
+        match failure {
+            certify::Failure::Wrong(why) => Self::Unsupported(why),
+            certify::Failure::Stopped(reason) => Self::Stopped(reason),
+        }
+    }
+}
+
+/// The certificate of an outcome that [`crate::answer`] gave. `options` are those that the text of the
+/// model was read with, and `asked_for` is the fairness of the plan.
+///
+/// # Errors
+/// Why there is none.
+pub fn certificate(
+    systems: &[System],
+    question: &Question,
+    outcome: &Outcome,
+    asked_for: Option<Fairness>,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Certificate, Uncertified> {
+    let claim = claim_of(&outcome.verdict)?;
+    if outcome.route != Route::Explicit {
+        let why = format!(
+            "there are no certificates for the route `{}`",
+            outcome.route.name()
+        );
+        return Err(Uncertified::Unsupported(why));
+    }
+    match question.kind {
+        QuestionKind::Property | QuestionKind::EndStates => {}
+        QuestionKind::Optimum { .. }
+        | QuestionKind::Deterministic { .. }
+        | QuestionKind::Refines { .. } => {
+            let why = "there are no certificates for such questions";
+            return Err(Uncertified::Unsupported(why.to_owned()));
+        }
+    }
+
+    let model = &systems[question.system].model;
+    let property = &question.property;
+    let fairness = crate::effective_fairness(model, property, asked_for);
+    let proofs = prove(model, &property.property, fairness, claim, budget)?;
+    Ok(Certificate {
+        property: property.name.clone(),
+        options: CertifiedOptions::new(options),
+        fairness,
+        claim,
+        proofs,
+    })
+}
+
+fn claim_of(verdict: &Verdict) -> Result<Claim, Uncertified> {
+    let unsupported = |why: &str| Err(Uncertified::Unsupported(why.to_owned()));
+    match verdict {
+        Verdict::Holds { .. } => Ok(Claim::Holds),
+        Verdict::Violated(violation) if violation.kind == ViolationKind::Unreachable => {
+            Ok(Claim::Unreachable)
+        }
+        Verdict::Violated(_) => unsupported("the run that is shown is evidence enough"),
+        Verdict::Unknown(_) => unsupported("there is no verdict"),
+    }
+}
+
+/// Proofs of all obligations. An invariant is proved by its positions, unless only fair runs keep it.
+fn prove(
+    model: &Model,
+    property: &Property,
+    fairness: Fairness,
+    claim: Claim,
+    budget: &Budget,
+) -> Result<Vec<Proof>, Uncertified> {
+    let is_invariant = matches!(property, Property::Invariant(_));
+    let prove_by = |by_runs: bool| {
+        let wanted = obligations(model, property, fairness, claim, by_runs);
+        let wanted = wanted.map_err(Uncertified::Unsupported)?;
+        let proofs = wanted.iter().map(|o| proof(model, o, budget));
+        proofs.collect::<Result<Vec<Proof>, Uncertified>>()
+    };
+    match prove_by(false) {
+        Err(Uncertified::Contradicted(_)) if is_invariant => prove_by(true),
+        proved => proved,
+    }
+}
+
+fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proof, Uncertified> {
+    match obligation {
+        Obligation::Positions(formula) => {
+            let atoms = formula.atoms();
+            let mut walk = Walk::new(model, atoms, usize::MAX, budget)?;
+            let initial = (0..walk.n_initial()).map(|state| walk.initial_letter(state));
+            let mut is_satisfied = initial.into_iter().all(|l| satisfies(&walk, l, formula));
+            let mut n_new = Vec::new();
+            loop {
+                let visits = walk.next_visits()?;
+                if visits.is_empty() {
+                    break;
+                }
+                for visit in &visits {
+                    let mut letters = visit.letters.iter();
+                    is_satisfied &= letters.all(|letter| satisfies(&walk, letter, formula));
+                    n_new.push(visit.n_new);
+                }
+                if !is_satisfied {
+                    let why = "a reachable position does not satisfy the formula";
+                    return Err(Uncertified::Contradicted(why.to_owned()));
+                }
+            }
+            Ok(Proof::Positions(n_new))
+        }
+        Obligation::NoDeadlock => {
+            let mut walk = Walk::new(model, Vec::new(), usize::MAX, budget)?;
+            let mut n_new = Vec::new();
+            loop {
+                let visits = walk.next_visits()?;
+                if visits.is_empty() {
+                    return Ok(Proof::Positions(n_new));
+                }
+                let mut steps = visits.iter().flat_map(|visit| &visit.steps);
+                if steps.any(|step| step.commands.is_empty()) {
+                    let why = "a reachable state has no step";
+                    return Err(Uncertified::Contradicted(why.to_owned()));
+                }
+                n_new.extend(visits.iter().map(|visit| visit.n_new));
+            }
+        }
+        Obligation::NoRun {
+            bad,
+            fairness,
+            atoms,
+        } => {
+            let product = Product::new(model, bad, *fairness, atoms, budget)?;
+            let reasons = refutation::refute(&product, budget)?;
+            Ok(Proof::Runs(product.proof(reasons)))
+        }
+    }
+}
+
+fn satisfies(walk: &Walk<'_>, letter: &[u64], formula: &logic::Ltl) -> bool {
+    logic::holds_on_lasso(formula, 1, 0, &|_, atom| walk.holds(letter, atom))
+}
