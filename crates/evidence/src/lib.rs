@@ -36,6 +36,7 @@ mod loop_usage;
 mod named;
 mod replay;
 mod rests_on;
+mod shape;
 mod trace;
 mod truths;
 mod validate;

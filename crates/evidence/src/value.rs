@@ -15,13 +15,13 @@ pub enum Value {
     Name(String),
     /// A message with several components.
     Tuple(Vec<Value>),
-    /// The content of a channel, oldest message first.
+    /// A sequence, or the content of a channel with the oldest message first.
     List(Vec<Value>),
-    /// A set. Models have none.
+    /// A set.
     Set(Vec<Value>),
     /// A function given by pairs. Models have none.
     Map(Vec<(Value, Value)>),
-    /// A record. Models have none: their records are several variables.
+    /// A record inside of another value; elsewhere the components of records are shown one by one.
     Record(Vec<(String, Value)>),
 }
 

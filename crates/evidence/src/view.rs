@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use model::{ChannelId, InstanceId, LocationId, Model, Scalar, State};
 
 use crate::Value;
+use crate::shape::{Shape, cell_components};
 
 /// What a component of a state is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Source {
     Location(InstanceId),
-    Cell(usize),
+    Cells(Shape),
     Channel(usize, ChannelId),
 }
 
@@ -46,9 +47,8 @@ impl<'a> View<'a> {
             }
         }
 
-        for (position, cell) in model.cells().iter().enumerate() {
-            components.push((cell.name.clone(), Source::Cell(position)));
-        }
+        let cells = cell_components(model).into_iter();
+        components.extend(cells.map(|(name, shape)| (name, Source::Cells(shape))));
         components.extend(channel_components(model));
 
         let (names, sources): (Vec<_>, Vec<_>) = components.into_iter().unzip();
@@ -74,15 +74,15 @@ impl<'a> View<'a> {
     /// The value of one component.
     #[must_use]
     pub fn value(&self, state: &State, component: usize) -> Value {
-        match self.sources[component] {
+        match &self.sources[component] {
             Source::Location(instance) => {
                 let location = state.locations[instance.index()];
-                Value::Name(self.locations_of(instance)[location.index()].clone())
+                Value::Name(self.locations_of(*instance)[location.index()].clone())
             }
-            Source::Cell(cell) => self.scalar(self.model.cells()[cell].ty, state.cells[cell]),
+            Source::Cells(shape) => shape.value(self, &state.cells),
             Source::Channel(single, channel) => {
-                let message = |message: &Vec<i64>| self.message(channel, message);
-                Value::List(state.channels[single].iter().map(message).collect())
+                let message = |message: &Vec<i64>| self.message(*channel, message);
+                Value::List(state.channels[*single].iter().map(message).collect())
             }
         }
     }
@@ -124,19 +124,17 @@ impl<'a> View<'a> {
     }
 
     fn store(&self, state: &mut State, component: usize, value: &Value) -> Option<()> {
-        match (self.sources[component], value) {
+        match (&self.sources[component], value) {
             (Source::Location(instance), Value::Name(name)) => {
-                let names = self.locations_of(instance);
+                let names = self.locations_of(*instance);
                 let location = names.iter().position(|other| other == name)?;
                 state.locations[instance.index()] = LocationId::new(location);
             }
-            (Source::Cell(cell), value) => {
-                state.cells[cell] = self.parse_scalar(self.model.cells()[cell].ty, value)?;
-            }
+            (Source::Cells(shape), value) => shape.store(self, value, &mut state.cells)?,
             (Source::Channel(single, channel), Value::List(messages)) => {
                 for message in messages {
-                    let message = self.parse_message(channel, message)?;
-                    state.channels[single].push(message);
+                    let message = self.parse_message(*channel, message)?;
+                    state.channels[*single].push(message);
                 }
             }
             _ => return None,
@@ -164,8 +162,13 @@ impl<'a> View<'a> {
         &self.locations[self.model.instances()[instance.index()].process.index()]
     }
 
+    /// The type of a cell.
+    pub(crate) fn cell_type(&self, cell: usize) -> Scalar {
+        self.model.cells()[cell].ty
+    }
+
     /// A value of a type; one outside it, which no run has, is shown as a number.
-    fn scalar(&self, ty: Scalar, value: i64) -> Value {
+    pub(crate) fn scalar(&self, ty: Scalar, value: i64) -> Value {
         match (ty, value) {
             (Scalar::Bool, 0 | 1) => Value::Bool(value == 1),
             (Scalar::Enum(id, _), value) => {
@@ -178,7 +181,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn parse_scalar(&self, ty: Scalar, value: &Value) -> Option<i64> {
+    pub(crate) fn parse_scalar(&self, ty: Scalar, value: &Value) -> Option<i64> {
         match (ty, value) {
             (Scalar::Bool, Value::Bool(value)) => Some(i64::from(*value)),
             (Scalar::Enum(id, _), Value::Name(name)) => {

@@ -1,5 +1,7 @@
 //! What the parser reads, before names and types are looked at.
 
+use std::sync::Arc;
+
 use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
 use model::{ConditionKind, Quantifier};
@@ -366,6 +368,14 @@ pub(crate) enum TypeKind {
     OpenArray(Box<TypeExpr>),
     /// `T[n]`: indices from 0 to n-1.
     Counted(Box<TypeExpr>, Box<Expr>),
+    /// `set of T`.
+    Set(Box<TypeExpr>),
+    /// `seq[k] of T`: at most k elements.
+    Sequence(Box<Expr>, Box<TypeExpr>),
+    /// `option of T`.
+    Option(Box<TypeExpr>),
+    /// After `choose`: the name of a type, or a set.
+    Chosen(Box<Expr>),
 }
 
 /// What is asked.
@@ -416,6 +426,11 @@ pub(crate) enum BinaryOp {
     Iff,
     /// `p leads to q`: always, after `p`, eventually `q`.
     LeadsTo,
+    /// `x in S` is [`ExprKind::In`].
+    Subset,
+    Union,
+    Intersection,
+    Difference,
     Until,
     WeakUntil,
     Release,
@@ -458,6 +473,23 @@ pub(crate) enum ExprKind {
     Comprehension(Ident, Box<Expr>, Box<Expr>, Box<Expr>),
     /// `any`, as an initial value.
     Any,
+    /// The least value of what a name ranges over: a type, a family of processes, a set.
+    First(Arc<Expr>),
+    /// The greatest value of it.
+    Last(Arc<Expr>),
+    /// `x in S`. A name that ranges over the values of the elements of `S` needs no look whether it
+    /// is one.
+    In {
+        element: Box<Expr>,
+        domain: Arc<Expr>,
+        is_bound: bool,
+    },
+    /// `x in lo..hi`.
+    Between(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `{a, b, c}`.
+    Set(Vec<Expr>),
+    /// `{ x in S where p }`. That `x` is an element of `S` is part of the condition.
+    Filter(Box<Binder>),
 }
 
 impl Expr {

@@ -196,7 +196,7 @@ fn tilde_for_not() {
 var x : bool
 property p: always ~x",
         &expect![[r#"
-            syntax 2:20 expected an expression, found `~`
+            wrong-operator 2:20 `~` is not an operator
                 help: negation is written `!`
         "#]],
     );
@@ -237,8 +237,6 @@ const X = 3
 process process { }",
         &expect![[r#"
             reserved-word 1:5 expected the name of a variable, found the keyword `when`
-            reserved-word 2:7 expected the name of a constant, found the keyword `X`
-                help: `G`, `F` and `X` are temporal operators; choose a longer name
             reserved-word 3:9 expected the name of a process, found the keyword `process`
         "#]],
     );
@@ -577,8 +575,6 @@ process P {
 property p: always len(x) == 0
 chan r of bool[2]",
         &expect![[r#"
-            not-scalar 14:11 arrays and records cannot be part of a message
-                help: list their components: `chan c of (Kind, 0..3)`
             message-arity 5:11 messages of this channel have 2 component(s), not 1
             out-of-range 6:12 the value 7 is outside the range 0..3
             type-mismatch 7:15 the message has a Boolean here, the variable holds an integer
@@ -735,7 +731,7 @@ process P(i in 0..1) {
                 help: write `choose lo..hi`, `choose bool` or the name of an enumeration
             not-scalar 12:15 `choose` picks a single value, not an array or record
             not-assignable 13:21 only variables can be assigned to
-            misplaced-list 14:16 a list can only be an initial value or be assigned to an array
+            misplaced-list 14:16 a list can only be an initial value, be assigned to or compared with an array or sequence
             unknown-name 15:11 `undefined_thing` is not declared
         "#]],
     );
@@ -886,7 +882,7 @@ process P {
 }",
         &expect![[r#"
             two-communications 4:16 a step takes part in one communication only
-            assignment-arity 5:14 2 targets but 1 values
+            assignment-arity 5:14 2 targets, but 1 values
             syntax 6:18 expected an expression, found `}`
             missing-brace 7:16 expected `}`, found `->`
                 help: close the effect with `}`

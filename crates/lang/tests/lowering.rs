@@ -375,7 +375,7 @@ property p: []<> P.release && P.next U P.until
 
 #[test]
 fn several_enumerations_may_share_names() {
-    let text = "enum A { on, off }\nenum B { on, broken }\nvar a : A = on\nvar b : B = on\nproperty p: always (a == on && on == b)\nprocess P { s }";
+    let text = "enum A { on, off }\nenum B { on, broken }\nvar a : A = on\nvar b : B = on\nproperty p: always (a == on && on == b)\nprocess P { s { skip } }";
     assert_eq!(model(text, &[]).parts().atoms.len(), 1);
 }
 
@@ -497,7 +497,7 @@ fn formulas_of_the_command_line_with_quantifiers() {
     assert!(of_system.diagnostics.is_empty(), "{}", show(&of_system));
     let is_system = |p: &logic::NamedProperty| matches!(p.property, Property::MayMust(_));
     assert!(of_system.properties.iter().all(is_system));
-    let of_processes = load("var p : bool\nprocess P { s }", &options);
+    let of_processes = load("var p : bool\nprocess P { s { skip } }", &options);
     assert!(of_processes.diagnostics.is_empty());
     let is_branching = |p: &logic::NamedProperty| matches!(p.property, Property::CtlStar(_));
     assert!(of_processes.properties.iter().all(is_branching));
@@ -505,7 +505,7 @@ fn formulas_of_the_command_line_with_quantifiers() {
         ctl: vec![("ctl-1".into(), "G p".into())],
         ..Options::default()
     };
-    let wrong = load("var p : bool\nprocess P { s }", &outer);
+    let wrong = load("var p : bool\nprocess P { s { skip } }", &outer);
     expect![[r#"
         no-state-formula <--ctl> 1:1 a temporal operator stands outside the path quantifiers
             help: write `A(…)` for all fair runs or `E(…)` for some fair run around it

@@ -5,7 +5,7 @@ mod support;
 use base::Severity;
 use serde::Deserialize;
 use source::Options;
-use support::{load, show};
+use support::{load_with_warnings, show};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,7 @@ struct Case {
 impl Case {
     /// What is wrong with what is said about the text.
     fn complaint(&self) -> Option<String> {
-        let loaded = load(&self.text, &Options::default());
+        let loaded = load_with_warnings(&self.text, &Options::default());
         let shown = show(&loaded);
         let (severity, code) = match (&self.error, &self.warning) {
             (Some(code), None) => (Severity::Error, code),

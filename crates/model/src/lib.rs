@@ -78,5 +78,5 @@ pub use template::{
     Distinguished, Hint, Hints, Scope, Template, as_open_end, as_open_index, open_end, open_index,
 };
 pub use timer::{Clock, Setting, Timer, is_inexact};
-pub use types::{ArrayType, EnumId, EnumType, RecordId, RecordType, Scalar, Type};
+pub use types::{ArrayType, EnumId, EnumType, RecordForm, RecordId, RecordType, Scalar, Type};
 pub use unbounded::{EVERY_INDEX, OPEN_VALUES, Sample, Unbounded, is_unbounded_array};

@@ -26,6 +26,24 @@ pub struct RecordType {
     pub name: String,
     /// The components in order.
     pub fields: Vec<(String, Type)>,
+    /// What its values are shown as. It has no influence on steps.
+    pub form: RecordForm,
+}
+
+/// What the values of a record type are shown as. Where the components are not as a form says,
+/// values are shown component by component.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RecordForm {
+    /// Components with names.
+    #[default]
+    Components,
+    /// A set of values of this type: an array of Booleans, one for each value.
+    Set(Scalar),
+    /// A sequence: its length, and an array of elements, of which those behind its length do not
+    /// count.
+    Sequence,
+    /// A value or none: a sequence of at most one element.
+    Option,
 }
 
 /// The type of a single cell of a state. Every scalar value is an `i64`: Booleans are 0 and 1,
@@ -66,6 +84,14 @@ impl Scalar {
             }
             Self::Bool | Self::Enum(..) => false,
         }
+    }
+
+    /// What a cell holds that nothing is said about: false, 0 or else the least value, the first value
+    /// of an enumeration.
+    #[must_use]
+    pub fn default_value(self) -> i64 {
+        let lo = self.bounds().0;
+        if self.contains(0) { 0 } else { lo }
     }
 
     /// Is `value` a value of the type?

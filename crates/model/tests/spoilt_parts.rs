@@ -378,6 +378,7 @@ fn spoil_lists(random: &mut Random, parts: &mut ModelParts) {
                 ("f".into(), some_type(random)),
                 ("g".into(), some_type(random)),
             ],
+            form: RecordForm::Sequence,
         }),
     }
 }

@@ -142,6 +142,7 @@ fn nested_records() {
             let record = |fields| RecordType {
                 name: "R".into(),
                 fields,
+                form: model::RecordForm::Components,
             };
             parts.records.push(record(innermost));
             for position in 1..60 {

@@ -23,7 +23,7 @@ fn bakery_with_stuttering_needs_weak_fairness_of_actions() {
 /// Where doing nothing is a step of another process, fairness to processes is enough.
 #[test]
 fn bakery_with_a_process_that_stutters_needs_fairness_of_processes() {
-    let text = example("bakery") + "\nprocess Idle { stutter }\n";
+    let text = example("bakery") + "\nprocess Idle { stutter { skip } }\n";
     for (kind, verdict) in [("none", "violated"), ("weak-process", "holds")] {
         assert_verdict(&text, "access", Some(kind), Route::Predicate, verdict);
     }

@@ -17,6 +17,7 @@ mod shell;
 mod simulate;
 mod studio;
 mod traces;
+mod values;
 mod verdicts;
 mod wrong_calls;
 mod ws1s;

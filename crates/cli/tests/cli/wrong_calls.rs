@@ -88,11 +88,7 @@ fn models_that_are_wrong() {
 
 #[test]
 fn nothing_to_check() {
-    let scene = Scene::with(
-        "no_properties",
-        "m.fair",
-        "var x : bool = false\nprocess P { go }\n",
-    );
+    let scene = Scene::with("no_properties", "m.fair", "process P { go { skip } }\n");
     scene.check(&["check", "m.fair"], expect![[r#"
         --- stderr
         error: `m.fair` has no properties, so there is nothing to check; add one (`property done: eventually finished`) or give one with `--ltl FORMULA` or `--ctl FORMULA`

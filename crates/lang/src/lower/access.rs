@@ -8,6 +8,7 @@ use super::constants::literal;
 use super::fresh;
 use super::names::{Binding, Global, Local, Ty, Value};
 use super::types::ty_of;
+use super::values::Special;
 use crate::ast::{self, Def, ExprKind, Ident};
 
 impl<'a> Lowerer<'a> {
@@ -92,6 +93,10 @@ impl<'a> Lowerer<'a> {
                 });
                 Value::Scalar(expr, ty)
             }
+            Value::Cells(cells, ty) => {
+                let cells = cells.iter().map(|cell| self.copy_of(cell)).collect();
+                Value::Cells(cells, ty)
+            }
             value => value,
         }
     }
@@ -119,8 +124,13 @@ impl<'a> Lowerer<'a> {
         }
 
         let whole = self.operand(base, None);
-        let index_expr = self.int_expr(index);
+        let index_expr = self.position(index);
         let (whole, index_expr) = (whole?, index_expr?);
+        if let Value::Composite(place, ty) = &whole
+            && let Some(Special::Sequence(..)) = self.special(ty)
+        {
+            return self.item_at(place.clone(), ty, index_expr);
+        }
         let Value::Composite(mut place, Type::Array(array)) = whole else {
             let message = "only arrays, processes and arrays of channels have an index";
             self.report(Diagnostic::error("not-an-array", base.span, message));
@@ -140,6 +150,14 @@ impl<'a> Lowerer<'a> {
         Some(place_value(place, array.element))
     }
 
+    /// A number, or a value of an enumeration, which stands for its position.
+    pub(super) fn position(&mut self, index: &'a ast::Expr) -> Option<Expr> {
+        match self.scalar(index, None)? {
+            (expr, Ty::Int | Ty::Enum(_)) => Some(expr),
+            (_, Ty::Bool) => self.int_expr(index),
+        }
+    }
+
     /// `r.f`, `P[i].x`, `Color.red`.
     pub(super) fn field(&mut self, base: &'a ast::Expr, field: &'a Ident) -> Option<Value> {
         if let ExprKind::Name(name) = &base.kind
@@ -150,11 +168,21 @@ impl<'a> Lowerer<'a> {
         if let Some((process, owner)) = self.process_reference(base) {
             return self.foreign_variable(process, owner?, field);
         }
-        let Value::Composite(mut place, Type::Record(id)) = self.operand(base, None)? else {
+        let whole = self.operand(base, None)?;
+        let is_special = match &whole {
+            Value::Composite(_, ty) => self.special(ty).is_some(),
+            Value::Scalar(..) | Value::Cells(..) => false,
+        };
+        let Value::Composite(mut place, Type::Record(id)) = whole else {
             let message = "only records and processes have components";
             self.report(Diagnostic::error("not-a-record", base.span, message));
             return None;
         };
+        if is_special {
+            let message = "sets, sequences and options have no components";
+            self.report(Diagnostic::error("not-a-record", base.span, message));
+            return None;
+        }
         let record = &self.parts.records[id.index()];
         let position = record
             .fields
@@ -243,7 +271,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn process_index(&mut self, process: ProcessId, index: &'a ast::Expr) -> Option<Owner> {
-        let value = self.int_expr(index)?;
+        let value = self.position(index)?;
         let name = self.parts.processes[process.index()].name.clone();
         let Some(range) = self.parts.processes[process.index()].index else {
             let message = format!("`{name}` is a single process and has no index");
@@ -367,6 +395,7 @@ impl<'a> Lowerer<'a> {
     /// `f(x)`.
     pub(super) fn call(
         &mut self,
+        whole: &'a ast::Expr,
         function: &'a ast::Expr,
         arguments: &'a [ast::Expr],
         span: Span,
@@ -379,7 +408,18 @@ impl<'a> Lowerer<'a> {
             // What the model declares hides what the language provides.
             _ if self.local(name).is_some() || self.global(name).is_some() => {}
             "min" | "max" | "abs" => return self.arithmetic_function(name, arguments, span),
-            "len" | "empty" | "full" => return self.channel_function(name, arguments, span),
+            "append" | "tail" => {
+                let (cells, ty) = self.cells_of_shaped(whole)?;
+                return Some(Value::Cells(cells, ty));
+            }
+            "size" | "head" | "last" | "value" | "len" | "empty" | "full" => {
+                if let Some(value) = self.special_function(name, arguments, span) {
+                    return value;
+                }
+                if ["len", "empty", "full"].contains(&name.as_str()) {
+                    return self.channel_function(name, arguments, span);
+                }
+            }
             "expired" | "off" => return self.timer_function(name, arguments, span),
             _ => {}
         }
@@ -460,11 +500,15 @@ impl<'a> Lowerer<'a> {
             let size = match &value {
                 Value::Scalar(expr, _) => fresh::measure(expr),
                 Value::Composite(place, _) => fresh::measure(&Expr::Read(place.clone())),
+                Value::Cells(cells, _) => {
+                    let sizes = cells.iter().map(fresh::measure);
+                    sizes.fold((0, 0), |all, one| (all.0.max(one.0), all.1 + one.1))
+                }
             };
             // A literal is written as such: its text must not grow where its value does not.
             let text = match &value {
                 Value::Scalar(literal, _) => self.literal_text(literal),
-                Value::Composite(..) => None,
+                Value::Composite(..) | Value::Cells(..) => None,
             };
             let text = text.or_else(|| Some(self.text(argument)));
             bindings.push(Binding {
@@ -499,7 +543,7 @@ impl<'a> Lowerer<'a> {
 }
 
 /// A place as a value: read if it is a single cell.
-fn place_value(place: Place, ty: Type) -> Value {
+pub(super) fn place_value(place: Place, ty: Type) -> Value {
     match ty {
         Type::Scalar(scalar) => Value::Scalar(Expr::Read(place), ty_of(scalar)),
         ty => Value::Composite(place, ty),

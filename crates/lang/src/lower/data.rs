@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::constants::literal;
-use super::names::{Binding, Global, Local, Value};
+use super::names::{Global, Local, Value};
 use super::open::{closed_part, is_open};
 use super::types::ty_of;
 use super::{Lowerer, MAX_EXPANSION};
@@ -86,17 +86,19 @@ impl<'a> Lowerer<'a> {
     fn default_initial(&self, ty: &Type) -> Initial {
         let mut values = Vec::new();
         closed_part(ty).for_each_cell(&self.parts.records, "", &mut |_, scalar| {
-            let value = match scalar {
-                Scalar::Range(lo, _) if !scalar.contains(0) => lo,
-                _ => 0,
-            };
-            values.push(literal(value, ty_of(scalar)));
+            values.push(literal(scalar.default_value(), ty_of(scalar)));
         });
         Initial::Values(values)
     }
 
     fn initial(&mut self, expr: &'a ast::Expr, ty: &Type) -> Option<Initial> {
         if matches!(expr.kind, ExprKind::Any) {
+            if self.has_sequence(ty) {
+                let message = "a sequence or option cannot start with any value";
+                let help = "start with `[]` or `none`, and let a step choose";
+                self.report(Diagnostic::error("any-sequence", expr.span, message).help(help));
+                return None;
+            }
             let mut unbounded = false;
             let mut visit = |_, scalar| unbounded |= scalar == Scalar::Int;
             closed_part(ty).for_each_cell(&self.parts.records, "", &mut visit);
@@ -133,7 +135,37 @@ impl<'a> Lowerer<'a> {
         ty: &Type,
         values: &mut Vec<Expr>,
     ) -> Option<()> {
-        self.spend(1, 0, expr.span)?;
+        self.spend(1, 1, expr.span)?;
+        self.depth += 1;
+        let done = self.cell_values_here(expr, ty, values);
+        self.depth -= 1;
+        done
+    }
+
+    fn cell_values_here(
+        &mut self,
+        expr: &'a ast::Expr,
+        ty: &Type,
+        values: &mut Vec<Expr>,
+    ) -> Option<()> {
+        if let Some(special) = self.special(ty)
+            && let Some(cells) = self.special_cells(expr, ty, &special)
+        {
+            values.extend(cells?);
+            return Some(());
+        }
+        let is_single = matches!(ty, Type::Scalar(_));
+        if let ExprKind::If(condition, then, otherwise) = &expr.kind
+            && !is_single
+        {
+            return self.cells_of_cases(condition, (then, otherwise), ty, values);
+        }
+        if let Some((def, arguments)) = self.used_definition(expr).filter(|_| !is_single) {
+            return self.with_arguments(def, arguments, expr.span, |lowerer| {
+                lowerer.cell_values(&def.body, ty, values)
+            });
+        }
+
         match (&expr.kind, ty) {
             (ExprKind::Array(elements), Type::Array(array)) => {
                 if elements.len() != array.len {
@@ -146,14 +178,17 @@ impl<'a> Lowerer<'a> {
                 Some(())
             }
             (ExprKind::Comprehension(name, lo, hi, body), Type::Array(array)) => {
+                let lo_expr = &**lo;
                 let (lo, hi) = self.constant_range(lo, hi, MAX_EXPANSION)?;
                 let length = (hi - lo + 1).max(0) as usize;
                 if length != array.len {
                     self.wrong_length(expr.span, array.len, length);
                     return None;
                 }
+                let index_ty = self.ty_of_domain(lo_expr);
                 for value in lo..=hi {
-                    self.scope.push(Binding::integer(&name.text, value));
+                    let binding = self.constant_binding(&name.text, value, index_ty);
+                    self.scope.push(binding);
                     let done = self.cell_values(body, &array.element, values);
                     self.scope.pop();
                     done?;
@@ -183,6 +218,43 @@ impl<'a> Lowerer<'a> {
                 Some(())
             }
             _ => self.broadcast_or_copy(expr, ty, values),
+        }
+    }
+
+    /// Cell by cell, one of two values.
+    fn cells_of_cases(
+        &mut self,
+        condition: &'a ast::Expr,
+        (then, otherwise): (&'a ast::Expr, &'a ast::Expr),
+        ty: &Type,
+        values: &mut Vec<Expr>,
+    ) -> Option<()> {
+        let condition = self.bool_expr(condition)?;
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        self.cell_values(then, ty, &mut yes)?;
+        self.cell_values(otherwise, ty, &mut no)?;
+        self.spend(
+            yes.len() * super::fresh::measure(&condition).1,
+            0,
+            then.span,
+        )?;
+        for (yes, no) in yes.into_iter().zip(no) {
+            let condition = self.copy_of(&condition);
+            let [condition, yes, no] = [condition, yes, no].map(Box::new);
+            values.push(Expr::Ite(condition, yes, no));
+        }
+        Some(())
+    }
+
+    /// The definition that an expression is a use of.
+    fn used_definition(&self, expr: &'a ast::Expr) -> Option<(&'a ast::Def, &'a [ast::Expr])> {
+        match &expr.kind {
+            ExprKind::Name(name) => Some((self.definition_of(name)?, &[])),
+            ExprKind::Call(function, arguments) => match &function.kind {
+                ExprKind::Name(name) => Some((self.definition_of(name)?, arguments)),
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -216,7 +288,17 @@ impl<'a> Lowerer<'a> {
                 values.extend(cells.into_iter().map(|(place, _)| Expr::Read(place)));
                 Some(())
             }
-            Value::Composite(..) => {
+            Value::Cells(cells, other) if other == *ty => {
+                values.extend(cells);
+                Some(())
+            }
+            Value::Scalar(..) if self.special(ty).is_some() => {
+                let message = "a single value is not a set, sequence or option";
+                let help = "write `{x}`, `[x]` or `some(x)`";
+                self.report(Diagnostic::error("type-mismatch", expr.span, message).help(help));
+                None
+            }
+            Value::Composite(..) | Value::Cells(..) => {
                 let message = "this has another type than what it is assigned to";
                 self.report(Diagnostic::error("type-mismatch", expr.span, message));
                 None
@@ -258,7 +340,11 @@ impl<'a> Lowerer<'a> {
     }
 
     fn channel_parts(&mut self, decl: &'a ChanDecl) -> Option<Channel> {
-        let payload: Vec<_> = decl.payload.iter().map(|ty| self.scalar_type(ty)).collect();
+        let types: Vec<_> = decl
+            .payload
+            .iter()
+            .map(|ty| self.message_type(ty))
+            .collect();
         let indices = match &decl.indices {
             None => None,
             Some((lo, hi)) => {
@@ -288,11 +374,20 @@ impl<'a> Lowerer<'a> {
             }
         };
 
+        // Arrays, records and sets are sent as their cells.
+        let types = types.into_iter().collect::<Option<Vec<_>>>()?;
+        let mut payload = Vec::new();
+        for ty in &types {
+            ty.for_each_cell(&self.parts.records, "", &mut |_, scalar| {
+                payload.push(scalar);
+            });
+        }
+        self.channel_types.push(types);
         Some(Channel {
             name: decl.name.text.clone(),
             indices,
             capacity,
-            payload: payload.into_iter().collect::<Option<_>>()?,
+            payload,
             span: decl.name.span,
         })
     }

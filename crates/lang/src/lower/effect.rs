@@ -61,7 +61,8 @@ impl<'a> Lowerer<'a> {
             ast::StmtKind::For(name, lo, hi, body) => {
                 let range = (self.int_expr(lo), self.int_expr(hi));
                 let bound = self.fresh_bound(&name.text);
-                self.scope.push(Binding::bound(&name.text, bound, Ty::Int));
+                let ty = self.ty_of_domain(lo);
+                self.scope.push(Binding::bound(&name.text, bound, ty));
                 let mut inner = Vec::new();
                 let done = self.statements(body, &mut inner);
                 self.scope.pop();
@@ -72,6 +73,21 @@ impl<'a> Lowerer<'a> {
                     StmtKind::For(bound, lo_expr, hi_expr, inner),
                     span,
                 ));
+            }
+            ast::StmtKind::Let(name, ast::Value::Plain(expr)) if self.shape_of(expr).is_some() => {
+                let (cells, ty) = self.cells_of_shaped(expr)?;
+                let mut kept = Vec::new();
+                for cell in cells {
+                    let bound = self.fresh_bound(&name.text);
+                    out.push(self.remember(bound, cell, span));
+                    kept.push(Expr::Bound(bound));
+                }
+                self.scope.push(Binding {
+                    name: name.text.clone(),
+                    size: (1, kept.len()),
+                    value: Value::Cells(kept, ty),
+                    text: None,
+                });
             }
             ast::StmtKind::Let(name, value) => {
                 let (bound, ty) = self.bind_value(&name.text, value, None, span, out)?;
@@ -185,10 +201,7 @@ impl<'a> Lowerer<'a> {
 
     /// Gives the present value of an expression a name: a choice among one value.
     fn remember(&mut self, bound: BoundId, value: Expr, span: Span) -> Stmt {
-        let same = match self.fresh_copy(Value::Scalar(value.clone(), Ty::Int)) {
-            Value::Scalar(same, _) => same,
-            Value::Composite(..) => value.clone(),
-        };
+        let same = self.copy_of(&value);
         Stmt::new(StmtKind::Choose(bound, value, same, Expr::Bool(true)), span)
     }
 
@@ -238,7 +251,13 @@ impl<'a> Lowerer<'a> {
                 self.check_range_size(&first, &last, lo.span.to(hi.span))?;
                 (first, last, Ty::Int)
             }
-            None => self.choice_from_type(choice.domain)?,
+            None => match self.chosen_set(choice.domain) {
+                Some(domain) => {
+                    let (lo, hi, ty) = self.domain_bounds(domain)?;
+                    (Expr::Int(lo), Expr::Int(hi), ty)
+                }
+                None => self.choice_from_type(choice.domain)?,
+            },
         };
 
         if let Some(wanted) = wanted.filter(|wanted| *wanted != ty) {
@@ -258,6 +277,14 @@ impl<'a> Lowerer<'a> {
             condition = lowered?;
         }
 
+        if let Some(domain) = self.chosen_set(choice.domain) {
+            let member = self.chosen_member(bound, ty, domain)?;
+            condition = if condition.is_bool(true) {
+                member
+            } else {
+                Expr::binary(BinaryOp::And, member, condition)
+            };
+        }
         out.push(Stmt::new(
             StmtKind::Choose(bound, lo, hi, condition),
             choice.span,
@@ -317,6 +344,7 @@ impl<'a> Lowerer<'a> {
             return None;
         }
 
+        // shape: nothing else is a place.
         if let Value::Composite(place, _) | Value::Scalar(Expr::Read(place), _) = &value {
             self.uses.turn_into_write(place.var);
         }
@@ -326,7 +354,7 @@ impl<'a> Lowerer<'a> {
                 let scalar = self.scalar_at(&place)?;
                 Some((place, Type::Scalar(scalar)))
             }
-            Value::Scalar(..) => None,
+            Value::Scalar(..) | Value::Cells(..) => None,
         }
     }
 

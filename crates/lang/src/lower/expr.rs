@@ -52,7 +52,7 @@ impl<'a> Lowerer<'a> {
     ) -> Option<(Expr, Ty)> {
         match self.operand(expr, expected)? {
             Value::Scalar(lowered, ty) => Some((lowered, ty)),
-            Value::Composite(..) => {
+            Value::Composite(..) | Value::Cells(..) => {
                 let message = "this is a whole array or record, but a single value is needed";
                 self.report(
                     Diagnostic::error("not-scalar", expr.span, message)
@@ -120,7 +120,7 @@ impl<'a> Lowerer<'a> {
             ExprKind::Name(name) => self.name(name, span, expected),
             ExprKind::Index(base, index) => self.index(base, index, span),
             ExprKind::Field(base, field) => self.field(base, field),
-            ExprKind::Call(function, arguments) => self.call(function, arguments, span),
+            ExprKind::Call(function, arguments) => self.call(expr, function, arguments, span),
             ExprKind::At(process, locations) => self.at(process.as_deref(), locations, span),
             ExprKind::AnyStep(_) => self.report_step_proposition(span),
             ExprKind::Unary(UnaryOp::Not, inner) => {
@@ -133,9 +133,52 @@ impl<'a> Lowerer<'a> {
                 Some(Value::Scalar(negated, Ty::Int))
             }
             ExprKind::Unary(..) | ExprKind::Path(..) => self.report_temporal(span),
+            ExprKind::Binary(
+                ast::BinaryOp::Union | ast::BinaryOp::Intersection | ast::BinaryOp::Difference,
+                ..,
+            )
+            | ExprKind::Filter(_) => {
+                let (cells, ty) = self.cells_of_shaped(expr)?;
+                Some(Value::Cells(cells, ty))
+            }
+            ExprKind::Binary(ast::BinaryOp::Subset, left, right) => {
+                Some(Value::Scalar(self.subset(left, right)?, Ty::Bool))
+            }
+            ExprKind::First(domain) => {
+                let (lo, _, _) = self.domain_bounds(domain)?;
+                Some(Value::Scalar(Expr::Int(lo), Ty::Int))
+            }
+            ExprKind::Last(domain) => {
+                let (_, hi, _) = self.domain_bounds(domain)?;
+                Some(Value::Scalar(Expr::Int(hi), Ty::Int))
+            }
+            ExprKind::In {
+                element,
+                domain,
+                is_bound,
+            } => {
+                let member = self.membership(element, domain, *is_bound)?;
+                Some(Value::Scalar(member, Ty::Bool))
+            }
+            ExprKind::Between(element, lo, hi) => {
+                let value = self.int_expr(element)?;
+                let (lo, hi) = (self.int_expr(lo)?, self.int_expr(hi)?);
+                let above = Expr::binary(BinaryOp::Le, lo, self.copy_of(&value));
+                let below = Expr::binary(BinaryOp::Le, value, hi);
+                let both = Expr::binary(
+                    BinaryOp::And,
+                    simplify(above, Ty::Bool),
+                    simplify(below, Ty::Bool),
+                );
+                Some(Value::Scalar(simplify(both, Ty::Bool), Ty::Bool))
+            }
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right, span),
             ExprKind::Chain(first, rest) => self.chain(first, rest),
             ExprKind::If(condition, then, otherwise) => {
+                if self.shape_of(expr).is_some() {
+                    let (cells, ty) = self.cells_of_shaped(expr)?;
+                    return Some(Value::Cells(cells, ty));
+                }
                 let condition = self.bool_expr(condition);
                 let (then, ty) = self.scalar(then, expected)?;
                 let otherwise = self.scalar_of(otherwise, ty)?;
@@ -168,8 +211,15 @@ impl<'a> Lowerer<'a> {
                 };
                 Some(Value::Scalar(expr, ty))
             }
+            ExprKind::Set(_) => {
+                let message = "what set this is cannot be told from it alone";
+                let help =
+                    "use it beside a variable of its type, as in `votes == {1}` or `x in {1, 2}`";
+                self.report(Diagnostic::error("misplaced-set", span, message).help(help));
+                None
+            }
             ExprKind::Array(_) | ExprKind::Comprehension(..) => {
-                let message = "a list can only be an initial value or be assigned to an array";
+                let message = "a list can only be an initial value, be assigned to or compared with an array or sequence";
                 self.report(Diagnostic::error("misplaced-list", span, message));
                 None
             }
@@ -206,7 +256,17 @@ impl<'a> Lowerer<'a> {
         let (op, operands) = match op {
             ast::BinaryOp::Model(BinaryOp::Implies) => (BinaryOp::Implies, Some(Ty::Bool)),
             ast::BinaryOp::Iff => (BinaryOp::Eq, Some(Ty::Bool)),
-            ast::BinaryOp::Model(op @ (BinaryOp::Eq | BinaryOp::Ne)) => (op, None),
+            ast::BinaryOp::Model(op @ (BinaryOp::Eq | BinaryOp::Ne)) => {
+                if let Some(equal) = self.equal_cells(left, right) {
+                    let equal = equal?;
+                    let result = match op {
+                        BinaryOp::Ne => simplify(Expr::not(equal), Ty::Bool),
+                        _ => equal,
+                    };
+                    return Some(Value::Scalar(result, Ty::Bool));
+                }
+                (op, None)
+            }
             ast::BinaryOp::Model(op) => (op, Some(Ty::Int)),
             _ => return self.report_temporal(span),
         };
@@ -228,7 +288,7 @@ impl<'a> Lowerer<'a> {
 
     /// Two values of the same type. If the first is a name of several enumerations, the second
     /// says which is meant.
-    fn comparable(
+    pub(super) fn comparable(
         &mut self,
         left: &'a ast::Expr,
         right: &'a ast::Expr,
@@ -315,7 +375,8 @@ impl<'a> Lowerer<'a> {
         self.check_range_size(&lo, &hi, binder.lo.span.to(binder.hi.span))?;
 
         let bound = self.fresh_bound(name);
-        self.scope.push(Binding::bound(name, bound, Ty::Int));
+        let ty = self.ty_of_domain(&binder.lo);
+        self.scope.push(Binding::bound(name, bound, ty));
         self.depth += 1;
 
         let inner = self.quantified_below(kind, binder, is_last, others, body);

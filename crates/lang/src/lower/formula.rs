@@ -8,7 +8,7 @@ use logic::{Ltl, Op, PathQuantifier};
 use model::{AtomMeaning, BinaryOp, Expr, ProcessId, Quantifier, StepPattern};
 
 use super::expr::names_of;
-use super::names::{Binding, Global, Local};
+use super::names::{Global, Local};
 use super::open::Position;
 use super::{Lowerer, MAX_DEPTH, MAX_EXPANSION};
 use crate::ast::{self, Binder, Def, ExprKind, UnaryOp};
@@ -84,7 +84,11 @@ impl<'a> Lowerer<'a> {
                     ast::BinaryOp::WeakUntil => Ltl::weak_until,
                     ast::BinaryOp::Release => Ltl::release,
                     ast::BinaryOp::StrongRelease => Ltl::strong_release,
-                    ast::BinaryOp::Model(_) => return self.not_a_formula(expr),
+                    ast::BinaryOp::Model(_)
+                    | ast::BinaryOp::Subset
+                    | ast::BinaryOp::Union
+                    | ast::BinaryOp::Intersection
+                    | ast::BinaryOp::Difference => return self.not_a_formula(expr),
                 };
 
                 // An implication negates its left side, which matters for quantifiers over an open
@@ -203,8 +207,10 @@ impl<'a> Lowerer<'a> {
             return self.distinguish(is_forall, names, body, parts);
         }
         let (lo, hi) = self.constant_range(&binder.lo, &binder.hi, MAX_EXPANSION)?;
+        let ty = self.ty_of_domain(&binder.lo);
         for value in lo..=hi {
-            self.scope.push(Binding::integer(name, value));
+            let binding = self.constant_binding(name, value, ty);
+            self.scope.push(binding);
             let mut below = Vec::new();
             let condition = binder.condition.as_ref().filter(|_| is_last);
             let done = self.conditional_instances(is_forall, condition, others, body, &mut below);
@@ -440,7 +446,13 @@ impl<'a> Lowerer<'a> {
             | ExprKind::Any
             | ExprKind::At(..)
             | ExprKind::Array(_)
-            | ExprKind::Comprehension(..) => false,
+            | ExprKind::Comprehension(..)
+            | ExprKind::First(_)
+            | ExprKind::Last(_)
+            | ExprKind::In { .. }
+            | ExprKind::Between(..)
+            | ExprKind::Set(_)
+            | ExprKind::Filter(_) => false,
             ExprKind::AnyStep(_) => true,
             ExprKind::Name(name) => self.is_temporal_name(name, depth),
             ExprKind::Index(base, index) => any(self, &[base, index]),
@@ -458,8 +470,15 @@ impl<'a> Lowerer<'a> {
                 !matches!(op, UnaryOp::Not | UnaryOp::Minus) || any(self, &[inner])
             }
             ExprKind::Binary(op, left, right) => {
-                !matches!(op, ast::BinaryOp::Model(_) | ast::BinaryOp::Iff)
-                    || any(self, &[left, right])
+                !matches!(
+                    op,
+                    ast::BinaryOp::Model(_)
+                        | ast::BinaryOp::Iff
+                        | ast::BinaryOp::Subset
+                        | ast::BinaryOp::Union
+                        | ast::BinaryOp::Intersection
+                        | ast::BinaryOp::Difference
+                ) || any(self, &[left, right])
             }
             ExprKind::Chain(first, rest) => {
                 any(self, &[first]) || rest.iter().any(|(_, e)| self.is_temporal(e, depth + 1))

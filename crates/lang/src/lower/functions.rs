@@ -25,13 +25,7 @@ impl<'a> Lowerer<'a> {
 
         let a = self.int_expr(&arguments[0])?;
         // Evaluated twice by the model, so the second copy needs binders of its own.
-        let copy = |lowerer: &mut Self, expr: &Expr| {
-            let value = lowerer.fresh_copy(Value::Scalar(expr.clone(), Ty::Int));
-            match value {
-                Value::Scalar(expr, _) => expr,
-                Value::Composite(..) => Expr::Int(0),
-            }
-        };
+        let copy = |lowerer: &mut Self, expr: &Expr| lowerer.copy_of(expr);
 
         self.spend(fresh::measure(&a).1, 0, span)?;
         let again = copy(self, &a);

@@ -6,13 +6,16 @@
 
 mod access;
 mod assume;
+mod built;
 mod constants;
 mod data;
+mod domains;
 mod effect;
 mod expr;
 mod formula;
 mod fresh;
 mod functions;
+mod members;
 mod names;
 mod open;
 mod process;
@@ -23,6 +26,7 @@ mod timer;
 mod types;
 mod unbounded;
 mod unused;
+mod values;
 mod view;
 
 use base::{Diagnostic, Source, Span};
@@ -55,6 +59,8 @@ struct Lowerer<'a> {
     /// The values of enumerations by their bare names.
     variants: FxHashMap<&'a str, Vec<(model::EnumId, u32)>>,
     event_types: Vec<Vec<model::Scalar>>,
+    /// The types of the components of messages, by channel.
+    channel_types: Vec<Vec<model::Type>>,
     processes: Vec<ProcessInfo<'a>>,
     /// Bound names, innermost last; only those from `floor` on are visible.
     scope: Vec<Binding>,
@@ -156,6 +162,7 @@ fn lower_parts<'a>(
         later: names::all_names(file),
         variants: FxHashMap::default(),
         event_types: Vec::new(),
+        channel_types: Vec::new(),
         processes: Vec::new(),
         scope: Vec::new(),
         floor: 0,

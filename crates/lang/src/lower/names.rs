@@ -12,9 +12,10 @@ use super::Lowerer;
 use crate::ast::{Decl, Def, File, Ident};
 
 /// The type of a value that fits into one cell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Ty {
     Bool,
+    #[default]
     Int,
     Enum(EnumId),
 }
@@ -26,6 +27,8 @@ pub(super) enum Value {
     Scalar(Expr, Ty),
     /// A variable, or a part of one, that consists of several cells.
     Composite(Place, Type),
+    /// The values of several cells that are not those of a variable.
+    Cells(Vec<Expr>, Type),
 }
 
 /// A name declared outside processes.
@@ -88,6 +91,8 @@ pub(super) struct ProcessInfo<'a> {
     pub(super) locations: FxHashMap<&'a str, LocationId>,
     /// The binding of its index.
     pub(super) index: Option<Binding>,
+    /// The type of its index.
+    pub(super) index_ty: Ty,
 }
 
 /// A bound name.
@@ -112,21 +117,11 @@ impl Binding {
         }
     }
 
-    /// A name that stands for an integer.
-    pub(super) fn integer(name: &str, value: i64) -> Self {
-        Self {
-            name: name.to_owned(),
-            value: Value::Scalar(Expr::Int(value), Ty::Int),
-            text: Some(value.to_string()),
-            size: (1, 1),
-        }
-    }
-
     /// Does the name stand for one value?
     pub(super) fn is_constant(&self) -> bool {
         match &self.value {
             Value::Scalar(expr, _) => expr.as_literal().is_some(),
-            Value::Composite(..) => false,
+            Value::Composite(..) | Value::Cells(..) => false,
         }
     }
 }

@@ -467,14 +467,28 @@ fn parts_of(expr: &ast::Expr) -> Vec<&ast::Expr> {
             .into_iter()
             .chain(rest.iter().map(|(_, part)| part))
             .collect(),
-        ExprKind::If(a, b, c) | ExprKind::Comprehension(_, a, b, c) => vec![a, b, c],
+        ExprKind::If(a, b, c)
+        | ExprKind::Comprehension(_, a, b, c)
+        | ExprKind::Between(a, b, c) => vec![a, b, c],
+        ExprKind::First(domain) | ExprKind::Last(domain) => vec![domain],
+        ExprKind::In {
+            element, domain, ..
+        } => vec![element, domain],
+        ExprKind::Filter(binder) => [
+            Some(&binder.lo),
+            Some(&binder.hi),
+            binder.condition.as_ref(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         ExprKind::Quantified { binders, body, .. } => binders
             .iter()
             .flat_map(|b| [Some(&b.lo), Some(&b.hi), b.condition.as_ref()])
             .flatten()
             .chain([&**body])
             .collect(),
-        ExprKind::Array(parts) => parts.iter().collect(),
+        ExprKind::Array(parts) | ExprKind::Set(parts) => parts.iter().collect(),
         ExprKind::Int(_)
         | ExprKind::Bool(_)
         | ExprKind::Name(_)

@@ -22,7 +22,12 @@ impl<'a> Lowerer<'a> {
         let locations = self.locations(decl);
         let ids = locations.iter().enumerate();
         let ids = ids.map(|(position, name)| (*name, LocationId::new(position)));
+        let index_ty = match &decl.index {
+            Some((_, lo, _)) => self.ty_of_domain(lo),
+            None => Ty::Int,
+        };
         self.processes.push(ProcessInfo {
+            index_ty,
             locations: ids.collect(),
             index: index.as_ref().map(|entry| entry.1.clone()),
             ..ProcessInfo::default()
@@ -55,6 +60,7 @@ impl<'a> Lowerer<'a> {
     fn process_index_range(&mut self, decl: &'a ProcessDecl) -> Option<(IndexRange, Binding)> {
         let (name, lo, hi) = decl.index.as_ref()?;
         let bound = self.fresh_bound(&name.text);
+        let lo_expr = lo;
         let (lo_span, hi_span) = (lo.span, hi.span);
         // A wrong range has been reported; one instance serves to check the rest.
         let range = self.open_range(lo, hi, MAX_INSTANCES);
@@ -67,7 +73,8 @@ impl<'a> Lowerer<'a> {
                 message,
             ));
         }
-        let binding = Binding::bound(&name.text, bound, Ty::Int);
+        let ty = self.ty_of_domain(lo_expr);
+        let binding = Binding::bound(&name.text, bound, ty);
         Some((IndexRange { bound, lo, hi }, binding))
     }
 

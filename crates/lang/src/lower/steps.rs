@@ -1,7 +1,9 @@
 //! Steps of processes: parameters, guards, communication, annotations.
 
 use base::Diagnostic;
-use model::{Annotation, Expr, LocationId, Parameter, Pattern, ProcessId, Step, Sync, Target};
+use model::{
+    Annotation, Expr, LocationId, Parameter, Pattern, ProcessId, Step, Sync, Target, Type,
+};
 
 use super::Lowerer;
 use super::expr::names_of;
@@ -133,7 +135,8 @@ impl<'a> Lowerer<'a> {
                 self.stateless(&binder.lo, Ty::Int),
                 self.stateless(&binder.hi, Ty::Int),
             );
-            self.scope.push(Binding::bound(name, bound, Ty::Int));
+            let ty = self.ty_of_domain(&binder.lo);
+            self.scope.push(Binding::bound(name, bound, ty));
             match range {
                 (Some(lo), Some(hi)) => {
                     let span = binder.lo.span.to(binder.hi.span);
@@ -178,25 +181,27 @@ impl<'a> Lowerer<'a> {
             Communication::Event(event, arguments) => self.event_sync(event, arguments),
             Communication::Send(channel, payload) => {
                 let channel = self.channel_reference(channel)?;
-                let types = self.parts.channels[channel.channel.index()].payload.clone();
+                let types = self.channel_types[channel.channel.index()].clone();
                 self.check_arity(types.len(), payload.len(), payload[0].span)?;
-                let values = payload.iter().zip(types);
-                let values: Vec<_> = values.map(|(e, ty)| self.value_for(e, ty)).collect();
-                Some(Sync::Send {
-                    channel,
-                    payload: values.into_iter().collect::<Option<_>>()?,
-                })
+                let mut values = Vec::new();
+                let mut ok = true;
+                for (expr, ty) in payload.iter().zip(&types) {
+                    ok &= self.cell_values(expr, ty, &mut values).is_some();
+                }
+                let payload = values;
+                ok.then_some(Sync::Send { channel, payload })
             }
             Communication::Receive(channel_expr, patterns) => {
                 let channel = self.channel_reference(channel_expr)?;
-                let types = self.parts.channels[channel.channel.index()].payload.clone();
+                let types = self.channel_types[channel.channel.index()].clone();
                 self.check_arity(types.len(), patterns.len(), channel_expr.span)?;
-                let lowered = patterns.iter().zip(types);
-                let lowered: Vec<_> = lowered.map(|(p, ty)| self.pattern(p, ty)).collect();
-                Some(Sync::Receive {
-                    channel,
-                    patterns: lowered.into_iter().collect::<Option<_>>()?,
-                })
+                let mut lowered = Vec::new();
+                let mut ok = true;
+                for (pattern, ty) in patterns.iter().zip(&types) {
+                    ok &= self.patterns(pattern, ty, &mut lowered).is_some();
+                }
+                let patterns = lowered;
+                ok.then_some(Sync::Receive { channel, patterns })
             }
         }
     }
@@ -248,6 +253,41 @@ impl<'a> Lowerer<'a> {
 
         let arguments = lowered;
         Some(Sync::Event { event, arguments })
+    }
+
+    /// The patterns for all cells of a component of a message.
+    fn patterns(
+        &mut self,
+        pattern: &'a PatternExpr,
+        ty: &Type,
+        out: &mut Vec<Pattern>,
+    ) -> Option<()> {
+        if let Type::Scalar(scalar) = ty {
+            out.push(self.pattern(pattern, *scalar)?);
+            return Some(());
+        }
+        match pattern {
+            PatternExpr::Ignore => {
+                let n_cells = ty.n_cells(&self.parts.records);
+                out.extend((0..n_cells).map(|_| Pattern::Ignore));
+            }
+            PatternExpr::Plain(expr) if self.is_variable(expr) => {
+                let (place, found) = self.place(expr)?;
+                if found != *ty {
+                    let message = "this variable has another type than the message";
+                    self.report(Diagnostic::error("type-mismatch", expr.span, message));
+                    return None;
+                }
+                let cells = super::effect::cells_of(&place, ty, &self.parts.records);
+                out.extend(cells.into_iter().map(|(place, _)| Pattern::Store(place)));
+            }
+            PatternExpr::Plain(expr) | PatternExpr::Equal(expr) => {
+                let mut values = Vec::new();
+                self.cell_values(expr, ty, &mut values)?;
+                out.extend(values.into_iter().map(Pattern::Match));
+            }
+        }
+        Some(())
     }
 
     fn pattern(&mut self, pattern: &'a PatternExpr, ty: model::Scalar) -> Option<Pattern> {

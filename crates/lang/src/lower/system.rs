@@ -285,7 +285,11 @@ fn binary(op: ast::BinaryOp, left: Ltl, right: Ltl) -> Option<Ltl> {
         ast::BinaryOp::WeakUntil => Ltl::weak_until,
         ast::BinaryOp::Release => Ltl::release,
         ast::BinaryOp::StrongRelease => Ltl::strong_release,
-        ast::BinaryOp::Model(_) => return None,
+        ast::BinaryOp::Model(_)
+        | ast::BinaryOp::Subset
+        | ast::BinaryOp::Union
+        | ast::BinaryOp::Intersection
+        | ast::BinaryOp::Difference => return None,
     };
     Some(build(left, right))
 }

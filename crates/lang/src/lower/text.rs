@@ -22,6 +22,8 @@ fn level(expr: &Expr) -> u8 {
         ExprKind::Binary(BinaryOp::Model(op), ..) => of_op(op),
         ExprKind::Binary(BinaryOp::Iff, ..) => 0,
         ExprKind::Binary(BinaryOp::LeadsTo, ..) => 1,
+        ExprKind::Binary(BinaryOp::Subset, ..) | ExprKind::In { .. } | ExprKind::Between(..) => 6,
+        ExprKind::Binary(BinaryOp::Union | BinaryOp::Intersection | BinaryOp::Difference, ..) => 7,
         ExprKind::Binary(..) => 4,
         ExprKind::Chain(_, rest) => rest.first().map_or(9, |(op, _)| of_op(op)),
         ExprKind::Unary(UnaryOp::Minus, _) => 8,
@@ -171,11 +173,32 @@ impl Writer<'_, '_> {
                 body,
             } => self.quantified(*quantifier, *counts, binders, body),
             ExprKind::Array(elements) => self.list("[", elements, "]"),
-            ExprKind::Comprehension(name, lo, hi, body) => {
-                self.out.push_str(&format!("[{} in ", name.text));
+            ExprKind::Set(elements) => self.list("{", elements, "}"),
+            ExprKind::Filter(binder) => {
+                self.out.push('{');
+                let n_hidden = self.hidden.len();
+                self.binders(std::slice::from_ref(binder));
+                self.hidden.truncate(n_hidden);
+                self.out.push('}');
+            }
+            ExprKind::First(domain) | ExprKind::Last(domain) => self.expr(domain, 7),
+            ExprKind::In {
+                element, domain, ..
+            } => {
+                self.expr(element, 7);
+                self.out.push_str(" in ");
+                self.expr(domain, 7);
+            }
+            ExprKind::Between(element, lo, hi) => {
+                self.expr(element, 7);
+                self.out.push_str(" in ");
                 self.expr(lo, 7);
                 self.out.push_str("..");
                 self.expr(hi, 7);
+            }
+            ExprKind::Comprehension(name, lo, hi, body) => {
+                self.out.push_str(&format!("[{} in ", name.text));
+                self.range(lo, hi);
                 self.out.push_str(": ");
                 self.hidden.push(name.text.clone());
                 self.expr(body, 0);
@@ -237,6 +260,10 @@ impl Writer<'_, '_> {
             BinaryOp::Model(op) => symbol(op),
             BinaryOp::Iff => " <-> ",
             BinaryOp::LeadsTo => " leads to ",
+            BinaryOp::Subset => " subset ",
+            BinaryOp::Union => " union ",
+            BinaryOp::Intersection => " inter ",
+            BinaryOp::Difference => " minus ",
             BinaryOp::Until => " U ",
             BinaryOp::WeakUntil => " W ",
             BinaryOp::Release => " R ",
@@ -262,6 +289,14 @@ impl Writer<'_, '_> {
         });
 
         let n_hidden = self.hidden.len();
+        self.binders(binders);
+        self.out.push_str(": ");
+        self.expr(body, 0);
+        self.hidden.truncate(n_hidden);
+    }
+
+    /// Writes names with their domains and conditions, and hides what they meant outside.
+    fn binders(&mut self, binders: &[Binder]) {
         for (position, binder) in binders.iter().enumerate() {
             if position > 0 {
                 self.out.push_str(", ");
@@ -269,18 +304,46 @@ impl Writer<'_, '_> {
             let names: Vec<&str> = binder.names.iter().map(|n| n.text.as_str()).collect();
             self.out.push_str(&names.join(", "));
             self.out.push_str(" in ");
-            self.expr(&binder.lo, 7);
-            self.out.push_str("..");
-            self.expr(&binder.hi, 7);
+            self.range(&binder.lo, &binder.hi);
             self.hidden.extend(names.into_iter().map(str::to_owned));
-            if let Some(condition) = &binder.condition {
+            if let Some(conditions) = binder.condition.as_ref().and_then(written) {
                 self.out.push_str(" where ");
-                self.expr(condition, 0);
+                self.list_of_conditions(&conditions);
             }
         }
-
-        self.out.push_str(": ");
-        self.expr(body, 0);
-        self.hidden.truncate(n_hidden);
     }
+
+    /// Conditions, all of which are demanded.
+    fn list_of_conditions(&mut self, conditions: &[&Expr]) {
+        let least = if conditions.len() > 1 { 4 } else { 0 };
+        for (position, condition) in conditions.iter().enumerate() {
+            if position > 0 {
+                self.out.push_str(" && ");
+            }
+            self.expr(condition, least);
+        }
+    }
+
+    /// `lo..hi`, or what it stands for.
+    fn range(&mut self, lo: &Expr, hi: &Expr) {
+        self.expr(lo, 7);
+        if !matches!(lo.kind, ExprKind::First(_)) {
+            self.out.push_str("..");
+            self.expr(hi, 7);
+        }
+    }
+}
+
+/// What is demanded of names besides being elements of their domain.
+fn written(condition: &Expr) -> Option<Vec<&Expr>> {
+    let is_implied = |expr: &Expr| matches!(expr.kind, ExprKind::In { is_bound: true, .. });
+    let parts: Vec<&Expr> = match &condition.kind {
+        ExprKind::Chain(first, rest) if is_implied(first) => {
+            let rest = rest.iter().map(|(_, part)| part);
+            rest.filter(|part| !is_implied(part)).collect()
+        }
+        _ if is_implied(condition) => Vec::new(),
+        _ => vec![condition],
+    };
+    (!parts.is_empty()).then_some(parts)
 }

@@ -1,12 +1,12 @@
 //! Types and their sizes.
 
 use base::{Diagnostic, Span};
-use model::{ArrayType, EnumId, RecordId, RecordType, Scalar, Type};
+use model::{ArrayType, EnumId, RecordForm, RecordId, RecordType, Scalar, Type};
 
 use super::names::{Global, Ty};
 use super::timer;
 use super::{Lowerer, MAX_EXPANSION};
-use crate::ast::{Ident, TypeExpr, TypeKind};
+use crate::ast::{ExprKind, Ident, TypeExpr, TypeKind};
 
 /// The type of the values that a cell of type `scalar` holds.
 pub(super) fn ty_of(scalar: Scalar) -> Ty {
@@ -43,6 +43,7 @@ impl<'a> Lowerer<'a> {
         self.parts.records.push(RecordType {
             name: name.text.clone(),
             fields: lowered,
+            form: RecordForm::Components,
         });
 
         let is_small = self.check_cells(&Type::Record(id), name.span).is_some();
@@ -74,6 +75,17 @@ impl<'a> Lowerer<'a> {
                 self.array(lo, hi, element, ty.span)
             }
             TypeKind::OpenArray(element) => self.unbounded_array(element),
+            TypeKind::Set(element) => self.set_type(element),
+            TypeKind::Sequence(most, element) => self.sequence_type(Some(most), element),
+            TypeKind::Option(element) => self.sequence_type(None, element),
+            // Only after `choose`, where it is looked at.
+            TypeKind::Chosen(expr) => match &expr.kind {
+                ExprKind::Name(text) => self.named_type(&Ident {
+                    text: text.clone(),
+                    span: expr.span,
+                }),
+                _ => None,
+            },
             TypeKind::Counted(element, length) => {
                 let length = self.open_length(length);
                 let element = self.ty(element)?;

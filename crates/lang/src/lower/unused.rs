@@ -36,8 +36,13 @@ impl Lowerer<'_> {
     /// Warns about variables that are never read or never written, and about locations that are
     /// never entered.
     pub(super) fn warn_about_unused(&mut self, file: &File) {
+        let timers = self.parts.timers.iter().map(|timer| timer.var);
+        let mut known: FxHashSet<VarId> = timers.collect();
+        known.extend(&self.data_parameters);
         for var in (0..self.parts.vars.len()).map(VarId::new) {
-            self.warn_about_variable(var);
+            if !known.contains(&var) {
+                self.warn_about_variable(var);
+            }
         }
 
         let processes = file.decls.iter().filter_map(|decl| match decl {
@@ -51,10 +56,6 @@ impl Lowerer<'_> {
 
     fn warn_about_variable(&mut self, var: VarId) {
         let variable = &self.parts.vars[var.index()];
-        let is_timer = self.parts.timers.iter().any(|timer| timer.var == var);
-        if is_timer || self.data_parameters.contains(&var) {
-            return;
-        }
 
         // What starts with any value is an input, a table has no other way of being written down,
         // and an initial value may depend on who owns the variable.
@@ -62,7 +63,8 @@ impl Lowerer<'_> {
             (Type::Scalar(_), Initial::Values(values)) => {
                 variable.owner.is_none() && values.iter().all(|value| value.as_literal().is_some())
             }
-            _ => false,
+            (Type::Scalar(_), Initial::Any)
+            | (Type::Array(_) | Type::Record(_), Initial::Values(_) | Initial::Any) => false,
         };
 
         let (is_read, is_written) = (self.uses.is_read(var), self.uses.written.contains(&var));

@@ -1,5 +1,7 @@
 //! Declarations outside processes, and types.
 
+use std::sync::Arc;
+
 use base::{Diagnostic, Expected, Fairness, Span};
 
 use super::{DECLARATIONS, Parsed, Parser, foreign};
@@ -250,7 +252,8 @@ impl Parser<'_> {
                 self.name("the name of an index")?;
                 self.advance();
             }
-            indices = Some(self.range()?);
+            let (lo, hi, _) = self.domain()?;
+            indices = Some((lo, hi));
         }
 
         self.expect("of")?;
@@ -378,6 +381,38 @@ impl Parser<'_> {
         Ok((lo, hi))
     }
 
+    /// What a name ranges over: `lo..hi`, or the values of a type, the indices of a family of processes
+    /// or the elements of a set. Then that is returned, too.
+    pub(super) fn domain(&mut self) -> Parsed<(Expr, Expr, Option<Arc<Expr>>)> {
+        let first = self.sum()?;
+        if self.eat("..") {
+            return Ok((first, self.sum()?, None));
+        }
+        let may_be_domain = matches!(
+            first.kind,
+            ExprKind::Name(_)
+                | ExprKind::Index(..)
+                | ExprKind::Field(..)
+                | ExprKind::Call(..)
+                | ExprKind::Binary(..)
+                | ExprKind::Set(_)
+                | ExprKind::Filter(_)
+        );
+        if !may_be_domain {
+            let message = format!("expected `..`, found {}", self.found());
+            let diagnostic = Diagnostic::error("syntax", self.peek().span, message);
+            let help = "a range is written `first..last`, and the last value belongs to it";
+            return Err(self.report(diagnostic.help(help)));
+        }
+
+        let span = first.span;
+        let domain = Arc::new(first);
+        let of = |kind| Expr { kind, span };
+        let lo = of(ExprKind::First(Arc::clone(&domain)));
+        let hi = of(ExprKind::Last(Arc::clone(&domain)));
+        Ok((lo, hi, Some(domain)))
+    }
+
     pub(super) fn ty(&mut self) -> Parsed<TypeExpr> {
         self.nested(Self::ty_here)
     }
@@ -394,6 +429,24 @@ impl Parser<'_> {
                 TypeKind::Int
             }
             "array" => return self.array_type(),
+            "set" if self.peek_at(1).text == "of" => {
+                self.advance();
+                self.advance();
+                TypeKind::Set(Box::new(self.ty()?))
+            }
+            "option" if self.peek_at(1).text == "of" => {
+                self.advance();
+                self.advance();
+                TypeKind::Option(Box::new(self.ty()?))
+            }
+            "seq" if self.peek_at(1).text == "[" => {
+                self.advance();
+                let open = self.advance().span;
+                let most = self.expr()?;
+                self.expect_close("]", open)?;
+                self.expect("of")?;
+                TypeKind::Sequence(Box::new(most), Box::new(self.ty()?))
+            }
             _ => self.named_type_or_range()?,
         };
 
@@ -430,7 +483,7 @@ impl Parser<'_> {
                 kind: TypeKind::OpenArray(Box::new(element)),
             });
         }
-        let (lo, hi) = self.range()?;
+        let (lo, hi, _) = self.domain()?;
         self.expect_close("]", open)?;
         self.expect("of")?;
         let element = self.ty()?;

@@ -5,6 +5,8 @@
 //! minus; `a[i]`, `a.b`, `f(x)`, `P @ l`. Quantifiers and `if` reach as far to the right as
 //! possible.
 
+use std::sync::Arc;
+
 use base::Diagnostic;
 use model::BinaryOp as Op;
 use model::Quantifier;
@@ -108,11 +110,23 @@ impl Parser<'_> {
 
     fn climb(&mut self, least: u8) -> Parsed<Expr> {
         let mut left = self.operand()?;
+        let mut n_set_operators = 0;
         while let Some((op, level)) = self.binary_op()
             && level >= least
         {
             left = match level {
+                level::SUM if !matches!(op, BinaryOp::Model(_)) => {
+                    // These nest to the left, so they are counted.
+                    n_set_operators += 1;
+                    if self.depth + n_set_operators > super::MAX_NESTING {
+                        return Err(self.too_deep());
+                    }
+                    self.advance();
+                    let right = self.expr_at(level::PRODUCT)?;
+                    binary(op, left, right)
+                }
                 level::OR | level::AND | level::SUM | level::PRODUCT => self.chain(left, level)?,
+                level::COMPARISON if self.at("in") => self.membership(left)?,
                 level::COMPARISON => self.comparison(left, op)?,
                 _ => {
                     if self.advance().text == "leads" {
@@ -139,6 +153,25 @@ impl Parser<'_> {
             span: first.span.to(last),
             kind: ExprKind::Chain(Box::new(first), rest),
         })
+    }
+
+    /// `x in S` or `x in lo..hi`.
+    fn membership(&mut self, element: Expr) -> Parsed<Expr> {
+        self.advance();
+        let domain = self.expr_at(level::SUM)?;
+        let span = element.span.to(domain.span);
+        let kind = if self.eat("..") {
+            let hi = self.expr_at(level::SUM)?;
+            ExprKind::Between(Box::new(element), Box::new(domain), Box::new(hi))
+        } else {
+            ExprKind::In {
+                element: Box::new(element),
+                domain: Arc::new(domain),
+                is_bound: false,
+            }
+        };
+        let span = span.to(self.previous_span());
+        Ok(Expr { kind, span })
     }
 
     fn comparison(&mut self, left: Expr, op: BinaryOp) -> Parsed<Expr> {
@@ -188,6 +221,11 @@ impl Parser<'_> {
             "R" | "V" if self.in_formula => Some((BinaryOp::Release, level::TEMPORAL)),
             "W" if self.in_formula => Some((BinaryOp::WeakUntil, level::TEMPORAL)),
             "M" if self.in_formula => Some((BinaryOp::StrongRelease, level::TEMPORAL)),
+            "in" => Some((BinaryOp::Subset, level::COMPARISON)),
+            "subset" if !token.starts_line => Some((BinaryOp::Subset, level::COMPARISON)),
+            "union" if !token.starts_line => Some((BinaryOp::Union, level::SUM)),
+            "inter" if !token.starts_line => Some((BinaryOp::Intersection, level::SUM)),
+            "minus" if !token.starts_line => Some((BinaryOp::Difference, level::SUM)),
             "==" => model(Op::Eq, level::COMPARISON),
             "!=" => model(Op::Ne, level::COMPARISON),
             "<" => model(Op::Lt, level::COMPARISON),
@@ -221,6 +259,7 @@ impl Parser<'_> {
         let token = self.peek();
         let unary = match token.text {
             "!" | "not" => Some(UnaryOp::Not),
+            "[]" if !self.operand_follows() => return self.empty_list(),
             "[]" | "always" => Some(UnaryOp::Always),
             "<>" | "eventually" => Some(UnaryOp::Eventually),
             "~" => {
@@ -260,23 +299,33 @@ impl Parser<'_> {
         }
     }
 
+    /// The empty sequence.
+    fn empty_list(&mut self) -> Parsed<Expr> {
+        let span = self.advance().span;
+        let kind = ExprKind::Array(Vec::new());
+        Ok(Expr { kind, span })
+    }
+
+    /// Does an operand follow what is next, so that it is an operator of a formula?
+    fn operand_follows(&self) -> bool {
+        let next = self.peek_at(1);
+        self.in_formula
+            && match next.text {
+                "(" | "@" => !self.declared.contains(&self.peek().text),
+                "!" | "~" | "[]" | "<>" => true,
+                text if OPERAND_WORDS.contains(&text) => true,
+                text => match next.kind {
+                    TokenKind::Number => true,
+                    TokenKind::Word => !super::is_reserved(text) && self.infix_at(1).is_none(),
+                    TokenKind::Symbol | TokenKind::End => false,
+                },
+            }
+    }
+
     /// The temporal operator that the next word is, if an operand follows it; else it is a name.
     fn prefix_name(&self) -> Option<UnaryOp> {
         let word = self.peek().text;
-        let next = self.peek_at(1);
-        if !self.in_formula {
-            return None;
-        }
-        let is_operand = match next.text {
-            "(" | "@" => !self.declared.contains(&word),
-            "!" | "~" | "[]" | "<>" => true,
-            text if OPERAND_WORDS.contains(&text) => true,
-            text => match next.kind {
-                TokenKind::Number => true,
-                TokenKind::Word => !super::is_reserved(text) && self.infix_at(1).is_none(),
-                TokenKind::Symbol | TokenKind::End => false,
-            },
-        };
+        let is_operand = self.operand_follows();
         match word {
             "G" if is_operand => Some(UnaryOp::Always),
             "F" if is_operand => Some(UnaryOp::Eventually),
@@ -343,7 +392,7 @@ impl Parser<'_> {
 
     /// Is the word `n` places ahead an operator between operands?
     fn infix_at(&self, n: usize) -> Option<&str> {
-        const INFIX: [&str; 19] = [
+        const INFIX: [&str; 23] = [
             "iff",
             "implies",
             "or",
@@ -359,6 +408,10 @@ impl Parser<'_> {
             "M",
             "mod",
             "in",
+            "subset",
+            "union",
+            "inter",
+            "minus",
             "leads",
             "leadsto",
             "leads_to",
@@ -416,6 +469,7 @@ impl Parser<'_> {
                 });
             }
             "[" => return self.array(),
+            "{" => return self.set(),
             "@" => {
                 self.advance();
                 ExprKind::At(None, self.locations()?)
@@ -471,7 +525,7 @@ impl Parser<'_> {
         let kind = if self.peek_at(1).text == "in" {
             let name = self.name("the name of an index")?;
             self.advance();
-            let (lo, hi) = self.range()?;
+            let (lo, hi, _) = self.domain()?;
             self.expect(":")?;
             let body = self.in_brackets(Self::condition)?;
             ExprKind::Comprehension(name, Box::new(lo), Box::new(hi), Box::new(body))
@@ -479,6 +533,25 @@ impl Parser<'_> {
             ExprKind::Array(self.in_brackets(|p| p.list(Self::condition))?)
         };
         let close = self.expect_close("]", open)?;
+        let span = open.to(close);
+        Ok(Expr { kind, span })
+    }
+
+    /// `{a, b}` or `{ x in S where p }`.
+    fn set(&mut self) -> Parsed<Expr> {
+        let open = self.advance().span;
+        let kind = if self.at("}") {
+            ExprKind::Set(Vec::new())
+        } else if self.at_binder(0) && self.peek_at(1).text == "in" {
+            let mut binders = self.in_brackets(Self::binders)?;
+            match binders.pop() {
+                Some(binder) if binders.is_empty() => ExprKind::Filter(Box::new(binder)),
+                _ => return Err(self.unexpected("one name with its domain")),
+            }
+        } else {
+            ExprKind::Set(self.in_brackets(|p| p.list(Self::condition))?)
+        };
+        let close = self.expect_close("}", open)?;
         let span = open.to(close);
         Ok(Expr { kind, span })
     }

@@ -275,7 +275,8 @@ impl<'a> Parser<'a> {
         if token.kind != TokenKind::Word {
             return Err(self.unexpected(what));
         }
-        if is_reserved(token.text) {
+        let begins_block = token.starts_line && self.at_from_block();
+        if is_reserved(token.text) || begins_block {
             let message = format!("expected {what}, found the keyword `{}`", token.text);
             let mut diagnostic = Diagnostic::error("reserved-word", token.span, message);
             if let Some(help) = foreign::instead_of_word(token.text) {

@@ -1,12 +1,14 @@
 //! Processes and their steps.
 
+use std::sync::Arc;
+
 use base::{Diagnostic, Span};
 use model::ConditionKind;
 
 use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
 use crate::ast::{
-    Binder, Communication, Expr, FairnessMark, FromBlock, PatternExpr, ProcessDecl, Sources,
-    StepDecl, Stmt,
+    Binder, Communication, Expr, ExprKind, FairnessMark, FromBlock, Ident, PatternExpr,
+    ProcessDecl, Sources, StepDecl, Stmt,
 };
 use crate::lexer::TokenKind;
 
@@ -25,7 +27,7 @@ impl Parser<'_> {
             let open = self.advance().span;
             let id = self.name("the name of the process index")?;
             self.expect("in")?;
-            let (lo, hi) = self.range()?;
+            let (lo, hi, _) = self.domain()?;
             self.expect_close(")", open)?;
             index = Some((id, lo, hi));
         }
@@ -169,6 +171,7 @@ impl Parser<'_> {
 
     fn step(&mut self) -> Parsed<StepDecl> {
         let start = self.peek().span;
+        let n_said = self.diagnostics.len();
         let fairness = self.fairness_mark()?;
         let name = self.action_name()?;
         let mut step = StepDecl {
@@ -196,7 +199,10 @@ impl Parser<'_> {
         self.check_not_foreign(&step)?;
         self.check_step_end()?;
         step.span = start.to(self.previous_span());
-        self.check_not_stray(&step)?;
+        // What is wrong in a clause is not missing.
+        if self.diagnostics.len() == n_said {
+            self.check_not_stray(&step)?;
+        }
         Ok(step)
     }
 
@@ -350,10 +356,13 @@ impl Parser<'_> {
         self.list(|p| {
             let names = p.list(|p| p.name("the name of a bound variable"))?;
             p.expect("in")?;
-            let (lo, hi) = p.range()?;
+            let (lo, hi, domain) = p.domain()?;
             let mut condition = None;
             if p.eat("where") {
                 condition = Some(p.condition()?);
+            }
+            if let Some(domain) = domain {
+                condition = Some(members(&names, &domain, condition));
             }
             Ok(Binder {
                 names,
@@ -362,5 +371,36 @@ impl Parser<'_> {
                 condition,
             })
         })
+    }
+}
+
+/// That names stand for elements of a set, and what else is demanded of them.
+pub(super) fn members(names: &[Ident], domain: &Arc<Expr>, condition: Option<Expr>) -> Expr {
+    let member = |name: &Ident| Expr {
+        kind: ExprKind::In {
+            element: Box::new(Expr {
+                kind: ExprKind::Name(name.text.clone()),
+                span: name.span,
+            }),
+            domain: Arc::clone(domain),
+            is_bound: true,
+        },
+        span: domain.span,
+    };
+    let mut parts = names.iter().map(member).chain(condition);
+    let first = parts
+        .next()
+        .map_or(ExprKind::Bool(true), |first| first.kind);
+    let first = Expr {
+        kind: first,
+        span: domain.span,
+    };
+    let rest: Vec<_> = parts.map(|part| (model::BinaryOp::And, part)).collect();
+    if rest.is_empty() {
+        return first;
+    }
+    Expr {
+        span: domain.span,
+        kind: ExprKind::Chain(Box::new(first), rest),
     }
 }

@@ -3,6 +3,7 @@
 use base::{Diagnostic, Span};
 use model::BinaryOp;
 
+use super::process::members;
 use super::{Parsed, Parser, Reported, foreign};
 use crate::ast::{Expr, Ident, Stmt, StmtKind, TimerValue, TypeExpr, TypeKind, Value};
 use crate::lexer::TokenKind;
@@ -81,8 +82,15 @@ impl Parser<'_> {
                 self.advance();
                 let name = self.name("the name of a loop variable")?;
                 self.expect("in")?;
-                let (lo, hi) = self.range()?;
-                StmtKind::For(name, lo, hi, self.stmt_block()?)
+                let (lo, hi, domain) = self.domain()?;
+                let mut body = self.stmt_block()?;
+                if let Some(domain) = domain {
+                    let condition = members(std::slice::from_ref(&name), &domain, None);
+                    let span = condition.span;
+                    let kind = StmtKind::If(condition, body, Vec::new());
+                    body = vec![Stmt { kind, span }];
+                }
+                StmtKind::For(name, lo, hi, body)
             }
             "set" if self.peek_at(1).kind == TokenKind::Word => {
                 self.advance();
@@ -243,7 +251,7 @@ impl Parser<'_> {
             self.advance();
         }
 
-        let domain = self.ty()?;
+        let domain = self.chosen_domain()?;
         let mut condition = None;
         if self.eat("where") {
             condition = Some(self.guard()?);
@@ -255,6 +263,26 @@ impl Parser<'_> {
             condition,
             span,
         })
+    }
+}
+
+impl Parser<'_> {
+    /// After `choose`: a type, or a set of values.
+    fn chosen_domain(&mut self) -> Parsed<TypeExpr> {
+        let token = self.peek();
+        let is_name = token.kind == TokenKind::Word && !super::is_reserved(token.text);
+        if !is_name && !self.at("{") {
+            return self.ty();
+        }
+        let first = self.sum()?;
+        let start = first.span;
+        let kind = if self.eat("..") {
+            TypeKind::Range(Box::new(first), Box::new(self.sum()?))
+        } else {
+            TypeKind::Chosen(Box::new(first))
+        };
+        let span = start.to(self.previous_span());
+        Ok(TypeExpr { kind, span })
     }
 }
 

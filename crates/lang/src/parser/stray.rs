@@ -1,6 +1,7 @@
 //! Words that were not meant as steps, although they could be read as such.
 
 use base::{Diagnostic, Span};
+use rustc_hash::FxHashSet;
 
 use super::{Parsed, Parser, foreign};
 use crate::ast::{Ident, ProcessDecl, Sources, StepDecl};
@@ -78,8 +79,9 @@ impl Parser<'_> {
                 Sources::Named(names) => names.as_slice(),
                 Sources::All | Sources::Implicit => &[],
             });
-        let locations: Vec<&Ident> = process.initial.iter().chain(sources).collect();
-        let is_location = |name: &str| locations.iter().any(|location| location.text == name);
+        let locations = process.initial.iter().chain(sources);
+        let locations: FxHashSet<&str> = locations.map(|name| name.text.as_str()).collect();
+        let is_location = |name: &str| locations.contains(name);
         let arrow = |name: &str| {
             format!("`{name}` is a location; write `-> {name}` if the step before it leads there")
         };

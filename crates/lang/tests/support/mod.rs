@@ -5,8 +5,20 @@ use std::collections::{HashMap, VecDeque};
 use model::{Model, State};
 use source::{Options, Single};
 
-/// Loads a text in which every parameter must have a value.
+/// Loads a text in which every parameter must have a value. Small texts declare what they do not use,
+/// so nothing is said about that.
+#[allow(dead_code)] // Not every test file needs it.
 pub fn load(text: &str, options: &Options) -> Single {
+    let mut loaded = load_with_warnings(text, options);
+    let is_unused = |d: &base::Diagnostic| UNUSED.contains(&d.code);
+    loaded.diagnostics.retain(|d| !is_unused(d));
+    loaded
+}
+
+const UNUSED: [&str; 3] = ["never-read", "never-written", "never-entered"];
+
+/// Loads a text in which every parameter must have a value.
+pub fn load_with_warnings(text: &str, options: &Options) -> Single {
     let source = base::Source {
         name: "test.fair".to_owned(),
         text: text.to_owned(),

@@ -147,6 +147,16 @@ impl Checker<'_> {
         self.expect(expr, ValueKind::NUMBER)
     }
 
+    /// The expression is a number, or a value of an enumeration, which stands for its position.
+    fn position(&mut self, expr: &Expr) -> Result<(), ModelError> {
+        let found = self.kind(expr)?;
+        if found.fits(ValueKind::NUMBER) || matches!(found, ValueKind::Enum(..)) {
+            return Ok(());
+        }
+        let message = format!("{} stands where a number is needed", found.name());
+        self.fail("wrong-type", message)
+    }
+
     /// What a name stands for that ranges from one value to another.
     pub(super) fn range(&mut self, lo: &Expr, hi: &Expr) -> Result<ValueKind, ModelError> {
         let (lo, hi) = (self.kind(lo)?, self.kind(hi)?);
@@ -338,7 +348,7 @@ impl Checker<'_> {
         for access in &place.path {
             ty = match (access, ty) {
                 (Access::Index(index), Type::Array(array)) => {
-                    self.number(index)?;
+                    self.position(index)?;
                     &array.element
                 }
                 (Access::Field(field), Type::Record(id)) => {
@@ -388,7 +398,7 @@ impl Checker<'_> {
             ),
             Owner::Single if process.index.is_none() => Ok(()),
             Owner::Single => self.fail("single-of-family", format!("`{name}` needs an index")),
-            Owner::Indexed(index) if process.index.is_some() => self.number(index),
+            Owner::Indexed(index) if process.index.is_some() => self.position(index),
             Owner::Indexed(_) => self.fail(
                 "index-of-single",
                 format!("`{name}` does not have an index"),

@@ -177,6 +177,7 @@ pub fn valid() -> ModelParts {
                 ("n".into(), Type::Scalar(Scalar::Range(0, 3))),
                 ("b".into(), Type::Scalar(Scalar::Bool)),
             ],
+            form: model::RecordForm::Components,
         }],
         vars: variables(),
         channels: vec![channel("many", Some((0, 1)), 2), channel("one", None, 0)],

@@ -225,7 +225,11 @@ impl Lowering<'_> {
     }
 
     fn record(&mut self, name: String, fields: Vec<(String, Type)>) -> Type {
-        self.parts.records.push(RecordType { name, fields });
+        self.parts.records.push(RecordType {
+            name,
+            fields,
+            form: model::RecordForm::Components,
+        });
         Type::Record(RecordId::new(self.parts.records.len() - 1))
     }
 

@@ -143,7 +143,11 @@ impl Lowering<'_> {
                 })
                 .collect();
             let name = format!("typedef {name}");
-            self.parts.records.push(RecordType { name, fields });
+            self.parts.records.push(RecordType {
+                name,
+                fields,
+                form: model::RecordForm::Components,
+            });
         }
 
         for index in 0..self.symbols.vars.len() {

@@ -93,6 +93,7 @@ impl Generator<'_> {
                 ("low".into(), Type::Scalar(Scalar::Range(0, 1))),
                 ("on".into(), Type::Scalar(Scalar::Bool)),
             ],
+            form: model::RecordForm::Components,
         });
         let record = Type::Record(RecordId(0));
         let (ty, n_cells) = if self.is_rich() {

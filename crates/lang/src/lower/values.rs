@@ -1,0 +1,421 @@
+//! Sets, sequences and options: values that consist of several cells and have operations of their own.
+//!
+//! A set over a type with few values is an array of Booleans, one for each value; a sequence is its
+//! length and an array of elements; an option is a sequence of at most one element. Elements behind
+//! the length of a sequence have their initial values, so that equal values have equal cells. All of
+//! them become records of the model whose form says how they are shown, and every operation becomes
+//! expressions over cells, so no other part of the tool knows more about them.
+
+use base::Diagnostic;
+use model::{
+    Access, ArrayType, BinaryOp, Expr, Place, RecordForm, RecordId, RecordType, Scalar, Type,
+};
+
+use super::Lowerer;
+use super::names::{Global, Local, Ty, Value};
+use crate::ast::{self, ExprKind, TypeExpr};
+
+/// How many values a type may have of which there are sets.
+const MAX_ELEMENTS: i128 = 4096;
+
+/// How many elements a sequence may have.
+pub(super) const MAX_LENGTH: i64 = 4096;
+
+/// What a type with operations of its own is.
+#[derive(Clone, Debug)]
+pub(super) enum Special {
+    /// Sets of values of this type.
+    Set(Scalar),
+    /// Sequences of at most this many elements; an option has at most one.
+    Sequence(usize, Type),
+}
+
+impl<'a> Lowerer<'a> {
+    /// What a type is, if it has operations of its own.
+    pub(super) fn special(&self, ty: &Type) -> Option<Special> {
+        let Type::Record(id) = ty else {
+            return None;
+        };
+        let record = &self.parts.records[id.index()];
+        match record.form {
+            RecordForm::Components => None,
+            RecordForm::Set(element) => Some(Special::Set(element)),
+            RecordForm::Sequence | RecordForm::Option => match &record.fields[1].1 {
+                Type::Array(array) => Some(Special::Sequence(array.len, array.element.clone())),
+                Type::Scalar(_) | Type::Record(_) => None,
+            },
+        }
+    }
+
+    /// `set of T`.
+    pub(super) fn set_type(&mut self, element: &'a TypeExpr) -> Option<Type> {
+        let span = element.span;
+        let ty = self.ty(element)?;
+        let Type::Scalar(scalar) = ty else {
+            let message = "the elements of a set are single values";
+            self.report(Diagnostic::error("set-element", span, message));
+            return None;
+        };
+        let (lo, hi) = scalar.bounds();
+        let n_values = i128::from(hi) - i128::from(lo) + 1;
+        if n_values > MAX_ELEMENTS {
+            let message = format!("there are sets of at most {MAX_ELEMENTS} different elements");
+            let help = "give the elements a range such as `0..7`";
+            self.report(Diagnostic::error("set-element", span, message).help(help));
+            return None;
+        }
+
+        let members = ArrayType {
+            lo,
+            len: n_values as usize,
+            element: Type::Scalar(Scalar::Bool),
+        };
+        let fields = vec![("members".to_owned(), Type::Array(Box::new(members)))];
+        Some(self.record_of_form("set", fields, RecordForm::Set(scalar)))
+    }
+
+    /// `seq[k] of T` and `option of T`.
+    pub(super) fn sequence_type(
+        &mut self,
+        most: Option<&'a ast::Expr>,
+        element: &'a TypeExpr,
+    ) -> Option<Type> {
+        let most_value = match most {
+            None => Some(1),
+            Some(most) => self.constant_int(most),
+        };
+        let ty = self.ty(element)?;
+        let most_value = most_value?;
+        if !(1..=MAX_LENGTH).contains(&most_value) {
+            let span = most.map_or(element.span, |most| most.span);
+            let message = format!("a sequence has room for 1 to {MAX_LENGTH} elements");
+            self.report(Diagnostic::error("sequence-length", span, message));
+            return None;
+        }
+
+        let items = ArrayType {
+            lo: 0,
+            len: most_value as usize,
+            element: ty,
+        };
+        let fields = vec![
+            (
+                "length".to_owned(),
+                Type::Scalar(Scalar::Range(0, most_value)),
+            ),
+            ("items".to_owned(), Type::Array(Box::new(items))),
+        ];
+        let (name, form) = match most {
+            None => ("option", RecordForm::Option),
+            Some(_) => ("seq", RecordForm::Sequence),
+        };
+        Some(self.record_of_form(name, fields, form))
+    }
+
+    /// The record type with these components; types that are written alike are one type.
+    pub(super) fn record_of_form(
+        &mut self,
+        name: &str,
+        fields: Vec<(String, Type)>,
+        form: RecordForm,
+    ) -> Type {
+        let same = |record: &RecordType| record.form == form && record.fields == fields;
+        let position = self.parts.records.iter().position(same);
+        Type::Record(RecordId::new(position.unwrap_or_else(|| {
+            self.parts.records.push(RecordType {
+                name: name.to_owned(),
+                fields,
+                form,
+            });
+            self.parts.records.len() - 1
+        })))
+    }
+
+    /// The type of an expression whose value has several cells; nothing for single values, and where
+    /// the expression alone does not tell (`{1, 2}` is a set of many types).
+    pub(super) fn shape_of(&mut self, expr: &'a ast::Expr) -> Option<Type> {
+        if !self.may_have_cells(expr, 0) {
+            return None;
+        }
+        self.spend(1, 1, expr.span)?;
+        self.depth += 1;
+        let shape = self.shape_here(expr);
+        self.depth -= 1;
+        shape
+    }
+
+    /// Can the value of the expression have several cells, by what it looks like? Most cannot, and
+    /// then nothing has to be translated to find that out.
+    pub(super) fn may_have_cells(&self, expr: &ast::Expr, depth: usize) -> bool {
+        if depth > super::MAX_DEPTH {
+            return false;
+        }
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                if let Some(binding) = self.binding(name) {
+                    return !matches!(binding.value, Value::Scalar(..));
+                }
+                match (
+                    self.definition_of(name),
+                    self.local(name),
+                    self.global(name),
+                ) {
+                    (Some(def), _, _) => self.may_have_cells(&def.body, depth + 1),
+                    (None, Some(Local::Var(id)), _) | (None, None, Some(Global::Var(id))) => {
+                        !matches!(self.parts.vars[id.index()].ty, Type::Scalar(_))
+                    }
+                    // A parameter of a definition, perhaps.
+                    (None, None, None) => !self.variants.contains_key(name.as_str()),
+                    _ => false,
+                }
+            }
+            ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Filter(_) => true,
+            ExprKind::Call(function, _) => match &function.kind {
+                ExprKind::Name(name) => match self.definition_of(name) {
+                    Some(def) => self.may_have_cells(&def.body, depth + 1),
+                    None => ["append", "tail"].contains(&name.as_str()),
+                },
+                _ => false,
+            },
+            ExprKind::Binary(op, ..) => matches!(
+                op,
+                ast::BinaryOp::Union | ast::BinaryOp::Intersection | ast::BinaryOp::Difference
+            ),
+            ExprKind::If(_, then, otherwise) => {
+                self.may_have_cells(then, depth + 1) || self.may_have_cells(otherwise, depth + 1)
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn shape_here(&mut self, expr: &'a ast::Expr) -> Option<Type> {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                if let Some(def) = self.definition_of(name) {
+                    return self.with_arguments(def, &[], expr.span, |l| l.shape_of(&def.body));
+                }
+                self.is_place(expr).then(|| self.place_type(expr))?
+            }
+            ExprKind::Index(..) | ExprKind::Field(..) => {
+                self.is_place(expr).then(|| self.place_type(expr))?
+            }
+            ExprKind::Call(function, arguments) => {
+                let ExprKind::Name(name) = &function.kind else {
+                    return None;
+                };
+                if let Some(def) = self.definition_of(name) {
+                    let shape = |l: &mut Self| l.shape_of(&def.body);
+                    return self.with_arguments(def, arguments, expr.span, shape);
+                }
+                match (name.as_str(), arguments.as_slice()) {
+                    ("append" | "tail", [sequence, ..]) => self.shape_of(sequence),
+                    _ => None,
+                }
+            }
+            ExprKind::Binary(
+                ast::BinaryOp::Union | ast::BinaryOp::Intersection | ast::BinaryOp::Difference,
+                left,
+                right,
+            )
+            | ExprKind::If(_, left, right) => match self.shape_of(left) {
+                Some(shape) => Some(shape),
+                None => self.shape_of(right),
+            },
+            ExprKind::Filter(binder) => match &binder.lo.kind {
+                ExprKind::First(domain) => self.shape_of(domain),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn definition_of(&self, name: &str) -> Option<&'a ast::Def> {
+        if self.binding(name).is_some() {
+            return None;
+        }
+        match (self.local(name), self.unshadowed(name)) {
+            (Some(Local::Def(def)), _) | (None, Some(Global::Def(def))) => Some(def),
+            _ => None,
+        }
+    }
+
+    /// Is it a variable, a bound name, or a part of one?
+    pub(super) fn is_place(&self, expr: &ast::Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Name(name) => self.binding(name).is_some() || self.is_variable(expr),
+            // Of a process, perhaps.
+            ExprKind::Index(base, _) | ExprKind::Field(base, _) => match &base.kind {
+                ExprKind::Name(name) => {
+                    self.is_place(base)
+                        || matches!(self.unshadowed(name), Some(Global::Process(_)))
+                            && matches!(expr.kind, ExprKind::Field(..))
+                }
+                ExprKind::Index(inner, _) if matches!(expr.kind, ExprKind::Field(..)) => {
+                    self.is_place(base)
+                        || matches!(&inner.kind, ExprKind::Name(name)
+                            if matches!(self.unshadowed(name), Some(Global::Process(_))))
+                }
+                _ => self.is_place(base),
+            },
+            _ => false,
+        }
+    }
+
+    pub(super) fn place_type(&mut self, expr: &'a ast::Expr) -> Option<Type> {
+        match self.operand(expr, None)? {
+            Value::Composite(_, ty) | Value::Cells(_, ty) => Some(ty),
+            Value::Scalar(..) => None,
+        }
+    }
+
+    /// The cells of an expression whose type it tells itself.
+    pub(super) fn cells_of_shaped(&mut self, expr: &'a ast::Expr) -> Option<(Vec<Expr>, Type)> {
+        let Some(ty) = self.shape_of(expr) else {
+            if !self.has_errors() {
+                let message = "what kind of value this is cannot be told from it alone";
+                let help = "use it beside a variable of its type, or assign it to one";
+                self.report(Diagnostic::error("unknown-shape", expr.span, message).help(help));
+            }
+            return None;
+        };
+        let mut cells = Vec::new();
+        self.cell_values(expr, &ty, &mut cells)?;
+        Some((cells, ty))
+    }
+
+    /// The cells of something with operations of its own; nothing if `expr` is not written as such.
+    pub(super) fn special_cells(
+        &mut self,
+        expr: &'a ast::Expr,
+        ty: &Type,
+        special: &Special,
+    ) -> Option<Option<Vec<Expr>>> {
+        let cells = match (&expr.kind, special) {
+            (ExprKind::Set(elements), Special::Set(scalar)) => self.listed_set(elements, *scalar),
+            (ExprKind::Filter(binder), Special::Set(scalar)) => self.filtered_set(binder, *scalar),
+            (ExprKind::Binary(op, left, right), Special::Set(_)) => {
+                self.set_operation(*op, left, right, ty)
+            }
+            (ExprKind::Array(elements), Special::Sequence(most, element)) => {
+                self.listed_sequence(elements, *most, element, expr.span)
+            }
+            (ExprKind::Name(name), Special::Sequence(most, element))
+                if name == "none" && self.is_option(ty) && self.is_unknown(name) =>
+            {
+                self.listed_sequence(&[], *most, element, expr.span)
+            }
+            (ExprKind::Call(function, arguments), Special::Sequence(most, element)) => {
+                let ExprKind::Name(name) = &function.kind else {
+                    return None;
+                };
+                if !self.is_unknown(name) {
+                    return None;
+                }
+                match (name.as_str(), arguments.as_slice()) {
+                    ("some", [_]) if self.is_option(ty) => {
+                        self.listed_sequence(arguments, *most, element, expr.span)
+                    }
+                    ("append", [sequence, added]) => self.appended(sequence, added, ty),
+                    ("tail", [sequence]) => self.tail(sequence, ty),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        Some(cells)
+    }
+
+    pub(super) fn is_option(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Record(id) => self.parts.records[id.index()].form == RecordForm::Option,
+            Type::Scalar(_) | Type::Array(_) => false,
+        }
+    }
+
+    /// Is there a sequence or option in values of the type?
+    pub(super) fn has_sequence(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Scalar(_) => false,
+            Type::Array(array) => self.has_sequence(&array.element),
+            Type::Record(id) => {
+                let record = &self.parts.records[id.index()];
+                matches!(record.form, RecordForm::Sequence | RecordForm::Option)
+                    || record.fields.iter().any(|(_, ty)| self.has_sequence(ty))
+            }
+        }
+    }
+
+    /// The type of a component of a message.
+    pub(super) fn message_type(&mut self, ty: &'a TypeExpr) -> Option<Type> {
+        let lowered = self.ty(ty)?;
+        if super::open::is_open(&lowered)
+            || matches!(&lowered, Type::Array(array) if model::is_unbounded_array(array))
+        {
+            let message = "an array without bounds cannot be part of a message";
+            self.report(Diagnostic::error("not-scalar", ty.span, message));
+            return None;
+        }
+        Some(lowered)
+    }
+
+    /// Does the model declare nothing with this name?
+    pub(super) fn is_unknown(&self, name: &str) -> bool {
+        self.binding(name).is_none()
+            && self.local(name).is_none()
+            && self.global(name).is_none()
+            && !self.variants.contains_key(name)
+    }
+
+    /// A copy with binders of its own.
+    pub(super) fn copy_of(&mut self, expr: &Expr) -> Expr {
+        match self.fresh_copy(Value::Scalar(expr.clone(), Ty::Int)) {
+            Value::Scalar(copy, _) => copy,
+            Value::Composite(..) | Value::Cells(..) => expr.clone(),
+        }
+    }
+}
+
+pub(super) fn length_of(place: &Place) -> Expr {
+    let mut length = place.clone();
+    length.path.push(Access::Field(0));
+    Expr::Read(length)
+}
+
+/// True iff one of them is; looked at from left to right, as far as it matters.
+pub(super) fn any(parts: Vec<Expr>) -> Expr {
+    joined(parts, BinaryOp::Or, true)
+}
+
+/// True iff all of them are; looked at from left to right, as far as it matters.
+pub(super) fn all(parts: Vec<Expr>) -> Expr {
+    joined(parts, BinaryOp::And, false)
+}
+
+/// Parts that decide nothing are left out, and so is what comes after one that decides.
+pub(super) fn joined(parts: Vec<Expr>, op: BinaryOp, decides: bool) -> Expr {
+    let mut kept = Vec::new();
+    for part in parts {
+        if part.is_bool(!decides) {
+            continue;
+        }
+        let is_last = part.is_bool(decides);
+        kept.push(part);
+        if is_last {
+            break;
+        }
+    }
+    let join = |a, b| Expr::binary(op, a, b);
+    let parts = kept.into_iter();
+    parts.reduce(join).unwrap_or(Expr::Bool(!decides))
+}
+
+/// One of two values.
+pub(super) fn choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+    if condition.is_bool(true) {
+        then
+    } else if condition.is_bool(false) {
+        otherwise
+    } else {
+        Expr::Ite(Box::new(condition), Box::new(then), Box::new(otherwise))
+    }
+}

@@ -1,0 +1,253 @@
+//! Sets, sequences, options, enumerations as indices, and values that are compared, assigned and sent
+//! as wholes: against quantifiers over members, against channels, and against arrays.
+
+mod support;
+
+use source::Options;
+use support::{count, load, model, show};
+
+/// All steps of all initial states can be taken: no assertion fails.
+fn holds_everywhere(text: &str) {
+    let model = model(text, &[]);
+    let initial = model.initial_states().expect("initial states");
+    assert!(!initial.is_empty());
+    for state in &initial {
+        let steps = model.successors(state);
+        let steps = steps.unwrap_or_else(|error| panic!("{error:?} in {state:?}\n{text}"));
+        assert!(!steps.is_empty(), "{text}");
+    }
+}
+
+/// What can be said about two sets and a number, for all sets and numbers.
+#[test]
+fn operations_of_sets_are_those_of_their_members() {
+    holds_everywhere(
+        "var a, b : set of 0..3 = any
+        var c : set of 0..3
+        var n : -1..5 = any
+        def both = a inter b
+        def without(s, x) = s minus {x}
+        process P {
+            check {
+                assert forall i in 0..3: (i in a union b) == (i in a || i in b)
+                assert forall i in 0..3: (i in both) == (i in a && i in b)
+                assert forall i in 0..3: (i in a minus b) == (i in a && !(i in b))
+                assert (a subset b) == (forall i in 0..3: i in a => i in b)
+                assert (a == b) == (forall i in 0..3: (i in a) == (i in b))
+                assert (a != b) == (exists i in 0..3: (i in a) != (i in b))
+                assert size(a) == (count i in 0..3: i in a)
+                assert size(a union b) + size(both) == size(a) + size(b)
+                assert empty(a) == (size(a) == 0)
+                assert (a == {}) == empty(a)
+                assert (n in a) == (exists i in 0..3: i == n && i in a)
+                assert (n in {1, 5}) == (n == 1 || n == 5)
+                assert (n in 1..2) == (n == 1 || n == 2)
+                assert forall x in a: x in a union b
+                assert (exists x in a: x in b) == !empty(both)
+                assert (count x in a where x > 1: true) == (count i in 2..3: i in a)
+                assert { x in a where x > 1 } == a inter {2, 3}
+                assert !(2 in without(a, 2))
+                assert (if n > 2 then a else b) == { x in 0..3 where (n > 2 && x in a) || (n <= 2 && x in b) }
+                let d = a union {0}
+                assert 0 in d && a subset d && size(d) <= size(a) + 1
+                c := d minus {0}
+                assert c == a minus {0}
+                for x in a { c := c union {x} }
+                assert c == a union (d minus {0})
+            }
+        }
+        deadlockfree",
+    );
+}
+
+/// The same set as an array of Booleans has the same states and steps.
+#[test]
+fn a_set_has_as_many_values_as_it_should() {
+    let sets = "var s : set of 1..4 = {}
+        process P(i in 1..4) {
+            join when !(i in s) { s := s union {i} }
+            leave when i in s && size(s) > 2 { s := s minus {i} }
+            pick when !empty(s) { let x = choose y in s where y != i; s := {x, i} }
+        }
+        deadlockfree";
+    let arrays = "var s : array[1..4] of bool = false
+        process P(i in 1..4) {
+            join when !s[i] { s[i] := true }
+            leave when s[i] && (count j in 1..4: s[j]) > 2 { s[i] := false }
+            pick when (exists j in 1..4: s[j]) {
+                let x = choose y in 1..4 where s[y] && y != i
+                s := [j in 1..4: j == x || j == i]
+            }
+        }
+        deadlockfree";
+    assert_eq!(count(&model(sets, &[])), count(&model(arrays, &[])));
+}
+
+/// A queue as a sequence and as a channel.
+#[test]
+fn a_sequence_is_a_queue() {
+    let sequence = "var q : seq[3] of 0..2
+        var x : 0..2 = 0
+        process P {
+            put(v in 0..2) when !full(q) { q := append(q, v) }
+            get when !empty(q) { x := head(q); q := tail(q) }
+        }
+        deadlockfree";
+    let channel = "chan q[3] of 0..2
+        var x : 0..2 = 0
+        process P {
+            put(v in 0..2) q ! v
+            get q ? x
+        }
+        deadlockfree";
+    let (n_states, n_steps) = count(&model(sequence, &[]));
+    assert_eq!((n_states, n_steps), count(&model(channel, &[])));
+    assert_eq!(n_states, 3 * (1 + 3 + 9 + 27));
+}
+
+#[test]
+fn operations_of_sequences() {
+    holds_everywhere(
+        "enum Kind { data, ack }
+        record Msg { kind: Kind, seq: 0..3 }
+        var q : seq[3] of 0..2 = [2, 1]
+        var m : seq[2] of Msg = [Msg(ack, 1)]
+        var e : seq[3] of 0..2
+        var o, none_yet : option of 1..3
+        process P {
+            check {
+                assert len(q) == 2 && q[0] == 2 && q[1] == 1 && head(q) == 2 && last(q) == 1
+                assert 1 in q && 2 in q && !(0 in q) && !empty(q) && !full(q)
+                assert q == [2, 1] && q != [2] && q != [2, 1, 0]
+                assert append(q, 0) == [2, 1, 0] && tail(q) == [1] && tail(tail(q)) == []
+                assert e == [] && empty(e) && len(e) == 0 && append(e, 2) == [2]
+                q[1] := 0
+                assert q == [2, 0]
+                q := tail(append(q, 1))
+                assert q == [0, 1]
+                assert m[0].kind == ack && m[0].seq == 1
+                m := append(m, Msg(data, 3))
+                m[0].seq := 2
+                assert m == [Msg(ack, 2), Msg(data, 3)] && full(m)
+                assert o == none && empty(o)
+                o := some(3)
+                assert o != none && o == some(3) && value(o) == 3 && o != none_yet
+                o := none
+                assert o == none_yet
+            }
+        }
+        deadlockfree",
+    );
+}
+
+/// What does not exist cannot be read or written.
+#[test]
+fn what_is_not_there_is_an_error() {
+    for effect in [
+        "x := head(q)",
+        "x := q[0]",
+        "q[0] := 1",
+        "q := tail(q)",
+        "q := append(append([1, 2], 0), 1)",
+        "q := [1]; x := q[1]",
+        "x := value(o)",
+    ] {
+        let text = format!(
+            "var q : seq[2] of 0..2
+            var o : option of 0..2
+            var x : 0..2 = 0
+            process P {{ a {{ {effect} }} }}
+            reachable r: x == 1 && empty(q) && o == none"
+        );
+        let model = model(&text, &[]);
+        let initial = model.initial_states().expect("initial states");
+        assert!(model.successors(&initial[0]).is_err(), "{effect}");
+    }
+}
+
+#[test]
+fn enumerations_and_families_are_indices() {
+    holds_everywhere(
+        "enum Color { red, green, blue }
+        var paint : array[Color] of 0..2 = [c in Color: if c == green then 1 else 0]
+        var best : Color = blue
+        var some_colors : set of Color = {red, blue}
+        process P(c in Color) {
+            var seen : bool = false
+            check when c == c {
+                assert paint[green] == 1 && paint[best] == 0
+                assert (sum k in Color: paint[k]) == 1
+                assert forall k in Color: (paint[k] == 1) == (k == green)
+                assert green in some_colors == false
+                assert size(some_colors) == 2 && best in some_colors
+                assert forall i in P: !P[i].seen
+                paint[c] := 2
+                assert paint[c] == 2
+                best := choose k in some_colors where k != red
+                assert best == blue
+            }
+        }
+        property p: forall k in Color: always (P[k].seen -> paint[k] >= 0)",
+    );
+}
+
+#[test]
+fn wholes_are_compared_assigned_and_sent() {
+    let text = "enum Kind { data, ack }
+        record Msg { kind: Kind, to: set of 0..2 }
+        var sent, got : Msg = Msg(ack, {})
+        var a, b : bool[2] = [true, false]
+        chan c[1] of (Msg, 0..1)
+        process S {
+            init s
+            from s { put when a == b c ! (Msg(data, {0, 2}), 1) { sent := Msg(data, {0, 2}) } -> t }
+            from t { }
+        }
+        process R {
+            init s
+            from s { get c ? (got, 1) { b := [false, true]; assert a != b } -> t }
+            from t { done when got == sent && got.to == {0, 2} { got.to := {}; assert got != sent } -> u }
+            from u { }
+        }
+        reachable all: R @ u";
+    let model = model(text, &[]);
+    assert_eq!(count(&model), (4, 4));
+}
+
+#[test]
+fn slips_with_values_are_reported() {
+    let check = |text: &str, code: &str| {
+        let shown = show(&load(text, &Options::default()));
+        assert!(shown.starts_with(code), "{text}\n{shown}");
+        assert_eq!(shown.matches(":").count() > 0, true);
+    };
+    check(
+        "var s : set of int\nproperty p: size(s) == 0",
+        "set-element",
+    );
+    check(
+        "var s : set of 0..2 = 1\nproperty p: size(s) == 0",
+        "type-mismatch",
+    );
+    check(
+        "var q : seq[0] of bool\nproperty p: empty(q)",
+        "sequence-length",
+    );
+    check(
+        "var q : seq[2] of bool = any\nproperty p: empty(q)",
+        "any-sequence",
+    );
+    check(
+        "var s : set of 0..2\nproperty p: s.members[0]",
+        "not-a-record",
+    );
+    check(
+        "var x : 0..2\nproperty p: exists y in x: y == 1",
+        "not-a-domain",
+    );
+    check("property p: {1} == {2}", "misplaced-set");
+    check(
+        "var q : seq[1] of bool = [true, false]\nproperty p: empty(q)",
+        "wrong-length",
+    );
+}
