@@ -5,8 +5,8 @@ use certify::{BadRuns, Demands, Letter, Marks, NoRun, Profile, Walk};
 use model::Model;
 use rustc_hash::FxHashMap;
 
-use super::Uncertified;
 use super::refutation::Refutation;
+use super::{MAX_STATES, Uncertified};
 
 /// The product. Nodes and sets of marks are numbered.
 pub(super) struct Product {
@@ -81,7 +81,7 @@ impl Product {
         budget: &Budget,
     ) -> Result<Self, Uncertified> {
         let marks = Marks::new(model, fairness, bad);
-        let mut walk = Walk::new(model, atoms.to_vec(), usize::MAX, budget)?;
+        let mut walk = Walk::new(model, atoms.to_vec(), MAX_STATES, budget)?;
         let mut letters = Numbering::new();
         let mut step_marks = Numbering::new();
         let system = SystemGraph::new(model, &marks, &mut walk, &mut letters, &mut step_marks)?;

@@ -6,7 +6,7 @@
 //! that must not recur is removed, and what remains is looked at again.
 
 use base::{Budget, bits};
-use certify::{MAX_DEPTH, Reason};
+use certify::{Acceptance, MAX_DEPTH, Reason};
 use rustc_hash::FxHashMap;
 
 use super::Uncertified;
@@ -23,16 +23,7 @@ pub(super) struct Refutation {
 pub(super) fn refute(product: &Product, budget: &Budget) -> Result<Refutation, Uncertified> {
     let n_nodes = product.n_nodes();
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
-    product.marks.acceptance.for_each(&mut |mark, is_wanted| {
-        let list = if is_wanted {
-            &mut wanted
-        } else {
-            &mut unwanted
-        };
-        if !list.contains(&mark) {
-            list.push(mark);
-        }
-    });
+    collect_marks(&product.marks.acceptance, &mut wanted, &mut unwanted);
     let mut refuter = Refuter {
         product,
         budget,
@@ -59,6 +50,18 @@ pub(super) fn refute(product: &Product, budget: &Budget) -> Result<Refutation, U
         reasons,
         paths: refuter.paths,
     })
+}
+
+fn collect_marks(acceptance: &Acceptance, wanted: &mut Vec<usize>, unwanted: &mut Vec<usize>) {
+    match acceptance {
+        Acceptance::Inf(mark) => wanted.push(*mark),
+        Acceptance::Fin(mark) if unwanted.contains(mark) => {}
+        Acceptance::Fin(mark) => unwanted.push(*mark),
+        Acceptance::All(parts) | Acceptance::Any(parts) => {
+            let parts = parts.iter();
+            parts.for_each(|part| collect_marks(part, wanted, unwanted));
+        }
+    }
 }
 
 /// Some nodes, and the edges between them that carry no mark of `cut`.
