@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use fairground::report::{self, PropertyResult, Report, StoredTrace};
 use fairground::{
-    Answer, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project, Question,
-    RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
+    Answer, Certificate, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project,
+    Question, RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
+    write_certificates,
 };
 
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
@@ -39,7 +41,7 @@ fn check(
     call: Option<Call>,
     sections: Sections,
 ) -> Result<Status, Failure> {
-    if let Some(path) = &options.trace {
+    for path in options.trace.iter().chain(&options.certificate) {
         trace_file::check_writable(path)?;
     }
     let mut plan = options.plan()?;
@@ -179,9 +181,11 @@ impl Checking<'_> {
             warnings: Vec::new(),
         };
         let mut answers = Vec::new();
+        let mut certificates = Vec::new();
 
         for &question in chosen {
-            let answer = self.check(question)?;
+            let mut answer = self.check(question)?;
+            certificates.extend(self.certify(question, &mut answer)?);
             report.results.push(answer.result.clone());
             answers.push((question, answer));
             self.print_last(&report)?;
@@ -192,6 +196,7 @@ impl Checking<'_> {
         report.warnings = about_model.iter().map(warning).collect();
         self.print_end(&report, &about_model)?;
         self.store_trace(&report)?;
+        self.store_certificates(&certificates)?;
         Ok(match report.exit_status() {
             0 => Status::Success,
             1 => Status::Violated,
@@ -229,6 +234,46 @@ impl Checking<'_> {
             output::note(&profile(&question.name, &answer.action_counts));
         }
         Ok(answer)
+    }
+
+    /// The certificate of an answer, if one is asked for and there is one.
+    fn certify(
+        &self,
+        question: &Question,
+        answer: &mut Answer,
+    ) -> Result<Option<Certificate>, Failure> {
+        if !self.options.certify && self.options.certificate.is_none() {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        let found = self.project.certificate(question, answer, &self.plan)?;
+        let Some(certificate) = found else {
+            return Ok(None);
+        };
+        let found_after = started.elapsed().as_secs_f64();
+        let remarks = &mut answer.result.remarks;
+        remarks.push(format!("certificate found in {found_after:.2} s"));
+        if self.options.certify {
+            let budget = &self.plan.budget;
+            let project = self.project;
+            project.certify(question, answer, &certificate, budget)?;
+            let checked = started.elapsed().as_secs_f64() - found_after;
+            let remarks = &mut answer.result.remarks;
+            remarks.push(format!("certificate checked in {checked:.2} s"));
+        }
+        Ok(Some(certificate))
+    }
+
+    fn store_certificates(&self, certificates: &[Certificate]) -> anyhow::Result<()> {
+        let Some(path) = &self.options.certificate else {
+            return Ok(());
+        };
+        if certificates.is_empty() {
+            output::note("there is no certificate to be stored");
+            return Ok(());
+        }
+        let cannot = || format!("`{}` cannot be written", path.display());
+        std::fs::write(path, write_certificates(certificates)).with_context(cannot)
     }
 
     /// Warnings about the model as a whole, unless they would not be shown.
