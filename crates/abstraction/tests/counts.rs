@@ -1,5 +1,6 @@
-//! Sizes of the abstract systems of papers/001 with the paper's own abstract variables, against
-//! counts that were worked out independently.
+//! Sizes of the abstract systems of K. Baukus, Y. Lakhnech, K. Stahl, *Verification of parameterized
+//! protocols*, Journal of Universal Computer Science 7(2), 2001, with the paper's own abstract
+//! variables, against counts that were worked out independently.
 
 use abstraction::parameterized::{Family, FamilyQuestion, Graph, Request, explore};
 use base::{Budget, Source};

@@ -120,7 +120,11 @@ impl Budget {
     /// How many threads a search may use.
     #[must_use]
     pub fn n_threads(&self) -> usize {
-        self.n_threads
+        if cfg!(feature = "threads") {
+            self.n_threads
+        } else {
+            1
+        }
     }
 
     /// The switch that ends every search spending this budget.

@@ -12,7 +12,7 @@
 //! use certify::{Failure, check_file};
 //! use source::Memory;
 //!
-//! let text = "process P { step }  property fine: always true";
+//! let text = "process P { step { skip } }  property fine: always true";
 //! let files = Memory::new([("p.fair", text)]);
 //! let forged = check_file(&files, "p.fair".as_ref(), b"believe me", &base::Budget::unlimited());
 //! assert!(matches!(forged, Err(Failure::Wrong(_))));

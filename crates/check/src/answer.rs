@@ -2,8 +2,10 @@
 
 use base::{Diagnostic, FairnessKind, Progress, Route, Span};
 use evidence::UnknownReason;
+use model::Model;
 use source::{Question, QuestionKind, System};
 
+use crate::survey::{self, Asked};
 use crate::{Bug, Outcome, Plan, effective_fairness, optimum, refinement};
 
 /// Answers a question about one of these systems. What its author says about the abstraction for it
@@ -55,6 +57,63 @@ pub fn answer(
             refinement::refines(pair, silent, *refinement, property, &plan, progress)
         }
     }
+}
+
+/// Answers those questions that one exploration answers together, if there are several such; nothing
+/// for the others, which [`answer`] answers.
+///
+/// # Errors
+/// The evidence found is wrong. This is a bug in the tool.
+pub fn answer_together(
+    systems: &[System],
+    questions: &[&Question],
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Option<Outcome>>, Bug> {
+    let mut outcomes: Vec<Option<Outcome>> = questions.iter().map(|_| None).collect();
+    for (number, system) in systems.iter().enumerate() {
+        let model = &system.model;
+        if !survey::is_possible(model, plan) {
+            continue;
+        }
+        let (places, asked): (Vec<usize>, Vec<Asked<'_>>) = questions
+            .iter()
+            .enumerate()
+            .filter(|(_, question)| question.system == number)
+            .filter_map(|(place, question)| Some((place, asked(model, question, plan)?)))
+            .unzip();
+        if asked.len() < 2 {
+            continue;
+        }
+
+        let found = survey::survey(model, &asked, plan, progress);
+        for (place, outcome) in places.into_iter().zip(found) {
+            let Some(outcome) = outcome else {
+                continue;
+            };
+            let property = &questions[place].property;
+            let mut outcome = crate::judged(model, property, plan, outcome)?;
+            let warning = compound_warning(system, &outcome);
+            outcome.warnings.extend(warning);
+            outcomes[place] = Some(outcome);
+        }
+    }
+    Ok(outcomes)
+}
+
+/// A question that can be answered together with others.
+fn asked<'q>(model: &Model, question: &'q Question, plan: &Plan) -> Option<Asked<'q>> {
+    let fairness = effective_fairness(model, &question.property, plan.fairness);
+    let is_plain = match question.kind {
+        QuestionKind::Property | QuestionKind::EndStates => true,
+        QuestionKind::Optimum { .. }
+        | QuestionKind::Deterministic { .. }
+        | QuestionKind::Refines { .. } => false,
+    };
+    if !is_plain || question.undecided(fairness).is_some() {
+        return None;
+    }
+    Asked::new(model, &question.property, plan)
 }
 
 /// Process fairness is about components; one of them may contain several processes.

@@ -348,7 +348,7 @@ impl Check<'_, '_> {
         goal: &Goal,
         kind: ViolationKind,
     ) -> Result<(Verdict, Stats), Obstacle> {
-        let Explored { found, stats } = self.explore(atoms, goal)?;
+        let Explored { found, stats, .. } = self.explore(atoms, goal)?;
         let verdict = match found {
             Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => Verdict::Holds { witness: None },
@@ -362,7 +362,7 @@ impl Check<'_, '_> {
     fn decide_reachable(&mut self, formula: &Ltl) -> Result<(Verdict, Stats), Obstacle> {
         let atoms = formula.atoms();
         let goal = Goal::Satisfies(proposition(formula)?);
-        let Explored { found, stats } = self.explore(&atoms, &goal)?;
+        let Explored { found, stats, .. } = self.explore(&atoms, &goal)?;
         let verdict = match found {
             Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => violated(ViolationKind::Unreachable, None),

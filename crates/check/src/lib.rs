@@ -19,6 +19,7 @@ pub mod predicate;
 mod reduction;
 pub mod refinement;
 mod stutter_invariance;
+mod survey;
 mod timer_quantifiers;
 mod timers;
 mod warnings;
@@ -30,7 +31,7 @@ use evidence::{Invalid, UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::Model;
 
-pub use answer::answer;
+pub use answer::{answer, answer_together};
 pub use base::Route;
 pub use certificate::{Uncertified, certificate};
 pub use fairness::effective_fairness;

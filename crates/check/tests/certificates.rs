@@ -141,13 +141,8 @@ fn change_run(random: &mut Random, run: &mut NoRun) {
     }
     let n_profiles = run.profiles.len().max(1);
     match random.below(12) {
-        0 => {
-            if let Some(count) = some(random, &mut run.n_new) {
-                *count = count.wrapping_add_signed(if random.chance(50) { 1 } else { -1 });
-            }
-        }
+        0 => run.profile_of.push(random.below(n_profiles) as u32),
         1 => {
-            run.n_new.pop();
             run.profile_of.pop();
         }
         2 | 3 => {

@@ -237,7 +237,12 @@ fn interchangeable_processes_are_told_apart_by_a_search_that_is_kept() {
     assert_eq!(decide("weak-process", None), ("holds", 4, vec![]));
     let (verdict, n_states, remarks) = decide("weak-process", memory());
     assert_eq!((verdict, n_states), ("holds", 8));
-    assert!(remarks.join("; ").contains("cannot be kept"), "{remarks:?}");
+    assert!(
+        remarks
+            .join("; ")
+            .contains("cannot be combined with `--checkpoint`"),
+        "{remarks:?}"
+    );
 }
 
 /// A model, a question, and what a search for the answer kept when it was stopped.

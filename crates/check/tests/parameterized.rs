@@ -385,13 +385,13 @@ fn what_is_outside_the_class_is_named() {
             "s[j] := s[i]",
         ),
         (
-            "process Q(i in 1..N) { b }",
+            "process Q(i in 1..N) { b { skip } }",
             "",
             "`P`, whose indices differ",
             "P",
         ),
         (
-            "process Q(i in 0..3) { b }",
+            "process Q(i in 0..3) { b { skip } }",
             "",
             "the family `Q` of fixed size",
             "Q",

@@ -56,6 +56,135 @@ fn nothing_wrong_is_proved() {
     }
 }
 
+/// A family each of whose members takes one step, with this effect.
+fn family(declarations: &str, step: &str, question: &str) -> String {
+    format!(
+        "param N
+        {declarations}
+        process P(i in 0..N-1) {{
+            init a
+            from a {{ go {step} -> b }}
+            from b {{ back -> a }}
+        }}
+        property q: {question}
+        "
+    )
+}
+
+/// Steps that fail in some instance make every proof impossible.
+#[test]
+fn every_failure_stands_in_the_way_of_a_proof() {
+    let v = "var v : 0..1 = 0";
+    let y = "var y : array[0..N-1] of 0..1 = 0";
+    let always = "forall p in 0..N-1: always (P[p] @ a || P[p] @ b)";
+    for (declarations, step) in [
+        (v, "{ assert v == 1 }"),
+        (v, "{ v := v + 1 }"),
+        (y, "{ y[i] := y[i] + 1 }"),
+        (y, "{ y[i + 1] := 1 }"),
+        (y, "{ for j in 0..N-1 { y[j] := y[j] + 1 } }"),
+        ("", "when i < 3 || 1 / (i - i) == 1"),
+    ] {
+        let text = family(declarations, step, always);
+        let proved = abstract_answer(&text, "q").outcome.verdict;
+        assert_ne!(word(&proved), "holds", "{text}");
+    }
+    // What does not fail is proved.
+    for (declarations, step) in [
+        (v, "{ assert v == 0 }"),
+        (v, "when v == 0 { v := v + 1 }"),
+        (y, "{ for j in 0..N-1 { y[j] := 1 - y[j] } }"),
+    ] {
+        let text = family(declarations, step, always);
+        let proved = abstract_answer(&text, "q").outcome.verdict;
+        assert_eq!(word(&proved), "holds", "{text}");
+    }
+}
+
+/// What a step cannot do is not taken to be done.
+#[test]
+fn conditions_inside_of_effects_count() {
+    let y = "var y : array[0..N-1] of 0..1 = 0";
+    let t = "var t : 0..N-1 = 0";
+    let zero = "forall p in 0..N-1: always y[p] == 0";
+    for (declarations, step, question) in [
+        (y, "{ if i >= 0 { y[i] := 0 } else { y[i] := 1 } }", zero),
+        (y, "{ if i < 0 { y[i] := 1 } else { y[i] := 0 } }", zero),
+        (y, "{ y[i] := choose v in 1..1 where i < 0 }", zero),
+        (
+            y,
+            "{ for j in 0..N-1 { if j >= 0 { y[j] := 0 } else { y[j] := 1 } } }",
+            zero,
+        ),
+        (y, "{ for j in 0..N-1 { if j < 0 { y[j] := 1 } } }", zero),
+        (t, "{ t := choose 0..0 }", "always t == 0"),
+        (t, "when i == 0 { t := choose 0..i }", "always t == 0"),
+    ] {
+        let text = family(declarations, step, question);
+        let proved = abstract_answer(&text, "q").outcome.verdict;
+        assert_eq!(word(&proved), "holds", "{text}");
+    }
+}
+
+/// An action with parameters is several actions, and weak fairness of each says nothing about all.
+#[test]
+fn weak_fairness_of_actions_with_parameters_is_not_weak_fairness_of_one() {
+    // Nor is that of two actions that are never both possible.
+    for pick in [
+        "pick(v in 0..1) when turn == v -> served",
+        "one when turn == 0 -> served   two when turn == 1 -> served",
+    ] {
+        for (index, some, question) in [
+            (
+                "",
+                "process P(i in 0..N-1) { init a from a { idle -> a } }",
+                "eventually S @ served",
+            ),
+            (
+                "(i in 0..N-1)",
+                "",
+                "forall p in 0..N-1: eventually S[p] @ served",
+            ),
+        ] {
+            let text = format!(
+                "param N
+                var turn : 0..1 = 0
+                {some}
+                process T {{ init x from x {{ flip {{ turn := 1 - turn }} -> x }} }}
+                process S{index} {{
+                    init waiting
+                    from waiting {{ {pick} }}
+                    from served  {{ rest -> served }}
+                }}
+                property q under weak: {question}
+                "
+            );
+            let violated = instance(&text, "q", 1).map(|verdict| word(&verdict));
+            assert_eq!(violated, Some("violated"), "{text}");
+            let proved = abstract_answer(&text, "q").outcome.verdict;
+            assert_ne!(word(&proved), "holds", "{text}");
+        }
+    }
+}
+
+/// Weak fairness of an action is strong only if nothing but the action disables it: not if its own
+/// process may go away.
+#[test]
+fn weak_fairness_of_an_action_that_its_process_disables_is_weak() {
+    let text = "param N
+        var done : bool = false
+        process P(i in 0..N-1) {
+            init a
+            from a { go { done := true } -> a   away -> c }
+            from c { back -> a }
+        }
+        property q under weak: eventually done
+        ";
+    let violated = instance(text, "q", 1).map(|verdict| word(&verdict));
+    assert_eq!(violated, Some("violated"));
+    assert_ne!(word(&abstract_answer(text, "q").outcome.verdict), "holds");
+}
+
 #[test]
 fn no_initial_state_is_said() {
     let answer = answer(&defect("crash_min2"), "q");

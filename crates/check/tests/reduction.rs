@@ -113,6 +113,40 @@ fn what_forbids_a_reduction_is_said() {
         let message = why(property, fairness);
         assert!(message.contains(part), "{property}: {message}");
     }
+
+    let models = [
+        (
+            "synchronous
+            var x, y : bool = false
+            process A { flip { x := !x } }
+            process B { flop { y := !y } }
+            invariant p: x == y",
+            "synchronous composition",
+        ),
+        (
+            "var x : bool = false
+            process A {
+                timer t
+                init a
+                from a { start { set t := 1 } -> b }
+                from b { done when expired(t) { set t := off } -> a }
+            }
+            process B { flip { x := !x } }
+            invariant p: x || !x",
+            "priorities",
+        ),
+    ];
+    let alone = Reductions {
+        partial_order: true,
+        ..Reductions::NONE
+    };
+    for (text, part) in models {
+        let outcome = decide_with(text, &[], "none", Some(alone));
+        assert_eq!(outcome.verdict.name(), "holds", "{text}");
+        let mut warnings = outcome.warnings.iter();
+        let said = warnings.any(|w| w.code == "not-reduced" && w.message.contains(part));
+        assert!(said, "{:?}", outcome.warnings);
+    }
 }
 
 const SYMMETRY: Reductions = Reductions {

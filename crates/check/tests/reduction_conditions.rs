@@ -1,7 +1,7 @@
-//! Small models, each with a verdict that would change if one condition of a reduction were
-//! dropped: what counts as read, what counts as surely written, in which order operands and
-//! statements may be put, which ranges and choices leave processes interchangeable, which code is
-//! never executed.
+//! Small models, each with a verdict that would change if one condition of a reduction were dropped:
+//! what counts as read, what counts as surely written, in which order operands and statements may be
+//! put, which ranges and choices leave processes interchangeable, which code is never executed, which
+//! steps can wait, and for how long.
 //!
 //! A wrong reduction shows if it *misses* something: what it makes up is found out when its run is
 //! made a run of the model. So every model asks for something that can be reached, or for a
@@ -22,7 +22,12 @@ const SYMMETRY: Reductions = Reductions {
     ..Reductions::NONE
 };
 
-fn verdict(text: &str, reductions: Reductions) -> &'static str {
+const PARTIAL_ORDER: Reductions = Reductions {
+    partial_order: true,
+    ..Reductions::NONE
+};
+
+fn verdict(text: &str, reductions: Reductions, fairness: &str) -> &'static str {
     let source = Source {
         name: "m.fair".into(),
         text: text.into(),
@@ -31,12 +36,17 @@ fn verdict(text: &str, reductions: Reductions) -> &'static str {
     let model = loaded
         .model
         .unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics));
-    decided(&model, &loaded.properties[0], reductions)
+    decided(&model, &loaded.properties[0], reductions, fairness)
 }
 
-fn decided(model: &Model, property: &NamedProperty, reductions: Reductions) -> &'static str {
+fn decided(
+    model: &Model,
+    property: &NamedProperty,
+    reductions: Reductions,
+    fairness: &str,
+) -> &'static str {
     let plan = Plan {
-        fairness: Fairness::parse("none"),
+        fairness: Fairness::parse(fairness),
         reduction: Reduction::Chosen(reductions),
         all_code: false,
         ..Plan::default()
@@ -48,16 +58,18 @@ fn decided(model: &Model, property: &NamedProperty, reductions: Reductions) -> &
 
 /// Both searches must come to the verdict.
 fn agree(text: &str, reductions: Reductions, expected: &str) {
-    assert_eq!(
-        verdict(text, Reductions::NONE),
-        expected,
-        "complete: {text}"
-    );
-    assert_eq!(
-        verdict(text, reductions),
-        expected,
-        "{reductions:?}: {text}"
-    );
+    agree_under("none", text, reductions, expected);
+}
+
+/// Both searches must come to the verdict under a fairness.
+fn agree_under(fairness: &str, text: &str, reductions: Reductions, expected: &str) {
+    for reductions in [Reductions::NONE, reductions] {
+        assert_eq!(
+            verdict(text, reductions, fairness),
+            expected,
+            "{reductions:?}: {text}"
+        );
+    }
 }
 
 /// A process that takes a step in which `k` decides, and then never looks at it again. A value that
@@ -159,6 +171,17 @@ fn everything_that_a_step_looks_at_is_read() {
             "{ let old = k; x := old }",
             "reachable end: x == 1",
         ),
+        // In the other branch, and in a loop of which it is not known how often it is executed.
+        (
+            format!("{k}var x : 0..1 = 0\n"),
+            "{ if x == 1 { skip } else { x := k } }",
+            "reachable end: x == 1",
+        ),
+        (
+            format!("{k}var x : 0..1 = 0\nvar m : 0..1 = any\n"),
+            "{ for j in 0..m { x := k } }",
+            "reachable end: x == 1",
+        ),
     ];
     for (declarations, step, question) in cases {
         let text = deciding(&declarations, step, question);
@@ -199,7 +222,7 @@ fn a_message_that_is_put_in_order_is_read() {
     let property = properties.find(|property| property.name == "assertions");
     let property = property.expect("there is an assertion");
     for reductions in [Reductions::NONE, DEAD_VARIABLES] {
-        assert_eq!(decided(&model, property, reductions), "violated");
+        assert_eq!(decided(&model, property, reductions, "none"), "violated");
     }
 }
 
@@ -242,8 +265,8 @@ fn in_both_orders(text: &str) -> [String; 2] {
 fn tells_orders_apart(text: &str) {
     let mut verdicts = Vec::new();
     for text in in_both_orders(text) {
-        let complete = verdict(&text, Reductions::NONE);
-        assert_eq!(verdict(&text, SYMMETRY), complete, "{text}");
+        let complete = verdict(&text, Reductions::NONE, "none");
+        assert_eq!(verdict(&text, SYMMETRY, "none"), complete, "{text}");
         verdicts.push(complete);
     }
     assert_ne!(verdicts[0], verdicts[1], "{text}");
@@ -274,8 +297,8 @@ fn operands_that_may_fail_stay_in_order() {
             process Q {{ look when x[0] + BIG + 9 + x[1] > 0 }}
             invariant fine: forall i in 0..1: x[i] == x[i]"
         );
-        let complete = verdict(&text, Reductions::NONE);
-        assert_eq!(verdict(&text, SYMMETRY), complete, "{text}");
+        let complete = verdict(&text, Reductions::NONE, "none");
+        assert_eq!(verdict(&text, SYMMETRY, "none"), complete, "{text}");
         complete
     });
     assert_eq!(verdicts, ["violated", "holds"]);
@@ -467,4 +490,146 @@ fn code_that_may_fail_or_write_is_executed() {
         process Q { look when 9 / z > 0 && OFF }
         invariant fine: z <= 1";
     agree(text, Reductions::NONE, "violated");
+}
+
+/// Goes round forever, and has nothing to do with others; it comes first, so that its step is the
+/// first to be looked at.
+const SPINNING: &str = "process A { init x from x { spin -> x } }";
+
+#[test]
+fn no_run_must_take_a_step_that_is_seen() {
+    let text = format!(
+        "var p : bool = false
+        process B {{ init a from a {{ set_it {{ p := true }} -> b }} from b {{}} }}
+        {SPINNING}
+        property q: eventually p"
+    );
+    agree(&text, PARTIAL_ORDER, "violated");
+    // Nor one that fairness is about.
+    let text = format!(
+        "var p : bool = false
+        process B {{
+            init a
+            from a {{ leave -> b   strong fair set_it {{ p := true }} -> a }}
+            from b {{ other -> b }}
+        }}
+        {SPINNING}
+        property q: always !p"
+    );
+    agree_under("annotated", &text, PARTIAL_ORDER, "violated");
+}
+
+#[test]
+fn what_matters_is_not_put_off_forever() {
+    let late = |step: &str, question: &str| {
+        format!(
+            "var p : bool = false
+            var v : 0..1 = 0
+            {SPINNING}
+            process B {{ init a from a {{ go -> b }} from b {{ act {{ {step} }} -> c }} from c {{}} }}
+            {question}"
+        )
+    };
+    for question in ["invariant q: !p", "property q: eventually always !p"] {
+        agree(&late("p := true", question), PARTIAL_ORDER, "violated");
+    }
+    // A failure matters whatever is asked.
+    for question in [
+        "invariant q: v == 0",
+        "property q: always eventually v == 0",
+    ] {
+        agree(&late("assert false", question), PARTIAL_ORDER, "violated");
+    }
+}
+
+#[test]
+fn steps_that_are_seen_keep_their_order() {
+    let text = "var p : bool = false
+        var r : bool = false
+        process A { init a from a { first { p := true } -> b } from b {} }
+        process B { init a from a { other { r := true } -> b } from b {} }
+        invariant q: r -> p";
+    agree(text, PARTIAL_ORDER, "violated");
+}
+
+#[test]
+fn steps_of_one_event_are_told_apart_by_fairness() {
+    let text = "event go
+        process P {
+            init l0
+            from l0 { strong fair choice u sync go -> l0   b -> l1 }
+            from l1 { v sync go -> l0 }
+        }
+        process Q { init m0 from m0 { r -> m1 } from m1 { g sync go -> m0 } }
+        property p: !([]<> P.v && <>[] !P.u)";
+    agree_under("annotated", text, PARTIAL_ORDER, "violated");
+}
+
+/// Two ways to the same state are one step there, and may be two after the step of another process.
+#[test]
+fn ways_that_lead_to_one_state_are_both_possible() {
+    let text = "var x, y : 0..1 = 0
+        process P { init a from a { go { x := 0 } -> b   go { x := y } -> b } from b {} }
+        process Q { init a from a { flip { y := 1 } -> b } from b {} }
+        invariant q: x == 0";
+    agree(text, PARTIAL_ORDER, "violated");
+}
+
+/// Guards are not all that decides whether a step is possible.
+#[test]
+fn choices_without_values_tell_locations_apart() {
+    let text = format!(
+        "var got : bool = false
+        var x : 0..2 = 0
+        process P {{
+            init here
+            from here  {{ move -> there   weak fair get {{ x := choose v in 1..1 where v == 2; got := true }} -> here }}
+            from there {{ weak fair get {{ x := choose v in 1..1 where v == 1; got := true }} -> there }}
+        }}
+        {SPINNING}
+        property q: eventually got"
+    );
+    agree_under("annotated", &text, PARTIAL_ORDER, "violated");
+}
+
+#[test]
+fn elements_with_several_cells_move_as_a_whole() {
+    let text = "var a : bool[3][2] = false
+        process P(i in 0..2) {
+            init first
+            from first { one { a[i][0] := true } -> next_ }
+            from next_ { two when a[i][0] { a[i][1] := true } -> third }
+            from third { three when a[i][0] && a[i][1] -> last }
+            from last  {}
+        }
+        reachable end: forall i in 0..2: P[i] @ last";
+    agree(text, SYMMETRY, "holds");
+}
+
+/// Of two that meet, either may be called the first when processes are exchanged.
+#[test]
+fn meetings_are_found_again_whoever_comes_first() {
+    for (one, other) in [("gave", "took"), ("took", "gave")] {
+        let act = |place: &str| {
+            if place == "gave" {
+                "c ! true"
+            } else {
+                "c ? (true)"
+            }
+        };
+        let text = format!(
+            "chan c[0] of bool
+            process P(i in 0..3) {{
+                init idle
+                from idle {{ give c ! true -> gave   take c ? (true) -> took }}
+                from {one} {{ again {} -> done }}
+                from {other} {{ again {} -> done }}
+                from done {{}}
+            }}
+            invariant q: !(exists i in 0..3: P[i] @ done)",
+            act(one),
+            act(other),
+        );
+        agree(&text, SYMMETRY, "violated");
+    }
 }

@@ -96,7 +96,7 @@ fn a_timer_that_is_set_again_and_again_need_not_expire() {
 /// Time stops where `P` spins, and every setting has that run.
 const SPINNER: &str = "
     timer t abstract from 2
-    process P { init a from a { spin  begin { set t := any } -> b } from b { } }
+    process P { init a from a { spin { skip }  begin { set t := any } -> b } from b { } }
     property done: eventually expired(t)
     property either: (always eventually P @ a) || (eventually always P @ b)
     property stays: always (P @ b -> always P @ b)
@@ -151,7 +151,7 @@ const FAR: &str = "
         from b { hit when expired(t) && expired(far) { set t := any } -> c
                  low when expired(t) && !expired(far) -> d
                  high when expired(far) && !expired(t) -> d }
-        from c { spin }
+        from c { spin { skip } }
         from d { }
     }
     property ends: eventually (P @ d || expired(t) && P @ c)

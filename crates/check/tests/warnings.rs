@@ -40,7 +40,7 @@ fn warnings(text: &str) -> Vec<String> {
 fn a_sound_model_has_none() {
     let text = "var x : bool = false
         process P { weak fair toggle { x := !x } }
-        process Q { idle }
+        process Q { idle { skip } }
         property p: always (x -> eventually !x)";
     assert_eq!(warnings(text), [""; 0]);
 }
@@ -60,7 +60,7 @@ fn no_fair_run() {
 /// A violated one is not a surprise: it demands a fair run, and there is none.
 #[test]
 fn no_fair_run_for_path_quantifiers() {
-    let text = "process S { init a  from a { go -> b }  from b { stay } }
+    let text = "process S { init a  from a { go -> b }  from b { stay { skip } } }
         assume []<> S @ a
         property linear: A(<> S @ b)
         property nested: AG EF S @ a
@@ -119,7 +119,7 @@ fn an_annotation_that_never_matters() {
             strong fair never when x == 2 { x := 0 }
         }
         process Q {
-            weak fair noise
+            weak fair noise { skip }
         }
         property p: always eventually x == 1";
     assert_eq!(

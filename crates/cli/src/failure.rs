@@ -22,6 +22,23 @@ pub enum Status {
 }
 
 impl Status {
+    /// The status of two calls together: that of the one that ended worse.
+    pub fn worse(self, other: Self) -> Self {
+        let order = [
+            Self::Success,
+            Self::Undecided,
+            Self::Violated,
+            Self::Wrong,
+            Self::Bug,
+        ];
+        let place = |status| order.iter().position(|s| *s == status);
+        if place(other) > place(self) {
+            other
+        } else {
+            self
+        }
+    }
+
     /// The exit status of the process.
     pub const fn code(self) -> u8 {
         match self {

@@ -8,6 +8,7 @@ mod command;
 mod diagnostics;
 mod failure;
 mod guard;
+mod inputs;
 mod limits;
 mod loading;
 mod options;

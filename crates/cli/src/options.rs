@@ -1,11 +1,12 @@
 //! What can be written on the command line.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fairground::{Fairness, Route, closest_name};
+use fairground::{Expected, Fairness, Route, closest_name};
 
 use crate::output::Color;
 use crate::progress::ProgressMode;
@@ -23,8 +24,9 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 every property holds; 1 some property is violated; \
-    2 the model, formula or call is wrong; 3 none violated but some undecided; 101 a bug in the tool.";
+const EXIT_STATUS: &str = "Exit status: 0 every property holds, or is as expected; 1 some property is \
+    violated, or not as expected; 2 the model, formula or call is wrong; 3 none of these, but some \
+    property is undecided; 101 a bug in the tool.";
 
 /// The commands.
 #[derive(Subcommand, Debug)]
@@ -49,18 +51,28 @@ pub enum Command {
     Ltl(LtlOptions),
     /// Decide formulas of WS1S or M2L-Str in MONA's language.
     Ws1s(Ws1sOptions),
+    /// Write, verify and explore models in the browser.
+    Studio(StudioOptions),
     /// Print a completion script for a shell.
     Completions(CompletionsOptions),
     /// Print the manual page.
     Man(ManOptions),
 }
 
-/// Options of all commands that read a model.
+/// Options of all commands that read one model.
 #[derive(Args, Debug)]
 pub struct ModelOptions {
     /// The model (`.fair`, `.pml`, `.csp`).
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// What is said about it besides its text.
+    #[command(flatten)]
+    pub settings: ModelSettings,
+}
+
+/// What is said about a model besides its text.
+#[derive(Args, Debug)]
+pub struct ModelSettings {
     /// Give a constant or parameter of the model another value. Repeatable.
     #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
     pub defines: Vec<(String, String)>,
@@ -72,9 +84,16 @@ pub struct ModelOptions {
 /// Options of `fair check`.
 #[derive(Args, Debug)]
 pub struct CheckOptions {
-    /// Which model.
+    /// The models (`.fair`, `.pml`, `.csp`), folders of models, or `-` for a native model on standard
+    /// input.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// What is said about them besides their texts.
     #[command(flatten)]
-    pub model: ModelOptions,
+    pub settings: ModelSettings,
+    /// The verdict that is expected of a property: holds, violated or unknown. Repeatable.
+    #[arg(long, value_name = "NAME=VERDICT", value_parser = parse_expected)]
+    pub expect: Vec<(String, Expected)>,
     /// Check this property only. Repeatable.
     #[arg(long, value_name = "NAME")]
     pub property: Vec<String>,
@@ -425,6 +444,28 @@ pub enum AutomatonFormat {
     Dot,
 }
 
+/// Options of `fair studio`.
+#[derive(Args, Debug)]
+pub struct StudioOptions {
+    /// A model, or the folder whose files can be opened. Default: the current folder. Nothing outside
+    /// the folder is read or written.
+    #[arg(value_name = "FILE|FOLDER")]
+    pub path: Option<PathBuf>,
+    /// Listen at this port. Default: one that is free.
+    #[arg(long, value_name = "P", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Listen at this address instead of 127.0.0.1. Everybody who can reach it and knows the token can
+    /// read and write the folder.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub address: IpAddr,
+    /// Show the page in the browser.
+    #[arg(long)]
+    pub open: bool,
+    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
+    pub max_memory: u64,
+}
+
 /// Options of `fair completions`.
 #[derive(Args, Debug)]
 pub struct CompletionsOptions {
@@ -462,6 +503,17 @@ fn parse_fairness(text: &str) -> Result<Fairness, String> {
         };
         format!("allowed are {allowed}, and KIND+annotated{meant}")
     })
+}
+
+fn parse_expected(text: &str) -> Result<(String, Expected), String> {
+    let verdicts = "`holds`, `violated` or `unknown`";
+    let (name, verdict) = text
+        .rsplit_once('=')
+        .ok_or_else(|| format!("write NAME=VERDICT, where the verdict is {verdicts}"))?;
+    match Expected::parse(verdict.trim()) {
+        Some(expected) => Ok((name.trim().to_owned(), expected)),
+        None => Err(format!("`{verdict}` is not a verdict; write {verdicts}")),
+    }
 }
 
 fn parse_define(text: &str) -> Result<(String, String), String> {

@@ -50,6 +50,12 @@ fn style(choice: anstream::ColorChoice) -> Style {
     }
 }
 
+/// How many columns the terminal has that standard error is shown on.
+pub fn stderr_width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(io::stderr())?;
+    Some(width.0.into())
+}
+
 /// Writes to standard output.
 ///
 /// # Errors

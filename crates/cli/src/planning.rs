@@ -9,11 +9,18 @@ use fairground::{
 
 use crate::failure::Failure;
 use crate::options::{
-    AbstractFormat, AutomatonFormat, CheckOptions, DataOptions, ModelOptions, ReductionName,
-    Semantics, SolverName, TFairness,
+    AbstractFormat, AutomatonFormat, CheckOptions, DataOptions, ModelOptions, ModelSettings,
+    ReductionName, Semantics, SolverName, TFairness,
 };
 
 impl ModelOptions {
+    /// What the front end has to know.
+    pub fn for_front_end(&self) -> Options {
+        self.settings.for_front_end()
+    }
+}
+
+impl ModelSettings {
     /// What the front end has to know.
     pub fn for_front_end(&self) -> Options {
         Options {
@@ -29,7 +36,8 @@ impl CheckOptions {
     pub fn for_front_end(&self) -> Options {
         let mut options = Options {
             assume: self.assume.clone(),
-            ..self.model.for_front_end()
+            expected: self.expect.clone(),
+            ..self.settings.for_front_end()
         };
         name_formulas(&mut options, &self.ltl, &self.ctl);
         options

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use fairground::{Progress, Snapshot};
 use serde_json::json;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::output;
 use crate::quantity::show_size;
@@ -86,11 +87,30 @@ impl Progress for Meter<'_> {
         self.phase = snapshot.phase;
         let seconds = self.seconds();
         output::print_error(&match self.form {
-            Form::Line => format!("\r{}\u{1b}[K", line(self.property, snapshot, seconds)),
+            Form::Line => {
+                let line = line(self.property, snapshot, seconds);
+                format!("\r{}\u{1b}[K", fitting(&line, output::stderr_width()))
+            }
             Form::Json => format!("{}\n", object(self.property, snapshot, seconds)),
             Form::Nothing => return,
         });
     }
+}
+
+/// The line, or as much of it as one line of the terminal can hold: a line that wraps could not be
+/// replaced by the next.
+fn fitting(line: &str, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(1));
+    if line.width() <= room {
+        return line.to_owned();
+    }
+    let mut used = 1;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= room
+    };
+    let start: String = line.chars().take_while(fits).collect();
+    start + "…"
 }
 
 /// States per second, rounded.
@@ -144,6 +164,17 @@ fn object(property: &str, snapshot: &Snapshot, seconds: f64) -> serde_json::Valu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_fits_the_terminal() {
+        assert_eq!(fitting("exploring", None), "exploring");
+        assert_eq!(fitting("exploring", Some(10)), "exploring");
+        assert_eq!(fitting("exploring", Some(9)), "explori…");
+        assert_eq!(fitting("検査中: 12", Some(6)), "検査…");
+        for columns in 2..12 {
+            assert!(fitting("検査中: 12", Some(columns)).width() < columns);
+        }
+    }
 
     #[test]
     fn both_forms_say_the_same() {

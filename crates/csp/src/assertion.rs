@@ -108,6 +108,7 @@ impl Atoms<'_, '_> {
             },
             scope: Scope::default(),
             doubts: self.doubts(),
+            expected: None,
         })
     }
 
@@ -142,6 +143,7 @@ impl Atoms<'_, '_> {
             },
             scope: Scope::default(),
             doubts: self.doubts(),
+            expected: None,
         })
     }
 

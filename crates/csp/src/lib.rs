@@ -90,7 +90,7 @@ impl FrontEnd for Csp {
     }
 
     fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded {
-        load(source, files, options)
+        load(source, files, options).expecting_by_comments()
     }
 }
 
@@ -386,6 +386,7 @@ impl Reader<'_> {
                 model,
                 compound,
                 doubts,
+                picture: None,
             },
             extra,
         ))

@@ -13,7 +13,7 @@ use model::{ConditionKind, Expr, Stmt, StmtKind};
 
 use super::ast::{BinaryOp, IfKind, Prefix, ProcKind, ProcRef};
 use super::lexer::Name;
-use super::term::{Arg, Env, Kind, Machine, SetId, Term, TermId};
+use super::term::{Arg, ChoiceOp, Env, Machine, SetId, Term, TermId};
 use super::value::{comparison, logical};
 
 /// Unfoldings and operators nested deeper than this within one step are taken to be a recursion
@@ -467,16 +467,16 @@ impl Machine<'_> {
         Some(moves)
     }
 
-    fn choice(&mut self, kind: Kind, parts: &[TermId]) -> Option<Vec<Move>> {
+    fn choice(&mut self, kind: ChoiceOp, parts: &[TermId]) -> Option<Vec<Move>> {
         let mut moves = Vec::new();
         for (position, &part) in parts.iter().enumerate() {
-            if kind == Kind::Internal {
+            if kind == ChoiceOp::Internal {
                 moves.push(Move::silent(part, Span::nowhere()));
                 continue;
             }
             for step in self.moves(part)?.iter() {
                 let mut step = step.clone();
-                if kind == Kind::External && matches!(step.label, Label::Tau) {
+                if kind == ChoiceOp::External && matches!(step.label, Label::Tau) {
                     let mut parts = parts.to_vec();
                     parts[position] = step.target;
                     step.target = self.term(Term::Choice(kind, parts));

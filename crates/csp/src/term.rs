@@ -119,7 +119,7 @@ pub(crate) enum Term {
     Interrupt(TermId, TermId),
     Hide(TermId, SetId),
     Atomic(TermId),
-    Choice(Kind, Vec<TermId>),
+    Choice(ChoiceOp, Vec<TermId>),
     Interleave(Vec<TermId>),
     /// Each process with its alphabet.
     Parallel(Vec<(TermId, SetId)>),
@@ -127,7 +127,7 @@ pub(crate) enum Term {
 
 /// Which choice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ChoiceOp {
     General,
     Internal,
     External,
@@ -537,10 +537,10 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn choice(kind: ChoiceKind) -> Kind {
+fn choice(kind: ChoiceKind) -> ChoiceOp {
     match kind {
-        ChoiceKind::General => Kind::General,
-        ChoiceKind::Internal => Kind::Internal,
-        ChoiceKind::External => Kind::External,
+        ChoiceKind::General => ChoiceOp::General,
+        ChoiceKind::Internal => ChoiceOp::Internal,
+        ChoiceKind::External => ChoiceOp::External,
     }
 }

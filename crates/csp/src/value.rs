@@ -14,6 +14,9 @@ use super::term::{Arg, Env, Machine};
 /// Macros nested deeper than this are taken to be recursive.
 const MAX_EXPANSION: usize = 50;
 
+/// The most values that an `xor` over a range is written out for.
+const MAX_XOR: i64 = 10_000;
+
 /// A value and its type.
 pub(crate) type Typed = (Value, Ty);
 
@@ -349,7 +352,12 @@ impl Machine<'_> {
                     IndexValues::Range(lo, hi) => {
                         let first = self.constant(lo, context.env, "the end of a range")?;
                         let last = self.constant(hi, context.env, "the end of a range")?;
-                        (first..=last.min(first + 10_000)).map(Value::Int).collect()
+                        // A shorter list would be another formula.
+                        if last.saturating_sub(first) >= MAX_XOR {
+                            let message = format!("an `xor` over more than {MAX_XOR} values");
+                            return self.error("bad-size", hi.span, message);
+                        }
+                        (first..=last).map(Value::Int).collect()
                     }
                 };
                 let mut result = Value::Bool(op == BinaryOp::And);

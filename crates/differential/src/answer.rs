@@ -8,7 +8,7 @@ use evidence::{Verdict, ViolationKind};
 use logic::{NamedProperty, Property};
 use model::Model;
 
-use crate::{Kind, Tally};
+use crate::{RouteKind, Tally};
 
 /// What a route says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -75,7 +75,7 @@ impl Answer {
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// What differs.
-    pub kind: Kind,
+    pub kind: RouteKind,
     /// How each answer was found.
     pub how: [String; 2],
     /// The answers.
@@ -121,7 +121,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub(crate) fn compare(
         &mut self,
-        kind: Kind,
+        kind: RouteKind,
         relation: Relation,
         left: (&str, &Answer),
         right: (&str, &Answer),

@@ -7,7 +7,7 @@ use model::Model;
 use testkit::Random;
 
 use crate::answer::{Ledger, Relation, ask, named};
-use crate::{Answer, Finding, Kind, Tally};
+use crate::{Answer, Finding, RouteKind, Tally};
 use crate::{files, formulations, generate, native_text, notions, oracle, routes, stored};
 
 /// A model with a question.
@@ -94,7 +94,7 @@ pub fn compare(case: &Case, seed: u64, tally: &mut Tally) -> Vec<Finding> {
     let mut how = "nothing left out".to_owned();
     if let Some(expected) = &case.expected {
         let right = ("worked out independently", expected);
-        ledger.compare(Kind::Expected, Relation::Same, (&how, &answer), right);
+        ledger.compare(RouteKind::Expected, Relation::Same, (&how, &answer), right);
     }
     if let Some(outcome) = &outcome {
         stored::compare(case, outcome, &mut ledger);
@@ -114,7 +114,7 @@ pub fn compare(case: &Case, seed: u64, tally: &mut Tally) -> Vec<Finding> {
         let (left, right) = (seen(&answer), seen(&found.0));
         let how_right = plan.describe();
         ledger.compare(kind, Relation::Same, (&how, &left), (&how_right, &right));
-        if let Some(outcome) = found.1.filter(|_| kind == Kind::AllReductions) {
+        if let Some(outcome) = found.1.filter(|_| kind == RouteKind::AllReductions) {
             stored::compare(case, &outcome, &mut ledger);
         }
     }
@@ -161,7 +161,7 @@ fn compare_text(case: &Case, answer: &Answer, ledger: &mut Ledger) {
 
     let left = ("as it is", answer);
     ledger.compare(
-        Kind::Twin,
+        RouteKind::Twin,
         Relation::Equivalent,
         left,
         ("printed and read", &found),

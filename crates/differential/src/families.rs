@@ -10,7 +10,7 @@ use source::Options;
 use testkit::Random;
 
 use crate::answer::{Ledger, Relation, ask, guarded};
-use crate::{Answer, Finding, Kind, Tally};
+use crate::{Answer, Finding, RouteKind, Tally};
 
 /// Instances up to this number of processes are compared.
 pub const MAX_INSTANCE: i64 = 7;
@@ -129,7 +129,7 @@ pub fn compare(text: &str, tally: &mut Tally) -> Vec<Finding> {
             let found = ask(&model, &asked, &plan).0;
             let how = format!("{} for N = {n}", property.name);
             ledger.compare(
-                Kind::AllInstances,
+                RouteKind::AllInstances,
                 relation,
                 ("for all N", &all),
                 (&how, &found),

@@ -8,7 +8,7 @@ use omega::{Acceptance, MarkId};
 use testkit::Random;
 
 use crate::answer::{Ledger, Relation};
-use crate::{Answer, Case, Kind};
+use crate::{Answer, Case, RouteKind};
 
 /// Asks equivalent questions. `answer` is the answer to the one of the case.
 pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger: &mut Ledger) {
@@ -21,11 +21,11 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
     match &case.property.property {
         Property::Invariant(good) => {
             let always = Property::Ltl(Ltl::always(good.clone()));
-            equivalent(Kind::LinearTime, "as LTL", again(case, always));
+            equivalent(RouteKind::LinearTime, "as LTL", again(case, always));
             if is_closed(case) {
                 let bad = Property::Reachable(good.negate());
                 let found = again(case, bad).opposite();
-                equivalent(Kind::LinearTime, "as reachability", found);
+                equivalent(RouteKind::LinearTime, "as reachability", found);
             }
         }
         Property::Reachable(goal) => {
@@ -33,10 +33,10 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
             if case.model.parts().assumptions.is_empty() {
                 let never = Property::Invariant(goal.negate());
                 let found = case.ask(&case.model, never, free).opposite();
-                equivalent(Kind::LinearTime, "as an invariant", found);
+                equivalent(RouteKind::LinearTime, "as an invariant", found);
                 let never = Property::Ltl(Ltl::not(Ltl::eventually(goal.clone())));
                 let found = case.ask(&case.model, never, free).opposite();
-                equivalent(Kind::LinearTime, "as LTL", found);
+                equivalent(RouteKind::LinearTime, "as LTL", found);
             }
         }
         Property::DeadlockFree => {
@@ -52,7 +52,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
             if let Some(atom) = atoms.iter().position(is_deadlock) {
                 let stuck = Ltl::atom(base::AtomId::new(atom));
                 let found = again(case, Property::Reachable(stuck)).opposite();
-                equivalent(Kind::LinearTime, "as reachability", found);
+                equivalent(RouteKind::LinearTime, "as reachability", found);
             }
         }
         Property::Ltl(_) | Property::CtlStar(_) | Property::Never(_) | Property::MayMust(_) => {}
@@ -63,10 +63,14 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
         return;
     };
     let branching = again(case, Property::CtlStar(quantified(random, &formula)));
-    equivalent(Kind::BranchingTime, "with a path quantifier", branching);
+    equivalent(
+        RouteKind::BranchingTime,
+        "with a path quantifier",
+        branching,
+    );
     if let Some(claim) = claim(&formula) {
         let found = again(case, Property::Never(claim));
-        equivalent(Kind::Claim, "as an automaton of bad runs", found);
+        equivalent(RouteKind::Claim, "as an automaton of bad runs", found);
     }
 
     let negation = again(case, Property::Ltl(Ltl::not(formula)));
@@ -74,7 +78,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
     let no_run = again(case, Property::Ltl(Ltl::ff()));
     let left = ("there is no fair run", &no_run);
     let right = ("a formula and its negation hold", &both);
-    ledger.compare(Kind::Negation, Relation::Equivalent, left, right);
+    ledger.compare(RouteKind::Negation, Relation::Equivalent, left, right);
 }
 
 fn again(case: &Case, property: Property) -> Answer {

@@ -4,7 +4,7 @@
 //! answer: with and without each reduction, by one and two threads, with machine code and
 //! interpreted, stopped and resumed, with fairness as an option, as annotations, as assumptions and
 //! as a premise of the formula, in linear and branching time, and by the naive oracles of `testkit`
-//! where the system is small. Every comparison is counted by its [`Kind`] in a [`Tally`]; a
+//! where the system is small. Every comparison is counted by its [`RouteKind`] in a [`Tally`]; a
 //! disagreement is a [`Finding`], which [`minimise`] makes small.
 //!
 //! Cases come from [`random_case`], from the files of the repository ([`files`]), and from texts
@@ -34,4 +34,4 @@ pub use answer::{Answer, Finding};
 pub use case::{Case, compare, random_case};
 pub use minimise::{minimise, size};
 pub use native::native_text;
-pub use tally::{Counts, Kind, Tally};
+pub use tally::{Counts, RouteKind, Tally};

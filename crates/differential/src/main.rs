@@ -9,7 +9,7 @@ use std::{fs, process::ExitCode};
 
 use anyhow::{Context as _, Result, bail};
 use differential::{Case, Finding, Tally, compare, families, files, minimise, predicates};
-use differential::{Kind, native_text, random_case, twins};
+use differential::{RouteKind, native_text, random_case, twins};
 
 const USAGE: &str = "usage: differential [--minutes M] [--seed S] [--cases N] [--findings FOLDER]";
 
@@ -132,7 +132,7 @@ impl Fuzzing {
             findings.iter().any(|finding| finding.kind == first.kind)
         };
         // What is expected is expected of this case only.
-        let small = if first.kind == Kind::Expected {
+        let small = if first.kind == RouteKind::Expected {
             case.clone()
         } else {
             minimise(case, &is_found)

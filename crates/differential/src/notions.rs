@@ -11,7 +11,7 @@ use testkit::Random;
 
 use crate::answer::{Ledger, Relation, ask, named};
 use crate::formulations::linear;
-use crate::{Answer, Case, Kind};
+use crate::{Answer, Case, RouteKind};
 
 /// More conditions than this are not written out.
 const MAX_CONDITIONS: usize = 12;
@@ -80,7 +80,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
         },
     };
 
-    equivalent(Kind::Annotation, &annotated);
+    equivalent(RouteKind::Annotation, &annotated);
     let Some(patterns) = subjects(&case.model, kind) else {
         return;
     };
@@ -92,7 +92,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
         property: classify(premise),
         fairness: without,
     };
-    equivalent(Kind::Premise, &premised);
+    equivalent(RouteKind::Premise, &premised);
     parts.assumptions.extend(assumptions(&atoms, is_strong));
 
     let assumed = Asked {
@@ -100,7 +100,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, random: &mut Random, ledger:
         property: property.clone(),
         fairness: without,
     };
-    equivalent(Kind::Assumption, &assumed);
+    equivalent(RouteKind::Assumption, &assumed);
 }
 
 /// An equivalent question.
@@ -146,14 +146,24 @@ fn compare_stronger(case: &Case, answer: &Answer, ledger: &mut Ledger) {
         };
         let names = [under(weaker).name(), under(stronger).name()];
         let left = (&*names[0], &left);
-        ledger.compare(Kind::Stronger, Relation::Implied, left, (&names[1], &right));
+        ledger.compare(
+            RouteKind::Stronger,
+            Relation::Implied,
+            left,
+            (&names[1], &right),
+        );
     }
 
     if here != FairnessKind::None {
         let free = asked(FairnessKind::None);
         let names = [under(FairnessKind::None).name(), under(here).name()];
         let left = (&*names[0], &free);
-        ledger.compare(Kind::Stronger, Relation::Implied, left, (&names[1], answer));
+        ledger.compare(
+            RouteKind::Stronger,
+            Relation::Implied,
+            left,
+            (&names[1], answer),
+        );
     }
 }
 

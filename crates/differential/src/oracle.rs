@@ -6,7 +6,7 @@ use testkit::{BranchingOracle, Judgement, ReferenceGraph, fair_run_exists};
 
 use crate::answer::{Ledger, Relation};
 use crate::formulations::linear;
-use crate::{Answer, Case, Kind};
+use crate::{Answer, Case, RouteKind};
 
 /// Systems with more states are not judged by definition.
 const MAX_STATES: usize = 24;
@@ -35,7 +35,7 @@ pub(crate) fn compare(case: &Case, answer: &Answer, ledger: &mut Ledger) {
             Answer::Violated
         };
         ledger.compare(
-            Kind::Oracle,
+            RouteKind::Oracle,
             Relation::Equivalent,
             ("found", answer),
             (how, &truth),

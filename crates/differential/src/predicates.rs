@@ -10,7 +10,7 @@ use testkit::programs::{ARRAYS, CHANNELS, EVENTS, NUMBERS, SYNCHRONOUS};
 
 use crate::answer::{Ledger, Relation, ask};
 use crate::files::load;
-use crate::{Finding, Kind, Tally};
+use crate::{Finding, RouteKind, Tally};
 
 /// How long the solver may think about one question.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -55,7 +55,7 @@ pub fn compare(text: &str, seed: u64, tally: &mut Tally) -> Vec<Finding> {
             let found = ask(&system.model, property, &plan).0;
             let how = format!("with predicates, {} under {kind}", property.name);
             let left = ("by a search", &truth);
-            ledger.compare(Kind::Predicate, Relation::Same, left, (&how, &found));
+            ledger.compare(RouteKind::Predicate, Relation::Same, left, (&how, &found));
         }
     }
 

@@ -9,7 +9,7 @@ use logic::Property;
 use testkit::Random;
 
 use crate::answer::ask;
-use crate::{Answer, Case, Kind};
+use crate::{Answer, Case, RouteKind};
 
 /// A way of searching.
 pub(crate) struct Route {
@@ -51,7 +51,11 @@ impl Route {
 
 /// All ways of searching that must agree with the complete search by one thread, which has stored
 /// so many states.
-pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> Vec<(Kind, Route)> {
+pub(crate) fn alternatives(
+    random: &mut Random,
+    case: &Case,
+    n_states: u64,
+) -> Vec<(RouteKind, Route)> {
     let none = Reductions::NONE;
     let reducing = |reductions: Reductions| Plan {
         reduction: Reduction::Chosen(reductions),
@@ -61,63 +65,63 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
     let together = case.plan().budget.with_threads(2);
     let mut plans = vec![
         (
-            Kind::PartialOrder,
+            RouteKind::PartialOrder,
             reducing(Reductions {
                 partial_order: true,
                 ..none
             }),
         ),
         (
-            Kind::Symmetry,
+            RouteKind::Symmetry,
             reducing(Reductions {
                 symmetry: true,
                 ..none
             }),
         ),
         (
-            Kind::DeadVariables,
+            RouteKind::DeadVariables,
             reducing(Reductions {
                 dead_variables: true,
                 ..none
             }),
         ),
-        (Kind::AllReductions, reducing(Reductions::ALL)),
+        (RouteKind::AllReductions, reducing(Reductions::ALL)),
         (
-            Kind::StartedAgain,
+            RouteKind::StartedAgain,
             Plan {
                 reduction: Reduction::Auto { after },
                 ..case.plan()
             },
         ),
         (
-            Kind::TwoThreads,
+            RouteKind::TwoThreads,
             Plan {
                 budget: together,
                 ..case.plan()
             },
         ),
         (
-            Kind::Interpreter,
+            RouteKind::Interpreter,
             Plan {
                 interpreted: true,
                 ..case.plan()
             },
         ),
         (
-            Kind::AllCode,
+            RouteKind::AllCode,
             Plan {
                 all_code: true,
                 ..case.plan()
             },
         ),
-        (Kind::Mixed, mixed(random, case)),
+        (RouteKind::Mixed, mixed(random, case)),
     ];
 
     // A bitstate search has no answer for other properties, so there would be nothing to compare.
     if is_explored(&case.property.property) {
         let bitstate = Some(*random.pick(&[8, 1 << 16]));
         plans.push((
-            Kind::Bitstate,
+            RouteKind::Bitstate,
             Plan {
                 bitstate,
                 ..case.plan()
@@ -135,14 +139,14 @@ pub(crate) fn alternatives(random: &mut Random, case: &Case, n_states: u64) -> V
         )
     };
 
-    let mut routes: Vec<(Kind, Route)> = plans.into_iter().map(route).collect();
+    let mut routes: Vec<(RouteKind, Route)> = plans.into_iter().map(route).collect();
 
     // Searches that are stopped somewhere and resumed must end as if they had not been stopped.
     for plan in [case.plan(), mixed(random, case)] {
         let limit = random.below(n_states as usize + 2) as u64;
         let every = 1 + random.below(4) as u32;
         let stopped = Some((limit, every));
-        routes.push((Kind::Resumed, Route { plan, stopped }));
+        routes.push((RouteKind::Resumed, Route { plan, stopped }));
     }
 
     routes

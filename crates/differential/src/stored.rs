@@ -6,7 +6,7 @@ use evidence::{Trace, Verdict, Violation};
 use report::{Cost, ReportedQuestion};
 
 use crate::answer::{Ledger, Relation};
-use crate::{Answer, Case, Kind};
+use crate::{Answer, Case, RouteKind};
 
 /// Stores the run of an outcome, reads it, and has it judged again.
 pub(crate) fn compare(case: &Case, outcome: &Outcome, ledger: &mut Ledger) {
@@ -42,7 +42,7 @@ pub(crate) fn compare(case: &Case, outcome: &Outcome, ledger: &mut Ledger) {
     };
     let found = Answer::of(&outcome.verdict);
     let right = ("stored and replayed", &again);
-    ledger.compare(Kind::Replay, Relation::Same, ("found", &found), right);
+    ledger.compare(RouteKind::Replay, Relation::Same, ("found", &found), right);
 }
 
 /// Does the run show what the verdict says?

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// What two answers to one question differ in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind {
+pub enum RouteKind {
     /// Partial-order reduction alone.
     PartialOrder,
     /// Symmetry reduction alone.
@@ -79,12 +79,12 @@ impl Counts {
 
 /// Counts by kind.
 #[derive(Clone, Debug, Default)]
-pub struct Tally(BTreeMap<Kind, Counts>);
+pub struct Tally(BTreeMap<RouteKind, Counts>);
 
 impl Tally {
     /// The counts of one kind.
     #[must_use]
-    pub fn of(&self, kind: Kind) -> Counts {
+    pub fn of(&self, kind: RouteKind) -> Counts {
         self.0.get(&kind).copied().unwrap_or_default()
     }
 
@@ -110,7 +110,7 @@ impl Tally {
         }
     }
 
-    pub(crate) fn count(&mut self, kind: Kind) -> &mut Counts {
+    pub(crate) fn count(&mut self, kind: RouteKind) -> &mut Counts {
         self.0.entry(kind).or_default()
     }
 }

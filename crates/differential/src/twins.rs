@@ -5,7 +5,7 @@ use base::{Fairness, Source};
 
 use crate::answer::{Ledger, Relation, ask};
 use crate::files::{System, load, root};
-use crate::{Case, Finding, Kind, Tally};
+use crate::{Case, Finding, RouteKind, Tally};
 
 /// A question about two texts that describe the same system.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +134,12 @@ pub fn compare(twins: &Twins, max_states: u64, tally: &mut Tally) -> Result<Vec<
         });
         let how = [0, 1].map(|which| format!("{} under {kind}", twins.asked[which].0));
         let left = (&*how[0], &answers[0]);
-        ledger.compare(Kind::Twin, Relation::Same, left, (&how[1], &answers[1]));
+        ledger.compare(
+            RouteKind::Twin,
+            Relation::Same,
+            left,
+            (&how[1], &answers[1]),
+        );
     }
 
     tally.add(&ledger.tally);

@@ -4,7 +4,7 @@
 //! How much is compared is a matter of `FAIR_CASES` (see `testkit::cases`).
 
 use differential::{
-    Answer, Case, Kind, Tally, compare, families, files, predicates, random_case, twins,
+    Answer, Case, RouteKind, Tally, compare, families, files, predicates, random_case, twins,
 };
 use testkit::cases;
 
@@ -52,11 +52,11 @@ fn a_wrong_answer_is_found() {
     for expected in [Answer::Holds, Answer::Violated] {
         case.expected = Some(expected);
         let findings = compare(&case, 1, &mut tally);
-        assert!(findings.iter().all(|f| f.kind == Kind::Expected));
+        assert!(findings.iter().all(|f| f.kind == RouteKind::Expected));
         n_found += findings.len();
     }
     assert_eq!(n_found, 1);
-    assert_eq!(tally.of(Kind::Expected).disagreements, 1);
+    assert_eq!(tally.of(RouteKind::Expected).disagreements, 1);
 }
 
 #[test]
@@ -70,27 +70,27 @@ fn random_models() {
 
     // Every kind is compared, and most answers are known.
     let kinds = [
-        Kind::PartialOrder,
-        Kind::Symmetry,
-        Kind::DeadVariables,
-        Kind::AllReductions,
-        Kind::StartedAgain,
-        Kind::TwoThreads,
-        Kind::Interpreter,
-        Kind::AllCode,
-        Kind::Mixed,
-        Kind::Bitstate,
-        Kind::Resumed,
-        Kind::Oracle,
-        Kind::Replay,
-        Kind::LinearTime,
-        Kind::BranchingTime,
-        Kind::Claim,
-        Kind::Negation,
-        Kind::Annotation,
-        Kind::Assumption,
-        Kind::Premise,
-        Kind::Stronger,
+        RouteKind::PartialOrder,
+        RouteKind::Symmetry,
+        RouteKind::DeadVariables,
+        RouteKind::AllReductions,
+        RouteKind::StartedAgain,
+        RouteKind::TwoThreads,
+        RouteKind::Interpreter,
+        RouteKind::AllCode,
+        RouteKind::Mixed,
+        RouteKind::Bitstate,
+        RouteKind::Resumed,
+        RouteKind::Oracle,
+        RouteKind::Replay,
+        RouteKind::LinearTime,
+        RouteKind::BranchingTime,
+        RouteKind::Claim,
+        RouteKind::Negation,
+        RouteKind::Annotation,
+        RouteKind::Assumption,
+        RouteKind::Premise,
+        RouteKind::Stronger,
     ];
 
     for kind in kinds {
@@ -130,7 +130,7 @@ fn programs_with_and_without_predicates() {
         assert!(findings.is_empty(), "seed {seed}: {findings:?}\n{program}");
     }
     println!("{tally}");
-    assert!(tally.of(Kind::Predicate).agreements > 0, "{tally}");
+    assert!(tally.of(RouteKind::Predicate).agreements > 0, "{tally}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn families_and_their_instances() {
         assert!(findings.is_empty(), "{findings:?}\n{family}");
     }
     println!("{tally}");
-    assert!(tally.of(Kind::AllInstances).agreements > 0, "{tally}");
+    assert!(tally.of(RouteKind::AllInstances).agreements > 0, "{tally}");
 }
 
 #[test]
@@ -161,5 +161,5 @@ fn twins_in_other_languages() {
         assert!(findings.is_empty(), "{findings:?}");
     }
     println!("{tally}");
-    assert!(tally.of(Kind::Twin).agreements > 40, "{tally}");
+    assert!(tally.of(RouteKind::Twin).agreements > 40, "{tally}");
 }

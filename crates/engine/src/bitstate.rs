@@ -18,8 +18,8 @@ use crate::explore::{Exploration, Explored, Found, Goal, Stats, trace_step};
 use crate::initial::{Interrupted, initial_states};
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::StateStore;
 use crate::system::{Failed, Steps, System};
+use store::StateStore;
 
 /// How many bits stand for a state.
 const N_BITS: u64 = 3;
@@ -40,7 +40,7 @@ pub fn explore_bitstate(
 ) -> Result<Explored, CompileError> {
     let letters = Letters::new(system, exploration.atoms)?;
     let n_words = usize::try_from(n_bytes / 8).unwrap_or(usize::MAX / 16);
-    let mut search = Search {
+    let mut search = BitstateSearch {
         stats: Stats {
             commands_taken: vec![false; system.model().commands().len()],
             ..Stats::default()
@@ -65,7 +65,8 @@ pub fn explore_bitstate(
     for atom in exploration.atoms {
         stats.atoms_seen[atom.index()] = bits::get(&search.seen, search.letters.bit(*atom));
     }
-    Ok(Explored { found, stats })
+    let met = Vec::new();
+    Ok(Explored { found, met, stats })
 }
 
 /// Why the search ends before everything within reach is met.
@@ -93,7 +94,7 @@ struct Waiting {
     words: Vec<u64>,
 }
 
-struct Search<'a, 'm> {
+struct BitstateSearch<'a, 'm> {
     system: &'a mut System<'m>,
     letters: Letters,
     goal: &'a Goal,
@@ -106,7 +107,7 @@ struct Search<'a, 'm> {
     stats: Stats,
 }
 
-impl Search<'_, '_> {
+impl BitstateSearch<'_, '_> {
     fn run(&mut self, progress: &mut dyn Progress) -> Result<(), End> {
         let n_words = self.system.n_words();
         let initial = initial_states(self.system, self.budget);

@@ -6,6 +6,7 @@
 //! deterministic.
 
 mod checkpoint;
+mod meetings;
 mod outcome;
 mod selection;
 mod thread_pool;
@@ -19,15 +20,16 @@ use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
 use evidence::{Trace, TraceStep};
 use omega::Prop;
 
+use self::meetings::Meetings;
 use self::thread_pool::{Members, ThreadPool};
 use crate::compile::CompileError;
-use crate::gate::Reading;
 use crate::label::{Label, LabelId};
 use crate::letters::Letters;
 use crate::parents::Parents;
-use crate::store::{Index, Names, OwnLine, StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Steps, System};
+use store::Reading;
+use store::{Index, Names, OwnLine, StateIndex, StateStore};
 
 /// What an exploration looks for.
 #[derive(Clone, Debug)]
@@ -38,6 +40,20 @@ pub enum Goal {
     Satisfies(Prop),
     /// A state without steps.
     Deadlock,
+    /// Each of these, whichever comes first: the exploration goes on until all are met. What is met
+    /// is in [`Explored::met`]. Not for searches that keep their state.
+    Several(Vec<Goal>),
+}
+
+/// Where one of several goals was met first.
+#[derive(Clone, Debug)]
+pub struct Met {
+    /// A run to it.
+    pub trace: Trace,
+    /// How many states had been seen by then.
+    pub n_states: u64,
+    /// How many steps had been seen by then.
+    pub n_transitions: u64,
 }
 
 /// What is explored, and how.
@@ -113,6 +129,8 @@ pub struct Stats {
 pub struct Explored {
     /// The end.
     pub found: Found,
+    /// For [`Goal::Several`], what was met, by goal; else empty.
+    pub met: Vec<Option<Met>>,
     /// What was seen.
     pub stats: Stats,
 }
@@ -152,7 +170,7 @@ pub fn explore(
 
     // Everything that threads share is here; each worker has its own copy of the rest.
     let shared = Shared {
-        store: StateStore::new(system.n_words()),
+        store: system.new_store(),
         parents: Parents::new(budget.n_threads() > 1 || checkpoints.is_some()),
         n_states: OwnLine::default(),
         cursor: OwnLine::default(),
@@ -163,6 +181,7 @@ pub fn explore(
         is_over: AtomicBool::new(false),
         end: Mutex::new(None),
         goal,
+        met: Meetings::new(goal),
         budget,
         search_id: exploration.fingerprint(system),
         initial: RwLock::default(),
@@ -178,7 +197,7 @@ pub fn explore(
 
     // The run to a state is reconstructed only now, by following parents backwards.
     let found = match end {
-        None => Found::Nothing,
+        None | Some(End::AllMet) => Found::Nothing,
         Some(End::Stopped(reason)) => Found::Stopped(reason),
         Some(End::Goal(state, last)) => shared
             .trace(system, state, last)
@@ -189,11 +208,12 @@ pub fn explore(
             .map_or(DAMAGED, |trace| Found::Failure(Some(trace))),
     };
 
+    let met = shared.met.traces(&shared, system);
     let stats = Stats {
         refusal,
         ..shared.stats(&workers, atoms)
     };
-    Ok(Explored { found, stats })
+    Ok(Explored { found, met, stats })
 }
 
 const NO_PANIC: &str = "no thread panics while it holds the result";
@@ -208,6 +228,8 @@ enum End {
     Stopped(StopReason),
     /// At this state, reached by this step from that state (if it matters which).
     Goal(StateIndex, Option<(StateIndex, Label)>),
+    /// All of several goals were met.
+    AllMet,
     Failure(Option<StateIndex>),
 }
 
@@ -240,6 +262,8 @@ struct Shared<'a> {
     is_over: AtomicBool,
     end: Mutex<Option<End>>,
     goal: &'a Goal,
+    /// Which of several goals were met.
+    met: Meetings,
     budget: &'a Budget,
     /// What tells this search from all others, if its state is kept.
     search_id: u64,
@@ -250,7 +274,7 @@ struct Shared<'a> {
 /// What the threads do together, some states at a time.
 #[derive(Clone, Copy, Debug)]
 struct Task {
-    kind: Kind,
+    kind: TaskKind,
     /// It ends before this state.
     end: StateIndex,
     /// How many states to take at a time.
@@ -258,7 +282,7 @@ struct Task {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum TaskKind {
     /// To add initial states.
     Begin,
     /// To expand the states of a level.
@@ -372,7 +396,7 @@ impl<'a> Shared<'a> {
             if let Some(checkpoints) = checkpoints.filter(|c| c.is_due()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
-            self.share(first, members, (Kind::Expand, level), depth, progress);
+            self.share(first, members, (TaskKind::Expand, level), depth, progress);
             if let (Some(checkpoints), true) = (checkpoints, self.is_stopped()) {
                 self.keep(first, position, n_transitions, checkpoints);
             }
@@ -386,7 +410,7 @@ impl<'a> Shared<'a> {
         &self,
         first: &mut Worker<'_>,
         members: &Members<'_>,
-        (kind, states): (Kind, (StateIndex, StateIndex)),
+        (kind, states): (TaskKind, (StateIndex, StateIndex)),
         depth: u64,
         progress: &mut dyn Progress,
     ) {

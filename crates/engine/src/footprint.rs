@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base::bits;
 
-use crate::layout::Field;
+use jit::Field;
 
 /// Masks over the words of a state. What is written is not necessarily in `reads`.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,13 +1,8 @@
 //! What steps are called: their actions, movers and commands.
 
+pub use jit::LabelId;
 use model::{ActionId, CommandId, InstanceId, Model};
 use rustc_hash::FxHashMap;
-
-base::define_index! {
-    /// A way in which a step happens. Few in number; every step carries one.
-    #[repr(transparent)]
-    pub struct LabelId;
-}
 
 /// Everything that fairness and step propositions can ask about a step, besides its states.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

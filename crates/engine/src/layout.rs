@@ -4,109 +4,8 @@
 //! as many bits as its type needs; no field crosses a word. Equal states have equal words and the
 //! other way round: unused channel slots and unused bits are zero.
 
+use jit::{ChannelFields, Field, Segment, SegmentRange};
 use model::{InstanceId, LocationId, Model, Scalar, State};
-
-/// A range of bits in the words of a state. It holds `value - offset`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Field {
-    pub(crate) word: u32,
-    pub(crate) shift: u32,
-    /// Ones in as many low bits as the field has.
-    pub(crate) mask: u64,
-    pub(crate) offset: i64,
-    pub(crate) lo: i64,
-    pub(crate) hi: i64,
-}
-
-impl Field {
-    pub(crate) fn raw(&self, words: &[u64]) -> u64 {
-        (words[self.word as usize] >> self.shift) & self.mask
-    }
-
-    pub(crate) fn set_raw(&self, words: &mut [u64], raw: u64) {
-        let word = &mut words[self.word as usize];
-        *word = (*word & !(self.mask << self.shift)) | (raw << self.shift);
-    }
-
-    pub(crate) fn get(&self, words: &[u64]) -> i64 {
-        (self.raw(words) as i64).wrapping_add(self.offset)
-    }
-
-    pub(crate) fn contains(&self, value: i64) -> bool {
-        (self.lo..=self.hi).contains(&value)
-    }
-
-    /// The bits that stand for a value of the field.
-    pub(crate) fn encode(&self, value: i64) -> u64 {
-        value.wrapping_sub(self.offset) as u64 & self.mask
-    }
-}
-
-/// The fields of one single channel. Its slots follow each other in [`Layout::fields`], the oldest
-/// message first, each with `n_components` fields.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ChannelFields {
-    pub(crate) length: u32,
-    pub(crate) first_slot: u32,
-    pub(crate) capacity: u32,
-    pub(crate) n_components: u32,
-    /// Its slots in runs, unless a message is longer than a word.
-    pub(crate) segments: Option<SegmentRange>,
-}
-
-impl ChannelFields {
-    /// How many fields the oldest message has; a rendezvous channel keeps none.
-    pub(crate) fn oldest_len(&self) -> u32 {
-        self.n_components * self.capacity.min(1)
-    }
-}
-
-/// A range of [`Layout::segments`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SegmentRange {
-    first: u32,
-    end: u32,
-}
-
-impl SegmentRange {
-    pub(crate) fn range(self) -> std::ops::Range<usize> {
-        self.first as usize..self.end as usize
-    }
-}
-
-/// Slots of a channel that follow each other in one word without a gap: all of them move by one
-/// with one shift.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment {
-    pub(crate) word: u32,
-    /// Where the oldest of its messages begins.
-    pub(crate) shift: u32,
-    /// The bits of one message.
-    pub(crate) width: u32,
-    pub(crate) n_slots: u32,
-}
-
-impl Segment {
-    /// As many low bits.
-    pub(crate) fn ones(n_bits: u32) -> u64 {
-        u64::MAX.checked_shr(64 - n_bits).unwrap_or(0)
-    }
-
-    /// The bits of all its slots.
-    pub(crate) fn mask(&self) -> u64 {
-        Self::ones(self.n_slots * self.width) << self.shift
-    }
-
-    /// The bits of all its slots but the last.
-    pub(crate) fn moved_mask(&self) -> u64 {
-        Self::ones((self.n_slots - 1) * self.width) << self.shift
-    }
-
-    /// Where its last slot begins.
-    pub(crate) fn last_shift(&self) -> u32 {
-        self.shift + (self.n_slots - 1) * self.width
-    }
-}
 
 /// The packing of a model's states.
 #[derive(Clone, Debug)]
@@ -194,7 +93,7 @@ impl Layout {
             self.extend_segments(first, word as u32, shift, width);
         }
         let end = self.segments.len() as u32;
-        (width <= 64).then_some(SegmentRange { first, end })
+        (width <= 64).then_some(SegmentRange::new(first, end))
     }
 
     /// Adds a slot to the last segment of its channel, or begins a new one.

@@ -11,8 +11,8 @@ use base::{Budget, Progress};
 use crate::explore::Stats;
 use crate::product::{Gauge, Halt, ParallelSpace, Plan, Product, SharedSpace};
 use crate::search::{Outcome, Query, evidence_of, observed};
-use crate::store::StateIndex;
 use crate::system::System;
+use store::StateIndex;
 
 /// How many states a thread takes at a time when the rest is explored.
 const BATCH: u32 = 256;
@@ -29,7 +29,7 @@ pub(crate) fn find_run_parallel(
     progress: &mut dyn Progress,
 ) -> (Outcome, Stats) {
     let n_automaton_states = query.automaton.n_states();
-    let shared = SharedSpace::new(system.n_words(), query.atoms.len(), n_automaton_states);
+    let shared = SharedSpace::new(system, query.atoms.len(), n_automaton_states);
     let mut systems = vec![system.clone(); budget.n_threads()];
     let new_view = |system| {
         let space = ParallelSpace::new(&shared);

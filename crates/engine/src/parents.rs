@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::chunked::Chunked;
-use crate::store::StateIndex;
+use store::Chunked;
+use store::StateIndex;
 
 /// The parents of all states.
 #[derive(Debug)]

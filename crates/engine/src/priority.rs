@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use model::InstanceId;
 
-use crate::layout::Field;
 use crate::system::{Failed, Member, Steps, System};
+use jit::Field;
 
 /// What tells steps that exist from others.
 #[derive(Clone, Debug)]

@@ -38,11 +38,11 @@ use crate::initial::{Interrupted, initial_states};
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::search::{Outcome, Query};
-use crate::store::{StateIndex, StateStore};
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
 use crate::weak::WeakMarks;
+use store::{StateIndex, StateStore};
 
 pub(crate) use self::parallel_space::{ParallelSpace, SharedSpace};
 pub(crate) use self::space::{OwnSpace, Space};
@@ -359,6 +359,10 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         self.steps = steps;
         self.leave_out(held, state)?;
 
+        // Beside other facts about a state there is room for so many only.
+        if self.steps.len() > self.system.limits.max_steps as usize {
+            return Err(Halt::Stopped(StopReason::StateLimit));
+        }
         let n_steps = self.steps.len().max(1) as u32;
         if self.space.set_n_steps(state, n_steps) {
             self.n_transitions += u64::from(n_steps);
@@ -563,6 +567,7 @@ impl<S: Space> Graph for Product<'_, '_, S> {
     }
 
     fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Halt> {
+        let n_before = out.len();
         let (state, automaton_state) = self.space.pair(node);
         let mut held = self.space.hold();
         self.expand(&mut held, state)?;
@@ -596,6 +601,9 @@ impl<S: Space> Graph for Product<'_, '_, S> {
         }
 
         self.steps = steps;
+        if out.len() - n_before > self.system.limits.max_edges as usize {
+            return Err(Halt::Stopped(StopReason::StateLimit));
+        }
         Ok(())
     }
 
@@ -614,6 +622,10 @@ impl<S: Space> Graph for Product<'_, '_, S> {
         let mut held = self.space.hold();
         self.expand(&mut held, state)?;
         Ok(self.steps.len().max(1) as u32)
+    }
+
+    fn out_of_numbers(&self) -> Halt {
+        Halt::Stopped(StopReason::StateLimit)
     }
 }
 

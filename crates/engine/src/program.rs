@@ -6,11 +6,11 @@ use model::{
     Sync,
 };
 
-use crate::code::{Indexing, Op, Reg};
 use crate::compile::{ChannelAccess, Code, CompileError, Compiler, Operand};
 use crate::footprint::Footprint;
 use crate::sharing::Sharing;
 use crate::system::{CompiledCommand, Member, System, Team};
+use jit::{Indexing, Op, Reg};
 
 /// Effects with more combinations of choices keep them for when they are executed.
 const MAX_UNFOLDED_CHOICES: usize = 32;

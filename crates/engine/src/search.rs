@@ -131,8 +131,8 @@ fn find_ordinary_run(
         return Ok(find_run_parallel(system, query, &plan, spending, progress));
     }
 
-    let n_words = system.n_words();
-    let new_space = || OwnSpace::new(n_words, plan.n_letter_words(), query.automaton.n_states());
+    let room = (system.n_words(), system.limits);
+    let new_space = || OwnSpace::new(room, plan.n_letter_words(), query.automaton.n_states());
     let new_product = |system| {
         let spending = (budget, &gauge);
         Product::new(system, query, plan.clone(), new_space(), spending)

@@ -19,10 +19,10 @@ use crate::explore::{Stats, trace_step};
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::product::takes_part;
-use crate::store::{StateIndex, StateStore};
 use crate::system::{Failed, Steps, System};
 use crate::waiting::{Waiting, waiting_timers};
 use crate::weak::WeakMarks;
+use store::{StateIndex, StateStore};
 
 /// The state graph of a system. Nodes are numbered from 0, the initial ones first.
 pub struct StateGraph {
@@ -142,7 +142,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
         let behind = weak + 2 * strong + unconditional;
         let bit = |atom: &AtomId| (*atom, evaluation.bit(*atom));
         let graph = StateGraph {
-            store: StateStore::new(system.n_words()),
+            store: system.new_store(),
             state_of: Vec::new(),
             n_initial: 0,
             n_letter_words: evaluation.n_words,
@@ -209,7 +209,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
     }
 
     fn add_initial_states(&mut self, budget: &Budget) -> Result<(), Halt> {
-        let mut initial = StateStore::new(self.system.n_words());
+        let mut initial = self.system.new_store();
         let mut n_checked = 0_u64;
         self.system.for_each_initial(&mut |_, words, result| {
             n_checked += 1;
@@ -265,7 +265,10 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             return Ok(node);
         }
         let full = Halt::Stopped(StopReason::StateLimit);
-        let node = u32::try_from(self.graph.state_of.len()).map_err(|_| full)?;
+        let node = self.graph.state_of.len() as u32;
+        if node >= self.system.limits.max_nodes {
+            return Err(full);
+        }
         let stored = &self.state_letters[state as usize * n_words..][..n_words];
         let letter = stored.iter().zip(&key.1).map(|(own, more)| own | more);
         self.graph.letters.extend(letter);

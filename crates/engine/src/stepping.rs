@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use model::{ActionId, CommandId};
 
-use crate::code::End;
 use crate::label::LabelId;
-use crate::native::{Native, Status};
 use crate::priority::Selection;
-use crate::system::{CompiledCommand, Failed, Member, Scratch, Steps, System, Team};
+use crate::system::{CompiledCommand, Failed, Member, Scratch, Steps, System, Team, truth};
+use jit::End;
+use jit::{Routine, Status, Targets};
 
 impl System<'_> {
     /// Computes all steps that leave a state, each once, in a fixed order.
@@ -92,7 +92,7 @@ impl System<'_> {
 
     fn steps_native(
         &mut self,
-        native: &Native,
+        native: &Routine,
         state: &[u64],
         steps: &mut Steps,
     ) -> Result<(), Failed> {
@@ -105,7 +105,12 @@ impl System<'_> {
         let (mut stop, mut is_current) = (0, false);
         while !native.is_end(stop) {
             let Scratch { frame, enabled, .. } = &mut self.scratch;
-            match native.run(stop, state, frame, enabled, steps) {
+            let targets = Targets {
+                words: &mut steps.words,
+                labels: &mut steps.labels,
+                units: &mut steps.units,
+            };
+            match native.run(stop, state, frame, enabled, targets) {
                 Status::Done => return Ok(()),
                 Status::Failed => return Err(Failed),
                 Status::Interpret(at) => {
@@ -142,18 +147,12 @@ impl System<'_> {
         } = &mut self.scratch;
         let guard = self.commands[command as usize].guard;
         if let Some(native) = &self.native
-            && let Some(result) = native.holds(guard, current, frame)
+            && let Some(end) = native.holds(guard, current, frame)
         {
-            return result;
+            return truth(end);
         }
-        match self
-            .machine
-            .run::<false>(&self.tables, guard, current, written)
-        {
-            End::Accept => Ok(true),
-            End::Reject => Ok(false),
-            End::Fail => Err(Failed),
-        }
+        let machine = &mut self.machine;
+        truth(machine.run::<false>(&self.tables, guard, current, written))
     }
 
     /// The commands of an instance at its current location, as positions in `by_location`.

@@ -48,7 +48,8 @@ pub(crate) fn find_symmetric_run(
     let gauge = Gauge::default();
     let plan = Plan::new(system, &query)?;
     let n_states = query.automaton.n_states();
-    let space = OwnSpace::new(system.n_words(), plan.n_letter_words(), n_states);
+    let room = (system.n_words(), system.limits);
+    let space = OwnSpace::new(room, plan.n_letter_words(), n_states);
     let form = system
         .canonicalizer
         .clone()
@@ -228,6 +229,10 @@ impl Graph for Quotient<'_, '_> {
 
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Halt> {
         self.product.n_steps(node)
+    }
+
+    fn out_of_numbers(&self) -> Halt {
+        self.product.out_of_numbers()
     }
 }
 

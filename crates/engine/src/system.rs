@@ -6,15 +6,15 @@ use model::{ActionId, Composition, Model, State, StepSet};
 use rustc_hash::FxHashMap;
 
 use crate::canonicalize::Canonicalizer;
-use crate::code::{End, Machine, Tables};
 use crate::compile::CompileError;
 use crate::elimination::Elimination;
 use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
-use crate::native::Native;
 use crate::priority::Ruling;
-use crate::store::{Index, StateStore};
+use jit::Routine;
+use jit::{End, Machine, Tables};
+use store::{Index, StateStore};
 
 /// A model compiled for exploration.
 ///
@@ -47,9 +47,11 @@ pub struct System<'m> {
     pub(crate) effect_footprints: FxHashMap<u32, Footprint>,
     /// The code of all propositions compiled so far.
     pub(crate) propositions: Vec<u32>,
-    pub(crate) native: Option<Arc<Native>>,
+    pub(crate) native: Option<Arc<Routine>>,
     /// Is no machine code wanted?
     is_interpreted: bool,
+    /// What the searches have numbers for.
+    pub(crate) limits: Limits,
     /// What is kept of states, if not everything.
     pub(crate) canonicalizer: Option<Arc<Canonicalizer>>,
     pub(crate) canonicalizer_scratch: crate::symmetry::Scratch,
@@ -127,6 +129,32 @@ pub(crate) struct Scratch {
     pub(crate) merged: Vec<u64>,
     /// Registers and remembered conditions of machine code.
     pub(crate) frame: Vec<u64>,
+}
+
+/// What the searches have numbers for. A search that would need more is stopped as if it had met
+/// more states than allowed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Fewer states, and nodes of a product, than two to the power of this.
+    pub max_name_bits: u32,
+    /// No more steps leave a state.
+    pub max_steps: u32,
+    /// No more edges leave a node of a product.
+    pub max_edges: u32,
+    /// No more nodes in a graph that is kept as a whole.
+    pub max_nodes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_name_bits: StateStore::MAX_NAME_BITS,
+            // What is left beside the other facts about a state (`parallel_space.rs`).
+            max_steps: (1 << 28) - 2,
+            max_edges: u32::MAX,
+            max_nodes: (1 << 31) - 1,
+        }
+    }
 }
 
 /// The steps that leave a state.
@@ -282,6 +310,7 @@ impl<'m> System<'m> {
             propositions: Vec::new(),
             native: None,
             is_interpreted: false,
+            limits: Limits::default(),
             canonicalizer: None,
             canonicalizer_scratch: crate::symmetry::Scratch::default(),
             layout,
@@ -305,6 +334,18 @@ impl<'m> System<'m> {
         self
     }
 
+    /// The same system, whose searches have numbers for less. For tests.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// An empty set of states.
+    pub(crate) fn new_store(&self) -> StateStore {
+        StateStore::limited(self.n_words(), self.limits.max_name_bits)
+    }
+
     /// Generates machine code for the steps and for all propositions compiled so far. Says whether
     /// there is any; without it, everything is interpreted, with the same results. The searches
     /// call this themselves.
@@ -314,8 +355,8 @@ impl<'m> System<'m> {
             if self.synchronous || self.ruling.is_some() {
                 propositions.extend(self.commands.iter().map(|command| command.guard));
             }
-            self.native = Native::new(self, &propositions).map(Arc::new);
-            let frame_len = self.native.as_ref().map_or(0, |native| native.frame_len);
+            self.native = crate::native::generate(self, &propositions).map(Arc::new);
+            let frame_len = self.native.as_ref().map_or(0, |native| native.frame_len());
             self.scratch.frame = vec![0; frame_len];
         }
         self.native.is_some()
@@ -336,7 +377,7 @@ impl<'m> System<'m> {
     /// How many states there can be, if that is a number of 64 bits: every location, value and
     /// content of channels in every combination.
     pub(crate) fn state_bound(&self) -> Option<u64> {
-        let n_values = |field: &crate::layout::Field| {
+        let n_values = |field: &jit::Field| {
             u64::try_from(i128::from(field.hi) - i128::from(field.lo) + 1).ok()
         };
         let plain = self.layout.fields[..self.layout.n_plain_fields()].iter();
@@ -402,22 +443,16 @@ impl<'m> System<'m> {
     /// Evaluates a compiled proposition.
     pub(crate) fn holds(&mut self, code: u32, words: &[u64]) -> Result<bool, Failed> {
         if let Some(native) = &self.native
-            && let Some(result) = native.holds(code, words, &mut self.scratch.frame)
+            && let Some(end) = native.holds(code, words, &mut self.scratch.frame)
         {
-            return result;
+            return truth(end);
         }
         let Scratch {
             current, written, ..
         } = &mut self.scratch;
         current.copy_from_slice(words);
-        match self
-            .machine
-            .run::<false>(&self.tables, code, current, written)
-        {
-            End::Accept => Ok(true),
-            End::Reject => Ok(false),
-            End::Fail => Err(Failed),
-        }
+        let machine = &mut self.machine;
+        truth(machine.run::<false>(&self.tables, code, current, written))
     }
 
     fn steps_may_repeat(&self) -> bool {
@@ -524,5 +559,15 @@ impl<'m> System<'m> {
                 put(self, &mut words, wheel, wheel.2);
             }
         }
+    }
+}
+
+/// What the end of the code of a condition says.
+#[inline]
+pub(crate) fn truth(end: End) -> Result<bool, Failed> {
+    match end {
+        End::Accept => Ok(true),
+        End::Reject => Ok(false),
+        End::Fail => Err(Failed),
     }
 }

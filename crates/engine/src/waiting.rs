@@ -2,8 +2,8 @@
 
 use model::{Condition, Subject};
 
-use crate::layout::Field;
 use crate::system::System;
+use jit::Field;
 
 /// An abstract timer above its threshold.
 #[derive(Clone, Copy, Debug)]

@@ -123,6 +123,24 @@ impl Word {
         claim.accepts_lasso(self.letter_at.len(), loop_start, &letter)
     }
 
+    /// Where the parts of the formula hold: one value for each position of the trace, nothing where
+    /// the finite run does not decide it. Inner parts first.
+    pub(crate) fn truths<'f>(
+        &self,
+        formula: &'f Ltl,
+        n_states: usize,
+    ) -> Vec<(&'f Ltl, Vec<Option<bool>>)> {
+        let letter = |position: usize, atom: AtomId| self.holds(position, atom);
+        let Some(loop_start) = self.loop_start else {
+            return logic::truths_on_prefix(formula, n_states, &letter);
+        };
+        let truths = logic::truths_on_lasso(formula, self.letter_at.len(), loop_start, &letter);
+        // The second copy of the loop is left out.
+        let first = |truth: Vec<bool>| truth.into_iter().take(n_states).map(Some).collect();
+        let shortened = truths.into_iter().map(|(part, truth)| (part, first(truth)));
+        shortened.collect()
+    }
+
     /// Does the last position satisfy the formula, which must be propositional?
     pub(crate) fn ends_with(&self, formula: &Ltl) -> bool {
         let last = self.letter_at.len() - 1;

@@ -1,6 +1,6 @@
 //! What comes out for a question.
 
-use base::{Progress, Source, StopReason};
+use base::{Expected, Progress, Source, StopReason};
 use check::{Outcome, Plan, Reductions};
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
@@ -95,7 +95,42 @@ impl Project {
             };
             answer = larger.check_once(same, plan, progress)?;
         }
+        answer.result.expected = question.expected.map(outcome);
         Ok(answer)
+    }
+
+    /// Answers those of some questions that one exploration of the states answers together, if there
+    /// are several such; nothing for the others, which [`Project::check`] answers.
+    ///
+    /// # Errors
+    /// The plan does not fit the model, or evidence was found to be wrong.
+    pub fn check_together(
+        &self,
+        questions: &[&Question],
+        plan: &Plan,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Option<Answer>>, Error> {
+        let Content::Systems(systems) = &self.content else {
+            return Ok(questions.iter().map(|_| None).collect());
+        };
+        self.fits(plan)?;
+        let asked: Vec<&source::Question> = questions
+            .iter()
+            .map(|question| &self.asked[question.position])
+            .collect();
+        let outcomes = check::answer_together(systems, &asked, plan, progress)?;
+
+        let answers = outcomes.into_iter().zip(questions).zip(asked);
+        let answers = answers.map(|((found, question), asked)| {
+            // Where too little is provided for, `check` provides more.
+            let found = found.filter(|found| !found.is_exhausted())?;
+            let model = &systems[asked.system].model;
+            let mut answer = Answer::new(model, &self.sources, &asked.property, found);
+            answer.result.expected = question.expected.map(outcome);
+            answer.pool = self.options().pool;
+            Some(answer)
+        });
+        Ok(answers.collect())
     }
 
     fn check_once(
@@ -148,6 +183,15 @@ pub(crate) fn result(
         rests_on: outcome.rests_on(),
     };
     question.result(&outcome.verdict, &outcome.explanation, cost)
+}
+
+/// An expectation as reports show it.
+fn outcome(expected: Expected) -> report::Outcome {
+    match expected {
+        Expected::Holds => report::Outcome::Holds,
+        Expected::Violated => report::Outcome::Violated,
+        Expected::Unknown => report::Outcome::Unknown,
+    }
 }
 
 /// The names of reductions, if there are any.

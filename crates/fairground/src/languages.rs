@@ -9,8 +9,17 @@ use crate::error::Error;
 /// All languages. A new one is added here.
 const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
 
-/// The front end for a file, by its extension.
+/// Is the file a model, by its extension?
+#[must_use]
+pub fn is_model(path: &Path) -> bool {
+    front_end(path).is_ok()
+}
+
+/// The front end for a file, by its extension. What is called `-` is native.
 pub(crate) fn front_end(path: &Path) -> Result<&'static dyn FrontEnd, Error> {
+    if path == Path::new("-") {
+        return Ok(&lang::Native);
+    }
     let extension = path.extension().and_then(|extension| extension.to_str());
     let reads = |front_end: &&dyn FrontEnd| {
         extension.is_some_and(|extension| front_end.extensions().contains(&extension))

@@ -39,31 +39,40 @@ mod certificate;
 mod disk;
 mod error;
 mod family;
+mod fix;
 mod formulas;
 mod graph;
 mod languages;
+mod outline;
+mod picture;
 mod project;
 mod question;
 mod replay;
 mod simulation;
 mod solver;
+mod trace_details;
 
 pub use abstract_model::{AbstractionFormat, AbstractionText};
 pub use answer::Answer;
 pub use automaton::{AutomatonFormat, automaton};
 pub use disk::Disk;
 pub use error::{Error, WrongText};
+pub use fix::{Fix, fixes};
 pub use formulas::{formulas_of_trace, is_formula_name, name_formulas};
-pub use graph::StateGraph;
+pub use graph::{Drawing, DrawingRequest, DrawnEdge, DrawnNode, StateGraph};
+pub use languages::is_model;
+pub use outline::{Outline, OutlineEntry, OutlineKind};
+pub use picture::{DrawnPicture, DrawnShape};
 pub use project::Project;
 pub use question::{Question, QuestionKind};
 pub use replay::{Judgement, Replay};
-pub use simulation::{Here, Random, Simulation};
+pub use simulation::{Here, LoopFairness, Obligation, Random, Simulation, StepDetails, Walk};
 pub use solver::{SolverChoice, SolverName, solver_maker};
+pub use trace_details::TraceDetails;
 
 pub use base::{
-    AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, Label, NoProgress, Progress,
-    Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
+    AtomId, Budget, Checkpoints, Diagnostic, Expected, Fairness, FairnessKind, Label, NoProgress,
+    Progress, Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
 };
 pub use certify::{
     Certificate, Certified, Failure as CertificateFailure, check_file as check_certificates,
@@ -71,7 +80,9 @@ pub use certify::{
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};
-pub use evidence::{Invalid, RestsOn};
+pub use evidence::{
+    Because, Change, Communication, Invalid, Justification, NamedRun, RestsOn, Truth, Value,
+};
 pub use report::Outcome as Verdict;
 #[cfg(feature = "processes")]
 pub use smt::SystemProcesses;

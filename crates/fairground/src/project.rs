@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use base::{Diagnostic, Fairness, FairnessKind, Route, Source};
+use base::{Diagnostic, Expected, Fairness, FairnessKind, Route, Source};
 use logic::NamedProperty;
 use model::{Model, Scope};
 use source::{Content, Family, Files, FrontEnd, Loaded, Memory, Options, System, Unreadable};
@@ -63,7 +63,8 @@ impl Project {
         front_end.accept(options).map_err(Error::Call)?;
 
         let name = path.display().to_string();
-        let loaded = front_end.load(Source { name, text }, &files, options);
+        let mut loaded = front_end.load(Source { name, text }, &files, options);
+        expect(&mut loaded, &options.expected)?;
         let origin = Origin {
             front_end,
             path: path.to_owned(),
@@ -110,6 +111,7 @@ impl Project {
                 Content::Systems(systems) => systems[question.system].name.clone(),
                 Content::Family(family) => family.template.name.clone(),
             },
+            expected: question.expected,
             position,
         });
 
@@ -267,6 +269,24 @@ impl Project {
             })
         })
     }
+}
+
+/// Notes what the caller expects of verdicts.
+fn expect(loaded: &mut Loaded, expected: &[(String, Expected)]) -> Result<(), Error> {
+    if loaded.content.is_none() {
+        return Ok(());
+    }
+    for (name, expected) in expected {
+        let mut questions = loaded.questions.iter_mut();
+        match questions.find(|question| question.property.name == *name) {
+            Some(question) => question.expected = Some(*expected),
+            None => {
+                let message = format!("there is no property `{name}` to expect something of");
+                return Err(Error::Call(message));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Files that are read at most once.

@@ -1,6 +1,6 @@
 //! Questions as faces see them.
 
-use base::Span;
+use base::{Expected, Span};
 use logic::Property;
 
 /// Something that can be asked of a project. Made by a [`crate::Project`], and answered by it.
@@ -16,6 +16,8 @@ pub struct Question {
     pub span: Span,
     /// What the system is called that it is about.
     pub system: String,
+    /// The verdict that its author expects, if that is known.
+    pub expected: Option<Expected>,
     /// The place among all questions of the project.
     pub(crate) position: usize,
 }

@@ -1,8 +1,9 @@
 //! What the parser reads, before names and types are looked at.
 
-use base::{Fairness, Span};
+use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
 use model::{ConditionKind, Quantifier};
+use source::ShapeKind;
 
 /// A name and where it is written.
 #[derive(Clone, Debug)]
@@ -64,6 +65,61 @@ pub(crate) enum Decl {
     System(SystemDecl),
     /// `abstract { … }`.
     Abstract(AbstractDecl),
+    /// `view { … }`.
+    View(ViewDecl),
+}
+
+/// A picture of the state.
+#[derive(Debug)]
+pub(crate) struct ViewDecl {
+    /// Where `view` is written.
+    pub(crate) span: Span,
+    /// `frame width, height`.
+    pub(crate) frame: Option<(Expr, Expr)>,
+    pub(crate) items: Vec<ViewItem>,
+}
+
+/// A part of a picture.
+#[derive(Debug)]
+pub(crate) enum ViewItem {
+    /// A shape.
+    Shape(ShapeDecl),
+    /// `for i in 0..N { … }`.
+    For {
+        name: Ident,
+        lo: Expr,
+        hi: Expr,
+        items: Vec<ViewItem>,
+    },
+}
+
+/// `circle 10, 20, 5 red when x == 1`.
+#[derive(Debug)]
+pub(crate) struct ShapeDecl {
+    pub(crate) kind: ShapeKind,
+    pub(crate) coordinates: Vec<CoordinateDecl>,
+    pub(crate) colour: Option<Ident>,
+    pub(crate) text: Option<TextDecl>,
+    pub(crate) condition: Option<Expr>,
+    pub(crate) span: Span,
+}
+
+/// A number, or a place on a ring.
+#[derive(Debug)]
+pub(crate) enum CoordinateDecl {
+    /// A number.
+    Number(Expr),
+    /// `ring(x, y, r, i, n)`.
+    Ring(Vec<Expr>, Span),
+}
+
+/// What a text says.
+#[derive(Debug)]
+pub(crate) enum TextDecl {
+    /// This word.
+    Word(Ident),
+    /// `= e`.
+    Value(Expr),
 }
 
 /// What an author adds to an abstraction that is found automatically.
@@ -111,6 +167,8 @@ pub(crate) struct SystemProperty {
     pub(crate) name: Ident,
     pub(crate) assuming: Option<Expr>,
     pub(crate) formula: Expr,
+    /// The verdict that the author expects.
+    pub(crate) expected: Option<Expected>,
 }
 
 /// One or several variables of one type.
@@ -246,6 +304,8 @@ pub(crate) struct Stmt {
 pub(crate) enum StmtKind {
     /// `a, b := e, f`; as many values as targets.
     Assign(Vec<Expr>, Vec<Value>),
+    /// `x += e`.
+    Update(Expr, model::BinaryOp, Expr),
     /// `let y = e`.
     Let(Ident, Value),
     /// `if c { … } else { … }`.
@@ -327,6 +387,8 @@ pub(crate) struct PropertyDecl {
     pub(crate) name: Ident,
     pub(crate) fairness: Option<Fairness>,
     pub(crate) question: PropertyBody,
+    /// The verdict that the author expects.
+    pub(crate) expected: Option<Expected>,
 }
 
 /// An expression or formula.
@@ -352,6 +414,8 @@ pub(crate) enum BinaryOp {
     /// One that the model knows.
     Model(model::BinaryOp),
     Iff,
+    /// `p leads to q`: always, after `p`, eventually `q`.
+    LeadsTo,
     Until,
     WeakUntil,
     Release,

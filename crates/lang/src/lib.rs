@@ -25,9 +25,10 @@ mod parser;
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Severity, Source, SourceId, Span};
+use base::{Diagnostic, Expected, Severity, Source, SourceId, Span};
 use logic::NamedProperty;
 use model::Scope;
+use rustc_hash::FxHashMap;
 use source::{
     Content, Family, Files, FrontEnd, Loaded, MAX_BYTES, Members, Options, Question, System,
 };
@@ -113,17 +114,44 @@ impl Parsed {
     fn system(&self, options: &Options) -> Loaded {
         let mut said = self.said.clone();
         let (model, properties) = lower::lower(&self.texts(options), &mut said);
-        let found = model.map(|model| {
-            let system = System::new(self.sources[0].name.clone(), model);
-            (Content::Systems(vec![system]), questions(properties))
+        let found = model.map(|(model, picture)| {
+            let mut system = System::new(self.sources[0].name.clone(), model);
+            system.picture = picture;
+            (Content::Systems(vec![system]), self.questions(properties))
         });
         Loaded::new(found, self.sources.clone(), said)
+    }
+
+    /// The questions with what the text expects of them.
+    fn questions(&self, properties: Vec<(NamedProperty, Scope)>) -> Vec<Question> {
+        let mut expected: FxHashMap<String, Expected> = FxHashMap::default();
+        for decl in &self.file.decls {
+            match decl {
+                ast::Decl::Property(property) => {
+                    let entry = property.expected.map(|e| (property.name.text.clone(), e));
+                    expected.extend(entry);
+                }
+                ast::Decl::System(system) => {
+                    for property in &system.properties {
+                        let name = format!("{}.{}", system.name.text, property.name.text);
+                        expected.extend(property.expected.map(|e| (name, e)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let about = |(property, scope): (NamedProperty, Scope)| Question {
+            expected: expected.get(&property.name).copied(),
+            ..Question::about(property, scope)
+        };
+        properties.into_iter().map(about).collect()
     }
 
     fn family(self) -> Loaded {
         let mut said = self.said.clone();
         let (template, properties) = lower::lower_template(&self.texts(&self.options), &mut said);
         let sources = self.sources.clone();
+        let questions = self.questions(properties);
         let found = template.map(|template| {
             let parameter = template.name.clone();
             let members = Arc::new(Instances {
@@ -131,15 +159,10 @@ impl Parsed {
                 parameter,
             });
             let family = Family { template, members };
-            (Content::Family(Box::new(family)), questions(properties))
+            (Content::Family(Box::new(family)), questions)
         });
         Loaded::new(found, sources, said)
     }
-}
-
-fn questions(properties: Vec<(NamedProperty, Scope)>) -> Vec<Question> {
-    let about = |(property, scope)| Question::about(property, scope);
-    properties.into_iter().map(about).collect()
 }
 
 /// The instances of a text with a free parameter.

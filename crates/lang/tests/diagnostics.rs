@@ -44,7 +44,7 @@ fn unclosed_process() {
     check(
         "\
 process P {
-    a
+    a { skip }
 property p: []<> P.a",
         &expect![[r#"
             missing-brace 3:1 expected `}`, found `property`
@@ -79,7 +79,7 @@ process P {
     from s {
         a { x := 1 -> s
     }
-    from s { b }
+    from s { b { skip } }
 }",
         &expect![[r#"
             missing-brace 5:20 expected `}`, found `->`
@@ -335,7 +335,7 @@ fn location_as_a_name() {
         "\
 process P(i in 0..1) {
     init idle
-    from idle { a }
+    from idle { a { skip } }
 }
 property p: always idle",
         &expect![[r#"
@@ -373,7 +373,7 @@ fn location_written_as_member() {
         "\
 process P(i in 0..1) {
     init idle
-    from idle { a }
+    from idle { a { skip } }
 }
 property p: always P[0].idle
 property q: always P @ idle
@@ -402,7 +402,7 @@ var r : R
 var s : bol
 var t : r
 process P { var x : bool
-  a }
+  a { skip } }
 property p: always r.sq == 0
 property q: always P.y
 property u: always E.gren == red",
@@ -431,7 +431,7 @@ enum E { a, b, a }
 process P {
     var x : bool
     var x : bool
-    x
+    x { skip }
 }
 property p: true
 property p: true",
@@ -628,10 +628,10 @@ fn parameters_of_actions() {
         "\
 var x : 0..1
 process P {
-    a(j in 0..x)
-    b(j in 0..1 where x == j)
-    c(j in 0..1)
-    c
+    a(j in 0..x) { skip }
+    b(j in 0..1 where x == j) { skip }
+    c(j in 0..1) { skip }
+    c { skip }
 }
 property p: <> P.c(1, 2)
 property q: <> P.d",
@@ -746,7 +746,7 @@ fn assumptions() {
     check(
         "\
 var x : bool
-process P { a }
+process P { a { skip } }
 assume <> x
 assume []<>(x && P.a)
 assume []<> x -> x",
@@ -767,10 +767,10 @@ fn processes() {
         "\
 process P {
     var x : bool
-    from s { a }
-    b
+    from s { a { skip } }
+    b { skip }
 }
-process Q(i in 3..1) { a }
+process Q(i in 3..1) { a { skip } }
 property p: always P.x == Q.x",
         &expect![[r#"
             step-outside-from 4:5 this step stands outside the `from` blocks of its process
@@ -803,7 +803,7 @@ fn free_parameter() {
         "\
 param N
 var x : 0..N
-process P(i in 0..N-1) { a }
+process P(i in 0..N-1) { a { skip } }
 property p: always x == 0",
         &expect![[r#"
             free-parameter 1:7 the parameter `N` of the model has no value
@@ -820,7 +820,7 @@ var x : 0..1
 property p: always x[0] == 1
 property q: always x.y == 1
 property r: always P
-process P { a }
+process P { a { skip } }
 property s: enabled(x)",
         &expect![[r#"
             not-an-array 2:20 only arrays, processes and arrays of channels have an index
@@ -901,7 +901,7 @@ fn path_quantifiers_in_wrong_places() {
     check(
         "\
 var p : bool
-process P { s }
+process P { s { skip } }
 property outer: G EF p
 invariant inv: EF p
 assume A([]<> p)

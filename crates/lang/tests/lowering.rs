@@ -26,7 +26,7 @@ process P(id in 0..N-1) {
         stop  sync go
     }
 }
-process Q { tick  other sync go }
+process Q { tick { skip }  other sync go }
 def one      = (count i in 0..N-1: a[i]) == 1
 def near(i)  = P[i] @ busy && x == i
 def comes(i) = eventually near(i)
@@ -229,7 +229,7 @@ strong fair process P(i in 0..1) {
     from s, t {
         weak fair a -> t
         fair choice b -> s
-        a
+        a { skip }
     }
 }";
     let model = model(text, &[]);
@@ -364,7 +364,7 @@ process P {
     take when x
     release when !x
     next { x := !x }
-    until
+    until { skip }
 }
 property p: []<> P.release && P.next U P.until
 ";

@@ -201,11 +201,11 @@ fn large_ranges_are_refused() {
     let texts = [
         "var a : array[0..9999999] of bool = false",
         "var a : bool[1000][1000][1000] = false",
-        "process P(i in 0..99999999) { a }",
+        "process P(i in 0..99999999) { a { skip } }",
         "property p: exists i in 0..99999999: <> i == 0",
         "property p: always (exists i in 0..99999999: i == 0)",
         "const A = count i in 0..999999: exists j in 0..999999: i == j",
-        "process P { a(i, j in 0..99999) }",
+        "process P { a(i, j in 0..99999) { skip } }",
         "var x : 0..1 = 0\nproperty p: forall i, j, k in 0..999: <> x == i",
         "chan c[99999999999] of bool",
     ];

@@ -41,9 +41,12 @@ pub(crate) enum Form {
 /// What the shape of a formula says about it.
 ///
 /// `eventual`: if it holds on a suffix of a word, it holds on the word. `universal`: if it holds on a
-/// word, it holds on every suffix. Both are sufficient conditions read off the syntax (Etessami and
-/// Holzmann, CONCUR 2000, <https://doi.org/10.1007/3-540-44618-4_13>). A formula that is both does not
-/// depend on any finite prefix; Babiak et al. (SPIN 2013) call it *suspendable*.
+/// word, it holds on every suffix. Both are sufficient conditions read off the syntax (K. Etessami,
+/// G. Holzmann, *Optimizing Büchi Automata*, CONCUR 2000, section 3,
+/// <https://doi.org/10.1007/3-540-44618-4_13>). A formula that is both does not depend on any finite
+/// prefix; T. Babiak, T. Badie, A. Duret-Lutz, M. Křetínský and J. Strejček (*Compositional Approach
+/// to Suspension and Other Improvements to LTL Translation*, SPIN 2013,
+/// <https://doi.org/10.1007/978-3-642-39176-7_6>) call it *suspendable*.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) propositional: bool,

@@ -24,19 +24,38 @@ pub fn holds_on_lasso(
     loop_start: usize,
     letter: &dyn Fn(usize, AtomId) -> bool,
 ) -> bool {
+    let truths = truths_on_lasso(formula, n_positions, loop_start, letter);
+    let (_, whole) = truths.last().expect("a formula is a part of itself");
+    whole[0]
+}
+
+/// Where the formula and each of its parts hold on the word of [`holds_on_lasso`]: inner parts
+/// first, the formula itself last.
+///
+/// # Panics
+/// If `loop_start` is not a position.
+#[must_use]
+pub fn truths_on_lasso<'f>(
+    formula: &'f Ltl,
+    n_positions: usize,
+    loop_start: usize,
+    letter: &dyn Fn(usize, AtomId) -> bool,
+) -> Vec<(&'f Ltl, Vec<bool>)> {
     assert!(loop_start < n_positions, "the loop starts outside the word");
     let word = Word {
         n_positions,
         loop_start,
         letter,
     };
-    let mut truth_by_address: FxHashMap<usize, Vec<bool>> = FxHashMap::default();
+    let mut place_by_address: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut truths: Vec<(&Ltl, Vec<bool>)> = Vec::new();
     for part in formula.subformulas() {
-        let of = |operand: &Ltl| truth_by_address[&operand.address()].as_slice();
+        let of = |operand: &Ltl| truths[place_by_address[&operand.address()]].1.as_slice();
         let truth = word.truth(part, &of);
-        truth_by_address.insert(part.address(), truth);
+        place_by_address.insert(part.address(), truths.len());
+        truths.push((part, truth));
     }
-    truth_by_address[&formula.address()][0]
+    truths
 }
 
 struct Word<'a> {

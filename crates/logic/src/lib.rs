@@ -38,6 +38,7 @@ mod lasso;
 mod lexer;
 mod ltl;
 mod parse;
+mod prefix;
 mod property;
 mod reduce;
 mod simplify;
@@ -49,10 +50,11 @@ mod translate;
 pub use claim::{ClaimState, NeverClaim};
 pub use ctl_star::{CtlStar, CtlStarBuilder, NoStateFormula, PathQuantifier, Quantified};
 pub use display::Display;
-pub use lasso::holds_on_lasso;
+pub use lasso::{holds_on_lasso, truths_on_lasso};
 pub use lexer::atom_text;
 pub use ltl::{Ltl, Op};
 pub use parse::parse;
+pub use prefix::truths_on_prefix;
 pub use property::{
     MayMustProperty, NamedProperty, Property, classify, classify_state_formula, propositional,
 };

@@ -7,7 +7,8 @@
 //!   <https://doi.org/10.1007/3-540-44618-4_13>.
 //! - Somenzi, Bloem: *Efficient Büchi Automata from LTL Formulae*, CAV 2000, section 3,
 //!   <https://doi.org/10.1007/10722167_21>.
-//! - Babiak, Křetínský, Řehák, Strejček: TACAS 2012, section 4,
+//! - Babiak, Křetínský, Řehák, Strejček: *LTL to Büchi Automata Translation: Fast and More
+//!   Deterministic*, TACAS 2012, section 4,
 //!   <https://doi.org/10.1007/978-3-642-28756-5_8>.
 //! - Duret-Lutz: *LTL translation improvements in Spot 1.0*, IJCCBS 5(1/2), 2014,
 //!   <https://doi.org/10.1504/IJCCBS.2014.059594>.

@@ -141,8 +141,8 @@ impl Tgba {
         seen.into_iter().map(|marks| marks == Some(all)).collect()
     }
 
-    /// Tarjan's algorithm (SIAM J. Comput. 1(2), 1972, <https://doi.org/10.1137/0201010>) with an
-    /// explicit stack.
+    /// Tarjan's algorithm (*Depth-First Search and Linear Graph Algorithms*, SIAM J. Comput. 1(2),
+    /// 1972, section 4, <https://doi.org/10.1137/0201010>) with an explicit stack.
     pub(crate) fn components(&self) -> Components {
         const UNSEEN: usize = usize::MAX;
         let n_states = self.arrows.len();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use base::{AtomId, Source, SourceId};
 use expect_test::{Expect, expect};
-use logic::{Ltl, TranslateError, parse, translate};
+use logic::{Ltl, Op, TranslateError, parse, simplify, translate};
 use omega::{Acceptance, Automaton};
 
 fn read(text: &str) -> Ltl {
@@ -314,4 +314,68 @@ fn what_would_explode_is_refused() {
     // Equivalences of equivalences: linear as a graph, 2^400 as a tree.
     let parity = (0..400).fold(atom(0), |inner, i| Ltl::iff(inner, again(atom(i % 50))));
     assert_eq!(translate(&parity), Err(TranslateError::TooLarge));
+}
+
+#[test]
+fn rules_write_equivalent_formulas_in_the_same_way() {
+    for (one, other) in [
+        ("p && (p || q)", "p"),
+        ("p || p && q", "p"),
+        ("F G (p || G q)", "F G p || F G q"),
+        ("F G (p || F q)", "F G p || G F q"),
+        ("G F (p && F q)", "G F p && G F q"),
+        ("G F (p && G q)", "G F p && F G q"),
+    ] {
+        assert_eq!(simplify(&read(one)), simplify(&read(other)), "{one}");
+    }
+}
+
+#[test]
+fn an_operand_counts_once_however_many_there_are() {
+    // More than are compared with each other.
+    let atoms = || (0..200).map(|index| Ltl::atom(AtomId(index)));
+    let once = simplify(&Ltl::and(atoms()));
+    assert_eq!(simplify(&Ltl::and(atoms().chain(atoms()))), once);
+}
+
+/// How large a simplified formula is as a tree, where an operator counts once however many operands
+/// it has, and a negated atom is a leaf.
+fn tree_size(formula: &Ltl) -> u64 {
+    match formula.op() {
+        Op::Not(_) => 1,
+        _ => formula
+            .operands()
+            .into_iter()
+            .fold(1, |size, part| size + tree_size(part)),
+    }
+}
+
+#[test]
+fn formulas_are_refused_beyond_the_largest_size_and_not_before() {
+    const MAX_SIZE: u64 = 100_000;
+    let atom = |index: u32| Ltl::atom(AtomId(index));
+    let parity = |atoms: &mut dyn Iterator<Item = u32>| {
+        let atoms: Vec<Ltl> = atoms.map(atom).collect();
+        let mut parts = atoms.into_iter();
+        let first = parts.next().expect("there are some");
+        parts.fold(first, Ltl::iff)
+    };
+
+    // It is always true, but no rule sees that: a parity, or the opposite in another order.
+    let odd = parity(&mut (0..14).rev());
+    let mut formula = Ltl::or([parity(&mut (0..14)), Ltl::not(odd)]);
+    for n_atoms in (2..12).rev() {
+        let larger = Ltl::or([formula.clone(), parity(&mut (0..n_atoms).rev())]);
+        if tree_size(&simplify(&larger)) <= MAX_SIZE {
+            formula = larger;
+        }
+    }
+    let n_missing = MAX_SIZE - tree_size(&simplify(&formula));
+    let fill = (100..100 + n_missing as u32).map(atom);
+    let largest = Ltl::or([formula].into_iter().chain(fill));
+    let larger = Ltl::or([largest.clone(), atom(99)]);
+
+    assert_eq!(tree_size(&simplify(&largest)), MAX_SIZE);
+    assert_eq!(translated(&largest).n_states(), 1);
+    assert_eq!(translate(&larger), Err(TranslateError::TooLarge));
 }

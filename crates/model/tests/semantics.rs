@@ -300,7 +300,7 @@ fn initial_states_are_all_that_satisfy_the_constraints() {
 fn notions_of_fairness_are_about_their_subjects() {
     let model = load(
         "event go
-        process P(i in 0..1) { weak fair a  b  c sync go }
+        process P(i in 0..1) { weak fair a { skip }  b { skip }  c sync go }
         strong fair process Q { d sync go }",
     );
     let conditions = |kind: &str| {

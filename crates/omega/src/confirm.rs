@@ -112,6 +112,10 @@ impl<G: Graph> Graph for Within<'_, G> {
         self.graph.origin(node)
     }
 
+    fn out_of_numbers(&self) -> G::Stop {
+        self.graph.out_of_numbers()
+    }
+
     fn n_steps(&mut self, node: NodeId) -> Result<u32, G::Stop> {
         self.graph.n_steps(node)
     }

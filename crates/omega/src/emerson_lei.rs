@@ -249,8 +249,7 @@ impl<'a, G: Graph, N: MarkNames<G>> Emptiness<'a, G, N> {
 
     /// Searches from all initial nodes.
     pub fn run(&mut self) -> Result<Option<Component>, G::Stop> {
-        let mut initial = Vec::new();
-        self.ctx.graph.initial(&mut initial)?;
+        let initial = self.ctx.initial()?;
 
         // A search that was stopped goes on where it was.
         if let Some(component) = self.unfinished.take() {

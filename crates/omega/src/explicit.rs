@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use base::bits;
 
-use crate::{EdgeBuffer, Graph, MarkId, NodeId};
+use crate::{EdgeBuffer, Graph, MAX_NODES, MarkId, NodeId};
 
 /// A graph in memory: for examples, tests and small inputs.
 ///
@@ -36,8 +36,12 @@ struct ExplicitNode {
 
 impl ExplicitGraph {
     /// A graph without edges. Each node is its own origin.
+    ///
+    /// # Panics
+    /// With more than [`MAX_NODES`] nodes, which would need more memory than machines have.
     #[must_use]
     pub fn new(n_nodes: usize, n_marks: usize) -> Self {
+        assert!(n_nodes <= MAX_NODES as usize);
         let n_mark_words = bits::words_for(n_marks);
         let node = |index| ExplicitNode {
             edges: EdgeBuffer::new(n_mark_words),
@@ -113,5 +117,9 @@ impl Graph for ExplicitGraph {
 
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Infallible> {
         Ok(self.nodes[node.index()].n_steps)
+    }
+
+    fn out_of_numbers(&self) -> Infallible {
+        unreachable!("the nodes were counted when the graph was made, and 2^32 edges do not fit")
     }
 }

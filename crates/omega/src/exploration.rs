@@ -1,6 +1,6 @@
 //! How far a search has come, and who listens.
 
-use crate::{EdgeBuffer, Graph, NodeId};
+use crate::{EdgeBuffer, Graph, MAX_NODES, NodeId};
 
 /// The observer is called every time this many nodes have been expanded.
 const REPORT_INTERVAL: u64 = 4096;
@@ -65,10 +65,18 @@ impl<'a, G: Graph> Exploration<'a, G> {
         }
     }
 
+    /// The initial nodes.
+    pub fn initial(&mut self) -> Result<Vec<NodeId>, G::Stop> {
+        initial_nodes(self.graph)
+    }
+
     /// Appends the edges of `node` to `edges`.
     pub fn expand(&mut self, node: NodeId, edges: &mut EdgeBuffer) -> Result<(), G::Stop> {
         let before = edges.len();
         self.graph.successors(node, edges)?;
+        if !edges.are_numbered(before) {
+            return Err(self.graph.out_of_numbers());
+        }
         if self.revisiting {
             self.stats.n_revisits += 1;
         } else {
@@ -95,4 +103,14 @@ impl<'a, G: Graph> Exploration<'a, G> {
         self.stats.is_inside = self.revisiting;
         (self.observer)(&self.stats)
     }
+}
+
+/// The initial nodes of a graph.
+pub(crate) fn initial_nodes<G: Graph>(graph: &mut G) -> Result<Vec<NodeId>, G::Stop> {
+    let mut initial = Vec::new();
+    graph.initial(&mut initial)?;
+    if initial.iter().any(|node| node.0 >= MAX_NODES) {
+        return Err(graph.out_of_numbers());
+    }
+    Ok(initial)
 }

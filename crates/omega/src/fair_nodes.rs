@@ -6,10 +6,12 @@
 //! doi:10.1016/0167-6423(87)90036-0, sections 3 and 4.
 //!
 //! A node starts a fair path iff it reaches a strongly connected set that satisfies the acceptance.
-//! Inside a component all nodes reach the same sets, so one bit for each component is enough:
+//! Inside a component all nodes reach the same sets, so one bit for each component is enough.
+//! Components come successors first, as in R. Tarjan, "Depth-first search and linear graph
+//! algorithms", SIAM J. Comput. 1, 1972, section 4, doi:10.1137/0201010:
 //!
 //! ```text
-//! for each component C, successors first (R. Tarjan, SIAM J. Comput. 1, 1972, doi:10.1137/0201010):
+//! for each component C, successors first:
 //!   fair(C) := some edge leaves C to a fair component, or C contains a witness
 //! ```
 //!
@@ -22,7 +24,7 @@
 use base::bits;
 
 use crate::emerson_lei::{Complete, Emptiness, Goal};
-use crate::exploration::Exploration;
+use crate::exploration::{Exploration, initial_nodes};
 use crate::mark_names::FixedNames;
 use crate::path_based::PathSearch;
 use crate::{Acceptance, Closure, EdgeBuffer, Graph, NodeId};
@@ -38,8 +40,7 @@ pub fn fair_nodes<G: Graph>(
     acceptance: &Acceptance,
     closure: Closure,
 ) -> Result<Vec<u64>, G::Stop> {
-    let mut initial = Vec::new();
-    graph.initial(&mut initial)?;
+    let initial = initial_nodes(graph)?;
     let search = PathSearch::new(graph.n_mark_words());
     let mut edges = EdgeBuffer::new(graph.n_mark_words());
     let mut observe = |_: &_| Ok(());

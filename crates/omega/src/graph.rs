@@ -5,11 +5,20 @@ base::define_index! {
     pub struct NodeId;
 }
 
+/// Nodes have smaller numbers than this: the searches need a bit for themselves.
+pub const MAX_NODES: u32 = 1 << 31;
+
+/// No more edges leave a node.
+const MAX_EDGES: usize = u32::MAX as usize;
+
 /// A graph with marked edges, computed on demand.
 ///
 /// A graph may be the product of a system and an automaton. Then several nodes stand for the same
 /// system state; [`Graph::origin`] and the step numbers say which, and strong global fairness is
 /// judged on these.
+///
+/// Searches have numbers for so many nodes ([`MAX_NODES`]), edges of a node and renamings of marks
+/// only. Where these run out they stop, with the reason that [`Graph::out_of_numbers`] gives.
 pub trait Graph {
     /// Why the graph cannot be explored further (a limit, a run-time error of the model).
     type Stop;
@@ -38,6 +47,9 @@ pub trait Graph {
     /// # Errors
     /// The reason for which exploration must stop.
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop>;
+
+    /// Why a search stops that has no numbers left.
+    fn out_of_numbers(&self) -> Self::Stop;
 }
 
 /// Edges in one flat buffer, without an allocation per edge.
@@ -110,6 +122,12 @@ impl EdgeBuffer {
     /// How many words a mark set has.
     pub(crate) fn n_mark_words(&self) -> usize {
         self.n_mark_words
+    }
+
+    /// Do the edges from position `first` on, all of one node, have numbers, and their targets, too?
+    pub(crate) fn are_numbered(&self, first: usize) -> bool {
+        let targets = &self.targets[first..];
+        targets.len() <= MAX_EDGES && targets.iter().all(|target| target.0 < MAX_NODES)
     }
 
     /// Appends an edge. `step` is the number of the system step that it takes in its source;

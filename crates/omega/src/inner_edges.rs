@@ -266,6 +266,11 @@ impl BreadthFirst {
     }
 
     fn begin(&mut self, from: u32) {
+        // After a new start no node has a stamp that could be mistaken for a later one.
+        if self.round == u32::MAX {
+            self.stamps.fill(0);
+            self.round = 0;
+        }
         self.round += 1;
         self.queue.clear();
         self.queue.push(from);

@@ -5,8 +5,8 @@
 //! component around the current node, complete or not.
 //!
 //! Algorithm: H. N. Gabow, "Path-based depth-first search for strong and biconnected components",
-//! Inf. Process. Lett. 74 (2000), the algorithm for strong components, doi:10.1016/S0020-0190(00)00051-X. The stack of roots
-//! carries marks as in J.-M. Couvreur, "On-the-fly verification of linear temporal logic", FM 1999,
+//! Inf. Process. Lett. 74 (2000), the algorithm for strong components,
+//! doi:10.1016/S0020-0190(00)00051-X. The stack of roots carries marks as in J.-M. Couvreur, "On-the-fly verification of linear temporal logic", FM 1999,
 //! doi:10.1007/3-540-48119-2_16.
 //!
 //! Deviations:
@@ -23,7 +23,7 @@
 use base::{bits, put_list as put, take_list as take};
 
 use crate::exploration::Exploration;
-use crate::{EdgeBuffer, Graph, NodeId};
+use crate::{EdgeBuffer, Graph, MAX_NODES, NodeId};
 
 /// Not reached yet in this search.
 const UNSEEN: u32 = 0;
@@ -222,8 +222,9 @@ impl PathSearch {
         node: NodeId,
     ) -> Result<(), G::Stop> {
         self.make_room(node);
-        let position = NodeId::new(self.path.len()).0;
-        assert!(position < MEMBER - 1, "too many nodes for 32-bit numbers");
+        // There are fewer nodes than `MAX_NODES`, so this number is not one of the special ones.
+        let position = self.path.len() as u32;
+        debug_assert!(position < MAX_NODES);
         self.number[node.index()] = position + 1;
         self.path.push(node);
 
@@ -241,7 +242,8 @@ impl PathSearch {
             return Err(stop);
         }
 
-        let n_left = u32::try_from(self.edges.len() - before).expect("too many edges of a node");
+        // An exploration numbers the edges of a node by 32 bits.
+        let n_left = (self.edges.len() - before) as u32;
         self.frames.push(Frame { position, n_left });
         ctx.reached_depth(self.frames.len());
         Ok(())

@@ -151,6 +151,10 @@ impl Graph for Tiny {
     fn n_steps(&mut self, _node: NodeId) -> Result<u32, Infallible> {
         Ok(1)
     }
+
+    fn out_of_numbers(&self) -> Infallible {
+        unreachable!("the graph is small")
+    }
 }
 
 /// Which of the 512 edge sets on three nodes are strongly connected, by the oracle.

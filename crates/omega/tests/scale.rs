@@ -63,6 +63,10 @@ impl Graph for Rope {
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
         Ok(1 + u32::from(self.laces && node.0 > 0))
     }
+
+    fn out_of_numbers(&self) -> Self::Stop {
+        "no numbers left"
+    }
 }
 
 fn silent<S>(_: &SearchStats) -> Result<(), S> {
@@ -124,6 +128,34 @@ fn closure_of_a_component_of_a_million_nodes() {
         taken.dedup();
         assert_eq!(taken.len(), 1_999);
     });
+}
+
+/// The edges of so large a component are not kept but computed each time.
+#[test]
+fn evidence_in_a_component_of_a_hundred_thousand_nodes() {
+    let n_nodes = 100_000;
+    let mut graph = ExplicitGraph::new(n_nodes as usize, 2);
+    graph.add_initial(NodeId(0));
+    for node in 0..n_nodes {
+        let mark = MarkId(u32::from(node == 7));
+        graph.add_edge(NodeId(node), 0, NodeId((node + 1) % n_nodes), &[mark]);
+    }
+    // Another step to the same node.
+    graph.add_edge(NodeId(5), 1, NodeId(6), &[MarkId(0)]);
+
+    let both = Acceptance::generalized_buchi([MarkId(0), MarkId(1)]);
+    let search = find_fair_cycle(&mut graph, &both, Closure::OnSystem, &mut silent);
+    let Ok(found) = search.result;
+    let component = found.expect("the ring");
+    let Ok(lasso) = shortest_lasso(&mut graph, &component, &both);
+    assert_eq!(lasso.cycle.len(), n_nodes as usize);
+
+    let Ok(lasso) = covering_lasso(&mut graph, &component, &both);
+    let fifth = lasso.cycle.iter().filter(|step| step.source == NodeId(5));
+    let mut taken: Vec<u32> = fifth.map(|step| step.position).collect();
+    taken.sort_unstable();
+    taken.dedup();
+    assert_eq!(taken, [0, 1]);
 }
 
 #[test]
@@ -188,6 +220,10 @@ impl Graph for Ring {
 
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
         Ok(1 + u32::from(node.0 + 1 < self.0))
+    }
+
+    fn out_of_numbers(&self) -> Self::Stop {
+        unreachable!("the graph is small")
     }
 }
 

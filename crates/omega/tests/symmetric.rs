@@ -283,6 +283,10 @@ impl Graph for Quotient {
     fn n_steps(&mut self, _node: NodeId) -> Result<u32, Infallible> {
         Ok(self.edges.len() as u32)
     }
+
+    fn out_of_numbers(&self) -> Infallible {
+        unreachable!("the graph is small")
+    }
 }
 
 impl SymmetricGraph for Quotient {

@@ -43,7 +43,7 @@ impl FrontEnd for Promela {
     }
 
     fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded {
-        load(source, files, options)
+        load(source, files, options).expecting_by_comments()
     }
 }
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use base::{Diagnostic, Source, SourceId, Span};
 
-use super::token::{self, Kind, Token};
+use super::token::{self, Token, TokenKind};
 
 /// More tokens than this are refused.
 const MAX_TOKENS: usize = 4_000_000;
@@ -247,7 +247,7 @@ impl<'a> Preprocessor<'a> {
     fn included(&mut self, span: Span, line: &[Token], out: &mut Vec<Token>) {
         let name = match line {
             [token] => match &token.kind {
-                Kind::Text(text) => Some(text.to_string()),
+                TokenKind::Text(text) => Some(text.to_string()),
                 _ => None,
             },
             [open, inner @ .., close] if open.is("<") && close.is(">") => Some(self.text_of(inner)),
@@ -389,7 +389,7 @@ impl<'a> Preprocessor<'a> {
                 && let Some(position) = body.get(at + 1).and_then(parameter)
             {
                 let text = self.text_of(&arguments[position]);
-                let kind = Kind::Text(text.into());
+                let kind = TokenKind::Text(text.into());
                 out.push(Token {
                     kind,
                     ..token.clone()
@@ -436,7 +436,7 @@ impl<'a> Preprocessor<'a> {
                 let position = at + 1 + usize::from(parenthesis);
                 let name = tokens.get(position).and_then(Token::name);
                 let value = name.is_some_and(|name| self.macros.contains_key(name));
-                let kind = Kind::Number(i64::from(value));
+                let kind = TokenKind::Number(i64::from(value));
                 resolved.push(Token {
                     kind,
                     ..token.clone()
@@ -485,10 +485,10 @@ fn next_directive(raw: &[Token], at: usize) -> usize {
 /// Two tokens written as one, where that makes a token; else the first.
 fn paste(left: &Token, right: &Token) -> Token {
     let text = |token: &Token| match &token.kind {
-        Kind::Name(name) => name.to_string(),
-        Kind::Number(value) => value.to_string(),
-        Kind::Punct(punct) => (*punct).to_owned(),
-        Kind::Text(_) | Kind::End => String::new(),
+        TokenKind::Name(name) => name.to_string(),
+        TokenKind::Number(value) => value.to_string(),
+        TokenKind::Punct(punct) => (*punct).to_owned(),
+        TokenKind::Text(_) | TokenKind::End => String::new(),
     };
     let joined = text(left) + &text(right);
     let found = token::tokens(&joined, left.span.source, &mut Vec::new());
@@ -563,11 +563,11 @@ impl ConditionReader<'_> {
             return None;
         }
         let value = match &token.kind {
-            Kind::Number(value) => Some(*value),
-            Kind::Name(name) => Some(i64::from(&**name == "true")),
-            Kind::Punct("!") => Some(i64::from(self.unary()? == 0)),
-            Kind::Punct("-") => Some(self.unary()?.wrapping_neg()),
-            Kind::Punct("(") => {
+            TokenKind::Number(value) => Some(*value),
+            TokenKind::Name(name) => Some(i64::from(&**name == "true")),
+            TokenKind::Punct("!") => Some(i64::from(self.unary()? == 0)),
+            TokenKind::Punct("-") => Some(self.unary()?.wrapping_neg()),
+            TokenKind::Punct("(") => {
                 let value = self.binary(0)?;
                 let closed = self.tokens.get(self.at).is_some_and(|t| t.is(")"));
                 self.at += 1;

@@ -9,7 +9,7 @@ pub(crate) type HideSet = Rc<[Rc<str>]>;
 
 /// What a token is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// An identifier or a keyword.
     Name(Rc<str>),
     /// A decimal number or a character constant.
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     /// What it is.
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     /// Where it is written; for a token out of a macro, where the macro is used.
     pub(crate) span: Span,
     /// Is it the first of its line?
@@ -40,13 +40,13 @@ pub(crate) struct Token {
 impl Token {
     /// Is it this operator or bracket?
     pub(crate) fn is(&self, punct: &str) -> bool {
-        matches!(self.kind, Kind::Punct(p) if p == punct)
+        matches!(self.kind, TokenKind::Punct(p) if p == punct)
     }
 
     /// Its name, if it has one.
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Name(name) => Some(name),
+            TokenKind::Name(name) => Some(name),
             _ => None,
         }
     }
@@ -59,11 +59,11 @@ impl Token {
     /// How messages call it.
     pub(crate) fn describe(&self) -> String {
         match &self.kind {
-            Kind::Name(name) => format!("`{name}`"),
-            Kind::Number(value) => format!("`{value}`"),
-            Kind::Text(_) => "a string".to_owned(),
-            Kind::Punct(punct) => format!("`{punct}`"),
-            Kind::End => "the end of the text".to_owned(),
+            TokenKind::Name(name) => format!("`{name}`"),
+            TokenKind::Number(value) => format!("`{value}`"),
+            TokenKind::Text(_) => "a string".to_owned(),
+            TokenKind::Punct(punct) => format!("`{punct}`"),
+            TokenKind::End => "the end of the text".to_owned(),
         }
     }
 }
@@ -159,7 +159,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn push(&mut self, kind: Kind, start: usize) {
+    fn push(&mut self, kind: TokenKind, start: usize) {
         self.found.push(Token {
             kind,
             span: self.span_from(start),
@@ -181,7 +181,7 @@ impl<'a> Lexer<'a> {
             let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
             let name: Rc<str> = rest[..length].into();
             self.at += length;
-            self.push(Kind::Name(name), start);
+            self.push(TokenKind::Name(name), start);
         } else if first.is_ascii_digit() {
             self.number(start);
         } else if first == '"' {
@@ -190,7 +190,7 @@ impl<'a> Lexer<'a> {
             self.character(start);
         } else if let Some(punct) = PUNCTS.iter().find(|punct| rest.starts_with(**punct)) {
             self.at += punct.len();
-            self.push(Kind::Punct(punct), start);
+            self.push(TokenKind::Punct(punct), start);
         } else {
             self.at += first.len_utf8();
             let message = format!("unexpected character `{first}`");
@@ -214,7 +214,7 @@ impl<'a> Lexer<'a> {
             self.diagnostics
                 .push(Diagnostic::error("syntax", span, message));
         }
-        self.push(Kind::Number(value.unwrap_or(0)), start);
+        self.push(TokenKind::Number(value.unwrap_or(0)), start);
     }
 
     fn string(&mut self, start: usize) {
@@ -239,7 +239,7 @@ impl<'a> Lexer<'a> {
         };
         let inner: Rc<str> = inner.into();
         self.at += length;
-        self.push(Kind::Text(inner), start);
+        self.push(TokenKind::Text(inner), start);
     }
 
     fn character(&mut self, start: usize) {
@@ -257,7 +257,7 @@ impl<'a> Lexer<'a> {
             }
         };
         self.at += length;
-        self.push(Kind::Number(i64::from(u32::from(value))), start);
+        self.push(TokenKind::Number(i64::from(u32::from(value))), start);
     }
 }
 

@@ -6,8 +6,9 @@ use serde_json::{Map, Value as Json, json};
 /// The largest absolute value that every JSON reader keeps exactly.
 const MAX_EXACT: i64 = 1 << 53;
 
-/// The value as JSON.
-pub(crate) fn value_to_json(value: &Value) -> Json {
+/// The value as ITF writes it in JSON.
+#[must_use]
+pub fn value_to_json(value: &Value) -> Json {
     let all = |items: &[Value]| items.iter().map(value_to_json).collect::<Vec<_>>();
     match value {
         Value::Bool(value) => json!(value),

@@ -13,6 +13,28 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
+struct Documents<'a> {
+    tool: &'static str,
+    version: &'static str,
+    files: Vec<FileResults<'a>>,
+}
+
+#[derive(Serialize)]
+struct FileResults<'a> {
+    file: &'a str,
+    results: &'a [PropertyResult],
+}
+
+impl<'a> From<&'a Report> for FileResults<'a> {
+    fn from(report: &'a Report) -> Self {
+        Self {
+            file: &report.file,
+            results: &report.results,
+        }
+    }
+}
+
+#[derive(Serialize)]
 struct Line<'a> {
     file: &'a str,
     #[serde(flatten)]
@@ -31,6 +53,21 @@ pub fn json(report: &Report) -> String {
     let mut text = serde_json::to_string_pretty(&document).expect("all keys are strings");
     text.push('\n');
     text
+}
+
+/// The reports as one JSON object: that of [`json`] for a single one, else a list of such objects.
+#[must_use]
+pub fn json_of_several(reports: &[Report]) -> String {
+    let [only] = reports else {
+        let document = Documents {
+            tool: TOOL,
+            version: VERSION,
+            files: reports.iter().map(FileResults::from).collect(),
+        };
+        let text = serde_json::to_string_pretty(&document).expect("all keys are strings");
+        return text + "\n";
+    };
+    json(only)
 }
 
 /// The report as one JSON object for each property, each on a line of its own.

@@ -1,27 +1,30 @@
-//! JUnit XML: a suite for the file, a case for each property.
+//! JUnit XML: a suite for each file, a case for each property.
 
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use crate::text::{property_text, verdict_sentence};
-use crate::{Outcome, PropertyResult, Report, Style, TOOL};
+use crate::{PropertyResult, Report, Style, Success, TOOL};
 
-/// The report as JUnit XML. A violated property is a failure, an undecided one an error.
+/// The reports as JUnit XML. A violated property is a failure, an undecided one an error; where a
+/// verdict is expected, another verdict is a failure.
 #[must_use]
-pub fn junit(report: &Report) -> String {
-    let mut suite = TestSuite::new(report.file.clone());
-    suite.add_test_cases(report.results.iter().map(|result| case(report, result)));
+pub fn junit(reports: &[Report]) -> String {
     let mut document = quick_junit::Report::new(TOOL);
-    document.add_test_suite(suite);
+    for report in reports {
+        let mut suite = TestSuite::new(report.file.clone());
+        suite.add_test_cases(report.results.iter().map(|result| case(report, result)));
+        document.add_test_suite(suite);
+    }
     document.to_string().expect("writing to memory succeeds")
 }
 
 fn case(report: &Report, result: &PropertyResult) -> TestCase {
-    let status = match result.verdict {
-        Outcome::Holds => TestCaseStatus::success(),
-        Outcome::Violated => failed(NonSuccessKind::Failure, "violated", result),
-        Outcome::Unknown => {
+    let status = match result.success() {
+        Success::Passed => TestCaseStatus::success(),
+        Success::Failed => failed(NonSuccessKind::Failure, result.verdict.name(), result),
+        Success::Open => {
             let reason = result.reason.as_deref().unwrap_or("unknown");
             failed(NonSuccessKind::Error, reason, result)
         }

@@ -31,10 +31,11 @@ mod trace_text;
 
 pub use chart::chart;
 pub use itf::{ItfError, read_itf, write_itf};
-pub use json::{json, json_lines};
+pub use itf_value::value_to_json;
+pub use json::{json, json_lines, json_of_several};
 pub use junit::junit;
 pub use question::{Cost, ReportedQuestion, warning};
-pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Warning};
+pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Success, Warning};
 pub use sarif::sarif;
 pub use stored::{
     ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, TraceMeta,

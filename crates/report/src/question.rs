@@ -64,6 +64,7 @@ impl ReportedQuestion<'_> {
             route: cost.route,
             fairness: self.fairness.name(),
             verdict: Outcome::Unknown,
+            expected: None,
             reason: None,
             states: cost.states,
             transitions: cost.transitions,

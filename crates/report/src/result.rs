@@ -20,15 +20,18 @@ pub struct Report {
 }
 
 impl Report {
-    /// The exit status of a call that ends with this report: 1 if a property is violated, else 3 if
-    /// one is undecided, else 0.
+    /// The exit status of a call that ends with this report: 1 if a verdict is not as expected (a
+    /// violation, where nothing is expected), else 3 if one is undecided without being expected to
+    /// be, else 0.
     #[must_use]
     pub fn exit_status(&self) -> u8 {
-        let any = |outcome| self.results.iter().any(|result| result.verdict == outcome);
-        match (any(Outcome::Violated), any(Outcome::Unknown)) {
-            (true, _) => 1,
-            (false, true) => 3,
-            (false, false) => 0,
+        let any = |success| self.results.iter().any(|r| r.success() == success);
+        if any(Success::Failed) {
+            1
+        } else if any(Success::Open) {
+            3
+        } else {
+            0
         }
     }
 }
@@ -57,6 +60,17 @@ impl Outcome {
     }
 }
 
+/// Is a verdict what it should be?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Success {
+    /// It is as expected, or the property holds and nothing is expected.
+    Passed,
+    /// It is not as expected, or the property is violated and nothing is expected.
+    Failed,
+    /// The property is undecided and nothing is expected.
+    Open,
+}
+
 /// What came out for one property.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PropertyResult {
@@ -72,6 +86,8 @@ pub struct PropertyResult {
     pub fairness: String,
     /// The verdict.
     pub verdict: Outcome,
+    /// The verdict that the author expects, if that is known.
+    pub expected: Option<Outcome>,
     /// Why it is unknown.
     pub reason: Option<String>,
     /// How many states of the system were seen.
@@ -99,6 +115,28 @@ pub struct PropertyResult {
     pub remarks: Vec<String>,
 }
 
+impl PropertyResult {
+    /// Is the verdict what it should be?
+    #[must_use]
+    pub fn success(&self) -> Success {
+        match (self.expected, self.verdict) {
+            (Some(expected), verdict) if expected == verdict => Success::Passed,
+            (Some(_), _) | (None, Outcome::Violated) => Success::Failed,
+            (None, Outcome::Holds) => Success::Passed,
+            (None, Outcome::Unknown) => Success::Open,
+        }
+    }
+
+    /// What is to be said about the expectation after the verdict; nothing if there is none.
+    pub(crate) fn expectation_text(&self) -> String {
+        match self.expected {
+            None => String::new(),
+            Some(expected) if expected == self.verdict => ", as expected".to_owned(),
+            Some(expected) => format!(", but expected: {}", expected.name()),
+        }
+    }
+}
+
 /// A run that shows a part of a formula.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BranchNote {
@@ -117,17 +155,22 @@ impl Serialize for BranchNote {
     }
 }
 
-/// The schema of a result: exactly the keys that the manual promises, in its order; `branches` and
-/// `remarks` only where there are any.
+/// The schema of a result: exactly the keys that the manual promises, in its order; `expected`,
+/// `branches` and `remarks` only where there are any.
 impl Serialize for PropertyResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let n_more = usize::from(!self.branches.is_empty()) + usize::from(!self.remarks.is_empty());
+        let n_more = usize::from(self.expected.is_some())
+            + usize::from(!self.branches.is_empty())
+            + usize::from(!self.remarks.is_empty());
         let mut object = serializer.serialize_struct("result", 15 + n_more)?;
         object.serialize_field("property", &self.property)?;
         object.serialize_field("formula", &self.formula)?;
         object.serialize_field("route", self.route.name())?;
         object.serialize_field("fairness", &self.fairness)?;
         object.serialize_field("verdict", &self.verdict)?;
+        if let Some(expected) = &self.expected {
+            object.serialize_field("expected", expected)?;
+        }
         object.serialize_field("reason", &self.reason)?;
         object.serialize_field("states", &self.states)?;
         object.serialize_field("transitions", &self.transitions)?;

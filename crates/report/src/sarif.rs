@@ -3,20 +3,22 @@
 use serde_json::{Value as Json, json};
 
 use crate::text::verdict_sentence;
-use crate::{Outcome, Position, PropertyResult, Report, TOOL, VERSION, Warning};
+use crate::{Outcome, Position, PropertyResult, Report, Success, TOOL, VERSION, Warning};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// The report as SARIF. Each property is a result at its source line; so is each warning.
+/// The reports as SARIF. Each property is a result at its source line; so is each warning.
 #[must_use]
-pub fn sarif(report: &Report) -> String {
+pub fn sarif(reports: &[Report]) -> String {
     let mut results: Vec<Json> = Vec::new();
-    for result in &report.results {
-        results.push(property_result(report, result));
-        results.extend(result.warnings.iter().map(|w| warning_result(report, w)));
+    for report in reports {
+        for result in &report.results {
+            results.push(property_result(report, result));
+            results.extend(result.warnings.iter().map(|w| warning_result(report, w)));
+        }
+        results.extend(report.warnings.iter().map(|w| warning_result(report, w)));
     }
 
-    results.extend(report.warnings.iter().map(|w| warning_result(report, w)));
     let mut rules: Vec<&str> = results
         .iter()
         .filter_map(|r| r["ruleId"].as_str())
@@ -37,10 +39,17 @@ pub fn sarif(report: &Report) -> String {
 }
 
 fn property_result(report: &Report, result: &PropertyResult) -> Json {
-    let (rule, kind, level) = match result.verdict {
-        Outcome::Holds => ("property-holds", "pass", "none"),
-        Outcome::Violated => ("property-violated", "fail", "error"),
-        Outcome::Unknown => ("property-undecided", "open", "none"),
+    let rule = match (result.expected, result.verdict) {
+        (Some(expected), verdict) if expected == verdict => "verdict-as-expected",
+        (Some(_), _) => "verdict-not-as-expected",
+        (None, Outcome::Holds) => "property-holds",
+        (None, Outcome::Violated) => "property-violated",
+        (None, Outcome::Unknown) => "property-undecided",
+    };
+    let (kind, level) = match result.success() {
+        Success::Passed => ("pass", "none"),
+        Success::Failed => ("fail", "error"),
+        Success::Open => ("open", "none"),
     };
     json!({
         "ruleId": rule,

@@ -6,7 +6,7 @@ use evidence::{Confidence, RestsOn, SolverUse};
 
 use crate::style::{Role, Style};
 use crate::trace_text::{n_of, trace_text_indented};
-use crate::{Outcome, PropertyResult, Report, StoredTrace, Warning};
+use crate::{Outcome, PropertyResult, Report, StoredTrace, Success, Warning};
 
 /// The report as text: for each property the verdict, its warnings and its trace; then the warnings
 /// about the model.
@@ -92,14 +92,15 @@ fn solver_text(solver: &SolverUse) -> String {
 }
 
 fn verdict_line(result: &PropertyResult, style: Style) -> String {
-    let role = match result.verdict {
-        Outcome::Holds => Role::Good,
-        Outcome::Violated => Role::Bad,
-        Outcome::Unknown => Role::Doubtful,
+    let role = match result.success() {
+        Success::Passed => Role::Good,
+        Success::Failed => Role::Bad,
+        Success::Open => Role::Doubtful,
     };
+    let expectation = result.expectation_text();
     let verdict = match &result.reason {
-        Some(reason) => format!("{}: {reason}", result.verdict.name()),
-        None => result.verdict.name().to_owned(),
+        Some(reason) => format!("{}: {reason}{expectation}", result.verdict.name()),
+        None => format!("{}{expectation}", result.verdict.name()),
     };
     let mut facts = vec![format!("fairness {}", result.fairness)];
     facts.extend(result.states.map(|states| n_of(states, "state")));
@@ -130,7 +131,7 @@ pub(crate) fn verdict_sentence(result: &PropertyResult) -> String {
         ..
     } = result;
     let subject = format!("{property} ({formula})");
-    match result.verdict {
+    let verdict = match result.verdict {
         Outcome::Holds => format!("{subject} holds under fairness {fairness}"),
         Outcome::Violated => {
             let how = result.trace.as_ref().map(shape).unwrap_or_default();
@@ -140,7 +141,8 @@ pub(crate) fn verdict_sentence(result: &PropertyResult) -> String {
             let reason = result.reason.as_deref().unwrap_or("no reason given");
             format!("{subject} is undecided under fairness {fairness}: {reason}")
         }
-    }
+    };
+    verdict + &result.expectation_text()
 }
 
 fn shape(trace: &StoredTrace) -> String {

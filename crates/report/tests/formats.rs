@@ -142,7 +142,7 @@ fn junit_document() {
                 </testcase>
             </testsuite>
         </testsuites>
-    "#]].assert_eq(&junit(&report));
+    "#]].assert_eq(&junit(&[report]));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn sarif_document() {
             }
           ]
         }
-    "#]].assert_eq(&sarif(&report));
+    "#]].assert_eq(&sarif(&[report]));
 }
 
 #[test]

@@ -34,6 +34,8 @@ mod fourier_motzkin;
 mod launch;
 mod linear;
 mod print;
+#[cfg(feature = "processes")]
+mod processes;
 mod sexpr;
 mod solver;
 mod term;
@@ -45,9 +47,11 @@ pub use counted::{Counted, Tally};
 pub use embedded::Embedded;
 pub use enumerate::{Rows, enumerate};
 pub use external::{External, Program};
-pub use launch::{Connection, Launch, SystemProcesses};
+pub use launch::{Connection, Launch};
 pub use linear::Linear;
 pub use print::to_smtlib;
+#[cfg(feature = "processes")]
+pub use processes::SystemProcesses;
 pub use solver::{Answer, Solver, Trust};
 pub use term::{Interval, Intervals, Sort, Term};
 pub use value::{ArrayValue, Model, Value};

@@ -16,9 +16,11 @@
 //! ```
 
 mod doubts;
+mod expected;
 mod files;
 mod loaded;
 mod options;
+mod picture;
 mod question;
 
 use base::Source;
@@ -27,6 +29,7 @@ pub use doubts::Doubts;
 pub use files::{Files, Memory, Overlay, Unreadable, beside};
 pub use loaded::{Content, Family, Loaded, Members, Single, System};
 pub use options::Options;
+pub use picture::{Coordinate, Picture, PictureItem, Shape, ShapeKind, ShapeText};
 pub use question::{Question, QuestionKind, Refinement};
 
 /// A language that models are written in.

@@ -8,6 +8,7 @@ use logic::NamedProperty;
 use model::{Hints, Model, Template};
 
 use crate::doubts::Doubts;
+use crate::picture::Picture;
 use crate::question::Question;
 
 /// What became of a text.
@@ -44,6 +45,8 @@ pub struct System {
     pub compound: Option<String>,
     /// What depends on steps that the front end does not tell apart.
     pub doubts: Doubts,
+    /// The picture that the model draws of its states.
+    pub picture: Option<Picture>,
 }
 
 impl System {
@@ -55,6 +58,7 @@ impl System {
             model,
             compound: None,
             doubts: Doubts::default(),
+            picture: None,
         }
     }
 }

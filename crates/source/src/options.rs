@@ -1,5 +1,7 @@
 //! What callers say about a model besides its text.
 
+use base::Expected;
+
 /// What the caller says about a model besides its text.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -17,6 +19,8 @@ pub struct Options {
     /// How many processes or terms are provided for where the text gives no bound; 0 leaves the
     /// choice to the front end. A run that needs more ends in a run-time error that says so.
     pub pool: usize,
+    /// What is expected of verdicts, by the names of questions (`--expect NAME=VERDICT`).
+    pub expected: Vec<(String, Expected)>,
     /// Must every parameter have a value? Then a family is an error.
     pub closed: bool,
 }

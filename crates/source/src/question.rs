@@ -1,5 +1,6 @@
 //! What a text asks.
 
+use base::Expected;
 use logic::NamedProperty;
 use model::{Expr, Scope};
 
@@ -19,6 +20,8 @@ pub struct Question {
     pub scope: Scope,
     /// What its answer may depend on although the front end does not know it.
     pub doubts: Doubts,
+    /// The verdict that its author expects, if the text says so.
+    pub expected: Option<Expected>,
 }
 
 impl Question {
@@ -35,6 +38,7 @@ impl Question {
             property,
             scope,
             doubts: Doubts::default(),
+            expected: None,
         }
     }
 

@@ -155,6 +155,7 @@ fn product(
         })
     };
 
+    // A run begins with the letter of its first state, at which no step has been taken.
     for state in 0..graph.n_initial {
         let first = letter(state, None)?;
         for start in &automaton.initial {
@@ -166,6 +167,7 @@ fn product(
         }
     }
 
+    // The letter of an edge is that of its target, with the step that leads there.
     let mut edges = Vec::new();
     let mut next = 0;
     while next < nodes.len() {

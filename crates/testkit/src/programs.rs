@@ -320,6 +320,8 @@ pub fn growing_program(random: &mut Random) -> (String, Vec<&'static str>) {
         "x == y",
     ];
 
+    // Guards at a location exclude each other, so that there is one step in every state and a goal
+    // that fails fails on the only run.
     let mut text = String::from("var x, y : int = 0\nprocess P {\n    init a\n");
     for (from, to) in [("a", "b"), ("b", "a")] {
         let condition = random.pick(&CONDITIONS);

@@ -33,11 +33,11 @@ struct Step {
     target: usize,
     /// Conditions that hold together.
     guard: Vec<Comparison>,
-    kind: Kind,
+    kind: StatementKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum StatementKind {
     /// A variable becomes another one plus a number.
     Assign(usize, usize, usize),
     /// A number goes into the buffer.
@@ -111,13 +111,13 @@ impl Twin {
                 for (position, step) in process.steps_from(location) {
                     let guard = step.guard_text("when ", "");
                     let what = match step.kind {
-                        Kind::Assign(to, from, more) => {
+                        StatementKind::Assign(to, from, more) => {
                             format!("{{ x{to} := (x{from} + {more}) % {} }}", TOP + 1)
                         }
-                        Kind::Send(value) => format!("c ! {value}"),
-                        Kind::Receive(value) => format!("c ? ({value})"),
-                        Kind::Offer(value) => format!("r ! {value}"),
-                        Kind::Accept(value) => format!("r ? ({value})"),
+                        StatementKind::Send(value) => format!("c ! {value}"),
+                        StatementKind::Receive(value) => format!("c ? ({value})"),
+                        StatementKind::Offer(value) => format!("r ! {value}"),
+                        StatementKind::Accept(value) => format!("r ? ({value})"),
                     };
                     let target = step.target;
                     let _ = writeln!(text, "        s{position} {guard} {what} -> l{target}");
@@ -158,18 +158,18 @@ impl Twin {
                 for (_, step) in steps {
                     let guard = step.guard_text("", " && ");
                     let what = match step.kind {
-                        Kind::Assign(to, from, more) => format!(
+                        StatementKind::Assign(to, from, more) => format!(
                             "d_step {{ {guard}true -> x{to} = (x{from} + {more}) % {} }}",
                             TOP + 1
                         ),
-                        Kind::Send(value) => {
+                        StatementKind::Send(value) => {
                             format!("d_step {{ {guard}nfull(c) -> c!{value} }}")
                         }
-                        Kind::Receive(value) => {
+                        StatementKind::Receive(value) => {
                             format!("d_step {{ {guard}c?[{value}] -> c?{value} }}")
                         }
-                        Kind::Offer(value) => format!("r!{value}"),
-                        Kind::Accept(value) => format!("r?{value}"),
+                        StatementKind::Offer(value) => format!("r!{value}"),
+                        StatementKind::Accept(value) => format!("r?{value}"),
                     };
                     let _ = writeln!(text, "    :: {what}; goto l{}", step.target);
                 }
@@ -207,14 +207,14 @@ impl Twin {
                     .map(|(position, step)| {
                         let guard = step.guard_text("[", "] ");
                         let what = match step.kind {
-                            Kind::Assign(to, from, more) => format!(
+                            StatementKind::Assign(to, from, more) => format!(
                                 "p{number}_s{position}{{x{to} = (x{from} + {more}) % {};}}",
                                 TOP + 1
                             ),
-                            Kind::Send(value) => format!("c!{value}"),
-                            Kind::Receive(value) => format!("c?{value}"),
-                            Kind::Offer(value) => format!("r!{value}"),
-                            Kind::Accept(value) => format!("r?{value}"),
+                            StatementKind::Send(value) => format!("c!{value}"),
+                            StatementKind::Receive(value) => format!("c?{value}"),
+                            StatementKind::Offer(value) => format!("r!{value}"),
+                            StatementKind::Accept(value) => format!("r?{value}"),
                         };
                         format!("({guard}{what} -> P{number}_l{}())", step.target)
                     });
@@ -291,19 +291,21 @@ fn process(random: &mut Random, n_variables: usize) -> Process {
     let n_steps = 1 + random.below(4);
     let step = |random: &mut Random| {
         let kind = match random.below(8) {
-            0 => Kind::Send(random.below(2)),
-            1 => Kind::Receive(random.below(2)),
-            2 => Kind::Offer(random.below(2)),
-            3 => Kind::Accept(random.below(2)),
-            _ => Kind::Assign(
+            0 => StatementKind::Send(random.below(2)),
+            1 => StatementKind::Receive(random.below(2)),
+            2 => StatementKind::Offer(random.below(2)),
+            3 => StatementKind::Accept(random.below(2)),
+            _ => StatementKind::Assign(
                 random.below(n_variables),
                 random.below(n_variables),
                 random.below(TOP + 1),
             ),
         };
         let n_guards = match kind {
-            Kind::Offer(_) | Kind::Accept(_) => 0,
-            Kind::Assign(..) | Kind::Send(_) | Kind::Receive(_) => random.below(3),
+            StatementKind::Offer(_) | StatementKind::Accept(_) => 0,
+            StatementKind::Assign(..) | StatementKind::Send(_) | StatementKind::Receive(_) => {
+                random.below(3)
+            }
         };
         Step {
             source: random.below(n_locations),

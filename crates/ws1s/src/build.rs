@@ -1,13 +1,13 @@
 //! Formulas without text: terms for positions and sets, and the atoms over them.
 
 use crate::atoms::Atom;
-use crate::formula::{Formula, Formulas, Kind, Var};
+use crate::formula::{Formula, Formulas, Var, VarKind};
 use crate::naming::{Naming, SetOperator, SetTerm, Term};
 
 /// A term that denotes a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Position {
-    /// A variable of kind [`Kind::First`].
+    /// A variable of kind [`VarKind::First`].
     Var(Var),
     /// A constant.
     Number(u32),
@@ -74,7 +74,7 @@ impl From<&Position> for Position {
 /// A term that denotes a finite set of positions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Set {
-    /// A variable of kind [`Kind::Set`].
+    /// A variable of kind [`VarKind::Set`].
     Var(Var),
     /// The set of these positions.
     Display(Vec<Position>),
@@ -227,7 +227,7 @@ impl Formulas {
     /// elsewhere. Quantifiers range over values anyway; conjoin this for a free variable whose
     /// automaton shall not accept empty tracks.
     pub fn is_position(&mut self, var: Var) -> Formula {
-        expect_kind(var, Kind::First);
+        expect_kind(var, VarKind::First);
         self.atom(Atom::FirstOrder, &[var])
     }
 
@@ -247,7 +247,7 @@ impl Formulas {
     fn lower_position(&mut self, position: &Position, naming: &mut Naming) -> Term {
         match position {
             Position::Var(var) => {
-                expect_kind(*var, Kind::First);
+                expect_kind(*var, VarKind::First);
                 Term::of(*var)
             }
             Position::Number(number) => Term::number(i64::from(*number)),
@@ -289,7 +289,7 @@ impl Formulas {
     fn lower_set(&mut self, set: &Set, naming: &mut Naming) -> SetTerm {
         match set {
             Set::Var(var) => {
-                expect_kind(*var, Kind::Set);
+                expect_kind(*var, VarKind::Set);
                 SetTerm::Variable(*var)
             }
             Set::Display(elements) => {
@@ -326,6 +326,6 @@ impl Formulas {
     }
 }
 
-fn expect_kind(var: Var, kind: Kind) {
+fn expect_kind(var: Var, kind: VarKind) {
     assert_eq!(var.kind(), kind, "a variable of the wrong kind");
 }

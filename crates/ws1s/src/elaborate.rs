@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{Declaration, Declared, ExprId, ExprKind, Name, Order, Parameter, Syntax};
 use crate::atoms::Atom;
-use crate::formula::{Formula, Formulas, Kind, Var};
+use crate::formula::{Formula, Formulas, Var, VarKind};
 use crate::parser::Loader;
 
 mod expressions;
@@ -171,11 +171,11 @@ pub(crate) fn elaborate(syntax: &Syntax, loader: &mut Loader<'_>) -> Elaborated 
     elaborator.program(truth)
 }
 
-fn kind_of(order: Order) -> Kind {
+fn kind_of(order: Order) -> VarKind {
     match order {
-        Order::Zero => Kind::Bool,
-        Order::First => Kind::First,
-        Order::Second => Kind::Set,
+        Order::Zero => VarKind::Bool,
+        Order::First => VarKind::First,
+        Order::Second => VarKind::Set,
     }
 }
 
@@ -278,9 +278,9 @@ impl Elaborator<'_, '_, '_> {
             return Ok(self.inside_positions(var, all));
         }
         let default = match var.kind() {
-            Kind::Bool => None,
-            Kind::First => self.defaults[0].clone(),
-            Kind::Set => self.defaults[1].clone(),
+            VarKind::Bool => None,
+            VarKind::First => self.defaults[0].clone(),
+            VarKind::Set => self.defaults[1].clone(),
         };
         let Some((name, expr, at)) = default.filter(|_| !self.in_default) else {
             return Ok(Vec::new());
@@ -299,9 +299,9 @@ impl Elaborator<'_, '_, '_> {
     /// here it keeps the automata from following what happens for other sets.
     fn inside_positions(&mut self, var: Var, all: Var) -> Vec<Formula> {
         let inside = match var.kind() {
-            Kind::Bool => return Vec::new(),
-            Kind::First => self.formulas.atom(Atom::In(0), &[var, all]),
-            Kind::Set => {
+            VarKind::Bool => return Vec::new(),
+            VarKind::First => self.formulas.atom(Atom::In(0), &[var, all]),
+            VarKind::Set => {
                 let table = vec![true, false, true, true];
                 let subset = Atom::Pointwise { n_sets: 2, table };
                 self.formulas.atom(subset, &[var, all])

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use base::Budget;
 
 use crate::automaton::Automaton;
-use crate::formula::{Formulas, Kind, Var};
+use crate::formula::{Formulas, Var, VarKind};
 use crate::machine::{FALSE, Machine, TRUE, UNDEFINED, complement_output};
 use crate::meter::Meter;
 use crate::minimise::minimise;
@@ -118,7 +118,7 @@ fn minimisation_keeps_the_outputs_and_is_canonical() {
 
 #[test]
 fn two_valued_automata_are_counted_right() {
-    let var = Formulas::new().var(Kind::Set);
+    let var = Formulas::new().var(VarKind::Set);
     // Domaratzki, Kisman and Shallit: 2 + 24 + 1028 languages over two letters.
     assert_eq!(automata(3, &[FALSE, TRUE], var).len(), 1054);
 }
@@ -126,7 +126,7 @@ fn two_valued_automata_are_counted_right() {
 #[test]
 fn unary_operations_agree_with_their_definitions() {
     let mut formulas = Formulas::new();
-    let (var, other) = (formulas.var(Kind::Set), formulas.var(Kind::Set));
+    let (var, other) = (formulas.var(VarKind::Set), formulas.var(VarKind::Set));
     let budget = Budget::unlimited();
     let words = words(4);
 
@@ -154,7 +154,7 @@ fn unary_operations_agree_with_their_definitions() {
         let found = automaton.shortest(TRUE).map(|word| word.letters.len() + 1);
         assert_eq!(found, shortest);
         let stored = text::Stored {
-            tracks: vec![("X".to_owned(), Kind::Set)],
+            tracks: vec![("X".to_owned(), VarKind::Set)],
             machine: (*automaton.machine).clone(),
         };
         let read = text::read(&text::write(&stored)).unwrap();
@@ -165,7 +165,7 @@ fn unary_operations_agree_with_their_definitions() {
 #[test]
 fn binary_operations_agree_with_their_definitions() {
     let mut formulas = Formulas::new();
-    let var = formulas.var(Kind::Set);
+    let var = formulas.var(VarKind::Set);
     let budget = Budget::unlimited();
     let three_valued = automata(2, &[UNDEFINED, FALSE, TRUE], var);
     for left in &three_valued {

@@ -20,7 +20,7 @@ use crate::machine::Machine;
 
 /// What a variable ranges over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind {
+pub enum VarKind {
     /// Truth values.
     Bool,
     /// Positions.
@@ -33,13 +33,13 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Var {
     pub(crate) index: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: VarKind,
 }
 
 impl Var {
     /// What it ranges over.
     #[must_use]
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> VarKind {
         self.kind
     }
 }
@@ -130,7 +130,7 @@ impl Formulas {
     }
 
     /// A new variable, greater than all before.
-    pub fn var(&mut self, kind: Kind) -> Var {
+    pub fn var(&mut self, kind: VarKind) -> Var {
         self.n_vars += 1;
         Var {
             index: self.n_vars - 1,

@@ -227,7 +227,7 @@ pub(crate) fn search(
     goal: &Goal,
     meter: &mut Meter<'_>,
 ) -> Result<Option<Found>, Unknown> {
-    let mut search = Search {
+    let mut search = LazySearch {
         components,
         combination,
         goal,
@@ -280,7 +280,7 @@ enum Parent {
     State(u32),
 }
 
-struct Search<'m, 's> {
+struct LazySearch<'m, 's> {
     components: Vec<Component<'m>>,
     combination: &'s Combination,
     goal: &'s Goal,
@@ -293,7 +293,7 @@ struct Search<'m, 's> {
     found: [Option<u32>; 2],
 }
 
-impl Search<'_, '_> {
+impl LazySearch<'_, '_> {
     fn is_done(&self) -> bool {
         self.found.iter().all(Option::is_some)
     }

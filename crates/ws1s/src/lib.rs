@@ -52,7 +52,7 @@ mod words;
 
 pub use automaton::Automaton;
 pub use build::{Position, Set};
-pub use formula::{Formula, Formulas, Kind, Var};
+pub use formula::{Formula, Formulas, Var, VarKind};
 pub use machine::{FALSE, TRUE, UNDEFINED};
 pub use meter::{MAX_TRACKS, Statistics, Unknown};
 pub use models::Models;

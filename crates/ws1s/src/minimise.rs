@@ -1,8 +1,9 @@
 //! Minimisation: the coarsest partition of the states that respects outputs and transitions.
 //!
 //! Hopcroft's "process the smaller half" (*An n log n algorithm for minimizing states in a finite
-//! automaton*, 1971) carried over to transitions that are shared decision diagrams, in the spirit of
-//! Valmari and Lehtinen (doi:10.4230/LIPIcs.STACS.2008.1328), whose cost depends on the number of
+//! automaton*, Theory of Machines and Computations, 1971) carried over to transitions that are shared decision diagrams, in the spirit of
+//! A. Valmari, P. Lehtinen, *Efficient minimization of DFAs with partial transition functions*, STACS
+//! 2008, doi:10.4230/LIPIcs.STACS.2008.1328, whose cost depends on the number of
 //! transitions rather than on the size of the alphabet; here nodes take the part of transitions.
 //!
 //! Every node carries a *value*: the hash-consed diagram that it becomes when states are replaced by

@@ -1,7 +1,7 @@
 //! Enumeration of models.
 
 use crate::automaton::Automaton;
-use crate::formula::Kind;
+use crate::formula::VarKind;
 use crate::machine::TRUE;
 use crate::words::{Value, Word};
 
@@ -100,15 +100,15 @@ impl Models<'_> {
         let mut letters = vec![Vec::new()];
         for (index, var) in vars.iter().enumerate() {
             let may_be_one = match var.kind() {
-                Kind::Bool => is_first,
-                Kind::First => {
+                VarKind::Bool => is_first,
+                VarKind::First => {
                     !is_first
                         && word
                             .letters
                             .iter()
                             .all(|letter| letter[index] != Some(true))
                 }
-                Kind::Set => !is_first,
+                VarKind::Set => !is_first,
             };
             let extend = |letter: Vec<bool>| {
                 let mut extended = vec![[&letter[..], &[false]].concat()];

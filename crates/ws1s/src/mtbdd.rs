@@ -1,9 +1,10 @@
 //! Multi-terminal binary decision diagrams: the transition functions of automata.
 //!
 //! A diagram maps a letter (one bit per track) to a state. This is the representation of
-//! Henriksen et al., *Mona: Monadic second-order logic in practice*, TACAS 1995,
-//! doi:10.1007/3-540-60630-0_5, section 4, built on Bryant's reduced ordered diagrams
-//! (doi:10.1109/TC.1986.1676819).
+//! J. Henriksen, J. Jensen, M. Jørgensen, N. Klarlund, R. Paige, T. Rauhe, A. Sandholm, *Mona:
+//! Monadic second-order logic in practice*, TACAS 1995, doi:10.1007/3-540-60630-0_5, section 4,
+//! built on the reduced ordered diagrams of R. Bryant, *Graph-based algorithms for Boolean function
+//! manipulation*, IEEE Transactions on Computers 35(8), 1986, doi:10.1109/TC.1986.1676819.
 //!
 //! Why not a crate, and why one arena per automaton rather than one for the process: the general
 //! packages know no terminals beyond true and false (or only numbers), and the terminals here are

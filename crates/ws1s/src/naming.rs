@@ -6,7 +6,7 @@
 //! empty set are 0), so it does not matter whether a negation is inside or outside.
 
 use crate::atoms::Atom;
-use crate::formula::{Formula, Formulas, Kind, Var};
+use crate::formula::{Formula, Formulas, Var, VarKind};
 
 /// Fresh variables with their definitions.
 #[derive(Default)]
@@ -150,7 +150,7 @@ const MAX_POINTWISE: usize = 6;
 const MAX_WINDOW: i64 = 3;
 
 impl Formulas {
-    pub(crate) fn fresh(&mut self, kind: Kind, naming: &mut Naming) -> Var {
+    pub(crate) fn fresh(&mut self, kind: VarKind, naming: &mut Naming) -> Var {
         let var = self.var(kind);
         naming.fresh.push(var);
         var
@@ -175,7 +175,7 @@ impl Formulas {
         if let Some(var) = term.plain() {
             return var;
         }
-        let var = self.fresh(Kind::First, naming);
+        let var = self.fresh(VarKind::First, naming);
         match term.base {
             None => self.define(Atom::EqualConst(term.plus), &[var], naming),
             Some(base) if term.minus > 0 => {
@@ -209,7 +209,7 @@ impl Formulas {
         }
         let mut var = self.name_set(&set, naming);
         for _ in 0..amount.unsigned_abs() {
-            let next = self.fresh(Kind::Set, naming);
+            let next = self.fresh(VarKind::Set, naming);
             let atom = if amount > 0 {
                 Atom::ShiftUp(1)
             } else {
@@ -224,7 +224,7 @@ impl Formulas {
     /// The least or greatest element of a set.
     pub(crate) fn extremum(&mut self, atom: Atom, set: &SetTerm, naming: &mut Naming) -> Term {
         let set = self.name_set(set, naming);
-        let var = self.fresh(Kind::First, naming);
+        let var = self.fresh(VarKind::First, naming);
         self.define(atom, &[var, set], naming);
         Term::of(var)
     }
@@ -240,7 +240,7 @@ impl Formulas {
         let modulus = self.name_term(modulus, naming);
         let mut var = self.name_term(term, naming);
         for _ in 0..amount.unsigned_abs() {
-            let next = self.fresh(Kind::First, naming);
+            let next = self.fresh(VarKind::First, naming);
             let definition = self.modulo_step(amount < 0, next, var, modulus);
             naming.definitions.push(definition);
             var = next;
@@ -290,7 +290,7 @@ impl Formulas {
         if let SetTerm::Variable(var) = set {
             return *var;
         }
-        let var = self.fresh(Kind::Set, naming);
+        let var = self.fresh(VarKind::Set, naming);
         let definition = self.equal_set_terms(&SetTerm::Variable(var), set, naming);
         naming.definitions.push(definition);
         var

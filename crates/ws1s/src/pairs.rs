@@ -34,7 +34,7 @@ pub(crate) fn search(
     meter: &mut Meter<'_>,
 ) -> Result<Found, Unknown> {
     meter.statistics.n_products += 1;
-    let mut search = Search {
+    let mut search = PairSearch {
         left,
         right,
         left_sinks: Sinks::new(&left),
@@ -73,7 +73,7 @@ pub(crate) fn search(
 /// The parent of what the first letter leads to.
 const BEGINNING: u32 = u32::MAX;
 
-struct Search<'m, 'g> {
+struct PairSearch<'m, 'g> {
     left: Operand<'m>,
     right: Operand<'m>,
     left_sinks: Sinks,
@@ -102,7 +102,7 @@ struct Parent {
 
 const LETTER_BEGINS: u32 = u32::MAX;
 
-impl Search<'_, '_> {
+impl PairSearch<'_, '_> {
     fn is_done(&self) -> bool {
         let [counterexample, example] = self.found;
         example.is_some() && (self.goal.only_true || counterexample.is_some())

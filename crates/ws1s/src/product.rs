@@ -144,7 +144,7 @@ pub(crate) fn product(
 ) -> Result<Product, Unknown> {
     meter.statistics.n_products += 1;
     let n_nodes = 32 + left.machine.nodes.len().max(right.machine.nodes.len());
-    let mut search = Search {
+    let mut search = ProductSearch {
         connective,
         left,
         right,
@@ -183,7 +183,7 @@ pub(crate) fn product(
     })
 }
 
-struct Search<'m, 'b, 'c> {
+struct ProductSearch<'m, 'b, 'c> {
     connective: Connective,
     left: Operand<'m>,
     right: Operand<'m>,
@@ -201,7 +201,7 @@ struct Search<'m, 'b, 'c> {
     meter: &'c mut Meter<'b>,
 }
 
-impl Search<'_, '_, '_> {
+impl ProductSearch<'_, '_, '_> {
     /// The state of the result for a pair, new if need be.
     fn state(&mut self, a: u32, b: u32) -> NodeRef {
         let (state, fresh) = self.states.entry(a, b, self.pairs.len() as u32);

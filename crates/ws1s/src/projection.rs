@@ -1,10 +1,13 @@
 //! Existential projection of tracks: right quotient by zeros, then the subset construction.
 //!
-//! Büchi (doi:10.1002/malq.19600060105) and Elgot (doi:10.1090/S0002-9947-1961-0139530-9): the
-//! models of `∃X φ` are the words of φ with the track of X erased. A witness for X may reach beyond
+//! J. R. Büchi, *Weak second-order arithmetic and finite automata*, Zeitschrift für mathematische
+//! Logik und Grundlagen der Mathematik 6, 1960, doi:10.1002/malq.19600060105, and C. Elgot, *Decision
+//! problems of finite automata design and related arithmetics*, Transactions of the American
+//! Mathematical Society 98, 1961, doi:10.1090/S0002-9947-1961-0139530-9: the models of `∃X φ` are the words of φ with the track of X erased. A witness for X may reach beyond
 //! the other sets, so a state first takes the output that it can still get by letters in which all
-//! other tracks are 0; then sets of states are followed (Rabin and Scott,
-//! doi:10.1147/rd.32.0114). All tracks of a quantifier block go at once, unless that leads to many
+//! other tracks are 0; then sets of states are followed (M. Rabin,
+//! D. Scott, *Finite automata and their decision problems*, IBM Journal of Research and Development
+//! 3, 1959, doi:10.1147/rd.32.0114). All tracks of a quantifier block go at once, unless that leads to many
 //! more sets than there were states: then one track goes alone, and the others are tried again on
 //! the minimal automaton that is left.
 //!

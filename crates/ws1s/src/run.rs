@@ -7,7 +7,7 @@ use base::{Budget, Diagnostic, Severity, Source};
 
 use crate::automaton::Automaton;
 use crate::elaborate::{Elaborated, Meaning, elaborate};
-use crate::formula::{Formula, Formulas, Kind, Var};
+use crate::formula::{Formula, Formulas, Var, VarKind};
 use crate::lazy::Found;
 use crate::machine::{FALSE, Machine, TRUE};
 use crate::meter::{Statistics, Unknown};
@@ -340,7 +340,7 @@ fn spread_word(word: &Word, formula: &Formula, variables: &[(Var, String)]) -> W
 
     for (index, (var, _)) in variables.iter().enumerate() {
         match var.kind() {
-            Kind::Bool => word
+            VarKind::Bool => word
                 .letters
                 .iter_mut()
                 .for_each(|letter| letter[index] = None),

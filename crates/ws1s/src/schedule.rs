@@ -1,8 +1,10 @@
 //! Where to quantify: quantifiers are pushed in as far as they go.
 //!
-//! For `∃x₁…xₙ (c₁ ∧ … ∧ cₘ)` this is bucket elimination (Dechter, *Bucket elimination: a unifying
-//! framework for reasoning*, doi:10.1016/S0004-3702(99)00059-4, section 3), known for decision
-//! diagrams as early quantification (Burch, Clarke and Long, VLSI 1991): take the variable whose
+//! For `∃x₁…xₙ (c₁ ∧ … ∧ cₘ)` this is bucket elimination (R. Dechter, *Bucket elimination: a
+//! unifying framework for reasoning*, Artificial Intelligence 113, 1999,
+//! doi:10.1016/S0004-3702(99)00059-4, section 3), known for decision diagrams as early
+//! quantification (J. Burch, E. Clarke, D. Long, *Symbolic model checking with partitioned
+//! transition relations*, VLSI 1991): take the variable whose
 //! conjuncts have the fewest variables together, conjoin just these, project it (with all other
 //! bound variables that occur nowhere else), and put the result back. Over a disjunction of
 //! classical formulas the quantifier is distributed.

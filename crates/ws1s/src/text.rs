@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use base::Budget;
 
-use crate::formula::{Formula, Formulas, Kind, Var};
+use crate::formula::{Formula, Formulas, Var, VarKind};
 use crate::machine::{FALSE, Machine, TRUE, UNDEFINED};
 use crate::meter::{MAX_TRACKS, Meter};
 use crate::minimise::minimise;
@@ -26,14 +26,14 @@ use crate::reorder::reorder;
 /// An automaton with named tracks.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
-    pub(crate) tracks: Vec<(String, Kind)>,
+    pub(crate) tracks: Vec<(String, VarKind)>,
     pub(crate) machine: Machine,
 }
 
-const KINDS: [(&str, Kind); 3] = [
-    ("bool", Kind::Bool),
-    ("first", Kind::First),
-    ("set", Kind::Set),
+const KINDS: [(&str, VarKind); 3] = [
+    ("bool", VarKind::Bool),
+    ("first", VarKind::First),
+    ("set", VarKind::Set),
 ];
 
 const OUTPUTS: [(&str, u32); 3] = [("undefined", UNDEFINED), ("false", FALSE), ("true", TRUE)];
@@ -86,7 +86,7 @@ pub(crate) fn read(text: &str) -> Result<Stored, String> {
 
 #[derive(Default)]
 struct Reader {
-    tracks: Vec<(String, Kind)>,
+    tracks: Vec<(String, VarKind)>,
     nodes: Vec<Node>,
     roots: Vec<NodeRef>,
     outputs: Vec<u32>,

@@ -1,6 +1,6 @@
 //! Shortest words and all short words of an automaton.
 
-use crate::formula::{Kind, Var};
+use crate::formula::{Var, VarKind};
 use crate::mtbdd::{Node, NodeRef};
 
 /// A word that leads to a wanted output. `None` stands for a bit that does not matter.
@@ -30,9 +30,9 @@ impl Word {
         let mut positions =
             (0..self.letters.len()).filter(|&position| self.letters[position][index] == Some(true));
         match var.kind() {
-            Kind::Bool => Value::Bool(self.booleans[index] == Some(true)),
-            Kind::First => Value::Position(positions.next()),
-            Kind::Set => Value::Set(positions.collect()),
+            VarKind::Bool => Value::Bool(self.booleans[index] == Some(true)),
+            VarKind::First => Value::Position(positions.next()),
+            VarKind::Set => Value::Set(positions.collect()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Formulas built without text mean what their text means.
 
 use base::{Budget, Source};
-use ws1s::{Automaton, Formula, Formulas, Kind, Options, Position, Set, Var};
+use ws1s::{Automaton, Formula, Formulas, Options, Position, Set, Var, VarKind};
 
 /// The variables of every test, in the order of the declarations in [`parsed`].
 struct Vars {
@@ -29,10 +29,10 @@ fn parsed(text: &str) -> Automaton {
 fn built(build: &dyn Fn(&mut Formulas, &Vars) -> Formula) -> Automaton {
     let mut formulas = Formulas::new();
     let vars = Vars {
-        x: formulas.var(Kind::First),
-        y: formulas.var(Kind::First),
-        a: formulas.var(Kind::Set),
-        b: formulas.var(Kind::Set),
+        x: formulas.var(VarKind::First),
+        y: formulas.var(VarKind::First),
+        a: formulas.var(VarKind::Set),
+        b: formulas.var(VarKind::Set),
     };
     let formula = build(&mut formulas, &vars);
     let positions = [vars.x, vars.y].map(|var| formulas.is_position(var));
@@ -117,7 +117,7 @@ fn sets() {
 #[test]
 fn quantifiers() {
     check("all1 p: p in A & 0 < p => p - 1 in A", |f, v| {
-        let p = f.var(Kind::First);
+        let p = f.var(VarKind::First);
         let premises = [f.member(p, v.a), f.less(0, p)];
         let premise = f.and(&premises);
         let conclusion = f.member(at(p).minus(1), v.a);
@@ -125,7 +125,7 @@ fn quantifiers() {
         f.forall(&[p], &body)
     });
     check("ex2 C: C sub A & x in C & y notin C", |f, v| {
-        let c = f.var(Kind::Set);
+        let c = f.var(VarKind::Set);
         let parts = [f.subset(c, v.a), f.member(v.x, c), f.member(v.y, c)];
         let outside = f.not(&parts[2]);
         let body = f.and(&[parts[0].clone(), parts[1].clone(), outside]);
@@ -137,6 +137,6 @@ fn quantifiers() {
 #[should_panic(expected = "a variable of the wrong kind")]
 fn a_set_is_no_position() {
     let mut formulas = Formulas::new();
-    let set = formulas.var(Kind::Set);
+    let set = formulas.var(VarKind::Set);
     let _ = formulas.less(set, 1);
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Budget, Source};
 use ws1s::{
-    Automaton, FALSE, Formulas, Kind, Options, Report, TRUE, Value, Var, VectorMachine, Verdict,
+    Automaton, FALSE, Formulas, Options, Report, TRUE, Value, Var, VarKind, VectorMachine, Verdict,
     reachable_vectors,
 };
 
@@ -129,7 +129,7 @@ fn models_are_enumerated_in_order() {
 fn renaming_may_reorder() {
     let budget = Budget::unlimited();
     let mut formulas = Formulas::new();
-    let (a, b) = (formulas.var(Kind::Bool), formulas.var(Kind::Bool));
+    let (a, b) = (formulas.var(VarKind::Bool), formulas.var(VarKind::Bool));
     let (fa, fb) = (formulas.boolean(a), formulas.boolean(b));
     let not_b = formulas.not(&fb);
     let only_a = formulas.and(&[fa, not_b]);

@@ -1,5 +1,5 @@
-//! The dependency table of `ARCHITECTURE.md` against the `Cargo.toml` files, and its walk through
-//! the code against the files that exist.
+//! The dependency table of `ARCHITECTURE.md` against the `Cargo.toml` files, its walk through the
+//! code against the files that exist, and that unsafe code is denied where it says so.
 //!
 //! Cargo refuses cycles, but not a dependency in a direction that the architecture forbids.
 
@@ -9,8 +9,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::lint::rust_files;
+
 /// The crates that a crate may depend on.
 type Table = BTreeMap<String, BTreeSet<String>>;
+
+/// The crates that may contain unsafe code.
+const UNSAFE: [&str; 2] = ["store", "jit"];
+
+/// The lint that denies it elsewhere, in two pieces because this file is looked at, too.
+const LINT: &str = concat!("unsafe", "_code");
 
 /// The root of the workspace.
 pub fn root() -> PathBuf {
@@ -28,6 +36,12 @@ pub fn check(root: &Path) -> Result<()> {
     let actual = manifests(root)?;
     let mut problems = differences(&allowed, &actual);
     problems.extend(wrong_stations(&text, &|path| root.join(path).is_file()));
+    for name in actual
+        .keys()
+        .filter(|name| !UNSAFE.contains(&name.as_str()))
+    {
+        problems.extend(unsafe_permissions(&root.join("crates").join(name))?);
+    }
     if problems.is_empty() {
         println!(
             "{} crates depend on each other as ARCHITECTURE.md says",
@@ -125,6 +139,30 @@ fn manifests(root: &Path) -> Result<Table> {
     Ok(crates)
 }
 
+/// What would let a crate contain unsafe code: lints of its own, or a file that mentions the lint.
+fn unsafe_permissions(folder: &Path) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let manifest: toml::Table = fs::read_to_string(folder.join("Cargo.toml"))?.parse()?;
+    let lints = manifest
+        .get("lints")
+        .and_then(|lints| lints.get("workspace"));
+    if lints.and_then(toml::Value::as_bool) != Some(true) {
+        let folder = folder.display();
+        problems.push(format!("{folder} does not have the lints of the workspace"));
+    }
+
+    for file in rust_files(folder)? {
+        if fs::read_to_string(&file)?.contains(LINT) {
+            let file = file.display();
+            problems.push(format!(
+                "{file}: the lint {LINT} is denied by the workspace"
+            ));
+        }
+    }
+
+    Ok(problems)
+}
+
 fn differences(allowed: &Table, actual: &Table) -> Vec<String> {
     let mut problems = Vec::new();
     for (name, dependencies) in actual {
@@ -173,6 +211,18 @@ mod tests {
         assert_eq!(wrong(0).len(), 1);
         let problems = wrong_stations(&walk(1), &|_| false);
         assert_eq!(problems, ["station 1 of the walk: no file `a.rs`"]);
+    }
+
+    #[test]
+    fn crates_with_unsafe_code_are_noticed() {
+        for name in UNSAFE {
+            let problems = unsafe_permissions(&root().join("crates").join(name)).unwrap();
+            assert_eq!(problems.len(), 1, "{problems:?}");
+        }
+        assert_eq!(
+            unsafe_permissions(&root().join("crates/base")).unwrap(),
+            [""; 0]
+        );
     }
 
     #[test]

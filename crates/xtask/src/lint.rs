@@ -92,7 +92,7 @@ fn constructors(root: &Path) -> Result<Constructors> {
     Ok(found)
 }
 
-fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut stack = vec![folder.to_owned()];
     while let Some(folder) = stack.pop() {

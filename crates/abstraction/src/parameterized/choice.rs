@@ -5,7 +5,7 @@
 //! distinguished processes and, where they name no process, as they are. *Finer* abstractions add
 //! which sets of locations are empty and what the process has that a pointer points to.
 //!
-//! Rankings (papers/001, section 6.1 and the examples): every location and every value of a local
+//! Rankings (Baukus, Lakhnech, Stahl, section 6.1 and the examples): every location and every value of a local
 //! variable; what lies on a cycle of the control flow that avoids the start; all of these without the
 //! process that a pointer points to; and for rings the processes between a pointer and a
 //! distinguished process.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use ::base::Budget;
-use ws1s::{Automaton, Formula, Formulas, Kind, Position, Unknown, Var};
+use ws1s::{Automaton, Formula, Formulas, Position, Unknown, Var, VarKind};
 
 use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, Term, Time};
 use super::system::System;
@@ -33,24 +33,28 @@ impl<'b> Encoder<'b> {
     /// For a system; `free` are the variables that automata keep.
     pub(super) fn new(system: &System<'_>, free: &[IndexVar], budget: &'b Budget) -> Self {
         let mut formulas = Formulas::new();
-        let last = formulas.var(Kind::First);
+        let last = formulas.var(VarKind::First);
         let vars = free
             .iter()
-            .map(|var| (*var, formulas.var(Kind::First)))
+            .map(|var| (*var, formulas.var(VarKind::First)))
             .collect();
         let mut pair = |kind| [formulas.var(kind), formulas.var(kind)];
-        let pointers = system.pointers.iter().map(|_| pair(Kind::First)).collect();
+        let pointers = system
+            .pointers
+            .iter()
+            .map(|_| pair(VarKind::First))
+            .collect();
         let mut bits =
             |values: &[i64], kind| (0..n_bits(values.len())).map(|_| pair(kind)).collect();
         let columns = system
             .columns
             .iter()
-            .map(|c| bits(&c.values, Kind::Set))
+            .map(|c| bits(&c.values, VarKind::Set))
             .collect();
         let cells = system
             .cells
             .iter()
-            .map(|c| bits(&c.values, Kind::Bool))
+            .map(|c| bits(&c.values, VarKind::Bool))
             .collect();
         let count =
             |finite: &[super::system::Finite]| finite.iter().map(|f| f.values.len()).collect();
@@ -138,7 +142,9 @@ impl<'b> Encoder<'b> {
 
     fn var(&mut self, var: IndexVar) -> Var {
         let Self { formulas, vars, .. } = self;
-        *vars.entry(var).or_insert_with(|| formulas.var(Kind::First))
+        *vars
+            .entry(var)
+            .or_insert_with(|| formulas.var(VarKind::First))
     }
 
     fn base(&mut self, base: Base) -> Position {

@@ -11,7 +11,8 @@ use super::relation::Predicate;
 use super::steps::Family;
 
 /// The greatest set of candidates that hold initially and are preserved together by every step
-/// (Flanagan and Leino's Houdini, doi:10.1007/3-540-45251-6_29).
+/// (C. Flanagan, K. R. M. Leino, *Houdini, an annotation assistant for ESC/Java*, FME 2001,
+/// doi:10.1007/3-540-45251-6_29).
 ///
 /// # Errors
 /// If the budget does not suffice.

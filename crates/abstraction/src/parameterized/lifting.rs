@@ -1,6 +1,6 @@
 //! Fairness of the family as fairness of its abstraction.
 //!
-//! Sound sources (papers/001, section 6.2): weak and strong fairness of a distinguished process, or
+//! Sound sources (Baukus, Lakhnech, Stahl, section 6.2): weak and strong fairness of a distinguished process, or
 //! of a process that there is once, if the abstract state decides when it is enabled; strong
 //! fairness of *some* process of a family, because every instance has finitely many. Weak fairness
 //! of some process is not among them: all may be enabled in turn, none forever. But weak

@@ -3,6 +3,10 @@
 //! A [`model::Template`] describes a model for every value of its parameter. [`Family`] is all of
 //! them as one transition system over finite sets of indices; [`explore`] abstracts it to a finite
 //! graph.
+//!
+//! The method is that of K. Baukus, Y. Lakhnech, K. Stahl, *Verification of parameterized
+//! protocols*, Journal of Universal Computer Science 7(2), 2001, cited in this module as "Baukus,
+//! Lakhnech, Stahl".
 
 mod build;
 mod candidates;

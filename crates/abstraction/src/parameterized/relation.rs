@@ -1,6 +1,6 @@
 //! The abstract transition system, from one pass over every transition.
 //!
-//! Abstraction (papers/001, section 5): an abstract state is the truth of a list of predicates; two
+//! Abstraction (Baukus, Lakhnech, Stahl, section 5): an abstract state is the truth of a list of predicates; two
 //! abstract states are related by a transition iff some concrete step of some instance, seen with
 //! the same distinguished processes, leads from a state described by the first to one described by
 //! the second. All predicates are multiplied into one machine ([`ws1s::VectorMachine`]); one walk

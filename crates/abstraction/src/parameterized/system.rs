@@ -1,8 +1,9 @@
 //! What a template consists of, seen as a family: columns, cells and pointers.
 //!
-//! The class of papers/001 (section 4, after the class of Baukus, Lakhnech and Stahl's report
-//! TR-ST-00-4): processes with finite control and finite data, shared variables that are finite or
-//! hold a process index. What is outside is refused with the construct's name and place.
+//! The class of Baukus, Lakhnech, Stahl (section 4, after their "Verifying universal properties of
+//! parameterized networks", report TR-ST-00-4, CAU Kiel, 2000): processes with finite
+//! control and finite data, shared variables that are finite or hold a process index. What is outside
+//! is refused with the construct's name and place.
 
 use base::Span;
 use model::{ModelParts, ProcessId, Scalar, Template, Type, VarId, Variable, as_open_end};

@@ -111,7 +111,7 @@ impl Domain {
     }
 
     /// Adds what assignments establish: `x == e` after `x := e` for an `e` that is not constant and
-    /// does not mention what is assigned (papers/004, section 5), and `x == y` after a step that
+    /// does not mention what is assigned (Bensalem, Lakhnech, Owre, section 5), and `x == y` after a step that
     /// gives both the same value. Relations between variables are found by no weakest precondition
     /// of a property that mentions each of them alone.
     pub fn add_assignments(&mut self, program: &Program) {

@@ -1,7 +1,7 @@
 //! The abstraction of one transition.
 //!
-//! papers/004, section 4 (S. Bensalem, Y. Lakhnech, S. Owre, *Computing abstractions of infinite
-//! state systems compositionally and automatically*, CAV 1998, doi:10.1007/BFb0028757).
+//! S. Bensalem, Y. Lakhnech, S. Owre, *Computing abstractions of infinite state systems
+//! compositionally and automatically*, CAV 1998, section 4, doi:10.1007/BFb0028757.
 //! *Substitution* first: the new value of a predicate is the predicate with the effect substituted
 //! into it; if that is constant under the guard, or a combination of predicates and kept variables,
 //! no solver is needed. Deviation from the paper, which looks for a single equal predicate only:

@@ -1,6 +1,6 @@
 //! Predicate abstraction of unbounded data.
 //!
-//! papers/004: S. Bensalem, Y. Lakhnech, S. Owre, *Computing abstractions of infinite state systems
+//! S. Bensalem, Y. Lakhnech, S. Owre, *Computing abstractions of infinite state systems
 //! compositionally and automatically*, CAV 1998, doi:10.1007/BFb0028757; S. Graf, H. Saïdi,
 //! *Construction of abstract state graphs with PVS*, CAV 1997, doi:10.1007/3-540-63166-6_10.
 //!

@@ -4,7 +4,7 @@
 //! kept with its answer: after a refinement, questions in which the new
 //! predicates take no part are the old ones. Where a new predicate makes an old question more
 //! precise, the old answer limits the new one, so that what has been eliminated once is never
-//! asked for again (papers/004, section 7).
+//! asked for again (Bensalem, Lakhnech, Owre, section 7; cited in full in the module above).
 
 use std::collections::BTreeMap;
 

@@ -5,8 +5,9 @@
 //! otherwise. A concrete run with infinitely many decreasing and finitely many increasing steps
 //! would make δ negative in the end, where no step is decreasing; so "decreasing infinitely often
 //! implies increasing infinitely often" holds of every concrete run and may be assumed of abstract
-//! ones: the Streett pairs of papers/001, over data. Several expressions together act
-//! lexicographically.
+//! ones: the Streett pairs of K. Baukus, Y. Lakhnech, K. Stahl, *Verification of parameterized
+//! protocols*, Journal of Universal Computer Science 7(2), 2001, section 6.1, over data. Several
+//! expressions together act lexicographically.
 //!
 //! Candidates are the linear expressions of guards and predicates, and bounded variables.
 

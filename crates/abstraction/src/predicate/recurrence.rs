@@ -11,7 +11,8 @@
 //! The set is a conjunction. Its candidates are what a round needs, the same one and two rounds
 //! later, the predicates, and bounds and distances of variables, each if it is true at the start of
 //! every round of a concrete sample; those that a round does not keep are removed until the rest
-//! is kept (C. Flanagan, K. R. M. Leino, *Houdini*, FME 2001, doi:10.1007/3-540-45251-6_29). If
+//! is kept (C. Flanagan, K. R. M. Leino, *Houdini, an annotation
+//! assistant for ESC/Java*, FME 2001, doi:10.1007/3-540-45251-6_29). If
 //! something is removed that a round needs, nothing is proved.
 //!
 //! Precondition: run-time errors have been excluded. Postcondition: the first state of the first

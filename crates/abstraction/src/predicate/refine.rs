@@ -2,8 +2,9 @@
 //!
 //! A path that cannot happen is cut at the last state from which it cannot: the facts that its
 //! abstract state tells, the guards after it and the end contradict each other. The weakest
-//! preconditions of the end along these steps (E. W. Dijkstra) name what the abstraction did not
-//! see; their atoms become predicates. With them, the same steps from the same abstract state are
+//! preconditions of the end along these steps (E. W. Dijkstra, *Guarded commands, nondeterminacy
+//! and formal derivation of programs*, CACM 18(8), 1975) name what the abstraction did not see;
+//! their atoms become predicates. With them, the same steps from the same abstract state are
 //! impossible in the refined abstraction, because each weakest precondition is then a combination
 //! of predicates and is followed by substitution alone.
 //!

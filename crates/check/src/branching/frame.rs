@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use base::{AtomId, Budget, StopReason, bits};
-use omega::{Acceptance, Automaton, Closure, EdgeBuffer, Graph, NodeId};
+use omega::{Acceptance, Automaton, Closure, EdgeBuffer, Graph, MAX_NODES, NodeId};
 
 use super::node_set::NodeSet;
 
@@ -66,7 +66,7 @@ impl<'a, F: Frame> Product<'a, F> {
         budget: &'a Budget,
     ) -> Result<Self, StopReason> {
         let n_states = automaton.n_states();
-        if (frame.n_nodes() as u64).saturating_mul(n_states as u64) >= u64::from(u32::MAX) {
+        if (frame.n_nodes() as u64).saturating_mul(n_states as u64) > u64::from(MAX_NODES) {
             return Err(StopReason::StateLimit);
         }
 
@@ -231,5 +231,9 @@ impl<F: Frame> Graph for Product<'_, F> {
 
     fn n_steps(&mut self, id: NodeId) -> Result<u32, StopReason> {
         Ok(self.frame.targets(self.node(id)).len() as u32)
+    }
+
+    fn out_of_numbers(&self) -> StopReason {
+        StopReason::StateLimit
     }
 }

@@ -5,7 +5,7 @@ use evidence::{Judge, Trace, TraceStep, Verdict, Violation, ViolationKind};
 use model::Model;
 use smt::{Answer, Term};
 
-use super::safety::Found;
+use super::refinement::Found;
 use super::setup::Check;
 
 /// What became of a replay.

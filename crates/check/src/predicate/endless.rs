@@ -14,14 +14,14 @@ use evidence::{Endless, Trace, ViolationKind};
 use model::{Condition, ConditionKind};
 use smt::{Sort, Term};
 
-use super::liveness::Search;
+use super::liveness::LivenessSearch;
 use super::product::AbstractLasso;
-use super::safety::Round;
+use super::refinement::Round;
 
 /// How many passes of the abstract loop are taken together as one round, at most.
 const MAX_PASSES: usize = 2;
 
-impl Search<'_> {
+impl LivenessSearch<'_> {
     /// A violation, if the loop of an abstract lasso can be proved to go on forever.
     pub(super) fn endless(&mut self, lasso: &AbstractLasso) -> Option<Round> {
         let stem = self.transitions(&lasso.stem);

@@ -16,7 +16,8 @@ use smt::Term;
 
 use super::concrete::Replayed;
 use super::product::{AbstractLasso, Product, Ranked};
-use super::safety::{PATIENT_ROUNDS, Round};
+use super::refinement::Round;
+use super::safety::PATIENT_ROUNDS;
 use super::setup::{Check, Letters};
 use crate::Outcome;
 use crate::fairness::assuming;
@@ -31,7 +32,7 @@ impl Check<'_> {
             Err(error) => return self.unsupported(&error.to_string()),
         };
         let automaton = assuming(negation, &self.model.parts().assumptions);
-        let mut search = Search {
+        let mut search = LivenessSearch {
             check: self,
             abstraction: self.abstraction(),
             automaton,
@@ -42,25 +43,14 @@ impl Check<'_> {
             not_endless: None,
         };
 
-        let mut round = 0;
-        let (verdict, found) = loop {
-            round += 1;
-            match search.round(round) {
-                Round::Decided(verdict, found) => break (verdict, found),
-                Round::Refined if round > self.plan.predicate.max_refinements => {
-                    let reason = UnknownReason::AbstractionTooCoarse;
-                    break (Verdict::Unknown(reason), None);
-                }
-                Round::Refined => {}
-            }
-        };
+        let (decided, n_refinements) = self.refine(|round| search.round(round));
 
-        let mut outcome = self.outcome(verdict, found);
+        let mut outcome = self.outcome(decided);
         self.describe(
             &mut outcome,
             &search.abstraction,
             &search.graph,
-            round - 1,
+            n_refinements,
             &search.rankings,
         );
         outcome.stats.n_product_states = Some(search.n_product_states as u64);
@@ -84,7 +74,7 @@ impl Check<'_> {
     }
 }
 
-pub(super) struct Search<'a> {
+pub(super) struct LivenessSearch<'a> {
     pub(super) check: &'a Check<'a>,
     pub(super) abstraction: Abstraction<'a>,
     automaton: Automaton,
@@ -96,9 +86,8 @@ pub(super) struct Search<'a> {
     pub(super) not_endless: Option<String>,
 }
 
-impl Search<'_> {
+impl LivenessSearch<'_> {
     fn round(&mut self, round: usize) -> Round {
-        let undecided = |reason| Round::Decided(Verdict::Unknown(reason), None);
         let goal = Goal {
             is_reached: &|_, _| false,
             deadlock: false,
@@ -118,7 +107,7 @@ impl Search<'_> {
         loop {
             let Some(letters) = Letters::new(self.check, &self.abstraction.domain) else {
                 let why = "a proposition is not expressible".to_owned();
-                return undecided(UnknownReason::Unsupported(why));
+                return Round::undecided(UnknownReason::Unsupported(why));
             };
             let product = Product {
                 abstraction: &self.abstraction,
@@ -355,7 +344,7 @@ impl Search<'_> {
             Some(_) => UnknownReason::SolverGaveUp,
             None => UnknownReason::AbstractionTooCoarse,
         };
-        Round::Decided(Verdict::Unknown(reason), None)
+        Round::undecided(reason)
     }
 
     pub(super) fn concerns(&self, condition: &Condition, transition: usize) -> bool {

@@ -13,6 +13,7 @@ mod listing;
 mod liveness;
 mod product;
 mod quantifiers;
+mod refinement;
 mod remarks;
 mod safety;
 mod setup;

@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use smt::Term;
 
 use super::outcome;
-use super::safety::Round;
+use super::refinement::Round;
 use super::setup::{Check, Letters};
 use crate::Outcome;
 use crate::branching::check_may_must;
@@ -85,25 +85,33 @@ fn explored(
         deadlock: false,
         complete: true,
     };
-    let mut round = 0;
+    let mut graph = AbstractGraph::default();
+    let mut is_complete = false;
+    let mut is_error = false;
 
-    loop {
-        let (graph, halt) = abstraction.explore(&goal, &check.plan.budget);
-        let Some(halt) = halt else {
-            return Ok((graph, round));
-        };
-        round += 1;
-        let is_error = matches!(halt, Halt::Failure(..));
-        match check.judge_halt(halt, abstraction, round) {
-            Round::Refined if round <= check.plan.predicate.max_refinements => {}
-            Round::Decided(verdict @ Verdict::Unknown(_), _) if !is_error => return Err(verdict),
-            _ => {
-                let why = "a run-time error is not excluded; check an invariant to see it";
-                let reason = UnknownReason::Unsupported(why.to_owned());
-                return Err(Verdict::Unknown(reason));
+    let ((verdict, _), n_refinements) = check.refine(|round| {
+        let (explored, halt) = abstraction.explore(&goal, &check.plan.budget);
+        graph = explored;
+        match halt {
+            None => {
+                is_complete = true;
+                Round::Decided(Verdict::Holds { witness: None }, None)
+            }
+            Some(halt) => {
+                is_error = matches!(halt, Halt::Failure(..));
+                check.judge_halt(halt, abstraction, round)
             }
         }
+    });
+
+    if is_complete {
+        return Ok((graph, n_refinements));
     }
+    if !is_error && matches!(verdict, Verdict::Unknown(_)) {
+        return Err(verdict);
+    }
+    let why = "a run-time error is not excluded; check an invariant to see it";
+    Err(Verdict::Unknown(UnknownReason::Unsupported(why.to_owned())))
 }
 
 /// A violation counts only in an initial state that certainly describes one of the model.

@@ -1,35 +1,20 @@
 //! Questions about reachable states: invariants, reachability, deadlocks, run-time errors.
 
-use abstraction::predicate::{AbstractPath, Abstraction, Goal, Halt, Refined};
-use evidence::{Explanation, Trace, UnknownReason, Verdict, ViolationKind};
+use abstraction::predicate::{AbstractGraph, AbstractPath, Abstraction, Goal, Halt, Refined};
+use evidence::{Trace, UnknownReason, Verdict, ViolationKind};
 use logic::Ltl;
 use model::Model;
 use omega::Prop;
 use smt::Term;
 
 use super::concrete::Replayed;
+use super::refinement::{Decision, Found, Round};
 use super::setup::{Check, Letters, proposition};
 use super::{outcome, unsupported};
 use crate::Outcome;
 
 /// After so many rounds, weakest preconditions are not enough.
 pub(super) const PATIENT_ROUNDS: usize = 2;
-
-/// A confirmed run of a sample of the model.
-pub(super) struct Found {
-    /// The sample.
-    pub(super) sample: Box<Model>,
-    /// What the judge of evidence says about the run.
-    pub(super) explanation: Explanation,
-}
-
-/// How a round ended.
-pub(super) enum Round {
-    /// With an answer, and the run that shows it.
-    Decided(Verdict, Option<Box<Found>>),
-    /// Predicates were added.
-    Refined,
-}
 
 impl Check<'_> {
     pub(super) fn invariant(&self, formula: &Ltl) -> Outcome {
@@ -51,10 +36,11 @@ impl Check<'_> {
             None => Prop::Const(false),
         };
         let mut abstraction = self.abstraction();
-        let mut round = 0;
-        let (verdict, found, graph) = loop {
+        let mut graph = AbstractGraph::default();
+        let (decided, n_refinements) = self.refine(|round| {
             let Some(letters) = Letters::new(self, &abstraction.domain) else {
-                return self.unsupported("a proposition is not expressible");
+                let why = "a proposition is not expressible".to_owned();
+                return Round::undecided(UnknownReason::Unsupported(why));
             };
             let goal = Goal {
                 is_reached: &|state, transition| {
@@ -64,21 +50,14 @@ impl Check<'_> {
                 deadlock: matches!(sought, Sought::Deadlock),
                 complete: false,
             };
-            let (graph, halt) = abstraction.explore(&goal, &self.plan.budget);
-            round += 1;
-            let ended = self.judge(&sought, &prop, halt, &mut abstraction, round);
-            match ended {
-                Round::Decided(verdict, found) => break (verdict, found, graph),
-                Round::Refined if round > self.plan.predicate.max_refinements => {
-                    let reason = UnknownReason::AbstractionTooCoarse;
-                    break (Verdict::Unknown(reason), None, graph);
-                }
-                Round::Refined => {}
-            }
-        };
 
-        let mut outcome = self.outcome(verdict, found);
-        self.describe(&mut outcome, &abstraction, &graph, round - 1, &[]);
+            let (explored, halt) = abstraction.explore(&goal, &self.plan.budget);
+            graph = explored;
+            self.judge(&sought, &prop, halt, &mut abstraction, round)
+        });
+
+        let mut outcome = self.outcome(decided);
+        self.describe(&mut outcome, &abstraction, &graph, n_refinements, &[]);
         outcome
     }
 
@@ -87,7 +66,7 @@ impl Check<'_> {
     }
 
     /// The outcome with this verdict, which the run shows.
-    pub(super) fn outcome(&self, verdict: Verdict, found: Option<Box<Found>>) -> Outcome {
+    pub(super) fn outcome(&self, (verdict, found): Decision) -> Outcome {
         let mut outcome = outcome(self.fairness, verdict);
         if let Some(found) = found {
             outcome.sample = Some(found.sample);
@@ -124,15 +103,14 @@ impl Check<'_> {
         abstraction: &mut Abstraction<'_>,
         round: usize,
     ) -> Round {
-        let undecided = |reason| Round::Decided(Verdict::Unknown(reason), None);
         match halt {
-            Halt::Goal(_) => undecided(UnknownReason::AbstractionTooCoarse),
+            Halt::Goal(_) => Round::undecided(UnknownReason::AbstractionTooCoarse),
             Halt::Failure(path, failure) => {
                 let end = abstraction.failure(failure).condition.clone();
                 self.judge_path(&path, &end, &GoalMeaning::Error, abstraction, round)
             }
-            Halt::Stopped(reason) => undecided(UnknownReason::Stopped(reason)),
-            Halt::GaveUp => undecided(UnknownReason::SolverGaveUp),
+            Halt::Stopped(reason) => Round::undecided(UnknownReason::Stopped(reason)),
+            Halt::GaveUp => Round::undecided(UnknownReason::SolverGaveUp),
         }
     }
 
@@ -152,13 +130,11 @@ impl Check<'_> {
                     Some((verdict, found)) => Round::Decided(verdict, Some(found)),
                     None => {
                         let reason = UnknownReason::AbstractionTooCoarse;
-                        Round::Decided(Verdict::Unknown(reason), None)
+                        Round::undecided(reason)
                     }
                 }
             }
-            Replayed::Undecided => {
-                Round::Decided(Verdict::Unknown(UnknownReason::SolverGaveUp), None)
-            }
+            Replayed::Undecided => Round::undecided(UnknownReason::SolverGaveUp),
             Replayed::Spurious => self.learn(path, end, abstraction, round),
         }
     }
@@ -206,7 +182,7 @@ impl Check<'_> {
                     Some(_) => UnknownReason::SolverGaveUp,
                     None => UnknownReason::AbstractionTooCoarse,
                 };
-                Round::Decided(Verdict::Unknown(reason), None)
+                Round::undecided(reason)
             }
         }
     }

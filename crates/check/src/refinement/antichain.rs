@@ -3,9 +3,11 @@
 //! The specification is made deterministic on the fly: a pair is a state of the implementation and
 //! the set of states that the specification may be in after the same visible trace, closed under
 //! invisible steps. A pair is not looked at if another with the same state and a *smaller* set has
-//! been: whatever goes wrong from the larger set goes wrong from the smaller one (De Wulf, Doyen,
-//! Henzinger, Raskin 2006, section 3; for failures and divergences Wang, Song, Sun, Liu, Dong, Li
-//! 2012, section 4). So not all subsets of states need to be built.
+//! been: whatever goes wrong from the larger set goes wrong from the smaller one (M. De Wulf,
+//! L. Doyen, T. Henzinger, J.-F. Raskin, "Antichains: a new algorithm for checking universality of
+//! finite automata", CAV 2006, section 3; for failures and divergences T. Wang, S. Song, J. Sun,
+//! Y. Liu, J. Dong, X. Wang, S. Li, "More anti-chain based refinement checking", ICFEM 2012,
+//! section 4). So not all subsets of states need to be built.
 //!
 //! Pairs are taken in the order of the length of their visible trace (invisible steps cost nothing),
 //! and a pair that is left out has a smaller one that was not later; hence the difference found has
@@ -87,7 +89,7 @@ pub fn includes(
     refinement: Refinement,
     budget: &Budget,
 ) -> Result<Option<Difference>, StopReason> {
-    Search::new(implementation, specification, refinement).run(budget)
+    AntichainSearch::new(implementation, specification, refinement).run(budget)
 }
 
 type Set = Rc<[u32]>;
@@ -102,7 +104,7 @@ struct Pair {
     from: Option<(usize, u32, u32)>,
 }
 
-struct Search<'a> {
+struct AntichainSearch<'a> {
     own: &'a Lts,
     spec: &'a Lts,
     refinement: Refinement,
@@ -119,7 +121,7 @@ struct Search<'a> {
     after: HashMap<(Set, u32), Option<Set>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> AntichainSearch<'a> {
     fn new(own: &'a Lts, spec: &'a Lts, refinement: Refinement) -> Self {
         let position = |names: &[String], name: &String| {
             let found = names.iter().skip(1).position(|known| known == name);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use fairground::report::{self, PropertyResult, Report, StoredTrace};
+use fairground::report::{self, PropertyResult, Report, StoredTrace, Success};
 use fairground::{
     Answer, Certificate, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project,
     Question, RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
@@ -18,14 +18,18 @@ use crate::failure::{Failure, Status};
 use crate::options::{CheckOptions, OutputFormat};
 use crate::progress::Meter;
 use crate::quantity::show_size;
-use crate::{checkpoint_file, diagnostics, limits, loading, output, trace_file};
+use crate::{checkpoint_file, diagnostics, inputs, limits, loading, output, trace_file};
 
 /// Checks the chosen properties one after the other.
 ///
 /// # Errors
 /// The call or the model is wrong, or evidence was found to be wrong.
 pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
-    check(options, None, Vec::new())
+    if inputs::are_several(&options.files) {
+        return check_several(options);
+    }
+    let plan = prepare(options)?;
+    check(options, plan, None, Vec::new())
 }
 
 /// Goes on with a call that was stopped, with the model as it was then.
@@ -33,27 +37,127 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
 /// # Errors
 /// As for [`run`].
 pub fn go_on(options: &CheckOptions, call: Call, sections: Sections) -> Result<Status, Failure> {
-    check(options, Some(call), sections)
+    let plan = prepare(options)?;
+    check(options, plan, Some(call), sections)
+}
+
+/// How questions are answered, with the limits of the call in force.
+fn prepare(options: &CheckOptions) -> Result<Plan, Failure> {
+    for path in options.trace.iter().chain(&options.certificate) {
+        trace_file::check_writable(path)?;
+    }
+    let plan = options.plan()?;
+
+    // Reading the model counts, too.
+    limits::enforce(&plan.budget, options.timeout)?;
+    Ok(plan)
+}
+
+/// Checks one model after the other; what is wrong with one does not keep the others from being
+/// checked.
+fn check_several(options: &CheckOptions) -> Result<Status, Failure> {
+    let files = [&options.trace, &options.checkpoint, &options.certificate];
+    if files.iter().any(|file| file.is_some()) {
+        let message =
+            "`--trace`, `--checkpoint` and `--certificate` are about one model; name a single file";
+        return Err(Failure::wrong(message));
+    }
+    let plan = prepare(options)?;
+    let mut reports = Vec::new();
+    let mut worst = Status::Success;
+    for file in inputs::models(&options.files)? {
+        let status = match check_one_of_several(options, &file, &plan) {
+            Ok(None) => continue,
+            Ok(Some(report)) => {
+                let status = status_of(&report);
+                reports.push(report);
+                status
+            }
+            Err(failure) => failure.report(),
+        };
+        worst = worst.worse(status);
+    }
+
+    match options.output_format {
+        OutputFormat::Text => output::print(&summary(&reports))?,
+        OutputFormat::JsonLines => {}
+        OutputFormat::Json => output::print(&report::json_of_several(&reports))?,
+        OutputFormat::Junit => output::print(&report::junit(&reports))?,
+        OutputFormat::Sarif => output::print(&report::sarif(&reports))?,
+    }
+    Ok(worst)
+}
+
+/// The report about one of several models; nothing if it asks nothing.
+fn check_one_of_several(
+    options: &CheckOptions,
+    file: &Path,
+    plan: &Plan,
+) -> Result<Option<Report>, Failure> {
+    let project = open(options, file, None)?;
+    if project.questions().is_empty() {
+        output::note(&format!("`{}` has no properties", file.display()));
+        return Ok(None);
+    }
+    project.fits(plan)?;
+    loading::show(project.diagnostics(), project.sources(), !options.quiet);
+    let chosen = choose(&project, options, file)?;
+
+    if options.output_format == OutputFormat::Text {
+        output::print(&format!("{}\n", file.display()))?;
+    }
+    let checking = Checking {
+        options,
+        file,
+        project: &project,
+        plan: plan.clone(),
+        checkpoint: None,
+    };
+    let (report, about_model, _) = checking.answers(&chosen)?;
+    checking.print_warnings(&report, &about_model)?;
+    Ok(Some(report))
+}
+
+/// How many verdicts are as they should be.
+fn summary(reports: &[Report]) -> String {
+    let results = || reports.iter().flat_map(|report| &report.results);
+    let count = |success| results().filter(|r| r.success() == success).count();
+    let (failed, open) = (count(Success::Failed), count(Success::Open));
+    let mut text = format!(
+        "{} models, {} properties: {} as they should be",
+        reports.len(),
+        results().count(),
+        count(Success::Passed)
+    );
+    if failed > 0 {
+        text += &format!(", {failed} not");
+    }
+    if open > 0 {
+        text += &format!(", {open} undecided");
+    }
+    text + "\n"
+}
+
+fn status_of(report: &Report) -> Status {
+    match report.exit_status() {
+        0 => Status::Success,
+        1 => Status::Violated,
+        _ => Status::Undecided,
+    }
 }
 
 fn check(
     options: &CheckOptions,
+    mut plan: Plan,
     call: Option<Call>,
     sections: Sections,
 ) -> Result<Status, Failure> {
-    for path in options.trace.iter().chain(&options.certificate) {
-        trace_file::check_writable(path)?;
-    }
-    let mut plan = options.plan()?;
-
-    // Reading the model counts, too.
-    limits::enforce(&plan.budget, options.timeout)?;
-
-    let project = open(options, call.as_ref())?;
+    let file: &Path = &options.files[0];
+    let project = open(options, file, call.as_ref())?;
     project.fits(&plan)?;
     loading::show(project.diagnostics(), project.sources(), !options.quiet);
 
-    let chosen = choose(&project, options)?;
+    let chosen = choose(&project, options, file)?;
 
     let checkpoint = match &options.checkpoint {
         None => None,
@@ -67,6 +171,7 @@ fn check(
     plan.checkpoints = checkpoint.clone().map(|file| file as Arc<dyn Checkpoints>);
     let checking = Checking {
         options,
+        file,
         project: &project,
         plan,
         checkpoint,
@@ -76,12 +181,13 @@ fn check(
 }
 
 /// Reads the model, for a call that goes on as it was when the call was made.
-fn open(options: &CheckOptions, call: Option<&Call>) -> Result<Project, Failure> {
-    let file: &Path = &options.model.file;
+fn open(options: &CheckOptions, file: &Path, call: Option<&Call>) -> Result<Project, Failure> {
     let front_end = options.for_front_end();
     let warnings = !options.quiet;
     let Some(call) = call else {
-        return loading::open_in(file, &Disk, &front_end, warnings);
+        return inputs::with_files(file, |files| {
+            loading::open_in(file, files, &front_end, warnings)
+        });
     };
     let files = Overlay {
         top: Memory::new([(file, call.files[0].1.clone())]),
@@ -131,7 +237,11 @@ fn check_unchanged(call: &Call, project: &Project) -> Result<(), Failure> {
 }
 
 /// The questions to be answered, in the order of the file, then those of the command line.
-fn choose<'a>(project: &'a Project, options: &CheckOptions) -> Result<Vec<&'a Question>, Failure> {
+fn choose<'a>(
+    project: &'a Project,
+    options: &CheckOptions,
+    file: &Path,
+) -> Result<Vec<&'a Question>, Failure> {
     let questions = project.questions();
     for wanted in &options.property {
         if project.question(wanted).is_none() {
@@ -150,7 +260,7 @@ fn choose<'a>(project: &'a Project, options: &CheckOptions) -> Result<Vec<&'a Qu
         return Err(Failure::wrong(format!(
             "`{}` has no properties, so there is nothing to check; \
              add one (`property done: eventually finished`) or give one with `--ltl FORMULA` or `--ctl FORMULA`",
-            options.model.file.display()
+            file.display()
         )));
     }
     Ok(chosen)
@@ -165,9 +275,13 @@ fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
     Failure::wrong(format!("there is no property `{wanted}`; {advice}"))
 }
 
+/// The report, warnings about the model as a whole, and certificates.
+type Answered = (Report, Vec<Diagnostic>, Vec<Certificate>);
+
 /// What is common to all properties of a call.
 struct Checking<'a> {
     options: &'a CheckOptions,
+    file: &'a Path,
     project: &'a Project,
     plan: Plan,
     checkpoint: Option<Arc<CheckpointFile>>,
@@ -175,16 +289,30 @@ struct Checking<'a> {
 
 impl Checking<'_> {
     fn run(&self, chosen: &[&Question]) -> Result<Status, Failure> {
+        let (report, about_model, certificates) = self.answers(chosen)?;
+        self.print_end(&report, &about_model)?;
+        self.store_trace(&report)?;
+        self.store_certificates(&certificates)?;
+        Ok(status_of(&report))
+    }
+
+    /// The report, warnings about the model as a whole, and certificates. What can be printed at once
+    /// is.
+    fn answers(&self, chosen: &[&Question]) -> Result<Answered, Failure> {
         let mut report = Report {
-            file: self.options.model.file.display().to_string(),
+            file: self.file.display().to_string(),
             results: Vec::new(),
             warnings: Vec::new(),
         };
         let mut answers = Vec::new();
         let mut certificates = Vec::new();
 
-        for &question in chosen {
-            let mut answer = self.check(question)?;
+        let together = self.check_together(chosen)?;
+        for (&question, known) in chosen.iter().zip(together) {
+            let mut answer = match known {
+                Some(answer) => answer,
+                None => self.check(question)?,
+            };
             certificates.extend(self.certify(question, &mut answer)?);
             report.results.push(answer.result.clone());
             answers.push((question, answer));
@@ -194,14 +322,31 @@ impl Checking<'_> {
         let about_model = self.about_model(&answers);
         let warning = |d: &Diagnostic| report::warning(d, self.project.sources());
         report.warnings = about_model.iter().map(warning).collect();
-        self.print_end(&report, &about_model)?;
-        self.store_trace(&report)?;
-        self.store_certificates(&certificates)?;
-        Ok(match report.exit_status() {
-            0 => Status::Success,
-            1 => Status::Violated,
-            _ => Status::Undecided,
-        })
+        Ok((report, about_model, certificates))
+    }
+
+    /// The answers that one exploration gives; the time of each is that of the exploration.
+    fn check_together(&self, chosen: &[&Question]) -> Result<Vec<Option<Answer>>, Failure> {
+        let name = format!("{} properties", chosen.len());
+        let mut meter = Meter::new(self.options.progress, self.options.quiet, &name);
+        let checked = self.project.check_together(chosen, &self.plan, &mut meter);
+        let seconds = meter.seconds();
+        meter.finish();
+
+        let mut answers = checked?;
+        for (answer, question) in answers.iter_mut().zip(chosen) {
+            if let Some(answer) = answer {
+                answer.result.seconds = seconds;
+                self.profile(question, answer);
+            }
+        }
+        Ok(answers)
+    }
+
+    fn profile(&self, question: &Question, answer: &Answer) {
+        if self.options.profile && !self.project.is_family() {
+            output::note(&profile(&question.name, &answer.action_counts));
+        }
     }
 
     fn check(&self, question: &Question) -> Result<Answer, Failure> {
@@ -230,9 +375,7 @@ impl Checking<'_> {
             answer.result.remarks.extend(file.remark());
         }
 
-        if self.options.profile && !self.project.is_family() {
-            output::note(&profile(&question.name, &answer.action_counts));
-        }
+        self.profile(question, &answer);
         Ok(answer)
     }
 
@@ -316,9 +459,21 @@ impl Checking<'_> {
         text
     }
 
-    /// Prints what could not be printed before. Formats without room for warnings about the model
-    /// leave them to standard error.
+    /// Prints what could not be printed before.
     fn print_end(&self, report: &Report, about_model: &[Diagnostic]) -> anyhow::Result<()> {
+        let reports = std::slice::from_ref(report);
+        match self.options.output_format {
+            OutputFormat::Text | OutputFormat::JsonLines => {}
+            OutputFormat::Sarif => output::print(&report::sarif(reports))?,
+            OutputFormat::Json => output::print(&report::json(report))?,
+            OutputFormat::Junit => output::print(&report::junit(reports))?,
+        }
+        self.print_warnings(report, about_model)
+    }
+
+    /// Prints warnings about the model as a whole. Formats without room for them leave them to
+    /// standard error.
+    fn print_warnings(&self, report: &Report, about_model: &[Diagnostic]) -> anyhow::Result<()> {
         let rest = Report {
             results: Vec::new(),
             ..report.clone()
@@ -327,10 +482,8 @@ impl Checking<'_> {
             OutputFormat::Text => {
                 return output::print(&report::text(&rest, output::stdout_style()));
             }
-            OutputFormat::Sarif => return output::print(&report::sarif(report)),
-            OutputFormat::Json => output::print(&report::json(report))?,
-            OutputFormat::Junit => output::print(&report::junit(report))?,
-            OutputFormat::JsonLines => {}
+            OutputFormat::Sarif => return Ok(()),
+            OutputFormat::Json | OutputFormat::Junit | OutputFormat::JsonLines => {}
         }
         for diagnostic in about_model {
             diagnostics::show(diagnostic, self.project.sources());

@@ -10,6 +10,7 @@ mod replay;
 mod resume;
 mod shell;
 mod simulate;
+mod studio;
 mod ws1s;
 
 use crate::failure::{Failure, Status};
@@ -31,6 +32,7 @@ pub fn run(command: &Command) -> Result<Status, Failure> {
         Command::Graph(options) => graph::run(options),
         Command::Ltl(options) => ltl::run(options),
         Command::Ws1s(options) => ws1s::run(options),
+        Command::Studio(options) => studio::run(options),
         Command::Completions(options) => shell::completions(options),
         Command::Man(options) => shell::manual(options),
     }

@@ -36,7 +36,7 @@ pub fn run(options: &ResumeOptions) -> Result<Status, Failure> {
     }
     // The verdict is about the file that the user sees.
     let (name, text) = &call.files[0];
-    if loading::read_text(&check.model.file)? != *text {
+    if loading::read_text(&check.files[0])? != *text {
         return Err(changed(name));
     }
     super::check::go_on(&check, call, sections)

@@ -5,6 +5,7 @@ mod csp;
 mod defects;
 #[cfg(unix)]
 mod documents;
+mod expectations;
 mod formats;
 mod graph;
 mod limits;
@@ -15,6 +16,7 @@ mod resume;
 mod scene;
 mod shell;
 mod simulate;
+mod studio;
 mod traces;
 mod verdicts;
 mod wrong_calls;

@@ -22,7 +22,7 @@ fn help_and_version() {
         Commands:
           check        Decide the properties of a model
           abstract     Print the abstraction of a model
-          resume       Go on with a check that was stopped
+          resume       Continue a check that was stopped
           simulate     Walk through a model step by step, or at random
           explain      Print a stored trace
           replay       Replay a stored trace on a model

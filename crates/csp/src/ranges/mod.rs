@@ -2,9 +2,10 @@
 //!
 //! Intervals make states small and let events carry values that depend on the state. The analysis
 //! ignores the order of steps, follows the order of statements within a program, and uses guards
-//! that are tested in the same step as the program (Cousot and Cousot 1977, section 9: interval
-//! lattice with widening; here the widening goes through the constants of the model before it gives
-//! up). It also finds out which parameters depend on *data*: those become local variables, all
+//! that are tested in the same step as the program (P. Cousot, R. Cousot, "Abstract
+//! interpretation: a unified lattice model for static analysis of programs by construction or
+//! approximation of fixpoints", POPL 1977, section 9: interval lattice with widening; here the
+//! widening goes through the constants of the model before it gives up). It also finds out which parameters depend on *data*: those become local variables, all
 //! others are constants of the process term.
 //!
 //! Invariant: the intervals contain every value that can occur, because a value that leaves 32 bits

@@ -37,6 +37,11 @@ fn wrong_texts_get_a_located_message() {
         ("P(i) = Stop; #assert P deadlockfree;", "wrong-arity", "P"),
         ("P = Stop; #assert Q deadlockfree;", "unknown-process", "Q"),
         (
+            "var x = 0; P = [xor i:{0..20000} @ (x == i)] a -> Stop; #assert P deadlockfree;",
+            "bad-size",
+            "20000",
+        ),
+        (
             "P = P [] a -> Stop; #assert P deadlockfree;",
             "unguarded-recursion",
             "P",

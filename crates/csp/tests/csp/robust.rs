@@ -2,7 +2,8 @@
 
 use crate::support::load_with;
 
-/// A small generator of pseudo-random numbers (Steele, Lea and Flood 2014, SplitMix).
+/// A small generator of pseudo-random numbers: SplitMix (G. Steele, D. Lea, C. Flood, "Fast
+/// splittable pseudorandom number generators", OOPSLA 2014).
 struct Random(u64);
 
 impl Random {

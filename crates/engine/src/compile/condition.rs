@@ -7,8 +7,8 @@ use model::{BinaryOp, Expr, Place, Quantifier};
 
 use super::place::Target;
 use super::{Compiler, Label, Operand, UNKNOWN, arithmetic};
-use crate::code::{Arith, Op, Reg};
-use crate::layout::Field;
+use jit::Field;
+use jit::{Arith, Op, Reg};
 
 impl Compiler<'_> {
     /// Emits code that jumps to `to` iff the Boolean expression has the value `sense`.

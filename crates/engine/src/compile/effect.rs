@@ -4,9 +4,9 @@ use model::{BoundId, Expr, InstanceId, MAX_ITERATIONS, Place, Stmt, StmtKind};
 
 use super::place::Target;
 use super::{Compiler, Operand};
-use crate::code::{Arith, Op, Reg};
-use crate::layout::Field;
 use crate::program::chooses;
+use jit::Field;
+use jit::{Arith, Op, Reg};
 
 impl Compiler<'_> {
     /// Emits code for a sequence of statements.

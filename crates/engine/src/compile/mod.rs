@@ -14,10 +14,10 @@ use model::{BinaryOp, BoundId, InstanceId, Model};
 
 pub(crate) use self::place::ChannelAccess;
 
-use crate::code::{Arith, Op, Reg, Tables};
 use crate::footprint::Footprint;
 use crate::layout::Layout;
 use crate::sharing::Sharing;
+use jit::{Arith, Op, Reg, Tables};
 
 /// How many instances nested quantifiers and loops may unfold to.
 const MAX_UNFOLDING: u64 = 128;
@@ -146,8 +146,8 @@ impl<'a> Compiler<'a> {
         let ops = &self.tables.ops[start as usize..];
         Ok(Code {
             start,
-            can_fail: ops.iter().any(crate::code::Op::can_fail),
-            can_reject: ops.iter().any(crate::code::Op::can_reject),
+            can_fail: ops.iter().any(jit::Op::can_fail),
+            can_reject: ops.iter().any(jit::Op::can_reject),
             footprint: self.footprint,
         })
     }

@@ -3,8 +3,8 @@
 use model::{Access, ChannelRef, Expr, InstanceId, Owner, Place, ProcessId, Type, VarId};
 
 use super::{Compiler, Operand};
-use crate::code::{Arith, Indexing, Op, Reg};
-use crate::layout::Field;
+use jit::Field;
+use jit::{Arith, Indexing, Op, Reg};
 
 /// A field that is known now, or at a distance in a register.
 pub(super) enum Target {

@@ -4,7 +4,7 @@ use model::{Place, Setting};
 
 use super::place::Target;
 use super::{Compiler, Operand};
-use crate::code::{Arith, Op, Reg};
+use jit::{Arith, Op, Reg};
 
 impl Compiler<'_> {
     /// Emits code that sets a timer; an abstract one is noted.

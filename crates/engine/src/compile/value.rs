@@ -3,7 +3,7 @@
 use model::{BinaryOp, BoundId, Expr, Quantifier};
 
 use super::{ChannelAccess, Compiler, MAX_UNFOLDING, Operand, arithmetic};
-use crate::code::{Arith, Op, arith, wrap};
+use jit::{Arith, Op, arith, wrap};
 
 impl Compiler<'_> {
     /// The value of an expression that does not depend on the state and cannot fail.

@@ -11,10 +11,10 @@ use base::{Checkpoints, Progress, StopReason, put_list, take_list};
 use rustc_hash::FxHashSet;
 
 use crate::initial::{Interrupted, initial_states};
-use crate::store::{NOBODY, StateIndex, StateStore};
+use store::{NOBODY, StateIndex, StateStore};
 
 use super::thread_pool::Members;
-use super::{End, Kind, NO_PANIC, NO_PANIC_INITIAL, Position, Shared, Worker};
+use super::{End, NO_PANIC, NO_PANIC_INITIAL, Position, Shared, TaskKind, Worker};
 
 /// What tells these numbers from those of other searches.
 const KIND: u64 = 1;
@@ -51,7 +51,13 @@ impl Shared<'_> {
         let n_initial = StateIndex::try_from(initial.len() / first.system.n_words());
         let n_initial = n_initial.map_err(|_| End::Stopped(StopReason::StateLimit))?;
         *self.initial.write().expect(NO_PANIC_INITIAL) = initial;
-        self.share(first, members, (Kind::Begin, (0, n_initial)), 0, progress);
+        self.share(
+            first,
+            members,
+            (TaskKind::Begin, (0, n_initial)),
+            0,
+            progress,
+        );
         *self.initial.write().expect(NO_PANIC_INITIAL) = Vec::new();
         Ok(Position {
             level: (0, self.store.len() as StateIndex),

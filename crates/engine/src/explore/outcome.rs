@@ -6,9 +6,9 @@ use base::{AtomId, bits};
 use evidence::{Trace, TraceStep};
 
 use crate::label::Label;
-use crate::store::StateIndex;
 use crate::stubborn::Stubborn;
 use crate::system::{Steps, System};
+use store::StateIndex;
 
 use super::{Shared, Stats, Worker, count_actions, trace_step};
 

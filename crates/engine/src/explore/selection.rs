@@ -1,7 +1,7 @@
 //! Which steps of a state a breadth-first search takes.
 
 use super::{Ahead, End, Guard, Shared, Worker};
-use crate::store::StateIndex;
+use store::StateIndex;
 
 impl Worker<'_> {
     /// Takes those steps of a state that cannot wait; see [`crate::stubborn`]. All steps looked

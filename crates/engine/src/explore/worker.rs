@@ -7,11 +7,12 @@ use base::{AtomId, Progress, Snapshot, StopReason, bits};
 
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::store::{Inserted, NOBODY, Names, StateIndex, StateStore};
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, System};
+use store::{Inserted, NOBODY, Names, StateIndex, StateStore};
 
-use super::{Ahead, End, Goal, Guard, Kind, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, Worker};
+use super::meetings::Meeting;
+use super::{Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, TaskKind, Worker};
 
 impl<'m> Worker<'m> {
     pub(super) fn new(
@@ -58,8 +59,8 @@ impl<'m> Worker<'m> {
             let states = first..end.min(first.saturating_add(batch));
             let mut guard = Some(shared.store.table());
             let result = match kind {
-                Kind::Begin => self.add_initial(shared, &mut guard, states),
-                Kind::Expand => self.expand_batch(shared, &mut guard, states),
+                TaskKind::Begin => self.add_initial(shared, &mut guard, states),
+                TaskKind::Expand => self.expand_batch(shared, &mut guard, states),
             };
             self.count(shared);
             if let Err(end) = result {
@@ -243,8 +244,13 @@ impl<'m> Worker<'m> {
         state: &[u64],
     ) -> Result<(), End> {
         self.n_transitions += 1;
-        if matches!(shared.goal, Goal::Deadlock) {
-            return Err(End::Goal(source, None));
+        match shared.goal {
+            Goal::Deadlock => return Err(End::Goal(source, None)),
+            Goal::Several(goals) => {
+                let is_met = |goal: &Goal| matches!(goal, Goal::Deadlock);
+                self.meet(shared, goals, &is_met, (source, None))?;
+            }
+            Goal::Nothing | Goal::Satisfies(_) => {}
         }
         if self.letters.has_step_atoms() {
             // It leads to a position at which no step proposition holds.
@@ -347,13 +353,45 @@ impl<'m> Worker<'m> {
         }
 
         let holds = |atom: AtomId| bits::get(&self.letter, self.letters.bit(atom));
-        if let Goal::Satisfies(goal) = shared.goal
-            && goal.holds(&holds)
-        {
-            let label = |(source, label)| (source, self.system.label(label).clone());
-            return Err(End::Goal(index, from.map(label)));
+        match shared.goal {
+            Goal::Satisfies(goal) if goal.holds(&holds) => {
+                let label = |(source, label)| (source, self.system.label(label).clone());
+                return Err(End::Goal(index, from.map(label)));
+            }
+            Goal::Several(goals) => {
+                let is_met =
+                    |goal: &Goal| matches!(goal, Goal::Satisfies(goal) if goal.holds(&holds));
+                self.meet(shared, goals, &is_met, (index, from))?;
+            }
+            Goal::Nothing | Goal::Satisfies(_) | Goal::Deadlock => {}
         }
         self.last_letter.clone_from(&self.letter);
+        Ok(())
+    }
+
+    /// Notes which of several goals are met for the first time; the search is over with the last.
+    fn meet(
+        &self,
+        shared: &Shared<'_>,
+        goals: &[Goal],
+        is_met: &dyn Fn(&Goal) -> bool,
+        (state, from): (StateIndex, Option<(StateIndex, LabelId)>),
+    ) -> Result<(), End> {
+        for (number, goal) in goals.iter().enumerate() {
+            if shared.met.is_open(number) && is_met(goal) {
+                let label = |(source, label)| (source, self.system.label(label).clone());
+                let n_states = shared.n_states() + self.n_uncounted - self.n_transient;
+                let meeting = Meeting {
+                    state,
+                    last: from.map(label),
+                    n_states,
+                    n_transitions: self.n_transitions,
+                };
+                if shared.met.note(number, meeting) {
+                    return Err(End::AllMet);
+                }
+            }
+        }
         Ok(())
     }
 

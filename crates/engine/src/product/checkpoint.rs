@@ -3,7 +3,7 @@
 use base::{bits, put_list, take_list};
 use omega::{NodeId, SearchState};
 
-use crate::store::StateStore;
+use store::StateStore;
 
 use super::Product;
 use super::selection::Selection;

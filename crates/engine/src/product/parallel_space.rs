@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use base::bits;
 use omega::NodeId;
 
-use crate::chunked::Chunked;
-use crate::gate::Reading;
-use crate::store::{Index, Inserted, Names, StateIndex, StateStore};
-use crate::system::Steps;
+use crate::system::{Steps, System};
+use store::Chunked;
+use store::Reading;
+use store::{Index, Inserted, Names, StateIndex, StateStore};
 
 use super::selection::Selection;
 use super::space::{Nodes, Space, pair_word};
@@ -39,10 +39,10 @@ pub(crate) struct SharedSpace {
 }
 
 impl SharedSpace {
-    pub(crate) fn new(n_words: usize, n_atoms: usize, n_automaton_states: usize) -> Self {
+    pub(crate) fn new(system: &System<'_>, n_atoms: usize, n_automaton_states: usize) -> Self {
         Self {
-            store: StateStore::new(n_words),
-            nodes: Nodes::new(n_automaton_states),
+            store: system.new_store(),
+            nodes: Nodes::new(n_automaton_states, system.limits),
             letters: Chunked::new(bits::words_for(n_atoms + 1)),
             facts: Chunked::new(1),
         }
@@ -208,7 +208,7 @@ impl<'c> Space for ParallelSpace<'c> {
     }
 
     fn set_n_steps(&mut self, state: StateIndex, n_steps: u32) -> bool {
-        assert!(n_steps < STEPS_MASK, "too many steps of a state");
+        debug_assert!(n_steps < STEPS_MASK, "see `Limits::max_steps`");
         if self.n_steps(state).is_some() {
             return false;
         }

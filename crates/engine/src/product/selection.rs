@@ -1,8 +1,8 @@
 //! Which steps of a state a reduced search takes.
 
-use crate::store::{StateIndex, StateStore};
 use crate::stubborn::Stubborn;
 use crate::system::Steps;
+use store::{StateIndex, StateStore};
 
 use super::space::Space;
 use super::{Halt, Product};

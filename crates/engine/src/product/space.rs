@@ -3,8 +3,8 @@
 use base::bits;
 use omega::NodeId;
 
-use crate::store::{StateIndex, StateStore};
-use crate::system::Steps;
+use crate::system::{Limits, Steps};
+use store::{StateIndex, StateStore};
 
 use super::selection::Selection;
 
@@ -81,10 +81,10 @@ pub(super) enum Nodes {
 }
 
 impl Nodes {
-    pub(super) fn new(n_automaton_states: usize) -> Self {
+    pub(super) fn new(n_automaton_states: usize, limits: Limits) -> Self {
         match n_automaton_states {
             1 => Self::Identity,
-            _ => Self::Pairs(Box::new(StateStore::new(1))),
+            _ => Self::Pairs(Box::new(StateStore::limited(1, limits.max_name_bits))),
         }
     }
 
@@ -134,13 +134,18 @@ pub(crate) struct OwnSpace {
 pub(super) const UNEXPANDED: u32 = u32::MAX;
 
 impl OwnSpace {
-    pub(crate) fn new(n_words: usize, n_letter_words: usize, n_automaton_states: usize) -> Self {
+    /// For states of so many words, with numbers for so much.
+    pub(crate) fn new(
+        (n_words, limits): (usize, Limits),
+        n_letter_words: usize,
+        n_automaton_states: usize,
+    ) -> Self {
         Self {
-            store: StateStore::new(n_words),
+            store: StateStore::limited(n_words, limits.max_name_bits),
             n_letter_words,
             state_letters: Vec::new(),
             n_steps: Vec::new(),
-            nodes: Nodes::new(n_automaton_states),
+            nodes: Nodes::new(n_automaton_states, limits),
             selections: Vec::new(),
         }
     }

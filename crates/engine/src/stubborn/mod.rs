@@ -2,7 +2,8 @@
 //!
 //! In many states it is enough to take some of the steps, because the others can wait: they do not
 //! interfere. The set of steps to be taken is computed as in A. Valmari, "Stubborn sets for reduced
-//! state space generation" (1991, doi:10.1007/3-540-53863-1_36): starting from an enabled unit,
+//! state space generation" (Advances in Petri Nets 1990, LNCS 483, 1991,
+//! doi:10.1007/3-540-53863-1_36): starting from an enabled unit,
 //!
 //! - with an enabled unit, every unit that interferes with it is in the set;
 //! - with a disabled unit, a set of units is in the set without one of which it stays disabled: if a
@@ -15,7 +16,8 @@
 //!
 //! For deadlocks this is all. What else must be preserved is a [`Concern`] (see there for classes,
 //! concerned and harmless units). Three more conditions see to it, after A. Valmari, H. Hansen,
-//! "Stubborn set intuition explained" (2017, doi:10.1007/978-3-662-55862-1_7); `SOUNDNESS.md` has
+//! "Stubborn set intuition explained" (Transactions on Petri Nets and Other Models of Concurrency
+//! XII, 2017, doi:10.1007/978-3-662-55862-1_7); `SOUNDNESS.md` has
 //! the proof for these versions:
 //!
 //! - *V*: with an enabled unit of a class, the whole class is in the set (classes are therefore made

@@ -2,8 +2,9 @@
 //!
 //! Two states that differ only in which process plays which part have the same future, up to that
 //! exchange. So it is enough to store one of them (C. Ip, D. Dill, "Better verification through
-//! symmetry", 1996, doi:10.1007/BF00625968; E. Clarke, R. Enders, T. Filkorn, S. Jha, "Exploiting
-//! symmetry in temporal logic model checking", 1996, doi:10.1007/BF00625969). Unlike there, no
+//! symmetry", Formal Methods in System Design 9, 1996, doi:10.1007/BF00625968; E. Clarke, R. Enders, T. Filkorn, S. Jha, "Exploiting
+//! symmetry in temporal logic model checking", Formal Methods in System Design 9, 1996,
+//! doi:10.1007/BF00625969). Unlike there, no
 //! type is declared to be symmetric: [`sorts`] guesses what a permutation does to a state,
 //! [`automorphism`] compares the model with its image under exchanges of two indices. Exchanges
 //! generate all permutations of a class of indices.

@@ -183,9 +183,10 @@ fn nothing_else_is_read_or_written() {
         }
     }
 
+    let many = cases(10_000) as usize;
     assert!(
-        counts.changes > 10_000 && counts.steps > 10_000 && counts.atoms > 10_000,
+        counts.changes > many && counts.steps > many && counts.atoms > many,
         "{counts:?}"
     );
-    assert!(counts.failures > 50, "{counts:?}");
+    assert!(counts.failures > cases(50) as usize, "{counts:?}");
 }

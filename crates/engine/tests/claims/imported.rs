@@ -35,8 +35,13 @@ fn claims_about_examples_are_true() {
         }
     }
     assert!(n_models > 100, "{n_models} models");
-    assert!(counts.changes > 2_000 && counts.steps > 1_000, "{counts:?}");
-    assert!(related.independent > 1_000, "{related:?}");
+    // With fewer cases, fewer states of each model are looked at; with more, not always more.
+    let many = cases(1_000).min(1_000) as usize;
+    assert!(
+        counts.changes > 2 * many && counts.steps > many,
+        "{counts:?}"
+    );
+    assert!(related.independent > many, "{related:?}");
 }
 
 fn compare(subject: &Subject, counts: &mut Counts, related: &mut relations::Counts) {

@@ -1,12 +1,16 @@
 //! All reachable states and steps, by the reference semantics.
 
 mod dot;
+mod drawing;
+mod fair_components;
 mod tarjan;
 
 use std::collections::{BTreeMap, HashMap};
 
 use base::{Budget, Source};
 use model::{Model, RunTimeError, State};
+
+pub use drawing::{Drawing, DrawingRequest, DrawnEdge, DrawnNode};
 
 use crate::error::Error;
 use crate::project::Project;

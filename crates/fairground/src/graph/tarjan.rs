@@ -9,7 +9,7 @@
 ///
 /// Precondition: all targets are nodes.
 pub(super) fn components(successors: &[Vec<usize>]) -> (Vec<usize>, usize) {
-    let mut search = Search {
+    let mut search = ComponentSearch {
         successors,
         index: vec![UNSEEN; successors.len()],
         low: vec![0; successors.len()],
@@ -28,7 +28,7 @@ pub(super) fn components(successors: &[Vec<usize>]) -> (Vec<usize>, usize) {
 
 const UNSEEN: usize = usize::MAX;
 
-struct Search<'a> {
+struct ComponentSearch<'a> {
     successors: &'a [Vec<usize>],
     /// The order in which nodes were seen.
     index: Vec<usize>,
@@ -41,7 +41,7 @@ struct Search<'a> {
     n_components: usize,
 }
 
-impl Search<'_> {
+impl ComponentSearch<'_> {
     fn visit(&mut self, root: usize) {
         self.enter(root);
         // A node and how many of its edges have been followed.

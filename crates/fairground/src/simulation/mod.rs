@@ -1,5 +1,6 @@
 //! Walks through a model, on the reference semantics.
 
+pub(crate) mod details;
 mod obligations;
 mod random;
 pub(crate) mod start;
@@ -9,6 +10,8 @@ use evidence::{NamedRun, Trace, TraceStep, View, changes};
 use model::{Model, RunTimeError, State, Successor};
 use report::{StoredTrace, TraceMeta};
 
+pub use details::{LoopFairness, StepDetails};
+pub use obligations::Obligation;
 pub use random::Random;
 
 use crate::error::Error;
@@ -26,16 +29,35 @@ pub enum Here {
 }
 
 /// A finite run that can be prolonged and shortened.
-///
-/// Invariant: `states` and `possible` have one entry more than `taken`; step `taken[i]` is one of
-/// `possible[i]` and leads from `states[i]` to `states[i + 1]`.
 pub struct Simulation<'a> {
     model: &'a Model,
     sources: &'a [Source],
     view: View<'a>,
+    walk: Walk,
+}
+
+/// What a simulation has done, apart from its project: it can be kept and resumed.
+///
+/// Invariant: `states` and `possible` have one entry more than `taken`; step `taken[i]` is one of
+/// `possible[i]` and leads from `states[i]` to `states[i + 1]`.
+pub struct Walk {
     states: Vec<State>,
     possible: Vec<Possible>,
     taken: Vec<usize>,
+}
+
+impl Walk {
+    /// Which of the possible steps was taken at each position.
+    #[must_use]
+    pub fn choices(&self) -> &[usize] {
+        &self.taken
+    }
+
+    /// The state at a position.
+    #[must_use]
+    pub fn state(&self, at: usize) -> &State {
+        &self.states[at]
+    }
 }
 
 impl Project {
@@ -52,14 +74,25 @@ impl Project {
     /// # Errors
     /// The project is a family.
     pub fn simulate(&self, first: State) -> Result<Simulation<'_>, Error> {
+        let walk = Walk {
+            possible: vec![Possible::of(self.model()?, &first)],
+            states: vec![first],
+            taken: Vec::new(),
+        };
+        self.resume(walk)
+    }
+
+    /// Goes on with a walk of this project.
+    ///
+    /// # Errors
+    /// The project is a family.
+    pub fn resume(&self, walk: Walk) -> Result<Simulation<'_>, Error> {
         let model = self.model()?;
         Ok(Simulation {
             model,
             sources: &self.sources,
             view: View::new(model),
-            possible: vec![Possible::of(model, &first)],
-            states: vec![first],
-            taken: Vec::new(),
+            walk,
         })
     }
 
@@ -73,10 +106,22 @@ impl Project {
 }
 
 impl Simulation<'_> {
+    /// What was done, to be resumed later.
+    #[must_use]
+    pub fn into_walk(self) -> Walk {
+        self.walk
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn walk(&self) -> &Walk {
+        &self.walk
+    }
+
     /// How many steps were taken.
     #[must_use]
     pub fn n_steps(&self) -> usize {
-        self.taken.len()
+        self.walk.taken.len()
     }
 
     /// What is possible at the end.
@@ -98,17 +143,18 @@ impl Simulation<'_> {
     /// Takes one of the steps that are possible at the end; panics if there is no such step.
     pub fn take(&mut self, choice: usize) {
         let target = self.end().steps()[choice].target.clone();
-        self.possible.push(Possible::of(self.model, &target));
-        self.states.push(target);
-        self.taken.push(choice);
+        let possible = Possible::of(self.model, &target);
+        self.walk.possible.push(possible);
+        self.walk.states.push(target);
+        self.walk.taken.push(choice);
     }
 
     /// Takes the last step back; says whether there was one.
     pub fn back(&mut self) -> bool {
-        let had_step = self.taken.pop().is_some();
+        let had_step = self.walk.taken.pop().is_some();
         if had_step {
-            self.states.pop();
-            self.possible.pop();
+            self.walk.states.pop();
+            self.walk.possible.pop();
         }
         had_step
     }
@@ -116,14 +162,14 @@ impl Simulation<'_> {
     /// All values of the last state.
     #[must_use]
     pub fn state_text(&self) -> String {
-        state_text(&self.view, &self.states[self.n_steps()])
+        state_text(&self.view, &self.walk.states[self.n_steps()])
     }
 
     /// The last step and what it changed; panics at the start.
     #[must_use]
     pub fn last_step_text(&self) -> String {
         let last = self.n_steps() - 1;
-        self.step_text_at(last, self.taken[last])
+        self.step_text_at(last, self.walk.taken[last])
     }
 
     /// A step that is possible at the end, and what it changes; panics if there is no such step.
@@ -147,12 +193,7 @@ impl Simulation<'_> {
     /// The run, ready to be written. It shows nothing in particular.
     #[must_use]
     pub fn store(&self) -> StoredTrace {
-        let steps = (0..self.n_steps()).map(|position| TraceStep::from(self.step(position)));
-        let trace = Trace {
-            steps: steps.collect(),
-            states: self.states.clone(),
-            loop_start: None,
-        };
+        let trace = self.trace();
         let instances = self.model.instances().iter();
         let meta = TraceMeta {
             source: self.sources.first().map(|source| source.name.clone()),
@@ -165,19 +206,28 @@ impl Simulation<'_> {
         }
     }
 
+    fn trace(&self) -> Trace {
+        let steps = (0..self.n_steps()).map(|position| TraceStep::from(self.step(position)));
+        Trace {
+            steps: steps.collect(),
+            states: self.walk.states.clone(),
+            loop_start: None,
+        }
+    }
+
     /// What is possible at the end.
     fn end(&self) -> &Possible {
-        &self.possible[self.n_steps()]
+        &self.walk.possible[self.n_steps()]
     }
 
     /// The step taken at a position.
     fn step(&self, position: usize) -> &Successor {
-        &self.possible[position].steps()[self.taken[position]]
+        &self.walk.possible[position].steps()[self.walk.taken[position]]
     }
 
     fn step_text_at(&self, position: usize, choice: usize) -> String {
-        let step = &self.possible[position].steps()[choice];
-        let changed = changes(&self.view, &self.states[position], &step.target);
+        let step = &self.walk.possible[position].steps()[choice];
+        let changed = changes(&self.view, &self.walk.states[position], &step.target);
         let changed = changed.iter().map(|c| format!("{} = {}", c.name, c.value));
         let changed = changed.collect::<Vec<_>>().join(", ");
         let name = step_name(self.model, step);

@@ -11,17 +11,45 @@ use model::{Condition, ConditionKind, Model, Subject, Successor};
 
 use super::{Simulation, step_name};
 
-/// All pending obligations, one line each.
-pub(super) fn pending(model: &Model, walk: &Simulation<'_>, fairness: Fairness) -> Vec<String> {
+/// What one fairness condition says about a run so far. Positions count states from 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Obligation {
+    /// The condition, such as `wf(P.enter)`; for strong global fairness the name of a step.
+    pub condition: String,
+    /// Is what it is about possible at the end?
+    pub is_enabled: bool,
+    /// Since which position it has been possible without interruption, if it is possible now.
+    pub enabled_since: Option<usize>,
+    /// The last position whose step took it.
+    pub last_taken: Option<usize>,
+    /// Would the run be unfair if it went on like this?
+    pub is_pending: bool,
+    /// What is to be said about it, if it is pending.
+    pub text: String,
+}
+
+/// All obligations, pending or not.
+pub(super) fn obligations(
+    model: &Model,
+    run: &Simulation<'_>,
+    fairness: Fairness,
+) -> Vec<Obligation> {
     let conditions = model.fairness_conditions(fairness);
-    let mut lines: Vec<String> = conditions
-        .iter()
-        .filter_map(|condition| pending_condition(model, walk, condition))
-        .collect();
+    let conditions = conditions.iter();
+    let mut found: Vec<Obligation> = conditions.map(|c| of_condition(model, run, c)).collect();
     if fairness.kind == FairnessKind::StrongGlobal {
-        lines.extend(pending_steps(model, walk));
+        found.extend(of_steps(model, run));
     }
-    lines
+    found
+}
+
+/// All pending obligations, one line each.
+pub(super) fn pending(model: &Model, run: &Simulation<'_>, fairness: Fairness) -> Vec<String> {
+    let all = obligations(model, run, fairness).into_iter();
+    let pending = all.filter(|obligation| obligation.is_pending);
+    pending
+        .map(|obligation| format!("{}: {}", obligation.condition, obligation.text))
+        .collect()
 }
 
 /// What is assumed of every run, one line each. Whether a finite run keeps it cannot be told.
@@ -30,20 +58,17 @@ pub(super) fn assumed(model: &Model) -> Vec<String> {
     assumptions.map(|a| assumption_name(model, a)).collect()
 }
 
-fn pending_condition(
-    model: &Model,
-    walk: &Simulation<'_>,
-    condition: &Condition,
-) -> Option<String> {
-    let now = walk.n_steps();
+fn of_condition(model: &Model, run: &Simulation<'_>, condition: &Condition) -> Obligation {
+    let now = run.n_steps();
     let subject = &condition.subject;
-    let is_enabled = |at: usize| walk.possible[at].steps().iter().any(|s| takes(s, subject));
-    let served = (0..now).rev().find(|at| takes(walk.step(*at), subject));
-    let since = served.map_or(0, |at| at + 1);
+    let is_enabled = |at: usize| is_enabled(model, run, at, subject);
+    let last_taken = (0..now).rev().find(|at| takes(run.step(*at), subject));
+    let since = last_taken.map_or(0, |at| at + 1);
+
     let text = match condition.kind {
         ConditionKind::Weak => {
             // States in which a process has control are only passed through.
-            let counts = |at: &usize| model.in_control(&walk.states[*at]).is_none();
+            let counts = |at: &usize| model.in_control(&run.walk.states[*at]).is_none();
             let counted = (since..=now).rev().filter(counts);
             let disabled = { counted }.find(|at| !is_enabled(*at));
             let since = disabled.map_or(since, |at| at + 1);
@@ -67,28 +92,51 @@ fn pending_condition(
         ConditionKind::Unconditional => Some(format!("not taken for {}", steps(now - since))),
     };
 
-    Some(format!("{}: {}", condition_name(model, condition), text?))
+    let first_enabled = (0..=now).rev().take_while(|at| is_enabled(*at)).last();
+    Obligation {
+        condition: condition_name(model, condition),
+        is_enabled: first_enabled.is_some(),
+        enabled_since: first_enabled,
+        last_taken,
+        is_pending: text.is_some(),
+        text: text.unwrap_or_default(),
+    }
 }
 
-/// The steps of the current state that were never taken from it.
-fn pending_steps(model: &Model, walk: &Simulation<'_>) -> Vec<String> {
-    let now = walk.n_steps();
-    let visits = || (0..now).filter(|at| walk.states[*at] == walk.states[now]);
-    let n_visits = visits().count() + 1;
-    let is_new = |step: &&Successor| !visits().any(|at| walk.step(at) == *step);
+/// The steps of the current state; those never taken from it are pending.
+fn of_steps(model: &Model, run: &Simulation<'_>) -> Vec<Obligation> {
+    let now = run.n_steps();
+    let states = &run.walk.states;
+    let visits: Vec<usize> = (0..now).filter(|at| states[*at] == states[now]).collect();
+    let n_visits = visits.len() + 1;
     let describe = |step: &Successor| {
-        let visits = if n_visits == 1 { "visit" } else { "visits" };
-        format!(
-            "{}: never taken here in {n_visits} {visits}",
-            step_name(model, step)
-        )
+        let last_taken = visits.iter().rev().find(|at| run.step(**at) == step);
+        let noun = if n_visits == 1 { "visit" } else { "visits" };
+        Obligation {
+            condition: step_name(model, step),
+            is_enabled: true,
+            enabled_since: visits.first().copied().or(Some(now)),
+            last_taken: last_taken.copied(),
+            is_pending: last_taken.is_none(),
+            text: format!("never taken here in {n_visits} {noun}"),
+        }
     };
-    walk.end()
-        .steps()
-        .iter()
-        .filter(is_new)
-        .map(describe)
-        .collect()
+    run.end().steps().iter().map(describe).collect()
+}
+
+/// Is what a condition is about possible at a position?
+fn is_enabled(model: &Model, run: &Simulation<'_>, at: usize, subject: &Subject) -> bool {
+    match subject {
+        // An abstract timer is demanded where it has its threshold.
+        Subject::Timer(cell) => {
+            let value = run.walk.states[at].cells[*cell];
+            model.abstract_timers().any(|timer| timer == (*cell, value))
+        }
+        Subject::Process(_) | Subject::Action(_) | Subject::Choice(_) => {
+            let mut steps = run.walk.possible[at].steps().iter();
+            steps.any(|step| takes(step, subject))
+        }
+    }
 }
 
 /// Does the step take what a condition is about?

@@ -96,7 +96,8 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn variable_value(&self, var: VarId, owner: Option<Owner>) -> Value {
+    fn variable_value(&mut self, var: VarId, owner: Option<Owner>) -> Value {
+        self.uses.read(var);
         let ty = self.parts.vars[var.index()].ty.clone();
         let path = Vec::new();
         place_value(Place { var, owner, path }, ty)
@@ -374,12 +375,12 @@ impl<'a> Lowerer<'a> {
             return self.report_not_callable(function);
         };
         match name.as_str() {
+            "enabled" | "moves" => return self.report_step_proposition(span),
+            // What the model declares hides what the language provides.
+            _ if self.local(name).is_some() || self.global(name).is_some() => {}
             "min" | "max" | "abs" => return self.arithmetic_function(name, arguments, span),
             "len" | "empty" | "full" => return self.channel_function(name, arguments, span),
-            "enabled" | "moves" => return self.report_step_proposition(span),
-            "expired" | "off" if self.local(name).is_none() && self.global(name).is_none() => {
-                return self.timer_function(name, arguments, span);
-            }
+            "expired" | "off" => return self.timer_function(name, arguments, span),
             _ => {}
         }
 

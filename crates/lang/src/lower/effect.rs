@@ -1,7 +1,9 @@
 //! Effects of steps, statement by statement.
 
 use base::{Diagnostic, Span};
-use model::{Access, BoundId, Expr, Owner, Place, RecordType, Scalar, Stmt, StmtKind, Type};
+use model::{
+    Access, BinaryOp, BoundId, Expr, Owner, Place, RecordType, Scalar, Stmt, StmtKind, Type,
+};
 
 use super::Lowerer;
 use super::names::{Binding, Global, Local, Ty, Value};
@@ -75,6 +77,9 @@ impl<'a> Lowerer<'a> {
                 let (bound, ty) = self.bind_value(&name.text, value, None, span, out)?;
                 self.scope.push(Binding::bound(&name.text, bound, ty));
             }
+            ast::StmtKind::Update(target, op, operand) => {
+                return self.update(target, *op, operand, out);
+            }
             ast::StmtKind::Assign(targets, values) => {
                 return self.assignment(targets, values, span, out);
             }
@@ -137,6 +142,23 @@ impl<'a> Lowerer<'a> {
         }
 
         self.store_all(stores, span, out);
+        Some(())
+    }
+
+    /// `x += e`.
+    fn update(
+        &mut self,
+        target: &'a ast::Expr,
+        op: BinaryOp,
+        operand: &'a ast::Expr,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
+        let span = target.span.to(operand.span);
+        let (place, _) = self.scalar_place(target)?;
+        let old = self.scalar_of(target, Ty::Int)?;
+        let operand = self.scalar_of(operand, Ty::Int)?;
+        let value = Expr::binary(op, old, operand);
+        out.push(Stmt::new(StmtKind::Assign(place, value), span));
         Some(())
     }
 
@@ -295,6 +317,9 @@ impl<'a> Lowerer<'a> {
             return None;
         }
 
+        if let Value::Composite(place, _) | Value::Scalar(Expr::Read(place), _) = &value {
+            self.uses.turn_into_write(place.var);
+        }
         match value {
             Value::Composite(place, ty) => Some((place, ty)),
             Value::Scalar(Expr::Read(place), _) => {

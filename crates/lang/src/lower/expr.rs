@@ -17,7 +17,7 @@ const REACH: &str =
 
 /// What a quantified expression makes of its instances, and of the condition of its binder.
 #[derive(Clone, Copy)]
-struct Kind {
+struct QuantifierKind {
     quantifier: Quantifier,
     counts: bool,
 }
@@ -92,6 +92,17 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// Adds to an error about an integer that `=>` is not a comparison.
+    fn explain_implication(&mut self) {
+        if let Some(last) = self.diagnostics.last_mut()
+            && last.code == "type-mismatch"
+            && last.message.ends_with("found an integer")
+        {
+            last.help
+                .push("`->` and `=>` are implications; `>=` is \"at least\"".to_owned());
+        }
+    }
+
     /// What an expression denotes.
     pub(super) fn operand(&mut self, expr: &'a ast::Expr, expected: Option<Ty>) -> Option<Value> {
         self.spend(1, 1, expr.span)?;
@@ -138,7 +149,7 @@ impl<'a> Lowerer<'a> {
                 binders,
                 body,
             } => {
-                let kind = Kind {
+                let kind = QuantifierKind {
                     quantifier: *quantifier,
                     counts: *counts,
                 };
@@ -200,9 +211,17 @@ impl<'a> Lowerer<'a> {
             _ => return self.report_temporal(span),
         };
         let (a, b) = match operands {
+            // The right side of a wrong implication tells nothing new.
+            Some(Ty::Bool) => match self.scalar_of(left, Ty::Bool) {
+                Some(left) => (Some(left), self.scalar_of(right, Ty::Bool)),
+                None => (None, None),
+            },
             Some(ty) => (self.scalar_of(left, ty), self.scalar_of(right, ty)),
             None => self.comparable(left, right),
         };
+        if a.is_none() && op == BinaryOp::Implies {
+            self.explain_implication();
+        }
         let result = Expr::binary(op, a?, b?);
         Some(Value::Scalar(simplify(result, Ty::Bool), Ty::Bool))
     }
@@ -275,13 +294,13 @@ impl<'a> Lowerer<'a> {
     /// its binder.
     fn quantified(
         &mut self,
-        kind: Kind,
+        kind: QuantifierKind,
         names: &[(&'a str, &'a Binder, bool)],
         body: &'a ast::Expr,
     ) -> Option<Expr> {
         let Some((&(name, binder, is_last), others)) = names.split_first() else {
             return match kind {
-                Kind {
+                QuantifierKind {
                     quantifier: Quantifier::Sum,
                     counts: false,
                 } => self.int_expr(body),
@@ -313,7 +332,7 @@ impl<'a> Lowerer<'a> {
 
     fn quantified_below(
         &mut self,
-        kind: Kind,
+        kind: QuantifierKind,
         binder: &'a Binder,
         is_last: bool,
         others: &[(&'a str, &'a Binder, bool)],

@@ -13,6 +13,11 @@ use super::open::Position;
 use super::{Lowerer, MAX_DEPTH, MAX_EXPANSION};
 use crate::ast::{self, Binder, Def, ExprKind, UnaryOp};
 
+/// After every `cause` there is an `effect`.
+pub(super) fn leads_to(cause: Ltl, effect: Ltl) -> Ltl {
+    Ltl::always(Ltl::implies(cause, Ltl::eventually(effect)))
+}
+
 impl<'a> Lowerer<'a> {
     /// The formula that an expression stands for.
     pub(super) fn formula(&mut self, expr: &'a ast::Expr) -> Option<Ltl> {
@@ -74,6 +79,7 @@ impl<'a> Lowerer<'a> {
                 let build = match op {
                     ast::BinaryOp::Model(BinaryOp::Implies) => Ltl::implies,
                     ast::BinaryOp::Iff => Ltl::iff,
+                    ast::BinaryOp::LeadsTo => leads_to,
                     ast::BinaryOp::Until => Ltl::until,
                     ast::BinaryOp::WeakUntil => Ltl::weak_until,
                     ast::BinaryOp::Release => Ltl::release,

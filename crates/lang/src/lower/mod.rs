@@ -22,6 +22,8 @@ mod text;
 mod timer;
 mod types;
 mod unbounded;
+mod unused;
+mod view;
 
 use base::{Diagnostic, Source, Span};
 use logic::{CtlStar, CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
@@ -29,7 +31,7 @@ use model::{
     AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId, Scope, Template,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::Options;
+use source::{Options, Picture};
 
 use crate::ast::{Decl, Def, Expr, File, Ident, PropertyBody, PropertyDecl};
 use names::{Binding, Global, ProcessInfo};
@@ -80,6 +82,12 @@ struct Lowerer<'a> {
     open: open::Open,
     /// Parameters without value that are data.
     data_parameters: Vec<model::VarId>,
+    /// Which variables are read and written.
+    uses: unused::Uses,
+    /// Names that have been reported as unknown.
+    unknown: FxHashSet<String>,
+    /// The picture of the state.
+    picture: Option<Picture>,
 }
 
 /// A file, and the formulas of the options.
@@ -90,21 +98,27 @@ pub(crate) struct Texts<'a> {
     pub(crate) sources: &'a [Source],
 }
 
-/// Translates texts to a model.
+/// Translates texts to a model with its picture.
 pub(crate) fn lower(
     texts: &Texts<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<Model>, Vec<(NamedProperty, Scope)>) {
+) -> (
+    Option<(Model, Option<Picture>)>,
+    Vec<(NamedProperty, Scope)>,
+) {
     let (lowerer, properties) = lower_parts(texts, open::Open::default(), diagnostics);
     let failed = lowerer.has_errors();
     let Lowerer {
-        parts, diagnostics, ..
+        parts,
+        diagnostics,
+        picture,
+        ..
     } = lowerer;
     if failed {
         return (None, properties);
     }
     match parts.finish() {
-        Ok(model) => (Some(model), properties),
+        Ok(model) => (Some((model, picture)), properties),
         Err(error) => {
             diagnostics.push(Diagnostic::error("model", error.span, error.message));
             (None, properties)
@@ -162,10 +176,14 @@ fn lower_parts<'a>(
         state_formulas: CtlStarBuilder::default(),
         open,
         data_parameters: Vec::new(),
+        uses: unused::Uses::default(),
+        unknown: FxHashSet::default(),
+        picture: None,
     };
 
     lowerer.declare(file, options);
     lowerer.define(file);
+    lowerer.view(file);
     let mut properties = lowerer.properties(file, sources);
 
     // The formulas of the call were parsed in this order: LTL, CTL*, assumptions.
@@ -200,6 +218,9 @@ fn lower_parts<'a>(
     );
     for formula in assume {
         lowerer.assume(formula);
+    }
+    if !lowerer.has_errors() {
+        lowerer.warn_about_unused(file);
     }
     (lowerer, properties)
 }

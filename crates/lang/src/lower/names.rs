@@ -213,6 +213,10 @@ impl<'a> Lowerer<'a> {
         let mut known: Vec<&str> = bound.chain(locals).chain(globals).chain(variants).collect();
         known.sort_unstable();
 
+        if !self.unknown.insert(name.to_owned()) {
+            // Saying it once for each name is enough.
+            return;
+        }
         let mut diagnostic =
             Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"));
         if let Some(process) = self.process_with_location(name) {

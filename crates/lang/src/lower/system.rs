@@ -280,6 +280,7 @@ fn binary(op: ast::BinaryOp, left: Ltl, right: Ltl) -> Option<Ltl> {
     let build = match op {
         ast::BinaryOp::Model(BinaryOp::Implies) => Ltl::implies,
         ast::BinaryOp::Iff => Ltl::iff,
+        ast::BinaryOp::LeadsTo => super::formula::leads_to,
         ast::BinaryOp::Until => Ltl::until,
         ast::BinaryOp::WeakUntil => Ltl::weak_until,
         ast::BinaryOp::Release => Ltl::release,

@@ -21,6 +21,7 @@ fn level(expr: &Expr) -> u8 {
         ExprKind::Quantified { .. } | ExprKind::If(..) => 0,
         ExprKind::Binary(BinaryOp::Model(op), ..) => of_op(op),
         ExprKind::Binary(BinaryOp::Iff, ..) => 0,
+        ExprKind::Binary(BinaryOp::LeadsTo, ..) => 1,
         ExprKind::Binary(..) => 4,
         ExprKind::Chain(_, rest) => rest.first().map_or(9, |(op, _)| of_op(op)),
         ExprKind::Unary(UnaryOp::Minus, _) => 8,
@@ -235,6 +236,7 @@ impl Writer<'_, '_> {
         let text = match op {
             BinaryOp::Model(op) => symbol(op),
             BinaryOp::Iff => " <-> ",
+            BinaryOp::LeadsTo => " leads to ",
             BinaryOp::Until => " U ",
             BinaryOp::WeakUntil => " W ",
             BinaryOp::Release => " R ",

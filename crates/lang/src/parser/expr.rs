@@ -9,7 +9,7 @@ use base::Diagnostic;
 use model::BinaryOp as Op;
 use model::Quantifier;
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, foreign};
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp, path_word};
 use crate::lexer::TokenKind;
 
@@ -25,6 +25,21 @@ mod level {
     pub(super) const PRODUCT: u8 = 8;
     pub(super) const POSTFIX: u8 = 9;
 }
+
+/// Reserved words that an operand may begin with.
+const OPERAND_WORDS: [&str; 11] = [
+    "not",
+    "always",
+    "eventually",
+    "forall",
+    "exists",
+    "if",
+    "true",
+    "false",
+    "enabled",
+    "moves",
+    "deadlock",
+];
 
 impl Parser<'_> {
     /// An expression after which `=` may follow.
@@ -100,7 +115,9 @@ impl Parser<'_> {
                 level::OR | level::AND | level::SUM | level::PRODUCT => self.chain(left, level)?,
                 level::COMPARISON => self.comparison(left, op)?,
                 _ => {
-                    self.advance();
+                    if self.advance().text == "leads" {
+                        self.advance();
+                    }
                     let right = self.expr_at(level)?;
                     binary(op, left, right)
                 }
@@ -151,14 +168,19 @@ impl Parser<'_> {
         match token.text {
             "<->" | "iff" => Some((BinaryOp::Iff, level::IFF)),
             "->" if self.arrow_ends => None,
-            "->" | "implies" => model(Op::Implies, level::IMPLIES),
+            "->" | "=>" | "implies" => model(Op::Implies, level::IMPLIES),
+            "leads" if self.peek_at(1).text == "to" => Some((BinaryOp::LeadsTo, level::IMPLIES)),
             "||" | "or" => model(Op::Or, level::OR),
             "&&" | "and" => model(Op::And, level::AND),
-            "|" => self.slip("|", "||", model(Op::Or, level::OR)),
-            "&" => self.slip("&", "&&", model(Op::And, level::AND)),
-            "<>" => self.slip("<>", "!=", model(Op::Ne, level::COMPARISON)),
-            "=" if self.equals_is_slip => self.slip("=", "==", model(Op::Eq, level::COMPARISON)),
-            ":=" if self.equals_is_slip => self.slip(":=", "==", model(Op::Eq, level::COMPARISON)),
+            "|" | "\\/" => self.slip(model(Op::Or, level::OR)),
+            "&" | "/\\" => self.slip(model(Op::And, level::AND)),
+            "<>" | "/=" | "#" => self.slip(model(Op::Ne, level::COMPARISON)),
+            "=<" => self.slip(model(Op::Le, level::COMPARISON)),
+            "~>" | "-->" => self.slip(Some((BinaryOp::LeadsTo, level::IMPLIES))),
+            "leadsto" | "leads_to" if self.in_formula => {
+                self.slip(Some((BinaryOp::LeadsTo, level::IMPLIES)))
+            }
+            "=" | ":=" if self.equals_is_slip => self.slip(model(Op::Eq, level::COMPARISON)),
             "until" => Some((BinaryOp::Until, level::TEMPORAL)),
             "release" => Some((BinaryOp::Release, level::TEMPORAL)),
             "unless" | "weakuntil" => Some((BinaryOp::WeakUntil, level::TEMPORAL)),
@@ -181,19 +203,15 @@ impl Parser<'_> {
         }
     }
 
-    fn slip(
-        &mut self,
-        written: &str,
-        meant: &str,
-        op: Option<(BinaryOp, u8)>,
-    ) -> Option<(BinaryOp, u8)> {
-        let span = self.peek().span;
-        let said = |d: &Diagnostic| d.code == "wrong-operator" && d.labels[0].span == span;
+    /// Says once what is written instead of the operator that is next.
+    fn slip(&mut self, op: Option<(BinaryOp, u8)>) -> Option<(BinaryOp, u8)> {
+        let token = self.peek();
+        let said = |d: &Diagnostic| d.code == "wrong-operator" && d.labels[0].span == token.span;
         if !self.diagnostics.last().is_some_and(said) {
-            let message = format!("`{written}` is not an operator between expressions");
-            let diagnostic =
-                Diagnostic::error("wrong-operator", span, message).help(format!("write `{meant}`"));
-            self.report(diagnostic);
+            let message = format!("`{}` is not an operator between expressions", token.text);
+            let meant = foreign::instead_of_operator(token.text).unwrap_or("another operator");
+            let diagnostic = Diagnostic::error("wrong-operator", token.span, message);
+            self.report(diagnostic.help(format!("write `{meant}`")));
         }
         op
     }
@@ -203,11 +221,16 @@ impl Parser<'_> {
         let token = self.peek();
         let unary = match token.text {
             "!" | "not" => Some(UnaryOp::Not),
-            "[]" | "always" | "G" => Some(UnaryOp::Always),
-            "<>" | "eventually" | "F" => Some(UnaryOp::Eventually),
-            "next" | "X" => Some(UnaryOp::Next),
+            "[]" | "always" => Some(UnaryOp::Always),
+            "<>" | "eventually" => Some(UnaryOp::Eventually),
+            "~" => {
+                let message = "`~` is not an operator";
+                let diagnostic = Diagnostic::error("wrong-operator", token.span, message);
+                self.report(diagnostic.help("negation is written `!`"));
+                Some(UnaryOp::Not)
+            }
             "-" => Some(UnaryOp::Minus),
-            _ => None,
+            _ => self.prefix_name(),
         };
 
         if let Some(op) = unary {
@@ -227,13 +250,46 @@ impl Parser<'_> {
             return path;
         }
         match token.text {
-            "forall" | "exists" | "count" | "sum" => self.quantified(),
+            "forall" | "exists" => self.quantified(),
+            "count" | "sum" if self.at_binder(1) => self.quantified(),
             "if" => self.conditional(),
             _ => {
                 let primary = self.primary()?;
                 self.postfix(primary)
             }
         }
+    }
+
+    /// The temporal operator that the next word is, if an operand follows it; else it is a name.
+    fn prefix_name(&self) -> Option<UnaryOp> {
+        let word = self.peek().text;
+        let next = self.peek_at(1);
+        if !self.in_formula {
+            return None;
+        }
+        let is_operand = match next.text {
+            "(" | "@" => !self.declared.contains(&word),
+            "!" | "~" | "[]" | "<>" => true,
+            text if OPERAND_WORDS.contains(&text) => true,
+            text => match next.kind {
+                TokenKind::Number => true,
+                TokenKind::Word => !super::is_reserved(text) && self.infix_at(1).is_none(),
+                TokenKind::Symbol | TokenKind::End => false,
+            },
+        };
+        match word {
+            "G" if is_operand => Some(UnaryOp::Always),
+            "F" if is_operand => Some(UnaryOp::Eventually),
+            "next" | "X" if is_operand => Some(UnaryOp::Next),
+            _ => None,
+        }
+    }
+
+    /// Do names that are bound follow `n` places ahead?
+    fn at_binder(&self, n: usize) -> bool {
+        let name = self.peek_at(n);
+        let is_name = name.kind == TokenKind::Word && !super::is_reserved(name.text);
+        is_name && ["in", ","].contains(&self.peek_at(n + 1).text)
     }
 
     /// `A G p`, `AG p`: a path quantifier followed by what cannot follow a name.
@@ -287,7 +343,7 @@ impl Parser<'_> {
 
     /// Is the word `n` places ahead an operator between operands?
     fn infix_at(&self, n: usize) -> Option<&str> {
-        const INFIX: [&str; 15] = [
+        const INFIX: [&str; 19] = [
             "iff",
             "implies",
             "or",
@@ -303,6 +359,10 @@ impl Parser<'_> {
             "M",
             "mod",
             "in",
+            "leads",
+            "leadsto",
+            "leads_to",
+            "expect",
         ];
         INFIX.into_iter().find(|word| *word == self.peek_at(n).text)
     }
@@ -364,7 +424,7 @@ impl Parser<'_> {
                 self.advance();
                 ExprKind::Bool(token.text == "true")
             }
-            "min" | "max" | "abs" | "len" | "empty" | "full" | "enabled" | "moves" | "deadlock" => {
+            "enabled" | "moves" | "deadlock" => {
                 self.advance();
                 ExprKind::Name(token.text.to_owned())
             }
@@ -388,7 +448,6 @@ impl Parser<'_> {
         let message = format!("expected an expression, found {}", self.found());
         let mut diagnostic = Diagnostic::error("syntax", token.span, message);
         diagnostic = match token.text {
-            "~" => diagnostic.help("negation is written `!`"),
             "any" => diagnostic.help("`any` is an initial value: `var x : T = any`"),
             "choose" => diagnostic.help("`choose` stands alone: `x := choose 0..3`"),
             "]" => diagnostic.help("`always` is written `[]` without a space"),

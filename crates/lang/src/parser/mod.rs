@@ -7,11 +7,16 @@
 mod abstraction;
 mod decl;
 mod expr;
+mod foreign;
 mod process;
 mod stmt;
+mod stray;
 mod system;
+mod view;
 
 pub(crate) use stmt::range_bounds;
+
+use std::ops::Range;
 
 use base::{Diagnostic, SourceId, Span};
 
@@ -20,6 +25,9 @@ use crate::lexer::{Token, TokenKind, lex};
 
 /// How deep brackets, prefix operators and blocks may be nested.
 pub(crate) const MAX_NESTING: usize = 200;
+
+/// How many lines with something that is not a token are remembered.
+const MAX_FOREIGN_LINES: usize = 100;
 
 /// Says that something is wrong and has been reported.
 pub(crate) struct Reported;
@@ -57,10 +65,9 @@ const DECLARATIONS: [&str; 21] = [
 const N_OUTSIDE_ONLY: usize = 16;
 
 /// Words that cannot name anything, besides [`DECLARATIONS`].
-const RESERVED: [&str; 53] = [
+const RESERVED: [&str; 38] = [
     "weak",
     "strong",
-    "from",
     "when",
     "where",
     "sync",
@@ -75,15 +82,12 @@ const RESERVED: [&str; 53] = [
     "skip",
     "always",
     "eventually",
-    "next",
     "until",
     "release",
     "unless",
     "weakuntil",
     "forall",
     "exists",
-    "count",
-    "sum",
     "true",
     "false",
     "bool",
@@ -97,46 +101,30 @@ const RESERVED: [&str; 53] = [
     "implies",
     "iff",
     "mod",
-    "min",
-    "max",
-    "abs",
-    "len",
-    "empty",
-    "full",
     "enabled",
     "moves",
     "deadlock",
-    "choice",
-    "under",
-    "G",
-    "F",
-    "X",
 ];
 
 /// Reserved words that may nevertheless name an action, because they mean nothing where an action
 /// is named.
-const ACTION_WORDS: [&str; 20] = [
+const ACTION_WORDS: [&str; 12] = [
     "choose",
     "let",
     "assert",
     "skip",
     "always",
     "eventually",
-    "next",
     "until",
     "release",
     "unless",
-    "count",
-    "sum",
     "any",
-    "min",
-    "max",
-    "len",
-    "empty",
-    "full",
     "moves",
     "mod",
 ];
+
+/// Words that are operators before an operand of a formula, and names elsewhere.
+const PREFIX_NAMES: [&str; 4] = ["next", "G", "F", "X"];
 
 /// Reads a model.
 pub(crate) fn parse_file(text: &str, source: SourceId, out: &mut Vec<Diagnostic>) -> File {
@@ -175,12 +163,22 @@ struct Parser<'a> {
     arrow_ends: bool,
     /// Is a single `=` a slip here?
     equals_is_slip: bool,
+    /// Names that the text declares although they are operators elsewhere.
+    declared: Vec<&'a str>,
+    /// Where lines are that have something in them that is not a token.
+    foreign_lines: Vec<Range<u32>>,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, source: SourceId, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+        let n_before = diagnostics.len();
+        let tokens = lex(text, source, diagnostics);
+        let foreign = diagnostics[n_before..].iter();
+        let lines = foreign.map(|d| line_around(text, d.labels[0].span));
         Self {
-            tokens: lex(text, source, diagnostics),
+            foreign_lines: lines.take(MAX_FOREIGN_LINES).collect(),
+            declared: declared_operators(&tokens),
+            tokens,
             position: 0,
             diagnostics,
             depth: 0,
@@ -261,8 +259,13 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Reports, unless something that is not a token has been reported in the same line: what is
+    /// wrong there follows from it.
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        self.diagnostics.push(diagnostic);
+        let start = diagnostic.labels[0].span.start;
+        if !self.foreign_lines.iter().any(|line| line.contains(&start)) {
+            self.diagnostics.push(diagnostic);
+        }
         Reported
     }
 
@@ -275,9 +278,8 @@ impl<'a> Parser<'a> {
         if is_reserved(token.text) {
             let message = format!("expected {what}, found the keyword `{}`", token.text);
             let mut diagnostic = Diagnostic::error("reserved-word", token.span, message);
-            if ["G", "F", "X"].contains(&token.text) {
-                diagnostic = diagnostic
-                    .help("`G`, `F` and `X` are temporal operators; choose a longer name");
+            if let Some(help) = foreign::instead_of_word(token.text) {
+                diagnostic = diagnostic.help(help);
             }
             return Err(self.report(diagnostic));
         }
@@ -350,9 +352,41 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Does a block of steps begin here? Elsewhere `from` is a name.
+    fn at_from_block(&self) -> bool {
+        let next = self.peek_at(1);
+        let is_clause = ["when", "sync", "delay"].contains(&next.text);
+        self.at("from") && (next.text == "*" || next.kind == TokenKind::Word && !is_clause)
+    }
+
     /// Does a declaration begin here that cannot stand inside a process?
     fn at_outside_declaration(&self) -> bool {
         let token = self.peek();
         token.starts_line && DECLARATIONS[..N_OUTSIDE_ONLY].contains(&token.text)
     }
+}
+
+/// The names among [`PREFIX_NAMES`] that are declared: those after a word that declares something, and
+/// in lists of names.
+fn declared_operators<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
+    let mut declared = Vec::new();
+    for window in tokens.windows(3) {
+        let [before, name, after] = window else {
+            continue;
+        };
+        let in_list = [",", "("].contains(&before.text) && [",", ":", "in"].contains(&after.text);
+        let is_declared = in_list || DECLARATIONS.contains(&before.text);
+        if is_declared && PREFIX_NAMES.contains(&name.text) {
+            declared.push(name.text);
+        }
+    }
+    declared
+}
+
+/// The line that a span begins in.
+fn line_around(text: &str, span: Span) -> Range<u32> {
+    let start = span.start as usize;
+    let from = text[..start].rfind('\n').map_or(0, |position| position + 1);
+    let to = text[start..].find('\n').map_or(text.len(), |n| start + n);
+    from as u32..to as u32 + 1
 }

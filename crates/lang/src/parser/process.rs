@@ -43,7 +43,9 @@ impl Parser<'_> {
         };
 
         let open = self.expect("{")?;
+        let n_said = self.diagnostics.len();
         self.block(open, &[], |p| p.process_item(&mut process))?;
+        self.check_step_names(&process, n_said);
         Ok(process)
     }
 
@@ -63,7 +65,9 @@ impl Parser<'_> {
                 return Ok(());
             }
             let token = self.peek();
-            let is_outside = token.starts_line && outside.contains(&token.text);
+            let is_outside = token.starts_line
+                && outside.contains(&token.text)
+                && (token.text != "from" || self.at_from_block());
             if is_outside || self.at_end() || self.at_outside_declaration() {
                 return Err(self.missing_brace(open));
             }
@@ -107,7 +111,7 @@ impl Parser<'_> {
                 let initial = self.list(|p| p.name("the name of a location"))?;
                 process.initial.extend(initial);
             }
-            "from" => {
+            "from" if self.at_from_block() => {
                 self.advance();
                 let sources = self.sources()?;
                 let open = self.expect("{")?;
@@ -189,8 +193,10 @@ impl Parser<'_> {
         if self.eat("->") {
             step.target = Some(self.name("the name of a location")?);
         }
+        self.check_not_foreign(&step)?;
         self.check_step_end()?;
         step.span = start.to(self.previous_span());
+        self.check_not_stray(&step)?;
         Ok(step)
     }
 

@@ -1,9 +1,10 @@
 //! Statements.
 
 use base::{Diagnostic, Span};
+use model::BinaryOp;
 
-use super::{Parsed, Parser, Reported};
-use crate::ast::{Expr, Stmt, StmtKind, TimerValue, TypeExpr, TypeKind, Value};
+use super::{Parsed, Parser, Reported, foreign};
+use crate::ast::{Expr, Ident, Stmt, StmtKind, TimerValue, TypeExpr, TypeKind, Value};
 use crate::lexer::TokenKind;
 
 impl Parser<'_> {
@@ -23,7 +24,7 @@ impl Parser<'_> {
                 self.unclosed_effect(open);
                 return Ok(statements);
             }
-            if self.at_end() || self.at_outside_declaration() || self.at("from") {
+            if self.at_end() || self.at_outside_declaration() || self.at_from_block() {
                 return Err(self.unclosed_effect(open));
             }
             match self.nested(Self::stmt) {
@@ -51,7 +52,7 @@ impl Parser<'_> {
         loop {
             let token = self.peek();
             let leaves = self.at_end() || self.at_outside_declaration();
-            if leaves || token.starts_line && token.text == "from" {
+            if leaves || token.starts_line && self.at_from_block() {
                 return Err(Reported);
             }
             self.advance();
@@ -109,6 +110,9 @@ impl Parser<'_> {
         loop {
             let start = self.expect("if")?;
             let condition = self.condition()?;
+            if self.at("then") {
+                return Err(self.then_in_statement());
+            }
             let body = self.stmt_block()?;
             branches.push((start, condition, body));
             if !self.eat("else") {
@@ -135,12 +139,34 @@ impl Parser<'_> {
         Ok(otherwise.remove(0))
     }
 
+    fn then_in_statement(&mut self) -> Reported {
+        let span = self.peek().span;
+        let message = "the branches of a conditional statement stand in braces";
+        let diagnostic = Diagnostic::error("syntax", span, message).help(
+            "write `if condition { x := 1 } else { x := 2 }`, or `x := if condition then 1 else 2`",
+        );
+        self.report(diagnostic)
+    }
+
     fn assignment(&mut self) -> Parsed<StmtKind> {
-        if self.peek().kind != TokenKind::Word {
+        let first = self.peek();
+        if first.kind != TokenKind::Word {
             return Err(self.unexpected("a statement"));
         }
-        let targets = self.list(Self::postfix_only)?;
+        let goes_on = [":=", "=", "==", "[", ".", ","].contains(&self.peek_at(1).text);
+        if let Some(help) = foreign::instead_of_word(first.text).filter(|_| !goes_on) {
+            let name = Ident {
+                text: first.text.to_owned(),
+                span: first.span,
+            };
+            return Err(self.report_foreign(&name, help));
+        }
+
+        let mut targets = self.list(Self::postfix_only)?;
         let token = self.peek();
+        if let Some(update) = self.update(&mut targets)? {
+            return Ok(update);
+        }
 
         if ["=", "=="].contains(&token.text) {
             let message = format!("`{}` does not assign", token.text);
@@ -160,6 +186,35 @@ impl Parser<'_> {
         }
 
         Ok(StmtKind::Assign(targets, values))
+    }
+
+    /// `x += e` and the like, which is `x := x + (e)`. `x++` is a slip for it.
+    fn update(&mut self, targets: &mut Vec<Expr>) -> Parsed<Option<StmtKind>> {
+        let token = self.peek();
+        let is_double = |sign| token.text == sign && self.peek_at(1).text == sign;
+        if is_double("+") || is_double("-") {
+            let sign = token.text;
+            let message = format!("`{sign}{sign}` does not assign");
+            let diagnostic = Diagnostic::error("wrong-operator", token.span, message)
+                .help(format!("write `x {sign}= 1` or `x := x {sign} 1`"));
+            return Err(self.report(diagnostic));
+        }
+        let op = match token.text {
+            "+=" => BinaryOp::Add,
+            "-=" => BinaryOp::Sub,
+            "*=" => BinaryOp::Mul,
+            "/=" => BinaryOp::Div,
+            _ => return Ok(None),
+        };
+        if targets.len() > 1 {
+            return Err(self.unexpected("`:=`"));
+        }
+
+        self.advance();
+        let operand = self.guard()?;
+        Ok(targets
+            .pop()
+            .map(|target| StmtKind::Update(target, op, operand)))
     }
 
     /// After `set` or `delay`.

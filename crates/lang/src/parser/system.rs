@@ -131,7 +131,9 @@ impl Parser<'_> {
         };
         self.expect(":")?;
         let formula = self.formula()?;
+        let expected = self.expectation()?;
         Ok(SystemProperty {
+            expected,
             name,
             assuming,
             formula,

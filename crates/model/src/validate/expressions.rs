@@ -12,7 +12,7 @@ use crate::{
 
 /// What an expression can be the value of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Bool,
     /// A number between these, as far as is known.
     Int(i64, i64),
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Enum(EnumId, u32),
 }
 
-impl Kind {
+impl ValueKind {
     /// Any number.
     pub(super) const NUMBER: Self = Self::Int(i64::MIN, i64::MAX);
 
@@ -97,7 +97,7 @@ impl Checker<'_> {
                 .owner
                 .and_then(|owner| parts.processes[owner.index()].index);
             if let Some(range) = index {
-                self.bind(range.bound, Kind::Int(range.lo, range.hi), false)?;
+                self.bind(range.bound, ValueKind::Int(range.lo, range.hi), false)?;
             }
             let mut remaining = values.iter();
             self.initial_values_of(&variable.ty, &mut remaining)?;
@@ -114,7 +114,7 @@ impl Checker<'_> {
     ) -> Result<(), ModelError> {
         match ty {
             Type::Scalar(scalar) => match values.next() {
-                Some(value) => self.expect(value, Kind::of(*scalar)),
+                Some(value) => self.expect(value, ValueKind::of(*scalar)),
                 None => Ok(()),
             },
             Type::Array(array) => {
@@ -128,7 +128,7 @@ impl Checker<'_> {
     }
 
     /// The expression is a value of the kind.
-    pub(super) fn expect(&mut self, expr: &Expr, kind: Kind) -> Result<(), ModelError> {
+    pub(super) fn expect(&mut self, expr: &Expr, kind: ValueKind) -> Result<(), ModelError> {
         let found = self.kind(expr)?;
         if found.fits(kind) {
             return Ok(());
@@ -139,38 +139,38 @@ impl Checker<'_> {
 
     /// The expression is a Boolean.
     pub(super) fn condition(&mut self, expr: &Expr) -> Result<(), ModelError> {
-        self.expect(expr, Kind::Bool)
+        self.expect(expr, ValueKind::Bool)
     }
 
     /// The expression is a number.
     pub(super) fn number(&mut self, expr: &Expr) -> Result<(), ModelError> {
-        self.expect(expr, Kind::NUMBER)
+        self.expect(expr, ValueKind::NUMBER)
     }
 
     /// What a name stands for that ranges from one value to another.
-    pub(super) fn range(&mut self, lo: &Expr, hi: &Expr) -> Result<Kind, ModelError> {
+    pub(super) fn range(&mut self, lo: &Expr, hi: &Expr) -> Result<ValueKind, ModelError> {
         let (lo, hi) = (self.kind(lo)?, self.kind(hi)?);
         if !lo.fits(hi) && !hi.fits(lo) {
             return self.fail("wrong-type", "the ends of a range are of different types");
         }
-        Ok(Kind::range(lo, hi))
+        Ok(ValueKind::range(lo, hi))
     }
 
     /// The kind of an expression in which everything is well formed.
-    pub(super) fn kind(&mut self, expr: &Expr) -> Result<Kind, ModelError> {
+    pub(super) fn kind(&mut self, expr: &Expr) -> Result<ValueKind, ModelError> {
         match expr {
-            Expr::Int(value) => Ok(Kind::Int(*value, *value)),
-            Expr::Bool(_) => Ok(Kind::Bool),
+            Expr::Int(value) => Ok(ValueKind::Int(*value, *value)),
+            Expr::Bool(_) => Ok(ValueKind::Bool),
             Expr::Enum(id, variant) => self.variant(*id, *variant),
-            Expr::Read(place) => Ok(Kind::of(self.place(place)?)),
+            Expr::Read(place) => Ok(ValueKind::of(self.place(place)?)),
             Expr::Bound(bound) => Ok(self.binding(*bound)?.kind),
             Expr::Not(inner) => {
                 self.condition(inner)?;
-                Ok(Kind::Bool)
+                Ok(ValueKind::Bool)
             }
             Expr::Neg(inner) => {
                 self.number(inner)?;
-                Ok(Kind::NUMBER)
+                Ok(ValueKind::NUMBER)
             }
             Expr::Binary(op, left, right) => self.binary(*op, left, right),
             Expr::Ite(condition, then, otherwise) => {
@@ -210,11 +210,11 @@ impl Checker<'_> {
                 {
                     return self.fail("unknown-location", "a location does not exist");
                 }
-                Ok(Kind::Bool)
+                Ok(ValueKind::Bool)
             }
             Expr::Length(channel) => {
                 self.channel(channel)?;
-                Ok(Kind::NUMBER)
+                Ok(ValueKind::NUMBER)
             }
             Expr::Wrap {
                 bits,
@@ -232,7 +232,7 @@ impl Checker<'_> {
         }
     }
 
-    fn variant(&self, id: EnumId, variant: u32) -> Result<Kind, ModelError> {
+    fn variant(&self, id: EnumId, variant: u32) -> Result<ValueKind, ModelError> {
         let Some(description) = self.parts.enums.get(id.index()) else {
             return self.fail("unknown-enum", format!("{id:?} does not exist"));
         };
@@ -248,15 +248,15 @@ impl Checker<'_> {
             );
             return self.fail("unknown-variant", message);
         }
-        Ok(Kind::Enum(id, n_values))
+        Ok(ValueKind::Enum(id, n_values))
     }
 
-    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Kind, ModelError> {
+    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<ValueKind, ModelError> {
         match op {
             BinaryOp::And | BinaryOp::Or | BinaryOp::Implies => {
                 self.condition(left)?;
                 self.condition(right)?;
-                Ok(Kind::Bool)
+                Ok(ValueKind::Bool)
             }
             BinaryOp::Eq
             | BinaryOp::Ne
@@ -269,7 +269,7 @@ impl Checker<'_> {
                     let message = format!("{} is compared with {}", left.name(), right.name());
                     return self.fail("wrong-type", message);
                 }
-                Ok(Kind::Bool)
+                Ok(ValueKind::Bool)
             }
             BinaryOp::Add
             | BinaryOp::Sub
@@ -285,17 +285,19 @@ impl Checker<'_> {
             | BinaryOp::Shr => {
                 self.number(left)?;
                 self.number(right)?;
-                Ok(Kind::NUMBER)
+                Ok(ValueKind::NUMBER)
             }
         }
     }
 
-    fn quantified(&self, quantifier: Quantifier, body: Kind) -> Result<Kind, ModelError> {
+    fn quantified(&self, quantifier: Quantifier, body: ValueKind) -> Result<ValueKind, ModelError> {
         let (fits, result) = match quantifier {
-            Quantifier::Forall | Quantifier::Exists => (body.fits(Kind::Bool), Kind::Bool),
+            Quantifier::Forall | Quantifier::Exists => {
+                (body.fits(ValueKind::Bool), ValueKind::Bool)
+            }
             Quantifier::Sum => (
-                body.fits(Kind::Bool) || body.fits(Kind::NUMBER),
-                Kind::NUMBER,
+                body.fits(ValueKind::Bool) || body.fits(ValueKind::NUMBER),
+                ValueKind::NUMBER,
             ),
         };
         if !fits {
@@ -417,10 +419,10 @@ impl Checker<'_> {
     }
 }
 
-fn wrapped_range(bits: u8, signed: bool) -> Kind {
+fn wrapped_range(bits: u8, signed: bool) -> ValueKind {
     if signed || bits > 62 {
-        Kind::NUMBER
+        ValueKind::NUMBER
     } else {
-        Kind::Int(0, (1 << bits) - 1)
+        ValueKind::Int(0, (1 << bits) - 1)
     }
 }

@@ -16,7 +16,7 @@ mod references;
 mod sizes;
 mod steps;
 
-use expressions::Kind;
+use expressions::ValueKind;
 use sizes::Sizes;
 
 /// More instances of processes than this are refused.
@@ -69,7 +69,7 @@ struct Checker<'p> {
 /// What is known about a bound name.
 #[derive(Clone, Copy)]
 struct Binding {
-    kind: Kind,
+    kind: ValueKind,
     /// Can [`crate::StmtKind::Set`] change it?
     settable: bool,
 }
@@ -95,7 +95,7 @@ impl<'p> Checker<'p> {
     }
 
     /// A name is known from here to [`Checker::forget`].
-    fn bind(&mut self, bound: BoundId, kind: Kind, settable: bool) -> Result<(), ModelError> {
+    fn bind(&mut self, bound: BoundId, kind: ValueKind, settable: bool) -> Result<(), ModelError> {
         let Some(binding) = self.bounds.get_mut(bound.index()) else {
             return self.fail("unknown-bound", format!("{bound:?} does not have a name"));
         };

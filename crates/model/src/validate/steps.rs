@@ -1,7 +1,7 @@
 //! Processes, their steps and what those do.
 
 use super::Checker;
-use super::expressions::Kind;
+use super::expressions::ValueKind;
 use crate::{
     BoundId, ChannelRef, Expr, ModelError, Pattern, Place, Process, ProcessId, Setting, Step, Stmt,
     StmtKind, Sync,
@@ -13,7 +13,7 @@ impl Checker<'_> {
         self.process = Some(id);
         self.span = process.span;
         if let Some(range) = process.index {
-            self.bind(range.bound, Kind::Int(range.lo, range.hi), false)?;
+            self.bind(range.bound, ValueKind::Int(range.lo, range.hi), false)?;
         }
         let n_known = self.in_scope.len();
         for step in &process.steps {
@@ -65,7 +65,7 @@ impl Checker<'_> {
         &mut self,
         channel: &ChannelRef,
         n_components: usize,
-    ) -> Result<Vec<Kind>, ModelError> {
+    ) -> Result<Vec<ValueKind>, ModelError> {
         let id = self.channel(channel)?;
         let description = &self.parts.channels[id.index()];
         let payload = &description.payload;
@@ -75,10 +75,13 @@ impl Checker<'_> {
                 format!("a message of `{name}` has {expected} components, not {n_components}");
             return self.fail("message-arity", message);
         }
-        Ok(payload.iter().map(|scalar| Kind::of(*scalar)).collect())
+        Ok(payload
+            .iter()
+            .map(|scalar| ValueKind::of(*scalar))
+            .collect())
     }
 
-    fn pattern(&mut self, pattern: &Pattern, kind: Kind) -> Result<(), ModelError> {
+    fn pattern(&mut self, pattern: &Pattern, kind: ValueKind) -> Result<(), ModelError> {
         match pattern {
             Pattern::Match(value) => self.expect(value, kind),
             Pattern::Store(place) => self.stored(place, kind),
@@ -87,8 +90,8 @@ impl Checker<'_> {
     }
 
     /// A value of the kind is stored in the place.
-    fn stored(&mut self, place: &Place, kind: Kind) -> Result<(), ModelError> {
-        let cell = Kind::of(self.place(place)?);
+    fn stored(&mut self, place: &Place, kind: ValueKind) -> Result<(), ModelError> {
+        let cell = ValueKind::of(self.place(place)?);
         // A number that is not a value of the cell is found out when it is stored.
         if !kind.fits(cell) && !cell.fits(kind) {
             let name = &self.parts.vars[place.var.index()].name;
@@ -154,7 +157,7 @@ impl Checker<'_> {
     fn bind_again(
         &mut self,
         bound: BoundId,
-        kind: Kind,
+        kind: ValueKind,
         settable: bool,
         n_known: usize,
     ) -> Result<(), ModelError> {
@@ -203,9 +206,9 @@ impl Checker<'_> {
 }
 
 /// A name that can get a new value may get any value of the type.
-fn settable_kind(kind: Kind) -> Kind {
+fn settable_kind(kind: ValueKind) -> ValueKind {
     match kind {
-        Kind::Int(_, _) => Kind::NUMBER,
-        Kind::Bool | Kind::Enum(_, _) => kind,
+        ValueKind::Int(_, _) => ValueKind::NUMBER,
+        ValueKind::Bool | ValueKind::Enum(_, _) => kind,
     }
 }

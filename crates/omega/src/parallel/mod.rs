@@ -47,7 +47,7 @@ use self::union_find::{MAX_THREADS, Sets};
 use self::worker::{NO_PANIC, News, Round, Worker};
 use crate::closure::{by_origin, take_all_steps};
 use crate::emerson_lei::{Emptiness, Goal, Promising};
-use crate::exploration::{Exploration, Observer, SearchStats};
+use crate::exploration::{Exploration, Observer, SearchStats, initial_nodes};
 use crate::mark_names::FixedNames;
 use crate::path_based::PathSearch;
 use crate::refinement::{Refinement, Removal};
@@ -141,8 +141,7 @@ enum Parts {
 
 impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
     fn run(&mut self, observer: &mut Observer<'_, G::Stop>) -> Result<Option<Component>, G::Stop> {
-        let mut starts = Vec::new();
-        self.graphs[0].initial(&mut starts)?;
+        let starts = initial_nodes(&mut self.graphs[0])?;
         let everything = Task {
             starts: &starts,
             allowed: None,

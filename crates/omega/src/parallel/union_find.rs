@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use base::bits;
 
 use super::chunks::Chunks;
-use crate::{Component, NodeId};
+use crate::{Component, MAX_NODES, NodeId};
 
 /// The node is not a root; the lower half of its word is another member, nearer to the root.
 const CHILD: u64 = 1 << 63;
@@ -36,7 +36,7 @@ const HAS_EDGE: u64 = 1 << 60;
 pub(super) const MAX_THREADS: usize = 60;
 
 /// The node is fully explored. The other bits: the next node of the ring, xor this node.
-const EXPLORED: u32 = 1 << 31;
+const EXPLORED: u32 = MAX_NODES;
 
 /// How often a lock is tried before the processor is left to others.
 const N_SPINS: u32 = 100;
@@ -100,7 +100,7 @@ impl Sets {
     }
 
     fn entry(&self, node: u32) -> &Entry {
-        assert!(node < EXPLORED, "too many nodes for 31-bit numbers");
+        debug_assert!(node < MAX_NODES, "explorations stop before");
         &self.entries.row(node)[0]
     }
 

@@ -278,7 +278,8 @@ impl Worker {
         let before = self.edges.len();
         inner.ctx.expand(node, &mut self.edges)?;
         self.follow_short(round, node, before);
-        let n_left = u32::try_from(self.edges.len() - before).expect("too many edges of a node");
+        // An exploration numbers the edges of a node by 32 bits.
+        let n_left = (self.edges.len() - before) as u32;
         self.frames.push(Frame { node, n_left });
         inner.ctx.reached_depth(self.frames.len());
         Ok(())

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::{
-    Closure, EdgeBuffer, Graph, Lasso, LassoStep, NodeId, Observer, find_fair_cycle, shortest_lasso,
+    Closure, EdgeBuffer, Graph, Lasso, LassoStep, MAX_NODES, NodeId, Observer, find_fair_cycle,
+    shortest_lasso,
 };
 
 use super::evidence::Inside;
@@ -66,7 +67,7 @@ impl<'a, 'g, G: SymmetricGraph> Covering<'a, 'g, G> {
         if let Some(node) = self.by_pair.get(&pair) {
             return Ok(*node);
         }
-        if self.pairs.len() >= self.max_nodes {
+        if self.pairs.len() >= self.max_nodes.min(MAX_NODES as usize) {
             return Err(Stop::TooLarge);
         }
         let node = NodeId::new(self.pairs.len());
@@ -122,5 +123,9 @@ impl<G: SymmetricGraph> Graph for Covering<'_, '_, G> {
     fn n_steps(&mut self, _node: NodeId) -> Result<u32, Self::Stop> {
         // Never asked for without closure; names of edges are below this.
         Ok(u32::MAX)
+    }
+
+    fn out_of_numbers(&self) -> Self::Stop {
+        Stop::TooLarge
     }
 }

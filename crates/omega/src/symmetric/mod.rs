@@ -50,6 +50,8 @@ mod covering;
 mod evidence;
 mod names;
 mod renaming;
+#[cfg(test)]
+mod tests;
 
 use base::bits;
 

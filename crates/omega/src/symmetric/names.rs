@@ -116,6 +116,10 @@ impl<G: SymmetricGraph> Graph for Framed<'_, G> {
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
         self.graph.n_steps(node).map_err(Interruption::Stop)
     }
+
+    fn out_of_numbers(&self) -> Self::Stop {
+        Interruption::Stop(self.graph.out_of_numbers())
+    }
 }
 
 /// Which nodes of a component have been reached.
@@ -214,6 +218,11 @@ impl<G: SymmetricGraph> MarkNames<Framed<'_, G>> for SymmetricNames {
 impl SymmetricNames {
     /// Stamps the nodes of a component and reaches the first.
     fn begin_round(&mut self, nodes: &[NodeId]) {
+        // After a new start no node has a stamp that could be mistaken for a later one.
+        if self.round > u32::MAX - 2 {
+            self.stamps.fill(0);
+            self.round = 0;
+        }
         self.round += 2;
         for node in nodes {
             if node.index() >= self.stamps.len() {
@@ -239,9 +248,34 @@ impl SymmetricNames {
             ctx.report(search.memory_bytes() + own)?;
         }
         ctx.stats.n_revisits += 1;
+        if ctx.graph.renamings.is_full() {
+            return Err(ctx.graph.out_of_numbers());
+        }
         let graph = &mut ctx.graph.graph;
         graph
             .symmetric_successors(node, edges, numbers)
-            .map_err(Interruption::Stop)
+            .map_err(Interruption::Stop)?;
+        if !edges.are_numbered(0) {
+            return Err(ctx.graph.out_of_numbers());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_are_told_apart_when_their_numbers_begin_anew() {
+        let [a, b, c] = [NodeId(0), NodeId(1), NodeId(2)];
+        let mut names = SymmetricNames {
+            stamps: Vec::new(),
+            round: u32::MAX - 5,
+        };
+        names.begin_round(&[a, b]);
+        names.begin_round(&[c]);
+        names.begin_round(&[b, a]);
+        assert_eq!((names.round, names.stamps), (2, vec![1, 2, 0]));
     }
 }

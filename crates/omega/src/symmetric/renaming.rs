@@ -74,6 +74,9 @@ impl Renaming {
 /// The number of a renaming in [`Renamings`].
 pub(super) type RenamingId = u32;
 
+/// A search that has met so many stops; while it does, a few more may be needed.
+const MAX_RENAMINGS: usize = if cfg!(test) { 32 } else { 1 << 31 };
+
 /// The renaming that changes nothing.
 pub(super) const IDENTITY: RenamingId = 0;
 
@@ -108,11 +111,16 @@ impl Renamings {
         &self.known[id as usize]
     }
 
+    /// Are there so many that a search is to stop? Those that are under way still have numbers.
+    pub(super) fn is_full(&self) -> bool {
+        self.known.len() >= MAX_RENAMINGS
+    }
+
     pub(super) fn number(&mut self, renaming: &Renaming) -> RenamingId {
         if let Some(id) = self.numbers.get(renaming) {
             return *id;
         }
-        let id = RenamingId::try_from(self.known.len()).expect("too many renamings");
+        let id = RenamingId::try_from(self.known.len()).expect("searches stop before");
         self.n_pairs += renaming.pairs.len();
         self.known.push(renaming.clone());
         self.numbers.insert(renaming.clone(), id);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use base::{Diagnostic, Span};
 
-use super::{Element, Flow, Kind, Leaf, Sequence, Target, is_special};
+use super::{Element, ElementKind, Flow, Leaf, Sequence, Target, is_special};
 use crate::ast::{Expr, ExprKind, Init, Stmt, StmtKind, TypeName, VarComponent, VarDecl, VarRef};
 use crate::symbols::{Context, Symbols};
 
@@ -70,7 +70,7 @@ pub(crate) fn build(
     builder.sequences.push(Sequence::default());
     builder.statements(body.statements, &mut place_now);
 
-    let end = builder.new_element(Kind::End, place, body.end);
+    let end = builder.new_element(ElementKind::End, place, body.end);
     builder.append(end);
     let sequence = builder.sequences.pop().expect("it was pushed");
     builder.tie_loose_ends();
@@ -97,7 +97,7 @@ impl FlowBuilder<'_> {
             .push(Diagnostic::error(code, span, message));
     }
 
-    fn new_element(&mut self, kind: Kind, place: Place, span: Span) -> usize {
+    fn new_element(&mut self, kind: ElementKind, place: Place, span: Span) -> usize {
         self.elements.push(Element {
             kind,
             next: None,
@@ -137,7 +137,7 @@ impl FlowBuilder<'_> {
                 span,
                 "a sequence must have at least one statement",
             );
-            let skip = Kind::Leaf(Leaf::Condition(skip(span)));
+            let skip = ElementKind::Leaf(Leaf::Condition(skip(span)));
             let element = self.new_element(skip, place, span);
             self.append(element);
         }
@@ -192,7 +192,7 @@ impl FlowBuilder<'_> {
             _ => Leaf::Clear(var),
         };
 
-        let element = self.new_element(Kind::Leaf(leaf), place, decl.span);
+        let element = self.new_element(ElementKind::Leaf(leaf), place, decl.span);
         self.append(element);
     }
 
@@ -222,7 +222,7 @@ impl FlowBuilder<'_> {
             StmtKind::Block(inner) => {
                 let scope = self.symbols.open(place.scope);
                 let sequence = self.sequence(inner, Place { scope, ..place }, span);
-                self.labelled(Kind::Block(sequence), labels, place, span);
+                self.labelled(ElementKind::Block(sequence), labels, place, span);
             }
             StmtKind::Atomic(inner) => {
                 let scope = self.symbols.open(place.scope);
@@ -234,7 +234,7 @@ impl FlowBuilder<'_> {
                 };
                 let sequence = self.sequence(inner, inner_place, span);
                 self.refuse_label_at_start(&sequence, "atomic");
-                self.labelled(Kind::Block(sequence), labels, place, span);
+                self.labelled(ElementKind::Block(sequence), labels, place, span);
             }
             StmtKind::DStep(inner) => self.d_step(inner, labels, place, span),
             StmtKind::Break => self.jump_out(labels, place, span),
@@ -243,12 +243,18 @@ impl FlowBuilder<'_> {
             }
             other => {
                 let leaf = leaf_of(other);
-                self.labelled(Kind::Leaf(leaf), labels, place, span);
+                self.labelled(ElementKind::Leaf(leaf), labels, place, span);
             }
         }
     }
 
-    fn labelled(&mut self, kind: Kind, labels: &[Rc<str>], place: Place, span: Span) -> usize {
+    fn labelled(
+        &mut self,
+        kind: ElementKind,
+        labels: &[Rc<str>],
+        place: Place,
+        span: Span,
+    ) -> usize {
         let element = self.new_element(kind, place, span);
         self.elements[element].labels = labels.to_vec();
         self.append(element);
@@ -271,11 +277,11 @@ impl FlowBuilder<'_> {
     fn goto(&mut self, target: Target, labels: &[Rc<str>], place: Place, span: Span) {
         let is_seen = |label: &Rc<str>| is_special(label) || self.remote_labels.contains(label);
         if labels.iter().any(is_seen) {
-            let skip = Kind::Leaf(Leaf::Condition(skip(span)));
+            let skip = ElementKind::Leaf(Leaf::Condition(skip(span)));
             self.labelled(skip, labels, place, span);
-            self.labelled(Kind::Goto(target), &[], place, span);
+            self.labelled(ElementKind::Goto(target), &[], place, span);
         } else {
-            self.labelled(Kind::Goto(target), labels, place, span);
+            self.labelled(ElementKind::Goto(target), labels, place, span);
         }
     }
 
@@ -301,9 +307,9 @@ impl FlowBuilder<'_> {
         self.refuse_label_at_start(&sequence, "d_step");
         // Inside a d_step another one is only a sequence.
         let kind = if place.in_d_step {
-            Kind::Block(sequence)
+            ElementKind::Block(sequence)
         } else {
-            Kind::DStep(sequence)
+            ElementKind::DStep(sequence)
         };
         self.labelled(kind, labels, place, span);
     }
@@ -317,9 +323,9 @@ impl FlowBuilder<'_> {
         span: Span,
     ) {
         place.at_start = false;
-        let choice = self.new_element(Kind::Dot, place, span);
-        let dot = self.new_element(Kind::Dot, place, span);
-        let exit = is_loop.then(|| self.new_element(Kind::Dot, place, span));
+        let choice = self.new_element(ElementKind::Dot, place, span);
+        let dot = self.new_element(ElementKind::Dot, place, span);
+        let exit = is_loop.then(|| self.new_element(ElementKind::Dot, place, span));
         let inner_place = Place {
             break_target: exit.or(place.break_target),
             ..place
@@ -336,7 +342,7 @@ impl FlowBuilder<'_> {
             link(&mut self.elements, sequence, dot);
         }
 
-        self.elements[choice].kind = Kind::Choice(sequences);
+        self.elements[choice].kind = ElementKind::Choice(sequences);
         self.elements[choice].labels = labels.to_vec();
         if let Some(exit) = exit {
             self.append(dot);
@@ -351,7 +357,10 @@ impl FlowBuilder<'_> {
     /// `else` is tried last.
     fn move_else(&mut self, sequences: &mut [Sequence], span: Span) {
         let is_else = |sequence: &Sequence| {
-            matches!(self.elements[sequence.first].kind, Kind::Leaf(Leaf::Else))
+            matches!(
+                self.elements[sequence.first].kind,
+                ElementKind::Leaf(Leaf::Else)
+            )
         };
         let n_else = sequences.iter().filter(|s| is_else(s)).count();
         sequences.sort_by_key(is_else);
@@ -368,8 +377,10 @@ impl FlowBuilder<'_> {
         for (position, &element) in elements.iter().enumerate() {
             let described = &self.elements[element];
             let (skips, prints) = match &described.kind {
-                Kind::Leaf(Leaf::Print) => (true, true),
-                Kind::Leaf(Leaf::Condition(expr)) => (matches!(expr.kind, ExprKind::Int(1)), false),
+                ElementKind::Leaf(Leaf::Print) => (true, true),
+                ElementKind::Leaf(Leaf::Condition(expr)) => {
+                    (matches!(expr.kind, ExprKind::Int(1)), false)
+                }
                 _ => (false, false),
             };
             n_skips = if skips && described.labels.is_empty() {
@@ -418,8 +429,8 @@ impl FlowBuilder<'_> {
             StmtKind::Block(inner) => (inner.clone(), true),
             _ => (vec![statement.clone()], false),
         };
-        let element = self.new_element(Kind::Dot, place, span);
-        let dot = self.new_element(Kind::Dot, place, span);
+        let element = self.new_element(ElementKind::Dot, place, span);
+        let dot = self.new_element(ElementKind::Dot, place, span);
         let sequence_of = |builder: &mut Self, statement: &Stmt| {
             let (inner, is_block) = parts(statement);
             let scope = if is_block {
@@ -436,12 +447,12 @@ impl FlowBuilder<'_> {
         link(&mut self.elements, &mut normal, dot);
         link(&mut self.elements, &mut exception, dot);
         self.attach(&covered, exception.first, &exception);
-        self.elements[element].kind = Kind::Unless(normal);
+        self.elements[element].kind = ElementKind::Unless(normal);
         self.append(element);
         self.append(dot);
         if wrapped {
             let sequence = self.sequences.pop().expect("it was pushed");
-            self.labelled(Kind::Block(sequence), &all, place, span);
+            self.labelled(ElementKind::Block(sequence), &all, place, span);
         }
     }
 
@@ -462,16 +473,16 @@ impl FlowBuilder<'_> {
         }
         self.elements[element].escapes.insert(0, escape);
         match self.elements[element].kind.clone() {
-            Kind::Unless(sequence) | Kind::Block(sequence) => {
+            ElementKind::Unless(sequence) | ElementKind::Block(sequence) => {
                 self.attach(&sequence, escape, whole);
             }
-            Kind::Choice(sequences) => {
+            ElementKind::Choice(sequences) => {
                 for sequence in &sequences {
                     self.attach(sequence, escape, whole);
                 }
             }
-            Kind::DStep(sequence) => self.attach_to(sequence.first, escape, whole),
-            Kind::Leaf(_) | Kind::Goto(_) | Kind::Dot | Kind::End => {}
+            ElementKind::DStep(sequence) => self.attach_to(sequence.first, escape, whole),
+            ElementKind::Leaf(_) | ElementKind::Goto(_) | ElementKind::Dot | ElementKind::End => {}
         }
     }
 
@@ -480,7 +491,9 @@ impl FlowBuilder<'_> {
         let mut at = Some(first);
         let mut n_seen = 0;
         while let Some(element) = at {
-            if matches!(self.elements[element].kind, Kind::Dot) || n_seen > self.elements.len() {
+            if matches!(self.elements[element].kind, ElementKind::Dot)
+                || n_seen > self.elements.len()
+            {
                 break;
             }
             n_seen += 1;
@@ -492,7 +505,8 @@ impl FlowBuilder<'_> {
     /// The last element of a block goes on where the block does.
     fn tie_loose_ends(&mut self) {
         for position in (0..self.elements.len()).rev() {
-            let (Kind::Block(sequence) | Kind::DStep(sequence)) = &self.elements[position].kind
+            let (ElementKind::Block(sequence) | ElementKind::DStep(sequence)) =
+                &self.elements[position].kind
             else {
                 continue;
             };

@@ -55,7 +55,7 @@ pub(crate) struct Sequence {
 
 /// What an element is.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ElementKind {
     Leaf(Leaf),
     /// To a label, or to the end of a loop.
     Goto(Target),
@@ -81,7 +81,7 @@ pub(crate) enum Target {
 /// An element.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ElementKind,
     next: Option<usize>,
     pub(crate) labels: Vec<Rc<str>>,
     pub(crate) in_atomic: bool,
@@ -134,7 +134,7 @@ impl Flow {
     /// Every jump must have a destination, and none may cross the border of a `d_step`.
     fn check_jumps(&self, diagnostics: &mut Vec<Diagnostic>) {
         for element in &self.elements {
-            let Kind::Goto(target) = &element.kind else {
+            let ElementKind::Goto(target) = &element.kind else {
                 continue;
             };
             let Some(destination) = self.destination(target) else {
@@ -158,7 +158,7 @@ impl Flow {
         }
 
         for (position, element) in self.elements.iter().enumerate() {
-            if matches!(element.kind, Kind::Goto(_)) && self.try_hunt(position).is_none() {
+            if matches!(element.kind, ElementKind::Goto(_)) && self.try_hunt(position).is_none() {
                 let message = "these jumps lead to each other forever";
                 diagnostics.push(Diagnostic::error("syntax", element.span, message));
                 return;
@@ -175,15 +175,15 @@ impl Flow {
     fn try_hunt(&self, mut element: usize) -> Option<usize> {
         for _ in 0..=self.elements.len() {
             element = match &self.elements[element].kind {
-                Kind::Goto(target) => match self.destination(target) {
+                ElementKind::Goto(target) => match self.destination(target) {
                     Some(destination) => destination,
                     None => return Some(element),
                 },
-                Kind::Dot => match self.elements[element].next {
+                ElementKind::Dot => match self.elements[element].next {
                     Some(next) => next,
                     None => return Some(element),
                 },
-                Kind::Unless(sequence) => sequence.first,
+                ElementKind::Unless(sequence) => sequence.first,
                 _ => return Some(element),
             };
         }
@@ -195,26 +195,26 @@ impl Flow {
         let mut element = element;
         for _ in 0..=self.elements.len() {
             element = match (&self.elements[element].kind, self.elements[element].next) {
-                (Kind::Dot, Some(next)) => next,
-                (Kind::Unless(sequence), _) => sequence.first,
+                (ElementKind::Dot, Some(next)) => next,
+                (ElementKind::Unless(sequence), _) => sequence.first,
                 _ => break,
             };
         }
         match &self.elements[element].kind {
-            Kind::Choice(sequences) => {
+            ElementKind::Choice(sequences) => {
                 for sequence in sequences {
                     self.leaves(sequence.first, out);
                 }
             }
-            Kind::Block(sequence) => self.leaves(sequence.first, out),
+            ElementKind::Block(sequence) => self.leaves(sequence.first, out),
             _ => out.push(element),
         }
     }
 
     fn target_of(&self, element: usize) -> Option<usize> {
         match &self.elements[element].kind {
-            Kind::End => None,
-            Kind::Goto(_) => Some(self.hunt(element)),
+            ElementKind::End => None,
+            ElementKind::Goto(_) => Some(self.hunt(element)),
             _ => self.elements[element].next.map(|next| self.hunt(next)),
         }
     }
@@ -252,7 +252,7 @@ impl Flow {
     /// The first element of a `d_step`.
     pub(crate) fn d_step_start(&self, element: usize) -> Option<usize> {
         match &self.elements[element].kind {
-            Kind::DStep(sequence) => Some(self.hunt(sequence.first)),
+            ElementKind::DStep(sequence) => Some(self.hunt(sequence.first)),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use model::Expr;
 use omega::Cube;
 
 use crate::ast;
-use crate::flow::{self, Body, Flow, Kind, Leaf};
+use crate::flow::{self, Body, ElementKind, Flow, Leaf};
 use crate::symbols::GLOBAL;
 
 use super::d_step::is_else;
@@ -112,22 +112,24 @@ impl Lowering<'_> {
         let flow = builder.flow;
         let mut ways = Vec::new();
         let mut before: Vec<Expr> = Vec::new();
-        if matches!(flow.elements[location].kind, Kind::End) {
+        if matches!(flow.elements[location].kind, ElementKind::End) {
             return Some(vec![(Vec::new(), builder.end)]);
         }
 
         for exit in flow.exits(location) {
             let element = flow.elements[exit.element].clone();
             let (guard, violated) = match &element.kind {
-                Kind::Leaf(Leaf::Condition(expr)) => {
+                ElementKind::Leaf(Leaf::Condition(expr)) => {
                     (self.condition(expr, &Who::no_process()), None)
                 }
-                Kind::Leaf(Leaf::Else) => (Expr::not(any(before.iter().cloned())), None),
-                Kind::Leaf(Leaf::Assert(expr)) => {
+                ElementKind::Leaf(Leaf::Else) => (Expr::not(any(before.iter().cloned())), None),
+                ElementKind::Leaf(Leaf::Assert(expr)) => {
                     let holds = self.condition(expr, &Who::no_process());
                     (holds.clone(), Some(Expr::not(holds)))
                 }
-                Kind::Leaf(Leaf::Print) | Kind::Goto(_) | Kind::Dot => (Expr::Bool(true), None),
+                ElementKind::Leaf(Leaf::Print) | ElementKind::Goto(_) | ElementKind::Dot => {
+                    (Expr::Bool(true), None)
+                }
                 _ => {
                     let message = "a claim only observes: it cannot assign, send or receive";
                     let diagnostic = Diagnostic::error("claim", element.span, message);
@@ -138,6 +140,9 @@ impl Lowering<'_> {
             if !is_else(flow, exit.element) {
                 before.push(guard.clone());
             }
+
+            // A failed assertion of a claim is an error like its end, which accepts every
+            // continuation.
             if let Some(violated) = violated {
                 let literals = self.literals(&all([violated]), &element);
                 ways.extend(literals.map(|literals| (literals, builder.end)));
@@ -146,6 +151,9 @@ impl Lowering<'_> {
                 continue;
             };
             let target = exit.target?;
+
+            // An `atomic` of a claim reads one position with all its statements, so their
+            // conditions are one conjunction.
             let goes_on = element.in_atomic && flow.elements[target].in_atomic;
             if !goes_on || depth >= MAX_CHAIN {
                 let position = builder

@@ -10,7 +10,7 @@ use base::{Diagnostic, Span};
 use model::{BoundId, Expr, Stmt, StmtKind, Sync};
 
 use crate::ast::ExprKind;
-use crate::flow::{Exit, Flow, Kind, Leaf};
+use crate::flow::{ElementKind, Exit, Flow, Leaf};
 
 use super::expr::Who;
 use super::statement::Variant;
@@ -53,7 +53,7 @@ impl Lowering<'_> {
     /// The first statement may wait for a `timeout`.
     fn first_variants(&mut self, flow: &Flow, exit: &Exit, who: &Who) -> Vec<Variant> {
         let mut element = flow.elements[exit.element].clone();
-        if let Kind::Leaf(Leaf::Condition(expr)) = &element.kind {
+        if let ElementKind::Leaf(Leaf::Condition(expr)) = &element.kind {
             element.in_d_step = matches!(expr.kind, ExprKind::Run { .. });
         }
         self.variants(&element, who)
@@ -254,5 +254,5 @@ fn order(flow: &Flow, start: usize) -> (Vec<(usize, usize)>, bool) {
 
 /// Is the element an `else`?
 pub(super) fn is_else(flow: &Flow, element: usize) -> bool {
-    matches!(flow.elements[element].kind, Kind::Leaf(Leaf::Else))
+    matches!(flow.elements[element].kind, ElementKind::Leaf(Leaf::Else))
 }

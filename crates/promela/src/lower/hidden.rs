@@ -12,7 +12,7 @@ use base::Diagnostic;
 use model::{Place, Step, Stmt, StmtKind, Sync, VarId};
 
 use crate::ast::{Argument, VarRef};
-use crate::flow::{Flow, Kind, Leaf};
+use crate::flow::{ElementKind, Flow, Leaf};
 use crate::symbols::Ty;
 
 use super::expr::Who;
@@ -87,7 +87,7 @@ impl Lowering<'_> {
         let before = self.symbols.vars[var].clone();
         let mut found = Vec::new();
         for (position, element) in flow.elements.iter().enumerate() {
-            if let Kind::Leaf(leaf) = &element.kind {
+            if let ElementKind::Leaf(leaf) = &element.kind {
                 self.symbols.vars[var].read = false;
                 self.use_of_leaf(leaf, element.context, &mut super::usage::Flows::default());
                 if self.symbols.vars[var].read {
@@ -136,8 +136,8 @@ impl Lowering<'_> {
                 && self.symbols.lookup(&written.parts[0].name, context) == Some(var)
         };
         match &flow.elements[element].kind {
-            Kind::Leaf(Leaf::Assign(written, _)) => is_it(written),
-            Kind::Leaf(Leaf::Receive { arguments, .. }) => arguments
+            ElementKind::Leaf(Leaf::Assign(written, _)) => is_it(written),
+            ElementKind::Leaf(Leaf::Receive { arguments, .. }) => arguments
                 .iter()
                 .any(|argument| matches!(argument, Argument::Store(written) if is_it(written))),
             _ => false,

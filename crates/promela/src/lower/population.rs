@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use base::{Diagnostic, Span};
 
 use crate::ast::{Expr, ExprKind};
-use crate::flow::{Flow, Kind, Leaf};
+use crate::flow::{ElementKind, Flow, Leaf};
 
 use super::{Lowering, Unit};
 
@@ -80,7 +80,7 @@ impl Lowering<'_> {
         }
 
         let ends = |unit: &Unit| {
-            let is_end = |l: &usize| matches!(unit.flow.elements[*l].kind, Kind::End);
+            let is_end = |l: &usize| matches!(unit.flow.elements[*l].kind, ElementKind::End);
             unit.locations.iter().any(is_end)
         };
         let exists = |unit: &&Unit| self.population.ranges[unit.proctype].is_some();
@@ -116,8 +116,8 @@ impl Lowering<'_> {
         for unit in self.units.clone() {
             let in_cycle = cyclic_elements(&unit.flow, &unit.locations);
             for (position, element) in unit.flow.elements.iter().enumerate() {
-                let (Kind::Leaf(Leaf::Condition(expr)) | Kind::Leaf(Leaf::Assign(_, expr))) =
-                    &element.kind
+                let (ElementKind::Leaf(Leaf::Condition(expr))
+                | ElementKind::Leaf(Leaf::Assign(_, expr))) = &element.kind
                 else {
                     continue;
                 };

@@ -10,7 +10,7 @@ use model::{
 };
 
 use crate::ast::ExprKind;
-use crate::flow::{self, Exit, Flow, Kind, Leaf};
+use crate::flow::{self, ElementKind, Exit, Flow, Leaf};
 use crate::symbols::Context;
 
 use super::d_step::is_else;
@@ -91,10 +91,10 @@ impl Lowering<'_> {
             for &location in &self.plans[position].clone().locations {
                 let element = &unit.flow.elements[location];
                 let may_wait = match &element.kind {
-                    Kind::Leaf(Leaf::Condition(expr)) => {
+                    ElementKind::Leaf(Leaf::Condition(expr)) => {
                         !is_certain(&unit.flow, location) && !matches!(expr.kind, ExprKind::Timeout)
                     }
-                    Kind::Leaf(Leaf::Receive { .. }) => true,
+                    ElementKind::Leaf(Leaf::Receive { .. }) => true,
                     _ => false,
                 };
                 if element.in_atomic && may_wait {
@@ -219,7 +219,7 @@ impl Lowering<'_> {
     fn is_alone(&self, flow: &Flow, element: usize) -> bool {
         let element = &flow.elements[element];
         match &element.kind {
-            Kind::Leaf(Leaf::Send { channel, .. } | Leaf::Receive { channel, .. }) => {
+            ElementKind::Leaf(Leaf::Send { channel, .. } | Leaf::Receive { channel, .. }) => {
                 let root = self.symbols.lookup(&channel.parts[0].name, element.context);
                 root.is_some_and(|root| {
                     self.reach[root]
@@ -227,7 +227,7 @@ impl Lowering<'_> {
                         .all(|group| self.groups[*group].capacity > 0)
                 })
             }
-            Kind::DStep(_) | Kind::End => false,
+            ElementKind::DStep(_) | ElementKind::End => false,
             _ => true,
         }
     }
@@ -302,7 +302,7 @@ impl Lowering<'_> {
             let described = &unit.flow.elements[*element];
             let name = match (&described.kind, described.labels.first()) {
                 (_, Some(label)) => label.to_string(),
-                (Kind::End, None) => "end".to_owned(),
+                (ElementKind::End, None) => "end".to_owned(),
                 _ => format!("line {}", self.line(described.span)),
             };
             let seen = n_seen.entry(name.clone()).or_insert(0);
@@ -322,12 +322,14 @@ impl Lowering<'_> {
         let mut names = Vec::new();
         for element in &flow.elements {
             let name = match &element.kind {
-                Kind::Leaf(Leaf::Else) => "else".to_owned(),
-                Kind::Leaf(_) => self.text(element.span),
-                Kind::Goto(_) | Kind::Dot => "goto".to_owned(),
-                Kind::DStep(_) => self.text(element.span),
-                Kind::End => "end".to_owned(),
-                Kind::Choice(_) | Kind::Unless(_) | Kind::Block(_) => String::new(),
+                ElementKind::Leaf(Leaf::Else) => "else".to_owned(),
+                ElementKind::Leaf(_) => self.text(element.span),
+                ElementKind::Goto(_) | ElementKind::Dot => "goto".to_owned(),
+                ElementKind::DStep(_) => self.text(element.span),
+                ElementKind::End => "end".to_owned(),
+                ElementKind::Choice(_) | ElementKind::Unless(_) | ElementKind::Block(_) => {
+                    String::new()
+                }
             };
             let seen = n_seen.entry(name.clone()).or_insert(0);
             *seen += 1;
@@ -390,8 +392,8 @@ impl Lowering<'_> {
     fn exit_ways(&mut self, unit: &Unit, exit: Exit, who: &Who) -> Vec<Variant> {
         let element = unit.flow.elements[exit.element].clone();
         match &element.kind {
-            Kind::DStep(_) => self.d_step(&unit.flow, exit.element, who),
-            Kind::End => vec![self.death(unit.proctype, who, element.span)],
+            ElementKind::DStep(_) => self.d_step(&unit.flow, exit.element, who),
+            ElementKind::End => vec![self.death(unit.proctype, who, element.span)],
             _ => self.variants(&element, who),
         }
     }
@@ -536,7 +538,7 @@ impl Lowering<'_> {
             let plan = self.plans[position].clone();
             let is_end = |element: &usize| {
                 let described = &unit.flow.elements[*element];
-                matches!(described.kind, Kind::End)
+                matches!(described.kind, ElementKind::End)
                     || described
                         .labels
                         .iter()
@@ -562,7 +564,7 @@ impl Lowering<'_> {
 /// Is the statement always possible?
 fn is_certain(flow: &Flow, element: usize) -> bool {
     match &flow.elements[element].kind {
-        Kind::Leaf(leaf) => match leaf {
+        ElementKind::Leaf(leaf) => match leaf {
             Leaf::Assign(..)
             | Leaf::Clear(_)
             | Leaf::SetTimer(..)
@@ -572,7 +574,7 @@ fn is_certain(flow: &Flow, element: usize) -> bool {
             Leaf::Condition(expr) => matches!(expr.kind, ExprKind::Int(1) | ExprKind::Run { .. }),
             Leaf::Send { .. } | Leaf::Receive { .. } | Leaf::Else => false,
         },
-        Kind::Goto(_) | Kind::Dot => true,
+        ElementKind::Goto(_) | ElementKind::Dot => true,
         _ => false,
     }
 }

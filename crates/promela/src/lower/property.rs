@@ -10,7 +10,7 @@ use model::{Assumption, Atom, AtomMeaning, BinaryOp, Expr, Scope};
 use source::{Question, QuestionKind};
 
 use crate::ast::{self, Binary, ExprKind, Unary};
-use crate::flow::{Kind, Leaf};
+use crate::flow::{ElementKind, Leaf};
 
 use super::expr::{Who, read_global};
 use super::{Extra, Lowering, Role};
@@ -90,7 +90,7 @@ impl Lowering<'_> {
         }
         let elements = self.units.iter().flat_map(|unit| &unit.flow.elements);
         let mut kinds = elements.map(|element| &element.kind);
-        kinds.any(|kind| matches!(kind, Kind::Leaf(Leaf::Assert(_))))
+        kinds.any(|kind| matches!(kind, ElementKind::Leaf(Leaf::Assert(_))))
     }
 
     fn atom(&mut self, name: &str, meaning: AtomMeaning, span: Span) -> Ltl {

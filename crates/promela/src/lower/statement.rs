@@ -4,7 +4,7 @@ use base::{Diagnostic, Span};
 use model::{Access, BinaryOp, Expr, Owner, Place, Setting, Stmt, StmtKind, Sync};
 
 use crate::ast::{self, ExprKind, VarRef};
-use crate::flow::{Element, Kind, Leaf};
+use crate::flow::{Element, ElementKind, Leaf};
 use crate::symbols::{Context, Ty};
 
 use super::channels::add;
@@ -55,7 +55,7 @@ impl Lowering<'_> {
             ..who.clone()
         };
         let found = match &element.kind {
-            Kind::Leaf(leaf) => self.leaf(leaf, span, &who, element.in_d_step),
+            ElementKind::Leaf(leaf) => self.leaf(leaf, span, &who, element.in_d_step),
             _ => Some(vec![Variant::when(Expr::Bool(true))]),
         };
         let mut found = found.unwrap_or_default();

@@ -15,7 +15,7 @@ use base::{Diagnostic, Span};
 use model::{BinaryOp, Expr, Pattern, Place, Scalar, Stmt, StmtKind, VarId};
 
 use crate::ast::{self, Argument, ExprKind};
-use crate::flow::{self, Body, Flow, Kind, Leaf};
+use crate::flow::{self, Body, ElementKind, Flow, Leaf};
 use crate::symbols::GLOBAL;
 
 use super::channels::{Candidate, add};
@@ -84,7 +84,7 @@ impl Lowering<'_> {
         if !self.only_events(&flow, &locations) {
             return;
         }
-        let is_end = |element: &usize| matches!(flow.elements[*element].kind, Kind::End);
+        let is_end = |element: &usize| matches!(flow.elements[*element].kind, ElementKind::End);
         let end = locations.iter().position(is_end).unwrap_or(locations.len()) as i64;
         let last = end.max(locations.len() as i64 - 1);
         let at = self.special_variable("_trace", Scalar::Range(0, last), 0);
@@ -103,9 +103,9 @@ impl Lowering<'_> {
             for exit in flow.exits(*location) {
                 let element = &flow.elements[exit.element];
                 let is_event = match &element.kind {
-                    Kind::Leaf(Leaf::Send { sorted, .. }) => !sorted,
-                    Kind::Leaf(Leaf::Receive { peek, .. }) => !peek,
-                    Kind::End => true,
+                    ElementKind::Leaf(Leaf::Send { sorted, .. }) => !sorted,
+                    ElementKind::Leaf(Leaf::Receive { peek, .. }) => !peek,
+                    ElementKind::End => true,
                     _ => false,
                 };
                 if !is_event {
@@ -190,13 +190,13 @@ impl Lowering<'_> {
                 };
                 let (channel, wanted) = match (&element.kind, direction) {
                     (
-                        Kind::Leaf(Leaf::Send {
+                        ElementKind::Leaf(Leaf::Send {
                             channel, arguments, ..
                         }),
                         Direction::Send,
                     ) => (channel, self.sent_values(arguments, &who)),
                     (
-                        Kind::Leaf(Leaf::Receive {
+                        ElementKind::Leaf(Leaf::Receive {
                             channel, arguments, ..
                         }),
                         Direction::Receive,

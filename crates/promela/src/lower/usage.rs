@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::{Argument, Expr, ExprKind, Init, VarRef};
-use crate::flow::{Kind, Leaf};
+use crate::flow::{ElementKind, Leaf};
 use crate::symbols::Context;
 
 use super::{Lowering, Unit};
@@ -42,7 +42,7 @@ impl Lowering<'_> {
         let units: Vec<Unit> = self.units.clone();
         for unit in &units {
             for element in &unit.flow.elements {
-                if let Kind::Leaf(leaf) = &element.kind {
+                if let ElementKind::Leaf(leaf) = &element.kind {
                     self.use_of_leaf(leaf, element.context, &mut flows);
                 }
             }

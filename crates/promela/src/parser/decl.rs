@@ -8,7 +8,7 @@ use super::{Inline, Parsed, Parser, Wrong};
 use crate::ast::{
     ClaimDecl, Expr, Formula, Init, MtypeDecl, Proctype, Trace, TypeName, Typedef, VarDecl,
 };
-use crate::token::Kind;
+use crate::token::TokenKind;
 
 const NO_C: &str = "Fairground checks models, not C: write this part in Promela";
 
@@ -366,7 +366,7 @@ impl Parser<'_> {
 
     fn width(&mut self) -> Parsed<u32> {
         match self.token().kind {
-            Kind::Number(width @ 1..=31) => {
+            TokenKind::Number(width @ 1..=31) => {
                 self.advance();
                 Ok(u32::try_from(width).expect("it is small"))
             }

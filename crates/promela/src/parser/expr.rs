@@ -6,7 +6,7 @@ use base::{Diagnostic, Span};
 
 use super::{Parsed, Parser, Wrong, is_keyword};
 use crate::ast::{Argument, Binary, Expr, ExprKind, Probe, Unary, VarComponent, VarRef};
-use crate::token::Kind;
+use crate::token::TokenKind;
 
 /// Operators and how they are written.
 type Operators = &'static [(&'static str, Binary)];
@@ -131,19 +131,19 @@ impl Parser<'_> {
         }
 
         let op = match &self.token().kind {
-            Kind::Punct("!") => Some((Unary::Not, 1)),
-            Kind::Punct("!!") => {
+            TokenKind::Punct("!") => Some((Unary::Not, 1)),
+            TokenKind::Punct("!!") => {
                 self.advance();
                 let inner = self.nested(Self::unary)?;
                 let once = self.wrap(Unary::Not, inner, start);
                 return Ok(self.wrap(Unary::Not, once, start));
             }
-            Kind::Punct("-") => Some((Unary::Minus, 1)),
-            Kind::Punct("~") => Some((Unary::Complement, 1)),
+            TokenKind::Punct("-") => Some((Unary::Minus, 1)),
+            TokenKind::Punct("~") => Some((Unary::Complement, 1)),
             _ if !self.in_formula => None,
-            Kind::Punct("[") if self.ahead(1).is("]") => Some((Unary::Always, 2)),
-            Kind::Punct("<") if self.ahead(1).is(">") => Some((Unary::Eventually, 2)),
-            Kind::Name(name) => match &**name {
+            TokenKind::Punct("[") if self.ahead(1).is("]") => Some((Unary::Always, 2)),
+            TokenKind::Punct("<") if self.ahead(1).is(">") => Some((Unary::Eventually, 2)),
+            TokenKind::Name(name) => match &**name {
                 "always" | "G" if self.operand_follows() => Some((Unary::Always, 1)),
                 "eventually" | "F" if self.operand_follows() => Some((Unary::Eventually, 1)),
                 "next" | "X" if self.operand_follows() => Some((Unary::Next, 1)),
@@ -192,22 +192,24 @@ impl Parser<'_> {
     /// Is the word before the current position's successor an operator, not a variable?
     fn operand_follows(&self) -> bool {
         match &self.ahead(1).kind {
-            Kind::Name(name) => !matches!(&**name, "U" | "V" | "W" | "R" | "until" | "implies"),
-            Kind::Number(_) => true,
-            Kind::Punct(punct) => matches!(*punct, "(" | "!" | "[" | "<" | "-" | "~"),
-            Kind::Text(_) | Kind::End => false,
+            TokenKind::Name(name) => {
+                !matches!(&**name, "U" | "V" | "W" | "R" | "until" | "implies")
+            }
+            TokenKind::Number(_) => true,
+            TokenKind::Punct(punct) => matches!(*punct, "(" | "!" | "[" | "<" | "-" | "~"),
+            TokenKind::Text(_) | TokenKind::End => false,
         }
     }
 
     fn primary(&mut self) -> Parsed<Expr> {
         let start = self.span();
         let kind = match self.token().kind.clone() {
-            Kind::Number(value) => {
+            TokenKind::Number(value) => {
                 self.advance();
                 ExprKind::Int(value)
             }
-            Kind::Punct("(") => return self.parenthesis(),
-            Kind::Name(name) => return self.named(&name),
+            TokenKind::Punct("(") => return self.parenthesis(),
+            TokenKind::Name(name) => return self.named(&name),
             _ => return self.expected("an expression"),
         };
         Ok(Expr { kind, span: start })
@@ -450,9 +452,9 @@ impl Parser<'_> {
         }
 
         match &self.token().kind {
-            Kind::Name(name) if !is_keyword(name) => Ok(Argument::Store(self.var_ref()?)),
-            Kind::Number(_) | Kind::Punct("-") => Ok(Argument::Match(self.unary()?)),
-            Kind::Name(name) if matches!(&**name, "true" | "false" | "skip") => {
+            TokenKind::Name(name) if !is_keyword(name) => Ok(Argument::Store(self.var_ref()?)),
+            TokenKind::Number(_) | TokenKind::Punct("-") => Ok(Argument::Match(self.unary()?)),
+            TokenKind::Name(name) if matches!(&**name, "true" | "false" | "skip") => {
                 Ok(Argument::Match(self.primary()?))
             }
             _ => {

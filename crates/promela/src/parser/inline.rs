@@ -5,7 +5,7 @@ use std::rc::Rc;
 use base::Diagnostic;
 
 use super::{MAX_TOKENS, Parsed, Parser, Wrong};
-use crate::token::{Kind, Token};
+use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
     pub(super) fn find_inline(&self, name: &str) -> Option<usize> {
@@ -49,7 +49,7 @@ impl Parser<'_> {
                 (Some(position), _) => expanded.extend(arguments[position].iter().cloned()),
                 (None, Some(target)) if token.is_name("return") => {
                     expanded.extend(target.iter().cloned());
-                    let kind = Kind::Punct("=");
+                    let kind = TokenKind::Punct("=");
                     expanded.push(Token {
                         kind,
                         starts_line: false,

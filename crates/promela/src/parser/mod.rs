@@ -14,7 +14,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Span, closest_name};
 
 use super::ast::{self, Program};
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 
 /// Brackets and statements may be nested to this depth.
 const MAX_DEPTH: usize = 200;
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         };
 
         tokens.push(Token {
-            kind: Kind::End,
+            kind: TokenKind::End,
             span: end,
             starts_line: true,
             spaced: true,
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
     }
 
     fn at_end(&self) -> bool {
-        self.token().kind == Kind::End
+        self.token().kind == TokenKind::End
     }
 
     fn span(&self) -> Span {

@@ -6,7 +6,7 @@ use base::{Diagnostic, Span};
 
 use super::{Parsed, Parser, Wrong};
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
-use crate::token::Kind;
+use crate::token::TokenKind;
 
 impl Parser<'_> {
     /// `{ … }` of a process or claim, and where it ends.
@@ -382,10 +382,10 @@ impl Parser<'_> {
     fn print(&mut self) -> Parsed<StmtKind> {
         self.advance();
         self.expect("(")?;
-        if matches!(self.token().kind, Kind::Text(_)) {
+        if matches!(self.token().kind, TokenKind::Text(_)) {
             self.advance();
             // Adjacent strings are one, as in C.
-            while matches!(self.token().kind, Kind::Text(_)) {
+            while matches!(self.token().kind, TokenKind::Text(_)) {
                 self.advance();
             }
         } else {
@@ -429,7 +429,7 @@ impl Parser<'_> {
         // At the start of a line an operator belongs to the next statement, since `;` may be
         // omitted at the end of a line.
         let op = match &self.token().kind {
-            Kind::Punct(op) if !self.token().starts_line => *op,
+            TokenKind::Punct(op) if !self.token().starts_line => *op,
             _ => "",
         };
         let next_opens = self.ahead(1).is("[");

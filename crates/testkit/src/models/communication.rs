@@ -42,7 +42,12 @@ fn add_process(random: &mut Random, name: &str, text: &mut String) {
         let _ = writeln!(text, "    from l{location} {{");
         if location < n_locations {
             for position in 0..1 + random.below(2) {
-                add_step(random, name, (location, position, n_locations), text);
+                let place = StepPlace {
+                    location,
+                    position,
+                    n_locations,
+                };
+                add_step(random, name, &place, text);
             }
         }
         text.push_str("    }\n");
@@ -50,10 +55,18 @@ fn add_process(random: &mut Random, name: &str, text: &mut String) {
     text.push_str("}\n");
 }
 
-fn add_step(random: &mut Random, process: &str, at: (usize, usize, usize), text: &mut String) {
-    let (location, position, n_locations) = at;
+/// Where a step stands in its process.
+struct StepPlace {
+    location: usize,
+    /// Its number among the steps of the location.
+    position: usize,
+    /// The locations that it may lead to.
+    n_locations: usize,
+}
+
+fn add_step(random: &mut Random, process: &str, place: &StepPlace, text: &mut String) {
     // Every process has a step `a`, so that questions can name it.
-    let name = if location + position == 0 {
+    let name = if place.location + place.position == 0 {
         "a"
     } else {
         *random.pick(&["a", "b", "c"])
@@ -76,7 +89,7 @@ fn add_step(random: &mut Random, process: &str, at: (usize, usize, usize), text:
     if random.chance(35) {
         let _ = write!(text, " {{ {} }}", effect(random));
     }
-    let _ = writeln!(text, " -> l{}", random.below(n_locations));
+    let _ = writeln!(text, " -> l{}", random.below(place.n_locations));
 }
 
 fn fairness(random: &mut Random) -> &'static str {

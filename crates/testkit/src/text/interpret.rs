@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{COLORS, Exp, Initial, Kind, Op, Process, Program, Ty, Variable};
+use super::{COLORS, Exp, Initial, Op, Process, Program, QuantifierWord, Ty, Variable};
 
 /// The scalar components of a configuration by name, as numbers: Booleans are 0 and 1, values of an
 /// enumeration their position.
@@ -210,6 +210,8 @@ impl<'p> Interpreter<'p> {
                 Initial::Default => {
                     let mut configuration = configuration;
                     for (cell, ty) in &cells {
+                        // The default is zero or, where the range does not contain it, the least
+                        // value.
                         let value = match ty {
                             Ty::Range(lo, hi) => {
                                 if (*lo..=*hi).contains(&0) {
@@ -334,9 +336,9 @@ impl<'p> Interpreter<'p> {
             Exp::Quantified(kind, binders, body) => {
                 let (mut n_true, mut n_all, mut sum) = (0, 0, 0_i64);
                 let decided = |n_true: i64, n_all: i64| match kind {
-                    Kind::Forall => n_true < n_all,
-                    Kind::Exists => n_true > 0,
-                    Kind::Count | Kind::Sum => false,
+                    QuantifierWord::Forall => n_true < n_all,
+                    QuantifierWord::Exists => n_true > 0,
+                    QuantifierWord::Count | QuantifierWord::Sum => false,
                 };
                 // What comes behind the first instance that decides is not looked at.
                 self.bindings(binders, scope, &mut |inner| {
@@ -346,18 +348,18 @@ impl<'p> Interpreter<'p> {
                     let value = self.eval(body, inner)?;
                     n_all += 1;
                     match kind {
-                        Kind::Sum => sum = sum.checked_add(value.int()).ok_or(Fault)?,
-                        Kind::Forall | Kind::Exists | Kind::Count => {
+                        QuantifierWord::Sum => sum = sum.checked_add(value.int()).ok_or(Fault)?,
+                        QuantifierWord::Forall | QuantifierWord::Exists | QuantifierWord::Count => {
                             n_true += i64::from(value.bool());
                         }
                     }
                     Ok(())
                 })?;
                 match kind {
-                    Kind::Forall => Value::Bool(n_true == n_all),
-                    Kind::Exists => Value::Bool(n_true > 0),
-                    Kind::Count => Value::Int(n_true),
-                    Kind::Sum => Value::Int(sum),
+                    QuantifierWord::Forall => Value::Bool(n_true == n_all),
+                    QuantifierWord::Exists => Value::Bool(n_true > 0),
+                    QuantifierWord::Count => Value::Int(n_true),
+                    QuantifierWord::Sum => Value::Int(sum),
                 }
             }
             Exp::List(_) | Exp::Comprehension(..) => panic!("a single value is needed"),

@@ -33,7 +33,7 @@ pub(crate) enum Exp {
     Minus(Box<Exp>),
     Binary(Op, Box<Exp>, Box<Exp>),
     If(Box<Exp>, Box<Exp>, Box<Exp>),
-    Quantified(Kind, Vec<Binder>, Box<Exp>),
+    Quantified(QuantifierWord, Vec<Binder>, Box<Exp>),
     List(Vec<Exp>),
     Comprehension(String, i64, i64, Box<Exp>),
 }
@@ -60,7 +60,7 @@ pub(crate) enum Op {
 
 /// Quantifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum QuantifierWord {
     Forall,
     Exists,
     Count,

@@ -2,8 +2,8 @@
 //! reason), random layout.
 
 use super::{
-    Binder, Channel, Communication, Def, Exp, Initial, Kind, Op, Pattern, Process, Program, Step,
-    Stmt, Ty, Variable,
+    Binder, Channel, Communication, Def, Exp, Initial, Op, Pattern, Process, Program,
+    QuantifierWord, Step, Stmt, Ty, Variable,
 };
 use crate::Random;
 
@@ -230,7 +230,11 @@ impl Printer<'_> {
                 clauses.push(format!("{} ? {message}", self.channel(channel)));
             }
         }
-        if !step.effect.is_empty() || self.random.chance(10) {
+        let is_alone = matches!(step.communication, Communication::Alone);
+        if step.guards.is_empty() && is_alone && step.effect.is_empty() && step.target.is_none() {
+            // A step of which nothing is said must be said to do nothing.
+            clauses.push("{ skip }".to_owned());
+        } else if !step.effect.is_empty() || self.random.chance(10) {
             clauses.push(format!("{{ {} }}", self.stmts(&step.effect)));
         }
         // The parts may come in any order; conditions are looked at in the order of the text.
@@ -388,10 +392,10 @@ impl Printer<'_> {
             }
             Exp::Quantified(kind, binders, body) => {
                 let word = match kind {
-                    Kind::Forall => "forall",
-                    Kind::Exists => "exists",
-                    Kind::Count => "count",
-                    Kind::Sum => "sum",
+                    QuantifierWord::Forall => "forall",
+                    QuantifierWord::Exists => "exists",
+                    QuantifierWord::Count => "count",
+                    QuantifierWord::Sum => "sum",
                 };
                 format!("{word} {}: {}", self.binders(binders), self.top(body))
             }

@@ -1,8 +1,8 @@
 //! Random programs.
 
 use super::{
-    Binder, Block, Channel, ChannelDecl, Communication, Def, Exp, Initial, Kind, Op, Pattern,
-    Process, Program, Step, Stmt, Ty, Variable,
+    Binder, Block, Channel, ChannelDecl, Communication, Def, Exp, Initial, Op, Pattern, Process,
+    Program, QuantifierWord, Step, Stmt, Ty, Variable,
 };
 use crate::Random;
 
@@ -462,7 +462,7 @@ impl Generator<'_> {
             3 if self.with_defs => Exp::Call("twice", vec![self.number(depth - 1)]),
             3 => Exp::Call("abs", vec![self.number(depth - 1)]),
             4 => {
-                let kind = [Kind::Count, Kind::Sum][self.random.below(2)];
+                let kind = [QuantifierWord::Count, QuantifierWord::Sum][self.random.below(2)];
                 self.quantified(kind, depth)
             }
             _ => {
@@ -496,7 +496,7 @@ impl Generator<'_> {
             }
             5 => Exp::Not(Box::new(self.condition(depth - 1))),
             6 => {
-                let kind = [Kind::Forall, Kind::Exists][self.random.below(2)];
+                let kind = [QuantifierWord::Forall, QuantifierWord::Exists][self.random.below(2)];
                 self.quantified(kind, depth)
             }
             _ => self.fact(),
@@ -565,15 +565,17 @@ impl Generator<'_> {
         }
     }
 
-    fn quantified(&mut self, kind: Kind, depth: usize) -> Exp {
+    fn quantified(&mut self, kind: QuantifierWord, depth: usize) -> Exp {
         let n_names = 1 + self.random.below(2);
         let names: Vec<String> = (0..n_names).map(|_| self.fresh()).collect();
         let known = self.numbers.len();
         self.numbers.extend(names.iter().cloned());
         let condition = self.random.chance(30).then(|| self.condition(1));
         let body = match kind {
-            Kind::Sum => self.number(depth - 1),
-            Kind::Forall | Kind::Exists | Kind::Count => self.condition(depth - 1),
+            QuantifierWord::Sum => self.number(depth - 1),
+            QuantifierWord::Forall | QuantifierWord::Exists | QuantifierWord::Count => {
+                self.condition(depth - 1)
+            }
         };
         self.numbers.truncate(known);
         let binder = Binder {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::ast::{ArithmeticOperator, ExprId, ExprKind};
 use crate::atoms::Atom;
-use crate::formula::{Formula, Kind, Var};
+use crate::formula::{Formula, Var, VarKind};
 
 /// The formulas of a program, as they are collected.
 struct Collected {
@@ -58,7 +58,7 @@ impl Elaborator<'_, '_, '_> {
         }
         for (var, _) in self.global_vars.clone() {
             assertion.extend(self.global_restriction(var).unwrap_or_default());
-            if var.kind() == Kind::First {
+            if var.kind() == VarKind::First {
                 assertion.push(self.formulas.atom(Atom::FirstOrder, &[var]));
             }
         }
@@ -87,11 +87,11 @@ impl Elaborator<'_, '_, '_> {
     /// M2L-Str is WS1S with a set `$` of all positions, an initial segment, in which everything
     /// lives unless a `where` clause says otherwise.
     fn declare_positions(&mut self, collected: &mut Collected) {
-        let all = self.formulas.var(Kind::Set);
+        let all = self.formulas.var(VarKind::Set);
         let global = Global::Variable(all);
         self.globals.insert("$".to_owned(), (global, 0));
         self.global_vars.push((all, "$".to_owned()));
-        let position = self.formulas.var(Kind::First);
+        let position = self.formulas.var(VarKind::First);
         let inside = self.formulas.atom(Atom::In(0), &[position, all]);
         let next_inside = self.formulas.atom(Atom::In(1), &[position, all]);
         let outside = self.formulas.not(&inside);
@@ -194,17 +194,17 @@ impl Elaborator<'_, '_, '_> {
             }
             Declaration::Constant(..) => {}
             Declaration::AllPos(name) => {
-                collected.all_positions = Some(self.position_variable(name, Kind::Set)?);
+                collected.all_positions = Some(self.position_variable(name, VarKind::Set)?);
             }
             Declaration::LastPos(name) => {
-                collected.last_position = Some(self.position_variable(name, Kind::First)?);
+                collected.last_position = Some(self.position_variable(name, VarKind::First)?);
             }
         }
 
         Ok(())
     }
 
-    fn position_variable(&mut self, name: &Name, kind: Kind) -> Checked<Var> {
+    fn position_variable(&mut self, name: &Name, kind: VarKind) -> Checked<Var> {
         match self.lookup(&name.text, name.span)? {
             Binding::Variable(variable) if variable.var.kind() == kind => Ok(variable.var),
             _ => {

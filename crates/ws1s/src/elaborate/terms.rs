@@ -5,7 +5,7 @@ use base::Span;
 use super::{Binding, Checked, Elaborator, Meaning, join};
 use crate::ast::{ArithmeticOperator, Comparison, ExprId, ExprKind};
 use crate::atoms::Atom;
-use crate::formula::{Formula, Kind, Var};
+use crate::formula::{Formula, Var, VarKind};
 use crate::naming::{Naming, SetTerm, Term};
 
 /// What naming terms has led to, and the restrictions of the variables that occur.
@@ -127,15 +127,15 @@ impl Elaborator<'_, '_, '_> {
             Binding::Variable(variable) => {
                 let var = variable.var;
                 match var.kind() {
-                    Kind::Bool => Typed::Formula(Meaning {
+                    VarKind::Bool => Typed::Formula(Meaning {
                         formula: self.formulas.boolean(var),
                         restrictions: variable.restrictions,
                     }),
-                    Kind::First => {
+                    VarKind::First => {
                         context.restrictions.extend(variable.restrictions);
                         Typed::Term(Term::of(var))
                     }
-                    Kind::Set => {
+                    VarKind::Set => {
                         context.restrictions.extend(variable.restrictions);
                         Typed::Set(SetTerm::Variable(var))
                     }

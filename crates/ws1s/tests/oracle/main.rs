@@ -116,12 +116,12 @@ fn compare(
 
 /// Which free variables the automaton has. Random formulas have at most one of each sort.
 fn kept_variables(sorts: &[Sort], automaton: &ws1s::Automaton) -> Vec<usize> {
-    let kinds: Vec<ws1s::Kind> = automaton.vars().iter().map(|var| var.kind()).collect();
+    let kinds: Vec<ws1s::VarKind> = automaton.vars().iter().map(|var| var.kind()).collect();
     let is_kept = |index: &usize| {
         kinds.contains(&match sorts[*index] {
-            Sort::Bool => ws1s::Kind::Bool,
-            Sort::First => ws1s::Kind::First,
-            Sort::Set => ws1s::Kind::Set,
+            Sort::Bool => ws1s::VarKind::Bool,
+            Sort::First => ws1s::VarKind::First,
+            Sort::Set => ws1s::VarKind::Set,
         })
     };
     (0..sorts.len()).filter(is_kept).collect()

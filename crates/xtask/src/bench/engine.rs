@@ -11,7 +11,7 @@ use super::reduced;
 use super::spin::{Answer, Spin, SpinResult, Task, Variant, Verifier};
 use super::stateright::{Stateright, StaterightResult};
 use super::statistics::geometric_mean;
-use super::suite::{BenchQuestion, Kind, Model, Suite};
+use super::suite::{BenchKind, BenchQuestion, Model, Suite};
 use super::table::{Table, count, figure, or_dash};
 use crate::architecture;
 
@@ -134,7 +134,7 @@ impl Bench<'_> {
 
         let asked = model.promela.is_some() && question.is_for_spin(size);
         let spin = self.spin.as_ref().filter(|_| asked);
-        let others = question.kind == Kind::Safety && !self.options.quick;
+        let others = question.kind == BenchKind::Safety && !self.options.quick;
         let (fair, two_threads, plain) = self.side_by_side(task(Variant::Plain), spin, others)?;
         let once = |variant| match (spin, &plain) {
             (Some(spin), Some(Ok(plain))) if others => spin.once(task(variant), plain).map(Some),
@@ -173,7 +173,7 @@ impl Bench<'_> {
     fn third(&self, task: Task<'_>) -> Result<Option<Answer<StaterightResult>>> {
         let twin = task.model.stateright.as_ref();
         match (&self.stateright, twin) {
-            (Some(stateright), Some(twin)) if task.question.kind == Kind::Safety => {
+            (Some(stateright), Some(twin)) if task.question.kind == BenchKind::Safety => {
                 let answer = stateright.explore(twin, task.size, self.options.runs);
                 answer.map(Some)
             }
@@ -429,7 +429,10 @@ impl Row {
         if let Some(third) = third.filter(|third| third.report.verdict != question.verdict) {
             complain(format!("Stateright says {}", third.report.verdict));
         }
-        if question.kind != Kind::Safety || !holds {
+
+        // Only a complete search without reduction has comparable counts: one that finds an error
+        // stops where its order leads it, and a search for loops stores a product.
+        if question.kind != BenchKind::Safety || !holds {
             return problems;
         }
         let Some(states) = fair.and_then(|fair| fair.report.states) else {

@@ -1,13 +1,14 @@
 //! Child processes and what they cost.
 
 use std::io;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use wait4::{ResUse, Wait4 as _};
 
 /// What one run may spend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
@@ -45,58 +46,55 @@ pub(super) struct Run {
 }
 
 /// Runs a command to its end.
-pub(super) fn run(command: &mut Command, limits: Limits) -> Result<Run> {
-    command
+pub(super) fn run(command: &Command, limits: Limits) -> Result<Run> {
+    let mut restricted = restrict(command, limits);
+    restricted
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
 
-    // SAFETY: between fork and exec only `setrlimit` is called, which is async-signal-safe.
-    unsafe { command.pre_exec(move || restrict(limits)) };
     let start = Instant::now();
-    let mut child = command
+    let mut child = restricted
         .spawn()
         .with_context(|| format!("cannot start {}", command.get_program().display()))?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let err = thread::spawn(move || read_all(err));
     let stdout = read_all(out)?;
     let stderr = err.join().expect("the reader does not panic")?;
-    let (status, usage) = wait(child.id())?;
+
+    // What this child alone has used; the usual wait cannot tell.
+    let ResUse { status, rusage } = child.wait4().context("wait4")?;
     Ok(Run {
         end: end(status),
         stdout,
         stderr,
-        cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        cpu_seconds: (rusage.utime + rusage.stime).as_secs_f64(),
         wall_seconds: start.elapsed().as_secs_f64(),
-        peak_rss_bytes: usage.ru_maxrss.unsigned_abs() * MAXRSS_UNIT,
+        peak_rss_bytes: rusage.maxrss,
     })
 }
 
-/// The unit of `ru_maxrss`: bytes on Apple systems, kibibytes elsewhere.
-const MAXRSS_UNIT: u64 = if cfg!(target_vendor = "apple") {
-    1
-} else {
-    1024
-};
-
-fn restrict(limits: Limits) -> io::Result<()> {
-    let cpu = libc::rlimit {
-        rlim_cur: limits.cpu_seconds,
-        rlim_max: limits.cpu_seconds + 1,
-    };
-    let memory = libc::rlimit {
-        rlim_cur: limits.memory_mb << 20,
-        rlim_max: limits.memory_mb << 20,
-    };
-    // SAFETY: both pointers are to live values.
-    let failed = unsafe {
-        libc::setrlimit(libc::RLIMIT_CPU, &raw const cpu) != 0
-            || libc::setrlimit(libc::RLIMIT_AS, &raw const memory) != 0
-    };
-    if failed {
-        return Err(io::Error::last_os_error());
+/// The same command, started by a shell that sets the limits and becomes the command.
+fn restrict(command: &Command, limits: Limits) -> Command {
+    let (soft, hard) = (limits.cpu_seconds, limits.cpu_seconds + 1);
+    let memory = limits.memory_mb << 10;
+    let script =
+        format!("ulimit -St {soft} && ulimit -Ht {hard} && ulimit -v {memory} && exec \"$@\"");
+    let mut restricted = Command::new("sh");
+    restricted
+        .args(["-c", &script, "sh"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => restricted.env(name, value),
+            None => restricted.env_remove(name),
+        };
     }
-    Ok(())
+    if let Some(directory) = command.get_current_dir() {
+        restricted.current_dir(directory);
+    }
+    restricted
 }
 
 fn read_all(stream: Option<impl io::Read>) -> io::Result<String> {
@@ -107,40 +105,16 @@ fn read_all(stream: Option<impl io::Read>) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Waits for one child and asks what it alone has used; the usual wait cannot tell.
-fn wait(pid: u32) -> Result<(libc::c_int, libc::rusage)> {
-    let pid = libc::pid_t::try_from(pid).context("process id")?;
-    let mut status = 0;
-    loop {
-        // SAFETY: `rusage` is plain data, and both pointers are to live values.
-        let (found, usage) = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            let found = libc::wait4(pid, &raw mut status, 0, &raw mut usage);
-            (found, usage)
-        };
-        if found == pid {
-            return Ok((status, usage));
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error).context("wait4");
-        }
+fn end(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exited(code),
+        (None, Some(SIGXCPU)) => End::OutOfTime,
+        (None, signal) => End::Killed(signal.unwrap_or_default()),
     }
 }
 
-fn end(status: libc::c_int) -> End {
-    if libc::WIFEXITED(status) {
-        return End::Exited(libc::WEXITSTATUS(status));
-    }
-    match libc::WTERMSIG(status) {
-        libc::SIGXCPU => End::OutOfTime,
-        signal => End::Killed(signal),
-    }
-}
-
-fn seconds(time: libc::timeval) -> f64 {
-    time.tv_sec as f64 + time.tv_usec as f64 / 1e6
-}
+/// The signal at the end of the CPU seconds, on Linux and on Apple systems.
+const SIGXCPU: i32 = 24;
 
 #[cfg(test)]
 mod tests {
@@ -168,15 +142,6 @@ mod tests {
     }
 
     #[test]
-    fn times_are_seconds() {
-        let time = libc::timeval {
-            tv_sec: 3,
-            tv_usec: 250_000,
-        };
-        assert_eq!(seconds(time), 3.25);
-    }
-
-    #[test]
     fn limits_reach_the_command() {
         let run = shell("ulimit -St; ulimit -Ht; ulimit -v");
         assert_eq!(run.stdout, "600\n601\n1024000\n");
@@ -186,6 +151,6 @@ mod tests {
     #[test]
     fn the_signal_at_the_limit_is_told_from_others() {
         assert_eq!(shell("kill -XCPU $$").end, End::OutOfTime);
-        assert_eq!(shell("kill -TERM $$").end, End::Killed(libc::SIGTERM));
+        assert_eq!(shell("kill -TERM $$").end, End::Killed(15));
     }
 }

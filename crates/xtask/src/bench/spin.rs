@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::measure::{End, Limits, Run, run};
 use super::pan::{self, PanReport};
 use super::statistics::median;
-use super::suite::{BenchQuestion, Kind, Model, Suite};
+use super::suite::{BenchKind, BenchQuestion, Model, Suite};
 
 /// Spin and a C compiler.
 #[derive(Debug)]
@@ -264,7 +264,7 @@ fn generate_flags(task: Task<'_>) -> Vec<String> {
         "-o3".to_owned(),
         format!("-DN={}", task.size),
     ];
-    if task.question.kind == Kind::Liveness {
+    if task.question.kind == BenchKind::Liveness {
         flags.push("-DLIVENESS".to_owned());
     }
     flags
@@ -273,7 +273,7 @@ fn generate_flags(task: Task<'_>) -> Vec<String> {
 fn compile_flags(task: Task<'_>) -> Vec<String> {
     let mut flags = vec!["-O3".to_owned(), "-w".to_owned()];
     flags.extend(task.variant.flags().iter().map(|&flag| flag.to_owned()));
-    if task.question.kind == Kind::Safety {
+    if task.question.kind == BenchKind::Safety {
         flags.push("-DSAFETY".to_owned());
     } else if task.question.fairness == "weak-process" {
         let n_counters = fairness_bytes(task.model.n_processes(task.size));
@@ -285,7 +285,7 @@ fn compile_flags(task: Task<'_>) -> Vec<String> {
 
 fn run_flags(task: Task<'_>) -> Vec<String> {
     let mut flags = task.model.run_flags.clone();
-    if task.question.kind == Kind::Liveness {
+    if task.question.kind == BenchKind::Liveness {
         flags.push("-a".to_owned());
     }
     if task.question.fairness == "weak-process" {
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(fairness_bytes(43), 12);
     }
 
-    fn flags(kind: Kind, fairness: &str, variant: Variant) -> [String; 3] {
+    fn flags(kind: BenchKind, fairness: &str, variant: Variant) -> [String; 3] {
         let model = Model {
             name: "m".to_owned(),
             native: "m.fair".to_owned(),
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn flags_follow_the_question() {
         assert_eq!(
-            flags(Kind::Safety, "none", Variant::Collapse),
+            flags(BenchKind::Safety, "none", Variant::Collapse),
             [
                 "-o2 -o3 -DN=4",
                 "-O3 -w -DNOREDUCE -DCOLLAPSE -DSAFETY",
@@ -370,11 +370,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            flags(Kind::Liveness, "none", Variant::Reduced),
+            flags(BenchKind::Liveness, "none", Variant::Reduced),
             ["-o2 -o3 -DN=4 -DLIVENESS", "-O3 -w", "-E -a"]
         );
         assert_eq!(
-            flags(Kind::Liveness, "weak-process", Variant::Plain),
+            flags(BenchKind::Liveness, "weak-process", Variant::Plain),
             [
                 "-o2 -o3 -DN=4 -DLIVENESS",
                 "-O3 -w -DNOREDUCE -DNFAIR=2",

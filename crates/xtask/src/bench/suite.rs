@@ -72,7 +72,7 @@ impl Model {
 /// What kind of answer is asked for; it decides how Spin's verifier is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum BenchKind {
     /// All states.
     Safety,
     /// Fair cycles.
@@ -83,7 +83,7 @@ pub(super) enum Kind {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BenchQuestion {
-    pub(super) kind: Kind,
+    pub(super) kind: BenchKind,
     /// As for `--fairness`.
     #[serde(default = "no_fairness")]
     pub(super) fairness: String,
@@ -110,9 +110,9 @@ impl BenchQuestion {
     /// What the tables call it.
     pub(super) fn title(&self) -> String {
         match self.kind {
-            Kind::Safety => "safety".to_owned(),
-            Kind::Liveness if self.fairness == "none" => "liveness".to_owned(),
-            Kind::Liveness => format!("liveness, {}", self.fairness),
+            BenchKind::Safety => "safety".to_owned(),
+            BenchKind::Liveness if self.fairness == "none" => "liveness".to_owned(),
+            BenchKind::Liveness => format!("liveness, {}", self.fairness),
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn spin_is_asked_only_what_it_knows() {
         let question = |fairness: &str| BenchQuestion {
-            kind: Kind::Liveness,
+            kind: BenchKind::Liveness,
             fairness: fairness.to_owned(),
             property: Some("p".to_owned()),
             ltl: None,

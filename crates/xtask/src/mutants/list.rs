@@ -30,7 +30,7 @@ pub struct List {
     /// The suites that are tried on mutants without a test whose names begin with the key, fastest
     /// first.
     suites: BTreeMap<String, Vec<String>>,
-    /// The mutants; the position of a mutant is its number.
+    /// The mutants.
     pub mutants: Vec<Mutant>,
 }
 
@@ -55,6 +55,9 @@ pub struct Mutant {
     pub find: String,
     /// The wrong text, of the same kind; no statements at all are written as an empty text.
     pub replace: String,
+    /// Its number, which depends on the texts alone: a change of the list changes those files of
+    /// the copy only that it speaks of, so that little is built again.
+    pub id: u64,
     /// What is known about it.
     pub role: Role,
 }
@@ -77,17 +80,19 @@ pub enum Role {
 /// Reads the list.
 ///
 /// # Errors
-/// It cannot be read, two mutants share a name, or one is said to be both killed and equivalent.
+/// It cannot be read, two mutants share a name or texts, or one is said to be both killed and equivalent.
 pub fn read(path: &Path) -> Result<List> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let written: Written = toml::from_str(&text).with_context(|| path.display().to_string())?;
 
     let mut mutants: Vec<Mutant> = Vec::new();
     for mutant in written.mutant {
-        if mutants.iter().any(|other| other.name == mutant.name) {
-            bail!("two mutants are called `{}`", mutant.name);
+        let mutant = understood(mutant)?;
+        let is_same = |other: &&Mutant| other.name == mutant.name || other.id == mutant.id;
+        if let Some(other) = mutants.iter().find(is_same) {
+            bail!("`{}` and `{}` are the same", other.name, mutant.name);
         }
-        mutants.push(understood(mutant)?);
+        mutants.push(mutant);
     }
     Ok(List {
         suites: written.suites,
@@ -103,11 +108,23 @@ fn understood(mutant: WrittenMutant) -> Result<Mutant> {
         (None, None) => Role::Open,
     };
     Ok(Mutant {
+        id: hash([&mutant.file, &mutant.find, &mutant.replace]),
         name: mutant.name,
         file: mutant.file,
         find: mutant.find,
         replace: mutant.replace,
         role,
+    })
+}
+
+/// A hash that is the same everywhere: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), with a separator
+/// that no text contains.
+fn hash(texts: [&String; 3]) -> u64 {
+    let bytes = texts
+        .into_iter()
+        .flat_map(|text| text.bytes().chain([0xff]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 

@@ -9,7 +9,9 @@
 //!
 //! A mutant is *killed* if its test fails, hangs or dies. The list is wrong, and the command fails,
 //! if a mutant that is said to be killed survives, or if its text is not in the sources any more.
-//! An *equivalent* mutant carries the argument why no test can notice it.
+//! An *equivalent* mutant carries the argument why no test can notice it, or why what it changes is
+//! effort or size that nothing is promised about. Those of which nothing is said are *not judged*;
+//! `--explore` tries the suites of their area on them.
 
 mod list;
 mod schemata;
@@ -25,11 +27,15 @@ use anyhow::{Context as _, Result, bail};
 use list::{List, Mutant, Role};
 use suites::{End, Suites};
 
-/// Where the mutated copy and what is built from it lie, below the root.
-const WORKSHOP: &str = "target/mutants";
+/// Where the mutated copy lies, below the folder that cargo builds into.
+const COPY: &str = "mutants";
 
 /// What a program that is run without a mutant usually takes at most.
 const PATIENCE_WITHOUT: Duration = Duration::from_secs(30);
+
+/// How often a test is run before a mutant counts as a survivor: with several threads, whether they
+/// meet at the place that is wrong is a matter of luck.
+const N_ATTEMPTS: usize = 3;
 
 /// What is asked for.
 #[derive(Default)]
@@ -71,17 +77,19 @@ impl Options {
 /// The list does not fit the sources, the copy does not build, a suite fails without any mutant, or
 /// a mutant survives.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
+    let started = Instant::now();
     let list = list::read(&root.join("crates/xtask/mutants.toml"))?;
-    let workshop = root.join(WORKSHOP);
-    let copy = workshop.join("source");
+    let target = target_folder(root);
+    let copy = target.join(COPY);
     schemata::write(root, &copy, &list.mutants)?;
 
     let runs = wanted_runs(&list, options);
     let wanted = runs.iter().map(|(suite, _)| suite.clone()).collect();
-    let suites = Suites::build(&copy, &workshop.join("build"), &wanted)?;
+    let suites = Suites::build(&copy, &target, &wanted)?;
+    println!("built in {:.0} s", started.elapsed().as_secs_f64());
     let usual = run_unmutated(&suites, runs)?;
 
-    let numbers = (0..list.mutants.len()).filter(|n| options.selects(&list.mutants[*n]));
+    let selected = list.mutants.iter().filter(|m| options.selects(m));
     let counts = Inquiry {
         list: &list,
         suites: &suites,
@@ -89,13 +97,21 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         explore: options.explore,
         counts: Mutex::default(),
     }
-    .judge_all(numbers.collect())?;
+    .judge_all(selected.collect())?;
 
     counts.print();
+    println!("took {:.0} s", started.elapsed().as_secs_f64());
     if counts.survived > 0 {
         bail!("{} mutants survived", counts.survived);
     }
     Ok(())
+}
+
+/// The folder that cargo builds into. The copy shares it, so that what comes from elsewhere is not
+/// built again.
+fn target_folder(root: &Path) -> PathBuf {
+    let chosen = std::env::var_os("CARGO_TARGET_DIR");
+    chosen.map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
 /// A suite, and a filter for its tests.
@@ -118,21 +134,18 @@ fn wanted_runs(list: &List, options: &Options) -> BTreeSet<Run> {
     runs
 }
 
-/// A suite that fails anyway would kill everything. Returns how long each takes.
+/// A suite that fails anyway would kill everything. Returns how much processor time each takes.
 fn run_unmutated(suites: &Suites, runs: BTreeSet<Run>) -> Result<BTreeMap<Run, Duration>> {
     let mut usual = BTreeMap::new();
     for run in runs {
-        let started = Instant::now();
         let (name, filter) = (run.0.as_str(), run.1.as_deref());
-        if suites.run((name, filter), None, PATIENCE_WITHOUT)? != End::Passed {
+        let (end, needed) = suites.run((name, filter), None, PATIENCE_WITHOUT)?;
+        if end != End::Passed {
             bail!("`{name}` fails although no mutant is active");
         }
-        println!(
-            "{:6.1} s  {name} {}",
-            started.elapsed().as_secs_f64(),
-            filter.unwrap_or("")
-        );
-        usual.insert(run, started.elapsed());
+        let filter = filter.unwrap_or("");
+        println!("{:6.1} s  {name} {filter}", needed.as_secs_f64());
+        usual.insert(run, needed);
     }
     Ok(usual)
 }
@@ -143,6 +156,8 @@ struct Counts {
     killed: usize,
     equivalent: usize,
     survived: usize,
+    /// Nothing is claimed about them yet.
+    open: usize,
 }
 
 impl Counts {
@@ -151,8 +166,11 @@ impl Counts {
             killed,
             equivalent,
             survived,
+            open,
         } = self;
-        println!("{killed} killed, {equivalent} equivalent by argument, {survived} survived");
+        println!(
+            "{killed} killed, {equivalent} equivalent by argument, {survived} survived, {open} not judged"
+        );
     }
 }
 
@@ -168,13 +186,13 @@ struct Inquiry<'a> {
 
 impl Inquiry<'_> {
     /// Asks about as many mutants at a time as there are processors.
-    fn judge_all(self, numbers: Vec<usize>) -> Result<Counts> {
+    fn judge_all(self, mutants: Vec<&Mutant>) -> Result<Counts> {
         let n_workers = std::thread::available_parallelism().map_or(1, usize::from);
-        let next = Mutex::new(numbers.into_iter());
+        let next = Mutex::new(mutants.into_iter());
         let take = || next.lock().expect("no worker panics").next();
         let work = || -> Result<()> {
-            while let Some(number) = take() {
-                self.judge(number)?;
+            while let Some(mutant) = take() {
+                self.judge(mutant)?;
             }
             Ok(())
         };
@@ -187,8 +205,7 @@ impl Inquiry<'_> {
         Ok(self.counts.into_inner().expect("no worker panics"))
     }
 
-    fn judge(&self, number: usize) -> Result<()> {
-        let mutant = &self.list.mutants[number];
+    fn judge(&self, mutant: &Mutant) -> Result<()> {
         let killer = match &mutant.role {
             Role::Equivalent(why) => {
                 self.count(|counts| counts.equivalent += 1);
@@ -196,11 +213,15 @@ impl Inquiry<'_> {
                 return Ok(());
             }
             Role::Killed { suite, test } => {
-                let end = self.run(&(suite.clone(), test.clone()), number)?;
+                let end = self.run_until_noticed(&(suite.clone(), test.clone()), mutant)?;
                 (end != End::Passed).then(|| format!("{suite}: {end}"))
             }
-            Role::Open if self.explore => self.first_killer(number)?,
-            Role::Open => None,
+            Role::Open if self.explore => self.first_killer(mutant)?,
+            Role::Open => {
+                self.count(|counts| counts.open += 1);
+                println!("not judged  {}", mutant.name);
+                return Ok(());
+            }
         };
 
         if let Some(killer) = killer {
@@ -215,9 +236,9 @@ impl Inquiry<'_> {
     }
 
     /// The first suite that notices a mutant.
-    fn first_killer(&self, number: usize) -> Result<Option<String>> {
-        for name in self.list.suites_for(&self.list.mutants[number]) {
-            let end = self.run(&(name.clone(), None), number)?;
+    fn first_killer(&self, mutant: &Mutant) -> Result<Option<String>> {
+        for name in self.list.suites_for(mutant) {
+            let end = self.run(&(name.clone(), None), mutant)?;
             if end != End::Passed {
                 return Ok(Some(format!("{name}: {end}")));
             }
@@ -225,10 +246,22 @@ impl Inquiry<'_> {
         Ok(None)
     }
 
-    fn run(&self, run: &Run, number: usize) -> Result<End> {
+    fn run_until_noticed(&self, run: &Run, mutant: &Mutant) -> Result<End> {
+        for _ in 1..N_ATTEMPTS {
+            let end = self.run(run, mutant)?;
+            if end != End::Passed {
+                return Ok(end);
+            }
+        }
+        self.run(run, mutant)
+    }
+
+    fn run(&self, run: &Run, mutant: &Mutant) -> Result<End> {
         let filter = run.1.as_deref();
-        self.suites
-            .run((&run.0, filter), Some(number), self.usual[run])
+        let (end, _) = self
+            .suites
+            .run((&run.0, filter), Some(mutant.id), self.usual[run])?;
+        Ok(end)
     }
 
     fn count(&self, add: impl FnOnce(&mut Counts)) {

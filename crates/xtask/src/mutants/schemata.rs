@@ -16,8 +16,8 @@ const CHOICE: &str = r#"
 /// Is the mutant with this number active?
 #[doc(hidden)]
 #[must_use]
-pub fn mutant(number: usize) -> bool {
-    static ACTIVE: std::sync::OnceLock<Option<usize>> = std::sync::OnceLock::new();
+pub fn mutant(number: u64) -> bool {
+    static ACTIVE: std::sync::OnceLock<Option<u64>> = std::sync::OnceLock::new();
     let read = || std::env::var("SWITCH").ok()?.parse().ok();
     *ACTIVE.get_or_init(read) == Some(number)
 }
@@ -36,8 +36,7 @@ pub fn write(root: &Path, copy: &Path, mutants: &[Mutant]) -> Result<()> {
     }
 
     for (file, content) in &mut texts {
-        let own = mutants.iter().enumerate();
-        let own: Vec<_> = own.filter(|(_, mutant)| mutant.file == *file).collect();
+        let own: Vec<_> = mutants.iter().filter(|m| m.file == *file).collect();
         if !own.is_empty() {
             let text = std::str::from_utf8(content).context("sources are UTF-8")?;
             *content = mutated(text, &own)?.into_bytes();
@@ -76,9 +75,9 @@ fn tracked_files(root: &Path) -> Result<Vec<String>> {
 }
 
 /// The text with choices between right and wrong. Several mutants may replace the same text.
-fn mutated(text: &str, mutants: &[(usize, &Mutant)]) -> Result<String> {
-    let mut places: BTreeMap<usize, Vec<(usize, &Mutant)>> = BTreeMap::new();
-    for &(number, mutant) in mutants {
+fn mutated(text: &str, mutants: &[&Mutant]) -> Result<String> {
+    let mut places: BTreeMap<usize, Vec<&Mutant>> = BTreeMap::new();
+    for &mutant in mutants {
         let Mutant {
             name, file, find, ..
         } = mutant;
@@ -90,17 +89,14 @@ fn mutated(text: &str, mutants: &[(usize, &Mutant)]) -> Result<String> {
             let n_places = found.len();
             bail!("`{name}`: its text occurs {n_places} times in `{file}`, not once");
         };
-        places.entry(at).or_default().push((number, mutant));
+        places.entry(at).or_default().push(mutant);
     }
 
     let (mut result, mut end) = (String::new(), 0);
     for (at, choices) in places {
-        let find = &choices[0].1.find;
-        if at < end || choices.iter().any(|(_, mutant)| mutant.find != *find) {
-            bail!(
-                "`{}`: its text overlaps with another one",
-                choices[0].1.name
-            );
+        let find = &choices[0].find;
+        if at < end || choices.iter().any(|mutant| mutant.find != *find) {
+            bail!("`{}`: its text overlaps with another one", choices[0].name);
         }
         result.push_str(&text[end..at]);
         result.push_str(&choice(find, &choices));
@@ -112,10 +108,10 @@ fn mutated(text: &str, mutants: &[(usize, &Mutant)]) -> Result<String> {
 }
 
 /// The right text, unless one of the mutants is active.
-fn choice(find: &str, mutants: &[(usize, &Mutant)]) -> String {
-    let wrong = mutants.iter().map(|(number, mutant)| {
-        let replace = &mutant.replace;
-        format!("if ::base::mutant({number}) {{ {replace} }} else ")
+fn choice(find: &str, mutants: &[&Mutant]) -> String {
+    let wrong = mutants.iter().map(|mutant| {
+        let Mutant { id, replace, .. } = mutant;
+        format!("if ::base::mutant({id}) {{ {replace} }} else ")
     });
     let wrong: String = wrong.collect();
     let are_statements = find.trim_end().ends_with([';', '}']);

@@ -3,21 +3,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use wait4::{ResUse, Wait4 as _};
 
 use super::SWITCH;
 
-/// The least time after which a test program is taken to hang. Programs that need long anyway get
-/// [`PATIENCE`] times what they need.
-const HANGS_AFTER: Duration = Duration::from_secs(60);
+/// The signal that a program gets when its processor time is over: the same number on Linux, macOS
+/// and the BSDs.
+const SIGXCPU: i32 = 24;
+
+/// The least processor time after which a test program is taken to hang. It does not pass faster or
+/// slower on a busy machine. Programs that need long anyway get [`PATIENCE`] times what they need.
+const HANGS_AFTER: Duration = Duration::from_secs(30);
 
 /// See [`HANGS_AFTER`].
 const PATIENCE: u32 = 20;
+
+/// A program that waits forever needs no processor. It is given up after so many times the limit of
+/// processor time.
+const WAITING: u32 = 20;
 
 /// Most address space that a test program may use, so that a wrong program does not take the
 /// machine along.
@@ -64,32 +74,10 @@ impl Suites {
     /// # Errors
     /// The copy does not build, or a program is not there.
     pub fn build(copy: &Path, target: &Path, wanted: &BTreeSet<String>) -> Result<Self> {
-        if wanted.is_empty() {
-            let programs = BTreeMap::new();
-            return Ok(Self { programs });
+        let mut programs = BTreeMap::new();
+        for selection in selections(wanted)? {
+            programs.extend(built(copy, target, &selection)?);
         }
-
-        let mut cargo = Command::new("cargo");
-        cargo.args(["test", "--no-run", "--message-format=json", "--quiet"]);
-        cargo.args(selection(wanted)?);
-
-        let built = cargo
-            .current_dir(copy)
-            .env("CARGO_TARGET_DIR", target)
-            .stderr(Stdio::inherit())
-            .output()
-            .context("cargo could not be started")?;
-
-        let messages = String::from_utf8(built.stdout)?;
-        if !built.status.success() {
-            messages.lines().filter_map(error_text).for_each(|text| {
-                eprintln!("{text}");
-            });
-            bail!("the mutated copy does not build");
-        }
-
-        let mut programs: BTreeMap<String, Program> =
-            messages.lines().filter_map(test_program).collect();
         programs.retain(|name, _| wanted.contains(name));
         if let Some(missing) = wanted.iter().find(|name| !programs.contains_key(*name)) {
             bail!("there is no test program `{missing}` (`package/program`)");
@@ -98,54 +86,54 @@ impl Suites {
     }
 
     /// Runs the tests of a program that fit a filter, with a mutant. `usual` is how long it takes
-    /// without one.
+    /// without one. Tells how much processor time it took, too.
     ///
     /// # Errors
     /// The program cannot be started.
     pub fn run(
         &self,
         (name, filter): (&str, Option<&str>),
-        mutant: Option<usize>,
+        mutant: Option<u64>,
         usual: Duration,
-    ) -> Result<End> {
+    ) -> Result<(End, Duration)> {
         let program = &self.programs[name];
-        let mut command = Command::new(&program.executable);
+        let limit = HANGS_AFTER.max(usual * PATIENCE);
+        let mut command = limited(&program.executable, limit);
         command.args(filter).current_dir(&program.folder);
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         command.env("FAIR_CASES", CASES);
         match mutant {
-            Some(number) => command.env(SWITCH, number.to_string()),
+            Some(id) => command.env(SWITCH, id.to_string()),
             None => command.env_remove(SWITCH),
         };
 
-        limit_memory(&mut command);
         let mut child = command.spawn().context(name.to_owned())?;
         let lines = lines_of(&mut child)?;
 
         // The first failure is enough.
-        let deadline = Instant::now() + HANGS_AFTER.max(usual * PATIENCE);
+        let deadline = Instant::now() + limit * WAITING;
         let end = loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match lines.recv_timeout(left) {
                 Ok(line) => {
                     if let Some(test) = failed_test(&line) {
-                        break End::Failed(test.to_owned());
+                        break Some(End::Failed(test.to_owned()));
+                    }
+                    if line == "running 0 tests" {
+                        bail!("`{name}` has no test `{}`", filter.unwrap_or(""));
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => break End::Hung,
-                Err(RecvTimeoutError::Disconnected) => {
-                    break if child.wait()?.success() {
-                        End::Passed
-                    } else {
-                        End::Failed(String::new())
-                    };
-                }
+                Err(RecvTimeoutError::Timeout) => break Some(End::Hung),
+                Err(RecvTimeoutError::Disconnected) => break None,
             }
         };
 
-        child.kill()?;
-        child.wait()?;
-        Ok(end)
+        if end.is_some() {
+            child.kill()?;
+        }
+        let ResUse { status, rusage } = child.wait4()?;
+        let needed = rusage.utime + rusage.stime;
+        Ok((end.unwrap_or_else(|| end_of(status)), needed))
     }
 }
 
@@ -166,21 +154,60 @@ fn failed_test(line: &str) -> Option<&str> {
     line.strip_prefix("test ")?.strip_suffix(" ... FAILED")
 }
 
-/// The arguments of cargo that choose programs. The unit tests of a package are called as the
-/// package; if several packages have programs with the same name, too many are built.
-fn selection(wanted: &BTreeSet<String>) -> Result<Vec<String>> {
-    let mut arguments = BTreeSet::new();
+/// Builds the programs that these arguments of cargo choose.
+fn built(copy: &Path, target: &Path, selection: &[String]) -> Result<Vec<(String, Program)>> {
+    let built = Command::new("cargo")
+        .args(["test", "--no-run", "--message-format=json", "--quiet"])
+        .args(selection)
+        .current_dir(copy)
+        .env("CARGO_TARGET_DIR", target)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cargo could not be started")?;
+
+    let messages = String::from_utf8(built.stdout)?;
+    if !built.status.success() {
+        let errors = messages.lines().filter_map(error_text);
+        errors.for_each(|text| eprintln!("{text}"));
+        bail!("the mutated copy does not build");
+    }
+    Ok(messages.lines().filter_map(test_program).collect())
+}
+
+/// Arguments of cargo that choose programs: those of integration tests, then unit tests, which are
+/// called as their package.
+///
+/// Features of dependencies are those of the whole workspace, so that they need not be built again.
+/// Programs of other packages that have the same name are built, too.
+fn selections(wanted: &BTreeSet<String>) -> Result<Vec<Vec<String>>> {
+    let (mut programs, mut units) = (BTreeSet::new(), BTreeSet::new());
     for name in wanted {
         let (package, program) = name.split_once('/').context("`package/program`")?;
-        arguments.insert(format!("--package=fairground-{package}"));
-        let is_unit = package == program;
-        arguments.insert(if is_unit {
-            "--lib".to_owned()
+        if package == program {
+            units.insert(format!("--package=fairground-{package}"));
         } else {
-            format!("--test={program}")
-        });
+            programs.insert(format!("--test={program}"));
+        }
     }
-    Ok(arguments.into_iter().collect())
+
+    let mut selections = Vec::new();
+    if !programs.is_empty() {
+        // Its only program is large and not in the list.
+        let whole = ["--workspace", "--exclude=fairground-differential"];
+        selections.push(
+            whole
+                .map(str::to_owned)
+                .into_iter()
+                .chain(programs)
+                .collect(),
+        );
+    }
+    if !units.is_empty() {
+        // The binaries have no unit tests to be built, but ask for all features.
+        let others = ["--package=fairground-cli", "--package=xtask", "--lib"];
+        selections.push(units.into_iter().chain(others.map(str::to_owned)).collect());
+    }
+    Ok(selections)
 }
 
 /// What the compiler complains about, if a message of cargo is an error.
@@ -204,22 +231,23 @@ fn test_program(message: &str) -> Option<(String, Program)> {
     Some((name, Program { executable, folder }))
 }
 
-#[cfg(unix)]
-fn limit_memory(command: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-
-    let limit = libc::rlimit {
-        rlim_cur: MAX_MEMORY,
-        rlim_max: MAX_MEMORY,
-    };
-    // SAFETY: `setrlimit` is async-signal-safe and touches no memory of this process but `limit`.
-    unsafe {
-        command.pre_exec(move || {
-            libc::setrlimit(libc::RLIMIT_AS, &raw const limit);
-            Ok(())
-        });
+/// How a program ended that named no test that failed.
+fn end_of(status: ExitStatus) -> End {
+    if status.success() {
+        End::Passed
+    } else if status.signal() == Some(SIGXCPU) {
+        End::Hung
+    } else {
+        End::Failed(String::new())
     }
 }
 
-#[cfg(not(unix))]
-fn limit_memory(_: &mut Command) {}
+/// A command that runs a program with limited memory and processor time: a shell sets the limits and
+/// becomes the program. The signal [`SIGXCPU`] comes at the soft limit.
+fn limited(program: &Path, time: Duration) -> Command {
+    let (memory, seconds) = (MAX_MEMORY >> 10, time.as_secs());
+    let script = format!("ulimit -v {memory} && ulimit -S -t {seconds} && exec \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, "sh"]).arg(program);
+    command
+}

@@ -1,0 +1,75 @@
+//! Which models a call names: files, folders, standard input.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use fairground::{Disk, Files, Memory, Overlay, is_model};
+
+/// What stands for standard input, which holds a model in the native language.
+const STANDARD_INPUT: &str = "-";
+
+/// The models among files and folders, those of a folder by name.
+///
+/// # Errors
+/// A folder cannot be listed, or has no models.
+pub fn models(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut models = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let n_before = models.len();
+            list(path, &mut models)?;
+            if models.len() == n_before {
+                bail!("`{}` has no models in it", path.display());
+            }
+        } else {
+            models.push(path.clone());
+        }
+    }
+    Ok(models)
+}
+
+/// Are several models named, or a folder that may hold several?
+pub fn are_several(paths: &[PathBuf]) -> bool {
+    paths.len() > 1 || paths.iter().any(|path| path.is_dir())
+}
+
+fn list(folder: &Path, models: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let entries = entries.with_context(|| format!("`{}` cannot be listed", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
+    paths.sort();
+
+    for path in paths {
+        let name = path.file_name().unwrap_or_default();
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        if path.is_dir() {
+            list(&path, models)?;
+        } else if is_model(&path) {
+            models.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Does something with the files that a model can be read from: the disk, and standard input if that
+/// is what is named.
+///
+/// # Errors
+/// Standard input cannot be read, or what `action` says.
+pub fn with_files<T, E: From<anyhow::Error>>(
+    path: &Path,
+    action: impl FnOnce(&dyn Files) -> Result<T, E>,
+) -> Result<T, E> {
+    if path != Path::new(STANDARD_INPUT) {
+        return action(&Disk);
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().read_to_string(&mut text);
+    read.context("standard input is not a text")?;
+    let top = Memory::new([(path, text)]);
+    action(&Overlay { top, below: &Disk })
+}

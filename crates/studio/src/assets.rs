@@ -1,0 +1,77 @@
+//! The page and its scripts, all inside the program.
+
+use crate::gate::random_token;
+use crate::http::Response;
+
+const HTML: &str = "text/html";
+const SCRIPT: &str = "text/javascript";
+const STYLE: &str = "text/css";
+const SVG: &str = "image/svg+xml";
+const TEXT: &str = "text/plain";
+
+macro_rules! asset {
+    ($path:literal, $kind:expr) => {
+        (
+            concat!("/", $path),
+            $kind,
+            include_bytes!(concat!("../web/", $path)).as_slice(),
+        )
+    };
+}
+
+/// Everything but the page itself: address, kind, content.
+const ASSETS: &[(&str, &str, &[u8])] = &[
+    asset!("style.css", STYLE),
+    asset!("icon.svg", SVG),
+    asset!("vendor/vendor.js", SCRIPT),
+    asset!("vendor/LICENCES.txt", TEXT),
+    asset!("main.js", SCRIPT),
+    asset!("store.js", SCRIPT),
+    asset!("server.js", SCRIPT),
+    asset!("languages.js", SCRIPT),
+    asset!("editor.js", SCRIPT),
+    asset!("start.js", SCRIPT),
+    asset!("verify.js", SCRIPT),
+    asset!("values.js", SCRIPT),
+    asset!("simulate.js", SCRIPT),
+    asset!("trace.js", SCRIPT),
+    asset!("timeline.js", SCRIPT),
+    asset!("window.js", SCRIPT),
+    asset!("files.js", SCRIPT),
+    asset!("chart.js", SCRIPT),
+    asset!("graph.js", SCRIPT),
+    asset!("layout.js", SCRIPT),
+    asset!("picture.js", SCRIPT),
+    asset!("export.js", SCRIPT),
+];
+
+/// The page. `{{nonce}}` stands for what its styles must carry.
+const PAGE: &str = include_str!("../web/index.html");
+
+/// The content of an address.
+pub(crate) fn find(path: &str) -> Response {
+    if path == "/" {
+        return page();
+    }
+    match ASSETS.iter().find(|(name, _, _)| *name == path) {
+        Some((_, kind, content)) => Response {
+            status: 200,
+            content_type: kind,
+            body: content.to_vec(),
+            nonce: None,
+        },
+        None => Response::error(404, "there is nothing here"),
+    }
+}
+
+fn page() -> Response {
+    let Ok(nonce) = random_token() else {
+        return Response::error(500, "the system has no random numbers");
+    };
+    Response {
+        status: 200,
+        content_type: HTML,
+        body: PAGE.replace("{{nonce}}", &nonce).into_bytes(),
+        nonce: Some(nonce),
+    }
+}
