@@ -16,7 +16,8 @@ const MAX_REPEATED: u64 = 50_000;
 const MAX_CERTIFIED: u32 = 1_200;
 
 /// Why there is no certificate for some rows.
-const UNCERTIFIABLE: [&str; 3] = [
+const UNCERTIFIABLE: [&str; 4] = [
+    "for abstract timers there are certificates of invariants",
     "formulas with path quantifiers",
     "evidence enough",
     "models where time stops",
@@ -213,6 +214,10 @@ impl Case {
             return;
         }
         let question = self.question(loaded);
+        // Nothing is claimed about questions that depend on what a front end does not know.
+        if question.undecided(outcome.fairness).is_some() {
+            return;
+        }
         let (systems, budget) = (loaded.systems(), Budget::unlimited().with_threads(2));
         let options = source::Options::default();
         let found =
@@ -228,7 +233,9 @@ impl Case {
         let certified = certify::verify(systems, &loaded.questions, &found, &budget);
         let certified = certified.unwrap_or_else(|error| panic!("{}: {error}", self.name()));
         let n_states = certified.n_states as u64;
-        if !outcome.stats.reduced {
+        // States in which a process has control are not counted by searches.
+        let has_control = systems[question.system].model.parts().control.is_some();
+        if !outcome.stats.reduced && !has_control {
             assert_eq!(n_states, outcome.stats.n_states, "{}", self.name());
         }
     }
