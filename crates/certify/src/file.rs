@@ -36,6 +36,10 @@ pub fn check_file(
     let mut accepted = Vec::new();
     for certificate in &certificates {
         let options = certificate.options.for_front_end();
+        // Only what a front end would provide for itself: a forged file must not ask for more.
+        if options.pool != 0 && !front_end.larger_pools().contains(&options.pool) {
+            return Err(Failure::wrong("the model is never read like this"));
+        }
         front_end.accept(&options).map_err(Failure::Wrong)?;
         let source = Source {
             name: model.display().to_string(),

@@ -64,9 +64,7 @@ pub enum Proof {
 /// A proof that no run is fair and forbidden.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoRun {
-    /// For each state of the system, how many of its successors are new.
-    pub n_new: Vec<u32>,
-    /// For each state of the system, which profile it has.
+    /// For each state of the system, in the order in which they come up, which profile it has.
     pub profile_of: Vec<u32>,
     /// With which states of the automaton a state of the system occurs, each with its path.
     pub profiles: Vec<Profile>,
@@ -207,7 +205,6 @@ fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
         }
         Proof::Runs(run) => {
             bytes.push(1);
-            put_numbers(bytes, &run.n_new);
             put_numbers(bytes, &run.profile_of);
             put_list(bytes, &run.profiles, |bytes, profile| {
                 put_list(bytes, profile, |bytes, (state, path)| {
@@ -225,7 +222,6 @@ fn proof(reader: &mut Reader<'_>) -> Result<Proof, Failure> {
     match reader.number()? {
         0 => Ok(Proof::Positions(numbers(reader)?)),
         1 => Ok(Proof::Runs(NoRun {
-            n_new: numbers(reader)?,
             profile_of: numbers(reader)?,
             profiles: reader.list(|r| r.list(|r| Ok((r.small()?, numbers(r)?))))?,
             demands: reader.list(numbers)?,

@@ -12,7 +12,7 @@
 //! use certify::{Failure, check_file};
 //! use source::Memory;
 //!
-//! let text = "process P { step }  property fine: always true";
+//! let text = "process P { step { skip } }  property fine: always true";
 //! let files = Memory::new([("p.fair", text)]);
 //! let forged = check_file(&files, "p.fair".as_ref(), b"believe me", &base::Budget::unlimited());
 //! assert!(matches!(forged, Err(Failure::Wrong(_))));
@@ -102,19 +102,16 @@ impl Certified {
             Claim::Holds => "holds",
             Claim::Unreachable => "is violated: what it asks for cannot be reached",
         };
-        let [defines, ltl, ctl, abstract_timers] = &self.options.pairs;
-        let pair = |option: &'static str| {
-            move |(name, value): &(String, String)| format!("{option} {name}={value}")
-        };
-        let mut with: Vec<String> = defines.iter().map(pair("-D")).collect();
-        with.extend(abstract_timers.iter().map(pair("--abstract-timer")));
-        let formula = |option: &'static str| {
-            move |(_, formula): &(String, String)| format!("{option} '{formula}'")
-        };
-        with.extend(ltl.iter().map(formula("--ltl")));
-        with.extend(ctl.iter().map(formula("--ctl")));
-        let assumed = self.options.assume.iter();
-        with.extend(assumed.map(|assumption| format!("--assume '{assumption}'")));
+        let options = ["-D", "--ltl", "--ctl", "--abstract-timer"];
+        let mut with = String::new();
+        for (option, pairs) in options.iter().zip(&self.options.pairs) {
+            for (name, value) in pairs {
+                with += &format!(" {option} {name}={value}");
+            }
+        }
+        for assumption in &self.options.assume {
+            with += &format!(" --assume {assumption}");
+        }
 
         let Self {
             property,
@@ -123,11 +120,6 @@ impl Certified {
             ..
         } = self;
         let fairness = self.fairness.name();
-        let with = if with.is_empty() {
-            String::new()
-        } else {
-            format!(" with {}", with.join(" "))
-        };
         format!(
             "certified: `{property}` {what}, fairness {fairness}{with}: {formula} ({n_states} states)"
         )

@@ -34,15 +34,6 @@ impl Acceptance {
             Self::Any(parts) => parts.iter().any(|p| p.is_possible(absent, infinite)),
         }
     }
-
-    /// Visits all conditions on single marks: the mark, and whether it is wanted.
-    pub fn for_each(&self, visit: &mut dyn FnMut(usize, bool)) {
-        match self {
-            Self::Inf(mark) => visit(*mark, true),
-            Self::Fin(mark) => visit(*mark, false),
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|p| p.for_each(visit)),
-        }
-    }
 }
 
 /// Where the marks of a condition are.
@@ -233,12 +224,6 @@ impl Marks {
             bits::set(&mut marks, self.first_of_automaton + mark);
         }
         marks
-    }
-
-    /// The atoms that the marks depend on.
-    #[must_use]
-    pub fn atoms(&self) -> Vec<AtomId> {
-        self.literals.iter().map(|(atom, ..)| *atom).collect()
     }
 
     /// Visits the conditions whose subject takes part in a step.

@@ -236,31 +236,35 @@ impl Step<'_> {
 /// steps to where it is left.
 pub(crate) fn unclosed_places(reasons: &[Reason], path: &[u32]) -> Vec<(Place, u32)> {
     let mut found = Vec::new();
-    collect_parts(reasons, path, &mut Vec::new(), &mut found);
+    collect(
+        &reasons[path[0] as usize],
+        &path[1..],
+        vec![path[0]],
+        &mut found,
+    );
     found
 }
 
-fn collect_parts(parts: &[Reason], path: &[u32], place: &mut Place, found: &mut Vec<(Place, u32)>) {
-    place.push(path[0]);
-    collect_reason(&parts[path[0] as usize], &path[1..], place, found);
-    place.pop();
-}
-
-fn collect_reason(reason: &Reason, path: &[u32], place: &mut Place, found: &mut Vec<(Place, u32)>) {
+fn collect(reason: &Reason, path: &[u32], place: Place, found: &mut Vec<(Place, u32)>) {
+    let with = |more: &[u32]| [place.as_slice(), more].concat();
     match reason {
         Reason::Absent(_) => {}
-        Reason::Unclosed => found.push((place.clone(), path[0])),
-        Reason::Cut { parts, .. } => collect_parts(parts, path, place, found),
+        Reason::Unclosed => found.push((place, path[0])),
+        Reason::Cut { parts, .. } => {
+            collect(
+                &parts[path[0] as usize],
+                &path[1..],
+                with(&path[..1]),
+                found,
+            );
+        }
         Reason::Case {
             infinite, parts, ..
         } => {
-            place.push(INFINITE_SIDE);
-            collect_reason(infinite, path, place, found);
-            place.pop();
-            place.push(FINITE_SIDE);
+            collect(infinite, path, with(&[INFINITE_SIDE]), found);
             let rest = skip_reason(infinite, path).expect("a path of these reasons");
-            collect_parts(parts, rest, place, found);
-            place.pop();
+            let place = with(&[FINITE_SIDE, rest[0]]);
+            collect(&parts[rest[0] as usize], &rest[1..], place, found);
         }
     }
 }

@@ -29,7 +29,7 @@ use rustc_hash::FxHashMap;
 pub type Demands = Vec<u32>;
 
 /// More alternatives than this for one letter are not considered.
-const MAX_ALTERNATIVES: usize = 20_000;
+const MAX_ALTERNATIVES: usize = 2_000;
 
 /// An automaton that accepts at least the runs that a property forbids.
 #[derive(Clone, Debug)]

@@ -25,15 +25,23 @@ pub struct Walk<'m> {
     model: &'m Model,
     budget: &'m Budget,
     /// Sorted.
-    atoms: Vec<AtomId>,
-    /// For atoms about the step that led to a state: which steps.
-    step_sets: Vec<Option<StepSet>>,
+    atoms: Vec<(AtomId, About)>,
     number_by_state: FxHashMap<Box<[u8]>, u32>,
     /// What holds in each state, apart from the step that led to it.
     letters: Vec<Letter>,
     waiting: VecDeque<State>,
     n_initial: usize,
     max_states: usize,
+}
+
+/// What an atom is about.
+enum About {
+    /// The state.
+    State,
+    /// The step that led to it: is it one of these?
+    Taken(StepSet),
+    /// The step that led to it: does it set the abstract timer in this cell?
+    TimerSet(usize),
 }
 
 /// A state and all its steps.
@@ -63,20 +71,19 @@ impl<'m> Walk<'m> {
     ) -> Result<Self, Failure> {
         atoms.sort_unstable();
         atoms.dedup();
-        let taken = |atom: &AtomId| match &model.parts().atoms[atom.index()].meaning {
-            AtomMeaning::Taken(pattern) => Some(model.step_set(pattern)),
+        let about = |atom: AtomId| match &model.parts().atoms[atom.index()].meaning {
+            AtomMeaning::Taken(pattern) => About::Taken(model.step_set(pattern)),
+            AtomMeaning::TimerSet(cell) => About::TimerSet(*cell),
             AtomMeaning::State(_)
             | AtomMeaning::Enabled(_)
             | AtomMeaning::Deadlock
-            | AtomMeaning::Certainly(..)
-            | AtomMeaning::TimerSet(_) => None,
+            | AtomMeaning::Certainly(..) => About::State,
         };
-        let step_sets = atoms.iter().map(taken).collect();
+        let atoms = atoms.into_iter().map(|atom| (atom, about(atom))).collect();
         let mut walk = Self {
             model,
             budget,
             atoms,
-            step_sets,
             number_by_state: FxHashMap::default(),
             letters: Vec::new(),
             waiting: VecDeque::new(),
@@ -115,7 +122,7 @@ impl<'m> Walk<'m> {
     /// The truth of an atom in a letter of this walk.
     #[must_use]
     pub fn holds(&self, letter: &[u64], atom: AtomId) -> bool {
-        let position = self.atoms.binary_search(&atom);
+        let position = self.atoms.binary_search_by_key(&atom, |(known, _)| *known);
         bits::get(letter, position.expect("the walk was made for this atom"))
     }
 
@@ -169,7 +176,8 @@ impl<'m> Walk<'m> {
         }
         let number = self.number_by_state.len();
         if number >= self.max_states || number >= u32::MAX as usize {
-            return Err(Failure::wrong("there are more states than the file says"));
+            let message = format!("there are more than {} states", self.max_states);
+            return Err(Failure::Wrong(message));
         }
         self.number_by_state.insert(packed, number as u32);
         fresh.push(state.clone());
@@ -180,9 +188,10 @@ impl<'m> Walk<'m> {
     fn admit(&mut self, fresh: Vec<State>) -> Result<(), Failure> {
         let letters = self.on_threads(&fresh, &|state| {
             let mut letter = vec![0; bits::words_for(self.atoms.len())];
-            for (position, atom) in self.atoms.iter().enumerate() {
-                // About the state alone; what is about steps is added where they are known.
-                if !self.is_about_step(*atom) && self.model.atom_holds(*atom, state, &[])? {
+            for (position, (atom, about)) in self.atoms.iter().enumerate() {
+                // What is about steps is added where they are known.
+                let is_about_state = matches!(about, About::State);
+                if is_about_state && self.model.atom_holds(*atom, state, &[])? {
                     bits::set(&mut letter, position);
                 }
             }
@@ -193,31 +202,15 @@ impl<'m> Walk<'m> {
         Ok(())
     }
 
-    fn is_about_step(&self, atom: AtomId) -> bool {
-        match &self.model.parts().atoms[atom.index()].meaning {
-            AtomMeaning::Taken(_) | AtomMeaning::TimerSet(_) => true,
-            AtomMeaning::State(_)
-            | AtomMeaning::Enabled(_)
-            | AtomMeaning::Deadlock
-            | AtomMeaning::Certainly(..) => false,
-        }
-    }
-
     fn letter_after(&self, step: &Successor, target: u32) -> Letter {
         let mut letter = self.letters[target as usize].clone();
-        for (position, atom) in self.atoms.iter().enumerate() {
-            let is_added = match &self.model.parts().atoms[atom.index()].meaning {
-                AtomMeaning::Taken(_) => {
-                    let set = self.step_sets[position].as_ref().expect("made for it");
-                    step.commands.iter().any(|command| set.contains(*command))
-                }
-                AtomMeaning::TimerSet(cell) => step.timers_set.contains(cell),
-                AtomMeaning::State(_)
-                | AtomMeaning::Enabled(_)
-                | AtomMeaning::Deadlock
-                | AtomMeaning::Certainly(..) => false,
+        for (position, (_, about)) in self.atoms.iter().enumerate() {
+            let holds = match about {
+                About::State => continue,
+                About::Taken(set) => step.commands.iter().any(|command| set.contains(*command)),
+                About::TimerSet(cell) => step.timers_set.contains(cell),
             };
-            if is_added {
+            if holds {
                 bits::set(&mut letter, position);
             }
         }

@@ -86,6 +86,9 @@ pub struct Bug {
 impl std::fmt::Display for Bug {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { property, invalid } = self;
+        if let Invalid::Uncertified(why) = invalid {
+            return write!(f, "the verdict on `{property}` is wrong: {why}");
+        }
         write!(
             f,
             "the counterexample found for `{property}` is wrong: {invalid}"

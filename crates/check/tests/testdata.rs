@@ -12,6 +12,17 @@ use source::{FrontEnd, Loaded, Memory, Question};
 /// Smaller systems are explored again by two threads.
 const MAX_REPEATED: u64 = 50_000;
 
+/// Systems with more states are certified only if `FAIR_CASES` asks for it.
+const MAX_CERTIFIED: u32 = 1_200;
+
+/// Why there is no certificate for some rows.
+const UNCERTIFIABLE: [&str; 4] = [
+    "for abstract timers there are certificates of invariants",
+    "formulas with path quantifiers",
+    "evidence enough",
+    "models where time stops",
+];
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Suite {
@@ -195,6 +206,40 @@ impl Case {
         }
     }
 
+    /// What holds is certified. Larger systems are left to longer runs of the suite, because the checker
+    /// uses the reference semantics.
+    fn check_certificate(&self, loaded: &Loaded, plan: &Plan, outcome: &check::Outcome) {
+        let max_states = u64::from(testkit::cases(MAX_CERTIFIED));
+        if !outcome.holds() || outcome.stats.n_states > max_states {
+            return;
+        }
+        let question = self.question(loaded);
+        // Nothing is claimed about questions that depend on what a front end does not know.
+        if question.undecided(outcome.fairness).is_some() {
+            return;
+        }
+        let (systems, budget) = (loaded.systems(), Budget::unlimited().with_threads(2));
+        let options = source::Options::default();
+        let found =
+            check::certificate(systems, question, outcome, plan.fairness, &options, &budget);
+        let found = match found {
+            Ok(found) => found,
+            Err(check::Uncertified::Unsupported(why)) => {
+                let is_known = UNCERTIFIABLE.iter().any(|known| why.contains(known));
+                return assert!(is_known, "{}: {why}", self.name());
+            }
+            Err(error) => panic!("{}: {error}", self.name()),
+        };
+        let certified = certify::verify(systems, &loaded.questions, &found, &budget);
+        let certified = certified.unwrap_or_else(|error| panic!("{}: {error}", self.name()));
+        let n_states = certified.n_states as u64;
+        // States in which a process has control are not counted by searches.
+        let has_control = systems[question.system].model.parts().control.is_some();
+        if !outcome.stats.reduced && !has_control {
+            assert_eq!(n_states, outcome.stats.n_states, "{}", self.name());
+        }
+    }
+
     fn check_verdicts(&self, loaded: &Loaded) {
         let question = self.question(loaded);
         let (model, property) = (&loaded.systems()[question.system].model, &question.property);
@@ -223,6 +268,7 @@ impl Case {
             }
             self.check_starting_again(model, property, &plan, &outcome);
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
+            self.check_certificate(loaded, &plan, &outcome);
             if outcome.stats.n_states < MAX_REPEATED {
                 let together = Plan {
                     budget: Budget::unlimited().with_threads(2),

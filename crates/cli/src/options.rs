@@ -43,6 +43,8 @@ pub enum Command {
     Explain(ExplainOptions),
     /// Replay a stored trace on a model.
     Replay(ReplayOptions),
+    /// Check certificates of verdicts without searching.
+    Certify(CertifyOptions),
     /// Print the state graph of a model in DOT.
     Graph(GraphOptions),
     /// Print the automaton of an LTL formula.
@@ -156,6 +158,12 @@ pub struct CheckOptions {
     /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`).
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Write certificates of all verdicts that have one to this file; `fair certify` checks them.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Certify verdicts: find a certificate for each, and check it without searching.
+    #[arg(long)]
+    pub certify: bool,
     /// How the results are printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
@@ -228,6 +236,23 @@ pub struct ResumeOptions {
     /// file that the first call named is not written.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+}
+
+/// Options of `fair certify`.
+#[derive(Args, Debug)]
+pub struct CertifyOptions {
+    /// The model (`.fair`, `.pml`, `.csp`).
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The certificates, a file written by `fair check --certificate`.
+    #[arg(value_name = "CERTIFICATE")]
+    pub certificate: PathBuf,
+    /// Use up to this many threads.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: u16,
+    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
 }
 
 /// How results are printed.

@@ -107,6 +107,8 @@ pub enum Invalid {
     NotReached,
     /// The last state has a step.
     NotDeadlocked,
+    /// A verdict is contradicted by the attempt to certify it.
+    Uncertified(String),
     /// The last state has no run-time error, or another one.
     OtherError {
         /// What happens instead.
@@ -166,6 +168,7 @@ impl fmt::Display for Invalid {
             Self::PropertyHolds => write!(f, "the trace satisfies the property"),
             Self::NotReached => write!(f, "the last state does not satisfy the goal"),
             Self::NotDeadlocked => write!(f, "the last state has steps"),
+            Self::Uncertified(why) => f.write_str(why),
             Self::OtherError { found: None } => {
                 write!(f, "the last state has no run-time error")
             }

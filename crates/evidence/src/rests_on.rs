@@ -32,6 +32,8 @@ pub struct RestsOn {
 /// What stands behind a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Confidence {
+    /// A certificate that was checked by a program that does not search.
+    Certified,
     /// A run that was replayed on the reference semantics. However it was found does not matter.
     Replayed,
     /// A complete search.
@@ -51,6 +53,7 @@ impl Confidence {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Certified => "certified",
             Self::Replayed => "replayed",
             Self::Searched => "searched",
             Self::SearchedWithReduction => "searched-with-reduction",

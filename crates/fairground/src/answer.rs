@@ -26,6 +26,8 @@ pub struct Answer {
     pub n_replays: usize,
     /// What the result was made of.
     pub(crate) outcome: Outcome,
+    /// For how many processes or terms the model that gave the answer provides.
+    pub(crate) pool: usize,
 }
 
 impl Answer {
@@ -62,6 +64,7 @@ impl Answer {
             },
             n_replays: outcome.n_replays,
             outcome,
+            pool: 0,
         }
     }
 }
@@ -124,6 +127,7 @@ impl Project {
             let model = &systems[asked.system].model;
             let mut answer = Answer::new(model, &self.sources, &asked.property, found);
             answer.result.expected = question.expected.map(outcome);
+            answer.pool = self.options().pool;
             Some(answer)
         });
         Ok(answers.collect())
@@ -145,7 +149,11 @@ impl Project {
                 let outcome = check::answer(systems, asked, plan, progress)?;
                 let model = &systems[asked.system].model;
                 let property = &asked.property;
-                Ok(Answer::new(model, &self.sources, property, outcome))
+                let answer = Answer::new(model, &self.sources, property, outcome);
+                Ok(Answer {
+                    pool: self.options().pool,
+                    ..answer
+                })
             }
         }
     }

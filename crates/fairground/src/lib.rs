@@ -5,7 +5,7 @@
 //! from a [`model::Model`] without any text. [`Project::check`] answers a question;
 //! [`Project::simulate`] walks step by step, [`Project::replay`] judges a stored run,
 //! [`Project::graph`] visits all states, [`Project::abstraction`] prints the finite model behind a
-//! verdict.
+//! verdict, [`Project::certificate`] and [`check_certificates`] make it independent of the search.
 //!
 //! ```
 //! use fairground::{Memory, NoProgress, Options, Plan, Project};
@@ -35,6 +35,7 @@
 mod abstract_model;
 mod answer;
 mod automaton;
+mod certificate;
 mod disk;
 mod error;
 mod family;
@@ -72,6 +73,10 @@ pub use trace_details::TraceDetails;
 pub use base::{
     AtomId, Budget, Checkpoints, Diagnostic, Expected, Fairness, FairnessKind, Label, NoProgress,
     Progress, Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
+};
+pub use certify::{
+    Certificate, Certified, Failure as CertificateFailure, check_file as check_certificates,
+    write as write_certificates,
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};

@@ -231,6 +231,30 @@ impl Project {
         }
     }
 
+    /// The options that the text was read with; none without a text.
+    pub(crate) fn options(&self) -> Options {
+        let origin = self.origin.as_ref();
+        origin.map_or_else(Options::default, |origin| origin.options.clone())
+    }
+
+    /// The files that were read, and which of them is the model; nothing without a text.
+    pub(crate) fn files(&self) -> Option<(&dyn Files, &Path)> {
+        let origin = self.origin.as_ref()?;
+        Some((&origin.files, &origin.path))
+    }
+
+    /// The project again, with as much provided for where the text gives no bound; nothing if that is
+    /// what this one has.
+    pub(crate) fn with_pool(&self, pool: usize) -> Option<Result<Self, Error>> {
+        let origin = self.origin.as_ref()?;
+        let options = Options {
+            pool,
+            ..origin.options.clone()
+        };
+        let is_same = pool == origin.options.pool;
+        (!is_same).then(|| Self::open(&origin.files, &origin.path, &options))
+    }
+
     /// The project again, with more and more provided for where the text gives no bound.
     pub(crate) fn larger(&self) -> impl Iterator<Item = Result<Self, Error>> {
         let origin = self.origin.iter();

@@ -55,6 +55,7 @@ fn basis(rests_on: &RestsOn) -> Option<String> {
     let mut parts = Vec::new();
     match rests_on.confidence? {
         Confidence::Replayed | Confidence::Searched | Confidence::Ws1s => return None,
+        Confidence::Certified => parts.push("a certificate, checked without a search".to_owned()),
         Confidence::SearchedWithReduction => {}
         Confidence::ConfirmedSolver | Confidence::UnconfirmedSolver => {
             let needed = rests_on.solvers.iter().filter(|solver| solver.answers > 0);

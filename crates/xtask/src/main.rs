@@ -20,7 +20,7 @@ use anyhow::{Result, bail};
 const USAGE: &str = "usage: cargo xtask architecture
        cargo xtask lint
        cargo xtask mutants [--only NAME] [--explore]
-       cargo xtask bench engine|growth|timers|predicate|ws1s [--quick] [--runs N] [--only MODEL]
+       cargo xtask bench engine|growth|timers|predicate|ws1s|certify [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM]
        cargo xtask fuzz [--minutes M] [--seed S] [--cases N]";
 
@@ -44,6 +44,7 @@ fn main() -> Result<()> {
 fn benchmark(what: &str, options: &[&str]) -> Result<()> {
     match (what, bench::Options::parse(options)?) {
         ("engine", options) => bench::engine(&options),
+        ("certify", options) => bench::certify(&options),
         ("growth", options) => bench::growth(&options),
         ("timers", options) => bench::timers(&options),
         ("ws1s", options) => bench::ws1s(&options),

@@ -5,8 +5,8 @@ use certify::{BadRuns, Demands, Letter, Marks, NoRun, Profile, Walk};
 use model::Model;
 use rustc_hash::FxHashMap;
 
-use super::Uncertified;
 use super::refutation::Refutation;
+use super::{MAX_STATES, Uncertified};
 
 /// The product. Nodes and sets of marks are numbered.
 pub(super) struct Product {
@@ -35,7 +35,6 @@ pub(super) struct Edge {
 
 /// All states and steps of the system.
 struct SystemGraph {
-    n_new: Vec<u32>,
     steps: Vec<SystemStep>,
     first_step: Vec<usize>,
 }
@@ -81,7 +80,7 @@ impl Product {
         budget: &Budget,
     ) -> Result<Self, Uncertified> {
         let marks = Marks::new(model, fairness, bad);
-        let mut walk = Walk::new(model, atoms.to_vec(), usize::MAX, budget)?;
+        let mut walk = Walk::new(model, atoms.to_vec(), MAX_STATES, budget)?;
         let mut letters = Numbering::new();
         let mut step_marks = Numbering::new();
         let system = SystemGraph::new(model, &marks, &mut walk, &mut letters, &mut step_marks)?;
@@ -107,7 +106,7 @@ impl Product {
             let node = first_edge.len() - 1;
             if node.is_multiple_of(4096) {
                 let n_bytes = (edges.len() * size_of::<Edge>()) as u64;
-                let spent = budget.check(system.n_new.len() as u64, n_bytes);
+                let spent = budget.check(system.n_states() as u64, n_bytes);
                 spent.map_err(Uncertified::Stopped)?;
             }
             let (state, demands) = building.nodes.items[node];
@@ -157,7 +156,7 @@ impl Product {
 
     /// What goes into the file.
     pub(super) fn proof(self, refutation: Refutation) -> NoRun {
-        let mut of_state: Vec<Profile> = vec![Vec::new(); self.system.n_new.len()];
+        let mut of_state: Vec<Profile> = vec![Vec::new(); self.system.n_states()];
         for ((state, demands), path) in self.nodes.iter().zip(refutation.paths) {
             of_state[*state as usize].push((*demands, path));
         }
@@ -168,7 +167,6 @@ impl Product {
             profile_of.push(profiles.number(profile));
         }
         NoRun {
-            n_new: self.system.n_new,
             profile_of,
             profiles: profiles.items,
             demands: self.demands,
@@ -186,7 +184,6 @@ impl SystemGraph {
         step_marks: &mut Numbering<Box<[u64]>>,
     ) -> Result<Self, Uncertified> {
         let mut graph = Self {
-            n_new: Vec::new(),
             steps: Vec::new(),
             first_step: vec![0],
         };
@@ -208,10 +205,13 @@ impl SystemGraph {
                         marks: step_marks.number(set.into_boxed_slice()),
                     });
                 }
-                graph.n_new.push(visit.n_new);
                 graph.first_step.push(graph.steps.len());
             }
         }
+    }
+
+    fn n_states(&self) -> usize {
+        self.first_step.len() - 1
     }
 
     fn steps_of(&self, state: u32) -> &[SystemStep] {

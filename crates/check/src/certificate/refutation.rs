@@ -6,7 +6,7 @@
 //! that must not recur is removed, and what remains is looked at again.
 
 use base::{Budget, bits};
-use certify::{MAX_DEPTH, Reason};
+use certify::{Acceptance, MAX_DEPTH, Reason};
 use rustc_hash::FxHashMap;
 
 use super::Uncertified;
@@ -23,16 +23,7 @@ pub(super) struct Refutation {
 pub(super) fn refute(product: &Product, budget: &Budget) -> Result<Refutation, Uncertified> {
     let n_nodes = product.n_nodes();
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
-    product.marks.acceptance.for_each(&mut |mark, is_wanted| {
-        let list = if is_wanted {
-            &mut wanted
-        } else {
-            &mut unwanted
-        };
-        if !list.contains(&mark) {
-            list.push(mark);
-        }
-    });
+    collect_marks(&product.marks.acceptance, &mut wanted, &mut unwanted);
     let mut refuter = Refuter {
         product,
         budget,
@@ -59,6 +50,18 @@ pub(super) fn refute(product: &Product, budget: &Budget) -> Result<Refutation, U
         reasons,
         paths: refuter.paths,
     })
+}
+
+fn collect_marks(acceptance: &Acceptance, wanted: &mut Vec<usize>, unwanted: &mut Vec<usize>) {
+    match acceptance {
+        Acceptance::Inf(mark) => wanted.push(*mark),
+        Acceptance::Fin(mark) if unwanted.contains(mark) => {}
+        Acceptance::Fin(mark) => unwanted.push(*mark),
+        Acceptance::All(parts) | Acceptance::Any(parts) => {
+            let parts = parts.iter();
+            parts.for_each(|part| collect_marks(part, wanted, unwanted));
+        }
+    }
 }
 
 /// Some nodes, and the edges between them that carry no mark of `cut`.
@@ -96,8 +99,8 @@ struct Refuter<'a> {
 /// The numbers that are given so far, with their reasons.
 struct Parts {
     reasons: Vec<Reason>,
-    /// The last number whose reason is the absence of this mark.
-    last_of_mark: FxHashMap<u32, u32>,
+    /// The numbers whose reason is the absence of this mark, in ascending order.
+    numbers_of_mark: FxHashMap<u32, Vec<u32>>,
 }
 
 impl Refuter<'_> {
@@ -118,7 +121,7 @@ impl Refuter<'_> {
         // Components come after those that can be reached from them, so numbers do not increase.
         let mut parts = Parts {
             reasons: Vec::new(),
-            last_of_mark: FxHashMap::default(),
+            numbers_of_mark: FxHashMap::default(),
         };
         for nodes in self.components(&subset) {
             let inner = self.new_group(&nodes);
@@ -214,33 +217,36 @@ impl Refuter<'_> {
             if let Reason::Absent(marks) = &reason
                 && let [mark] = marks[..]
             {
-                parts.last_of_mark.insert(mark, number);
+                parts.numbers_of_mark.entry(mark).or_default().push(number);
             }
             parts.reasons.push(reason);
         }
         Ok(number)
     }
 
-    /// A number that is given already and fits, if there is one.
+    /// The least number that is given already and fits, if there is one.
     fn shared_number(
         &self,
         union: &[u64],
         below: Option<&(u32, Vec<u64>)>,
         parts: &Parts,
     ) -> Option<u32> {
-        let lowest = below.map_or(0, |(number, _)| *number);
-        let mut fitting: Vec<u32> = Vec::new();
-        for (mark, number) in &parts.last_of_mark {
+        let mut least: Option<u32> = None;
+        for (mark, numbers) in &parts.numbers_of_mark {
             let mark = *mark as usize;
-            let carried_below = match below {
-                Some((highest, marks)) if highest == number => bits::get(marks, mark),
-                _ => false,
-            };
-            if *number >= lowest && !bits::get(union, mark) && !carried_below {
-                fitting.push(*number);
+            if bits::get(union, mark) {
+                continue;
             }
+            // The number below fits only if the edges that lead there do not carry the mark.
+            let first = match below {
+                None => 0,
+                Some((highest, marks)) => *highest + u32::from(bits::get(marks, mark)),
+            };
+            let position = numbers.partition_point(|number| *number < first);
+            let found = numbers.get(position).copied();
+            least = least.into_iter().chain(found).min();
         }
-        fitting.into_iter().min()
+        least
     }
 
     /// All marks of the edges of a subset.

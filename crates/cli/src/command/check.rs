@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use fairground::report::{self, PropertyResult, Report, StoredTrace, Success};
 use fairground::{
-    Answer, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project, Question,
-    RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
+    Answer, Certificate, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project,
+    Question, RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
+    write_certificates,
 };
 
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
@@ -41,7 +43,7 @@ pub fn go_on(options: &CheckOptions, call: Call, sections: Sections) -> Result<S
 
 /// How questions are answered, with the limits of the call in force.
 fn prepare(options: &CheckOptions) -> Result<Plan, Failure> {
-    if let Some(path) = &options.trace {
+    for path in options.trace.iter().chain(&options.certificate) {
         trace_file::check_writable(path)?;
     }
     let plan = options.plan()?;
@@ -54,8 +56,10 @@ fn prepare(options: &CheckOptions) -> Result<Plan, Failure> {
 /// Checks one model after the other; what is wrong with one does not keep the others from being
 /// checked.
 fn check_several(options: &CheckOptions) -> Result<Status, Failure> {
-    if options.trace.is_some() || options.checkpoint.is_some() {
-        let message = "`--trace` and `--checkpoint` are about one model; name a single file";
+    let files = [&options.trace, &options.checkpoint, &options.certificate];
+    if files.iter().any(|file| file.is_some()) {
+        let message =
+            "`--trace`, `--checkpoint` and `--certificate` are about one model; name a single file";
         return Err(Failure::wrong(message));
     }
     let plan = prepare(options)?;
@@ -109,7 +113,7 @@ fn check_one_of_several(
         plan: plan.clone(),
         checkpoint: None,
     };
-    let (report, about_model) = checking.answers(&chosen)?;
+    let (report, about_model, _) = checking.answers(&chosen)?;
     checking.print_warnings(&report, &about_model)?;
     Ok(Some(report))
 }
@@ -271,6 +275,9 @@ fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
     Failure::wrong(format!("there is no property `{wanted}`; {advice}"))
 }
 
+/// The report, warnings about the model as a whole, and certificates.
+type Answered = (Report, Vec<Diagnostic>, Vec<Certificate>);
+
 /// What is common to all properties of a call.
 struct Checking<'a> {
     options: &'a CheckOptions,
@@ -282,27 +289,31 @@ struct Checking<'a> {
 
 impl Checking<'_> {
     fn run(&self, chosen: &[&Question]) -> Result<Status, Failure> {
-        let (report, about_model) = self.answers(chosen)?;
+        let (report, about_model, certificates) = self.answers(chosen)?;
         self.print_end(&report, &about_model)?;
         self.store_trace(&report)?;
+        self.store_certificates(&certificates)?;
         Ok(status_of(&report))
     }
 
-    /// The report, and warnings about the model as a whole. What can be printed at once is.
-    fn answers(&self, chosen: &[&Question]) -> Result<(Report, Vec<Diagnostic>), Failure> {
+    /// The report, warnings about the model as a whole, and certificates. What can be printed at once
+    /// is.
+    fn answers(&self, chosen: &[&Question]) -> Result<Answered, Failure> {
         let mut report = Report {
             file: self.file.display().to_string(),
             results: Vec::new(),
             warnings: Vec::new(),
         };
         let mut answers = Vec::new();
+        let mut certificates = Vec::new();
 
         let together = self.check_together(chosen)?;
         for (&question, known) in chosen.iter().zip(together) {
-            let answer = match known {
+            let mut answer = match known {
                 Some(answer) => answer,
                 None => self.check(question)?,
             };
+            certificates.extend(self.certify(question, &mut answer)?);
             report.results.push(answer.result.clone());
             answers.push((question, answer));
             self.print_last(&report)?;
@@ -311,7 +322,7 @@ impl Checking<'_> {
         let about_model = self.about_model(&answers);
         let warning = |d: &Diagnostic| report::warning(d, self.project.sources());
         report.warnings = about_model.iter().map(warning).collect();
-        Ok((report, about_model))
+        Ok((report, about_model, certificates))
     }
 
     /// The answers that one exploration gives; the time of each is that of the exploration.
@@ -366,6 +377,46 @@ impl Checking<'_> {
 
         self.profile(question, &answer);
         Ok(answer)
+    }
+
+    /// The certificate of an answer, if one is asked for and there is one.
+    fn certify(
+        &self,
+        question: &Question,
+        answer: &mut Answer,
+    ) -> Result<Option<Certificate>, Failure> {
+        if !self.options.certify && self.options.certificate.is_none() {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        let found = self.project.certificate(question, answer, &self.plan)?;
+        let Some(certificate) = found else {
+            return Ok(None);
+        };
+        let found_after = started.elapsed().as_secs_f64();
+        let remarks = &mut answer.result.remarks;
+        remarks.push(format!("certificate found in {found_after:.2} s"));
+        if self.options.certify {
+            let budget = &self.plan.budget;
+            let project = self.project;
+            project.certify(question, answer, &certificate, budget)?;
+            let checked = started.elapsed().as_secs_f64() - found_after;
+            let remarks = &mut answer.result.remarks;
+            remarks.push(format!("certificate checked in {checked:.2} s"));
+        }
+        Ok(Some(certificate))
+    }
+
+    fn store_certificates(&self, certificates: &[Certificate]) -> anyhow::Result<()> {
+        let Some(path) = &self.options.certificate else {
+            return Ok(());
+        };
+        if certificates.is_empty() {
+            output::note("there is no certificate to be stored");
+            return Ok(());
+        }
+        let cannot = || format!("`{}` cannot be written", path.display());
+        std::fs::write(path, write_certificates(certificates)).with_context(cannot)
     }
 
     /// Warnings about the model as a whole, unless they would not be shown.

@@ -1,6 +1,7 @@
 //! One module for each command.
 
 mod abstract_;
+mod certify;
 mod check;
 mod explain;
 mod graph;
@@ -27,6 +28,7 @@ pub fn run(command: &Command) -> Result<Status, Failure> {
         Command::Explain(options) => explain::run(options),
         Command::Resume(options) => resume::run(options),
         Command::Replay(options) => replay::run(options),
+        Command::Certify(options) => certify::run(options),
         Command::Graph(options) => graph::run(options),
         Command::Ltl(options) => ltl::run(options),
         Command::Ws1s(options) => ws1s::run(options),

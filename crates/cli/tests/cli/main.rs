@@ -1,5 +1,6 @@
 //! The binary, from outside: what it prints and how it ends.
 
+mod certificates;
 mod csp;
 mod defects;
 #[cfg(unix)]

@@ -3,10 +3,11 @@
 //! [`mod@engine`] runs `fair check` beside Spin's verifier (and Stateright) on the same systems, [`mod@growth`] runs
 //! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness. What is
 //! run is listed in `bench/suite.toml`; what came out is kept in `bench/record/`. [`mod@ws1s`] runs
-//! `fair ws1s` beside MONA on formulas of its own.
+//! `fair ws1s` beside MONA on formulas of its own, [`mod@certify`] measures certificates.
 //!
 //! Times are CPU times (user and system) of child processes, because the machine may be shared.
 
+mod certify;
 mod engine;
 mod fair;
 mod growth;
@@ -33,6 +34,7 @@ use fair::Fair;
 use record::Record;
 use suite::Suite;
 
+pub use certify::certify;
 pub use engine::engine;
 pub use growth::growth;
 pub use predicate::predicate;

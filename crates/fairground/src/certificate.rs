@@ -1,0 +1,121 @@
+//! Certificates of verdicts.
+
+use base::Budget;
+use certify::{Certificate, Failure};
+use check::{Bug, Plan, Uncertified};
+use evidence::{Confidence, Invalid};
+use source::Content;
+
+use crate::answer::Answer;
+use crate::error::Error;
+use crate::project::Project;
+use crate::question::Question;
+
+impl Project {
+    /// The certificate of an answer that this project gave to a question. Where there is none although
+    /// the answer rests on a search, a remark of the answer says why.
+    ///
+    /// # Errors
+    /// The answer is wrong.
+    pub fn certificate(
+        &self,
+        question: &Question,
+        answer: &mut Answer,
+        plan: &Plan,
+    ) -> Result<Option<Certificate>, Error> {
+        // A run that was replayed needs no certificate, and no verdict has none.
+        match answer.result.rests_on.confidence {
+            None | Some(Confidence::Replayed) => return Ok(None),
+            Some(_) => {}
+        }
+        let larger;
+        let project = match self.with_pool(answer.pool) {
+            None => self,
+            Some(project) => {
+                larger = project?;
+                &larger
+            }
+        };
+        let found = project.find_certificate(&question.name, answer, plan);
+        match found {
+            Ok(certificate) => Ok(Some(certificate)),
+            Err(Uncertified::Contradicted(why)) => Err(wrong(question, why)),
+            Err(why) => {
+                answer.result.remarks.push(format!("not certified: {why}"));
+                Ok(None)
+            }
+        }
+    }
+
+    fn find_certificate(
+        &self,
+        question: &str,
+        answer: &Answer,
+        plan: &Plan,
+    ) -> Result<Certificate, Uncertified> {
+        let asked = self.asked.iter().find(|q| q.property.name == question);
+        match (&self.content, asked) {
+            (Content::Systems(systems), Some(asked)) => {
+                let options = self.options();
+                let (outcome, budget) = (&answer.outcome, &plan.budget);
+                check::certificate(systems, asked, outcome, plan.fairness, &options, budget)
+            }
+            (Content::Family(_), _) | (_, None) => {
+                let why = "there are no certificates for all values of a parameter";
+                Err(Uncertified::Unsupported(why.to_owned()))
+            }
+        }
+    }
+
+    /// Checks the certificate of an answer, which then says so. Nothing of the search is used; a model
+    /// that comes from a text is read again.
+    ///
+    /// # Errors
+    /// The certificate is wrong.
+    pub fn certify(
+        &self,
+        question: &Question,
+        answer: &mut Answer,
+        certificate: &Certificate,
+        budget: &Budget,
+    ) -> Result<(), Error> {
+        let checked = match self.files() {
+            Some((files, path)) => {
+                let bytes = certify::write(std::slice::from_ref(certificate));
+                certify::check_file(files, path, &bytes, budget).map(|_| ())
+            }
+            None => match &self.content {
+                Content::Systems(systems) => {
+                    certify::verify(systems, &self.asked, certificate, budget).map(|_| ())
+                }
+                Content::Family(_) => unreachable!("families have no certificates"),
+            },
+        };
+        match checked {
+            Ok(()) => {
+                let rests_on = &mut answer.result.rests_on;
+                rests_on.confidence = Some(Confidence::Certified);
+                // The certificate is one of the whole system.
+                rests_on.reductions.clear();
+            }
+            Err(Failure::Stopped(reason)) => {
+                let remark = format!("not certified: {}", reason.name());
+                answer.result.remarks.push(remark);
+            }
+            Err(Failure::Wrong(why)) => {
+                return Err(wrong(
+                    question,
+                    format!("its certificate is rejected: {why}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(question: &Question, why: String) -> Error {
+    Error::Bug(Bug {
+        property: question.name.clone(),
+        invalid: Invalid::Uncertified(why),
+    })
+}
