@@ -5,7 +5,7 @@
 //! from a [`model::Model`] without any text. [`Project::check`] answers a question;
 //! [`Project::simulate`] walks step by step, [`Project::replay`] judges a stored run,
 //! [`Project::graph`] visits all states, [`Project::abstraction`] prints the finite model behind a
-//! verdict.
+//! verdict, [`Project::advise`] says which fairness a property needs.
 //!
 //! ```
 //! use fairground::{Memory, NoProgress, Options, Plan, Project};
@@ -33,6 +33,7 @@
 //! Read next: `project.rs` for what is opened, `answer.rs` for what comes out.
 
 mod abstract_model;
+mod advice;
 mod answer;
 mod automaton;
 mod disk;
@@ -48,6 +49,7 @@ mod simulation;
 mod solver;
 
 pub use abstract_model::{AbstractionFormat, AbstractionText};
+pub use advice::Search;
 pub use answer::Answer;
 pub use automaton::{AutomatonFormat, automaton};
 pub use disk::Disk;

@@ -133,6 +133,8 @@ impl Question<'_> {
                 fairness: exclusion.notion.name().to_owned(),
                 subject: exclusion.subject.clone(),
                 at: exclusion.at,
+                suffices: None,
+                notion_suffices: None,
             });
         }
 
@@ -233,7 +235,8 @@ fn condition_note(reason: &Justification, is_covered: bool) -> ConditionNote {
 }
 
 /// Where a span is, unless it is nowhere or in a text that is not given.
-fn position(sources: &[Source], span: Span) -> Option<Position> {
+#[must_use]
+pub fn position(sources: &[Source], span: Span) -> Option<Position> {
     let source = sources.get(span.source.index())?;
     if span == Span::nowhere() {
         return None;
