@@ -7,13 +7,13 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use fairground::report::{self, PropertyResult, Report, StoredTrace};
 use fairground::{
-    Answer, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project, Question,
-    RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
+    Answer, Checkpoints, Diagnostic, Disk, Fairness, Memory, Options, Overlay, Plan, Project,
+    Question, RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
 };
 
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
 use crate::failure::{Failure, Status};
-use crate::options::{CheckOptions, OutputFormat};
+use crate::options::{CheckOptions, Notions, OutputFormat};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{checkpoint_file, diagnostics, limits, loading, output, trace_file};
@@ -52,6 +52,9 @@ fn check(
     loading::show(project.diagnostics(), project.sources(), !options.quiet);
 
     let chosen = choose(&project, options)?;
+    if let Some(notions) = notions(&project, options)? {
+        return table(options, &project, &chosen, &notions, &plan);
+    }
 
     let checkpoint = match &options.checkpoint {
         None => None,
@@ -154,7 +157,70 @@ fn choose<'a>(project: &'a Project, options: &CheckOptions) -> Result<Vec<&'a Qu
     Ok(chosen)
 }
 
-fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
+/// The notions of fairness, if several are asked for.
+fn notions(project: &Project, options: &CheckOptions) -> Result<Option<Vec<Fairness>>, Failure> {
+    let notions = match &options.fairness {
+        None | Some(Notions::One(_)) => return Ok(None),
+        Some(Notions::Several(notions)) => notions.clone(),
+        Some(Notions::All) => project.all_notions()?,
+    };
+    if options.checkpoint.is_some() || options.bitstate.is_some() {
+        return Err(Failure::wrong(
+            "`--checkpoint` and `--bitstate` need one notion of fairness, not several".to_owned(),
+        ));
+    }
+    Ok(Some(notions))
+}
+
+/// Checks the chosen properties under several notions of fairness.
+fn table(
+    options: &CheckOptions,
+    project: &Project,
+    chosen: &[&Question],
+    notions: &[Fairness],
+    plan: &Plan,
+) -> Result<Status, Failure> {
+    let mut meter = Meter::new(options.progress, options.quiet, "all notions");
+    let rows = project.check_notions(chosen, notions, plan, &mut meter);
+    let seconds = meter.seconds();
+    meter.finish();
+
+    let mut results: Vec<PropertyResult> = rows?
+        .into_iter()
+        .flatten()
+        .map(|answer| answer.result)
+        .collect();
+    // The time was spent on all of them together.
+    if let Some(first) = results.first_mut() {
+        first.seconds = seconds;
+    }
+    let report = Report {
+        file: options.model.file.display().to_string(),
+        results,
+        warnings: Vec::new(),
+    };
+    output::print(&match options.output_format {
+        OutputFormat::Text => report::notions_table(&report, output::stdout_style()),
+        OutputFormat::Json => report::json(&report),
+        OutputFormat::JsonLines => report::json_lines(&report),
+        OutputFormat::Junit => report::junit(&report),
+        OutputFormat::Sarif => report::sarif(&report),
+    })?;
+    if let (Some(path), Some((_, trace, _))) = (&options.trace, trace_to_store(&report)) {
+        trace_file::write(path, trace)?;
+    }
+    Ok(status(&report))
+}
+
+fn status(report: &Report) -> Status {
+    match report.exit_status() {
+        0 => Status::Success,
+        1 => Status::Violated,
+        _ => Status::Undecided,
+    }
+}
+
+pub(super) fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
     let advice = match closest_name(wanted, names.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
         None if names.is_empty() => "the model has none".to_owned(),
@@ -192,11 +258,7 @@ impl Checking<'_> {
         report.warnings = about_model.iter().map(warning).collect();
         self.print_end(&report, &about_model)?;
         self.store_trace(&report)?;
-        Ok(match report.exit_status() {
-            0 => Status::Success,
-            1 => Status::Violated,
-            _ => Status::Undecided,
-        })
+        Ok(status(&report))
     }
 
     fn check(&self, question: &Question) -> Result<Answer, Failure> {
@@ -264,10 +326,11 @@ impl Checking<'_> {
                 result.warnings.clear();
             }
         }
-        let mut text = report::text(&newest, output::stdout_style());
-        if self.options.verbose {
-            text.extend(newest.results.iter().map(cost_lines));
+        if !self.options.verbose {
+            return report::text(&newest, output::stdout_style());
         }
+        let mut text = report::verbose_text(&newest, output::stdout_style());
+        text.extend(newest.results.iter().map(cost_lines));
         text
     }
 
