@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{Budget, Fairness, NoProgress, Span};
+use base::{AtomId, Budget, Fairness, NoProgress, Span};
 use check::{
     Granularity, Inference, Left, Level, Offer, Outcome, Plan, check, check_notions, infer, offers,
 };
 use evidence::{Verdict, ViolationKind};
-use logic::{NamedProperty, Property};
+use logic::{Ltl, NamedProperty, Property};
 use model::{Annotation, Assumption, Model, Target};
 use testkit::{ModelShape, Random, cases, random_formula, random_model, random_property};
 
@@ -63,7 +63,7 @@ fn single(model: &Model, property: &NamedProperty, fairness: Fairness) -> Outcom
 fn all_notions_on_one_graph_agree_with_one_check_for_each() {
     let notions = NOTIONS.map(|name| Fairness::parse(name).expect("the names are right"));
     let mut counts = BTreeMap::new();
-    for seed in 0..cases(700) {
+    for seed in 0..cases(400) {
         let mut random = Random::new(u64::from(seed));
         let shapes = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Alike];
         let shape = shapes[[0, 0, 1, 2][random.below(4)]];
@@ -77,7 +77,7 @@ fn all_notions_on_one_graph_agree_with_one_check_for_each() {
             for (fairness, outcome) in notions.iter().zip(row) {
                 let alone = single(&model, property, *fairness);
                 let what = format!("seed {seed}, {:?}, {}", property.property, fairness.name());
-                assert_eq!(outcome.fairness, *fairness, "{what}");
+                assert_eq!(outcome.fairness.kind, fairness.kind, "{what}");
                 let pair = [kind(outcome), kind(&alone)];
                 if pair.contains(&"unknown") {
                     continue;
@@ -96,7 +96,7 @@ fn all_notions_on_one_graph_agree_with_one_check_for_each() {
     for notion in NOTIONS {
         for verdict in ["holds", "violated"] {
             let n_cases = counts.get(&(notion.to_owned(), verdict));
-            assert!(n_cases.is_some_and(|n| *n >= cases(700) / 20), "{counts:?}");
+            assert!(n_cases.is_some_and(|n| *n >= cases(400) / 20), "{counts:?}");
         }
     }
 }
@@ -204,11 +204,36 @@ fn some_offers(random: &mut Random, model: &Model) -> Vec<Offer> {
         chosen.push(offer);
     }
     if n_levels < most && random.chance(40) {
-        let atom = base::AtomId::new(random.below(6));
+        let atom = AtomId::new(random.below(6));
         let assumption = Assumption::Infinitely(atom, random.chance(70));
         chosen.push(Offer::assumption(model, assumption));
     }
     chosen
+}
+
+/// Mostly about what happens again and again, which fairness is about, and about steps.
+fn some_formula(random: &mut Random) -> Ltl {
+    let atom = |random: &mut Random| {
+        let number = if random.chance(60) {
+            4 + random.below(2)
+        } else {
+            random.below(4)
+        };
+        Ltl::atom(AtomId::new(number))
+    };
+    let recurs = |random: &mut Random| Ltl::always(Ltl::eventually(atom(random)));
+    match random.below(6) {
+        0 => {
+            let size = 1 + random.below(3);
+            random_formula(random, 8, size)
+        }
+        1 => recurs(random),
+        2 => {
+            let (cause, effect) = (atom(random), atom(random));
+            Ltl::always(Ltl::implies(cause, Ltl::eventually(effect)))
+        }
+        _ => Ltl::and([recurs(random), recurs(random)]),
+    }
 }
 
 #[test]
@@ -217,7 +242,7 @@ fn inference_agrees_with_brute_force() {
     let mut n_members = BTreeMap::new();
     let mut n_compared = 0;
     for seed in 0.. {
-        if n_compared == cases(200) {
+        if n_compared == cases(150) {
             break;
         }
         let mut random = Random::new(seed);
@@ -227,9 +252,7 @@ fn inference_agrees_with_brute_force() {
             ModelShape::Alike
         };
         let model = random_model(&mut random, shape);
-        let size = 1 + random.below(3);
-        let n_atoms = if random.chance(60) { 4 } else { 8 };
-        let property = named(Property::Ltl(random_formula(&mut random, n_atoms, size)));
+        let property = named(Property::Ltl(some_formula(&mut random)));
         let offers = some_offers(&mut random, &model);
         let inference = infer(
             &model,
@@ -283,10 +306,10 @@ fn inference_agrees_with_brute_force() {
     println!("{counts:?}, members {n_members:?}");
     for verdict in ["never", "always", "under conditions"] {
         let n_cases = counts.get(verdict);
-        assert!(n_cases.is_some_and(|n| *n >= cases(200) / 10), "{counts:?}");
+        assert!(n_cases.is_some_and(|n| *n >= cases(150) / 10), "{counts:?}");
     }
     assert!(
-        n_members.get(&2).is_some_and(|n| *n >= cases(200) / 100),
+        n_members.get(&2).is_some_and(|n| *n >= cases(150) / 100),
         "{n_members:?}"
     );
 }

@@ -237,7 +237,7 @@ impl Project {
             judged: inference.n_judged,
             excluded_by_none: hopeless
                 .and(shown)
-                .and_then(|outcome| stored(outcome).trace),
+                .and_then(|outcome| self.shown_loop(property, outcome)),
             strong_global: strong_global.map(|outcome| stored(outcome).verdict),
             states: inference.stats.n_states,
             seconds: 0.0,
@@ -253,7 +253,7 @@ impl Project {
                 text,
                 place: span.and_then(|span| report::position(&self.sources, span)),
                 weaker: member.weaker.clone(),
-                without: without.and_then(|o| result(&self.sources, property, o).trace),
+                without: without.and_then(|outcome| self.shown_loop(property, outcome)),
             }
         };
         let smaller = set.smaller.iter();
@@ -297,7 +297,7 @@ impl Project {
                     .and_then(|span| report::position(&self.sources, span)),
                 use_: use_.to_owned(),
                 weaker,
-                without: without.and_then(|o| result(&self.sources, property, o).trace),
+                without: without.and_then(|outcome| self.shown_loop(property, outcome)),
             }
         };
         AuditReport {
@@ -324,6 +324,17 @@ impl Project {
             states: audit.stats.n_states,
             seconds: 0.0,
         }
+    }
+
+    /// The loop of a violation. What would exclude it is what the advice is about.
+    fn shown_loop(
+        &self,
+        property: &NamedProperty,
+        outcome: &check::Outcome,
+    ) -> Option<StoredTrace> {
+        let mut trace = result(&self.sources, property, outcome).trace?;
+        trace.meta.excluded_by.clear();
+        Some(trace)
     }
 
     fn stored(

@@ -46,19 +46,7 @@ pub fn test_exclusions(
     let automaton = forbidden_runs(&property.property)?.ok()?;
 
     // Where weak fairness of a subject excludes the loop, strong fairness of it may be needed.
-    let mut exclusions = Vec::new();
-    for exclusion in &run.excluded_by {
-        exclusions.push(exclusion.clone());
-        let stronger = match exclusion.notion {
-            FairnessKind::Weak => FairnessKind::Strong,
-            FairnessKind::WeakProcess => FairnessKind::StrongProcess,
-            _ => continue,
-        };
-        exclusions.push(Exclusion {
-            notion: stronger,
-            ..exclusion.clone()
-        });
-    }
+    let exclusions: Vec<Exclusion> = run.excluded_by.iter().flat_map(with_stronger).collect();
 
     let assumed = model.fairness_conditions(outcome.fairness);
     let under = |notion: FairnessKind| Fairness {
@@ -92,9 +80,17 @@ pub fn test_exclusions(
         Some(loops.find(&demanded, closure(fairness)).ok()?.is_none())
     };
 
-    let mut tested = Vec::new();
+    let mut tested: Vec<TestedExclusion> = Vec::new();
     let mut notions: Vec<(FairnessKind, bool)> = Vec::new();
     for exclusion in exclusions {
+        let is_weaker = |other: &TestedExclusion| {
+            let is_same = other.exclusion.subject == exclusion.subject;
+            is_same && exclusion.notion.implies(other.exclusion.notion)
+        };
+        let helps = |other: &TestedExclusion| other.alone || other.notion;
+        if tested.iter().any(|other| is_weaker(other) && helps(other)) {
+            continue;
+        }
         let notion = under(exclusion.notion);
         let known = notions.iter().find(|(kind, _)| *kind == notion.kind);
         let whole = match known {
@@ -117,6 +113,23 @@ pub fn test_exclusions(
         });
     }
     Some(tested)
+}
+
+/// What excludes a loop, and the next stronger fairness of the same subject.
+fn with_stronger(exclusion: &Exclusion) -> Vec<Exclusion> {
+    let stronger = match exclusion.notion {
+        FairnessKind::Weak => Some(FairnessKind::Strong),
+        FairnessKind::WeakProcess => Some(FairnessKind::StrongProcess),
+        FairnessKind::None
+        | FairnessKind::StrongProcess
+        | FairnessKind::Strong
+        | FairnessKind::StrongGlobal => None,
+    };
+    let stronger = stronger.map(|notion| Exclusion {
+        notion,
+        ..exclusion.clone()
+    });
+    [exclusion.clone()].into_iter().chain(stronger).collect()
 }
 
 /// The condition of one subject; nothing for strong global fairness.

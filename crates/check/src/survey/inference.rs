@@ -21,7 +21,7 @@ use crate::{Bug, Outcome, Plan};
 /// More instances than this are not looked at one by one.
 const MAX_SINGLE: usize = 24;
 
-/// More sets than this are not confirmed and shown; the rest is only counted.
+/// More sets than this are not looked for.
 const MAX_SETS: usize = 64;
 
 /// The weakest conditions under which a property holds.
@@ -60,7 +60,7 @@ pub enum Left {
 pub struct MinimalSet {
     /// What has to be assumed.
     pub members: Vec<Member>,
-    /// Did a check of its own confirm that the property holds?
+    /// Did a check of its own, or of a smaller set, confirm that the property holds?
     pub is_confirmed: bool,
     /// Is there no fair run at all?
     pub is_vacuous: bool,
@@ -242,12 +242,12 @@ impl Search<'_, '_, '_, '_> {
 
         let (points, left) = self.minimal(offers);
         inference.left = left;
-        if points.len() > MAX_SETS {
-            inference.left.get_or_insert(Left::TooMany);
-        }
-        for point in points.iter().take(MAX_SETS) {
-            let mut set = self.set(offers, point)?;
-            set.smaller = self.smaller(offers, point)?;
+        for point in &points {
+            let smaller = self.smaller(offers, point)?;
+            // What a check has confirmed for less holds for more.
+            let is_known = smaller.iter().any(|set| set.is_confirmed);
+            let mut set = self.set(offers, point, is_known)?;
+            set.smaller = smaller;
             inference.sets.push(set);
         }
         inference.n_judged = self.n_judged;
@@ -259,6 +259,10 @@ impl Search<'_, '_, '_, '_> {
         let mut points = MinimalPoints::new(offers.len());
         let mut left = None;
         while let Some(point) = points.next().cloned() {
+            // What is not shown need not be found.
+            if points.n_found() == MAX_SETS {
+                break;
+            }
             match self.loop_under(offers, &point) {
                 Ok(None) => points.yes(),
                 Ok(Some(component)) => points.no(self.demand(offers, &component)),
@@ -363,8 +367,9 @@ impl Search<'_, '_, '_, '_> {
         Ok(Some(Box::new(outcome)))
     }
 
-    /// A minimal set with all that is to be said about it.
-    fn set(&mut self, offers: &[Offer], point: &Point) -> Result<MinimalSet, Bug> {
+    /// A minimal set with all that is to be said about it. Is it known to suffice from a check of a
+    /// smaller set?
+    fn set(&mut self, offers: &[Offer], point: &Point, is_known: bool) -> Result<MinimalSet, Bug> {
         let mut members = Vec::new();
         for thing in (0..offers.len()).filter(|&thing| point[thing] > 0) {
             let mut lower = point.clone();
@@ -386,7 +391,16 @@ impl Search<'_, '_, '_, '_> {
             });
         }
 
-        let (is_confirmed, is_vacuous) = self.confirm(&chosen(offers, point))?;
+        // Weak and strong fairness alone always leave a fair run; with assumptions that has to be
+        // found out.
+        let levels = chosen(offers, point);
+        let has_assumptions = !self.model.parts().assumptions.is_empty()
+            || levels.iter().any(|level| level.assumption.is_some());
+        let (is_confirmed, is_vacuous) = if is_known && !has_assumptions {
+            (true, false)
+        } else {
+            self.confirm(&levels)?
+        };
         Ok(MinimalSet {
             members,
             is_confirmed,
@@ -428,8 +442,10 @@ impl Search<'_, '_, '_, '_> {
         if left.is_some() || points.iter().any(is_full) {
             return Ok(Vec::new());
         }
-        let shown = points.iter().take(MAX_SETS);
-        shown.map(|point| self.set(&single, point)).collect()
+        points
+            .iter()
+            .map(|point| self.set(&single, point, false))
+            .collect()
     }
 
     /// What the point assumes, with the instances of families apart.

@@ -26,7 +26,7 @@ pub(super) type Point = Vec<u8>;
 pub(super) type Demand = Vec<Option<u8>>;
 
 /// More points than this are not kept to be asked.
-const MAX_OPEN: usize = 4096;
+const MAX_OPEN: usize = 512;
 
 /// The state of the search.
 pub(super) struct MinimalPoints {
@@ -102,12 +102,19 @@ impl MinimalPoints {
         (found, self.is_cut || !self.open.is_empty())
     }
 
+    /// How many minimal points are known.
+    pub(super) fn n_found(&self) -> usize {
+        self.sufficient.len()
+    }
+
     /// Does some demand fail whichever thing is assumed less? The point meets all demands.
     fn is_minimal(&self, point: &Point) -> bool {
+        let mut lower = point.clone();
         let is_needed = |thing: usize| {
-            let mut lower = point.clone();
             lower[thing] -= 1;
-            self.demands.iter().any(|demand| !is_met(demand, &lower))
+            let fails = self.demands.iter().any(|demand| !is_met(demand, &lower));
+            lower[thing] += 1;
+            fails
         };
         (0..point.len())
             .filter(|&thing| point[thing] > 0)

@@ -4,6 +4,7 @@ mod csp;
 mod defects;
 #[cfg(unix)]
 mod documents;
+mod fairness;
 mod formats;
 mod graph;
 mod limits;
