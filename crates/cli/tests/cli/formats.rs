@@ -56,13 +56,6 @@ fn json() {
                           "notion_suffices": true
                         },
                         {
-                          "fairness": "strong-process",
-                          "subject": "P",
-                          "at": 0,
-                          "suffices": true,
-                          "notion_suffices": true
-                        },
-                        {
                           "fairness": "strong",
                           "subject": "P.a",
                           "at": 0,
@@ -74,13 +67,6 @@ fn json() {
                           "subject": "P.b",
                           "at": 1,
                           "suffices": true,
-                          "notion_suffices": true
-                        },
-                        {
-                          "fairness": "strong-global",
-                          "subject": "P.a",
-                          "at": 0,
-                          "suffices": false,
                           "notion_suffices": true
                         }
                       ],
@@ -190,10 +176,8 @@ fn junit() {
                 1  Q.toggle  x = 0
               and back to the start of the loop
               what would help (tested):
-                weak-process    with weak fairness of P the property holds
-                strong-process  with strong fairness of P the property holds
-                strong          with strong fairness of P.a the property holds
-                strong-global   the property holds; here, from the state at step 0, P.a is never taken
+                weak-process  with weak fairness of P the property holds
+                strong        with strong fairness of P.a the property holds
             </failure>
                     </testcase>
                 </testsuite>

@@ -84,10 +84,8 @@ fn a_loop_is_stored_explained_and_replayed() {
                 wf(P.a)       disabled at step 1
                 wf(P.b)       disabled at step 0
               what would help (tested):
-                weak-process    with weak fairness of P the property holds
-                strong-process  with strong fairness of P the property holds
-                strong          with strong fairness of P.a the property holds
-                strong-global   the property holds; here, from the state at step 0, P.a is never taken
+                weak-process  with weak fairness of P the property holds
+                strong        with strong fairness of P.a the property holds
             --- exit status 0
         "#]],
     );
@@ -148,13 +146,6 @@ fn a_loop_is_stored_explained_and_replayed() {
                 "notion_suffices": true
               },
               {
-                "fairness": "strong-process",
-                "subject": "P",
-                "at": 0,
-                "suffices": true,
-                "notion_suffices": true
-              },
-              {
                 "fairness": "strong",
                 "subject": "P.a",
                 "at": 0,
@@ -166,13 +157,6 @@ fn a_loop_is_stored_explained_and_replayed() {
                 "subject": "P.b",
                 "at": 1,
                 "suffices": true,
-                "notion_suffices": true
-              },
-              {
-                "fairness": "strong-global",
-                "subject": "P.a",
-                "at": 0,
-                "suffices": false,
                 "notion_suffices": true
               }
             ],

@@ -98,10 +98,8 @@ fn fairness_decides() {
                 wf(P.a)       disabled at step 1
                 wf(P.b)       disabled at step 0
               what would help (tested):
-                weak-process    with weak fairness of P the property holds
-                strong-process  with strong fairness of P the property holds
-                strong          with strong fairness of P.a the property holds
-                strong-global   the property holds; here, from the state at step 0, P.a is never taken
+                weak-process  with weak fairness of P the property holds
+                strong        with strong fairness of P.a the property holds
             --- exit status 1
         "#]],
     );
@@ -148,10 +146,8 @@ fn assumptions_exclude_runs() {
               why this loop is fair:
                 []<> (x == 0)  true at step 0
               what would help (tested):
-                weak-process    with weak fairness of P the property holds
-                strong-process  with strong fairness of P the property holds
-                strong          with strong fairness of P.a the property holds
-                strong-global   the property holds; here, from the state at step 0, P.a is never taken
+                weak-process  with weak fairness of P the property holds
+                strong        with strong fairness of P.a the property holds
             --- exit status 1
         "#]],
     );
