@@ -265,6 +265,11 @@ fn inference_agrees_with_brute_force() {
         if inference.left.is_some() || offers.is_empty() {
             continue;
         }
+        // Most properties hold always or never; enough of these are compared all the same.
+        let depends = inference.sets.iter().any(|set| !set.members.is_empty());
+        if !depends && random.chance(70) {
+            continue;
+        }
         let Some(expected) = by_brute_force(&model, &property, &offers) else {
             continue;
         };
@@ -306,7 +311,7 @@ fn inference_agrees_with_brute_force() {
     println!("{counts:?}, members {n_members:?}");
     for verdict in ["never", "always", "under conditions"] {
         let n_cases = counts.get(verdict);
-        assert!(n_cases.is_some_and(|n| *n >= cases(150) / 10), "{counts:?}");
+        assert!(n_cases.is_some_and(|n| *n >= cases(150) / 12), "{counts:?}");
     }
     assert!(
         n_members.get(&2).is_some_and(|n| *n >= cases(150) / 100),

@@ -111,7 +111,11 @@ pub fn infer(
     let survey = match Survey::explore(model, &conditions, &mentioned, plan, progress) {
         Surveyed::Graph(survey) => survey,
         Surveyed::Decided(verdict, stats) => {
-            return Inference::decided(model, property, verdict, stats);
+            // The error may be in a proposition that only a candidate mentions.
+            let mut parts = model.parts().clone();
+            parts.assumptions.extend(assumptions);
+            let offering = parts.finish().expect("assumptions about known atoms fit");
+            return Inference::decided(&offering, property, verdict, stats);
         }
     };
 

@@ -127,6 +127,17 @@ fn check_shared(
     atoms.dedup();
 
     let surveyed = Survey::explore(model, &all, &atoms, plan, progress);
+    // An error in a proposition of one property says nothing about the others.
+    let is_error = matches!(surveyed, Surveyed::Decided(Verdict::Violated(_), _));
+    if is_error && properties.len() > 1 {
+        drop(surveyed);
+        let mut rows = Vec::new();
+        for property in properties {
+            rows.extend(check_shared(model, &[*property], notions, plan, progress)?);
+        }
+        return Ok(rows);
+    }
+
     let mut survey = match surveyed {
         Surveyed::Graph(survey) => survey,
         Surveyed::Decided(verdict, stats) => {
