@@ -46,6 +46,21 @@ impl FairnessKind {
     }
 }
 
+impl FairnessKind {
+    /// Is every run that is fair in this sense fair in the other sense, too, in every system?
+    #[must_use]
+    pub fn implies(self, weaker: Self) -> bool {
+        let directly = match self {
+            Self::None => &[][..],
+            Self::WeakProcess | Self::Weak => &[Self::None],
+            Self::StrongProcess => &[Self::WeakProcess],
+            Self::Strong => &[Self::Weak, Self::StrongProcess],
+            Self::StrongGlobal => &[Self::Strong],
+        };
+        self == weaker || directly.iter().any(|kind| kind.implies(weaker))
+    }
+}
+
 /// Which runs are fair: a notion for the whole system, and whether the annotations count too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Fairness {
@@ -86,6 +101,14 @@ impl Fairness {
             annotated: false,
             timers: false,
         }
+    }
+
+    /// Is every run that is fair in this sense fair in the other sense, too, in every model?
+    #[must_use]
+    pub fn implies(self, weaker: Self) -> bool {
+        self.kind.implies(weaker.kind)
+            && (self.annotated || !weaker.annotated)
+            && (self.timers || !weaker.timers)
     }
 
     /// Reads a name such as `weak`, `strong-global`, `annotated` or `weak+annotated`.

@@ -5,7 +5,7 @@ use evidence::UnknownReason;
 use model::Model;
 use source::{Question, QuestionKind, System};
 
-use crate::survey::{self, Asked};
+use crate::together::{self, Asked};
 use crate::{Bug, Outcome, Plan, effective_fairness, optimum, refinement};
 
 /// Answers a question about one of these systems. What its author says about the abstraction for it
@@ -73,7 +73,7 @@ pub fn answer_together(
     let mut outcomes: Vec<Option<Outcome>> = questions.iter().map(|_| None).collect();
     for (number, system) in systems.iter().enumerate() {
         let model = &system.model;
-        if !survey::is_possible(model, plan) {
+        if !together::is_possible(model, plan) {
             continue;
         }
         let (places, asked): (Vec<usize>, Vec<Asked<'_>>) = questions
@@ -86,7 +86,7 @@ pub fn answer_together(
             continue;
         }
 
-        let found = survey::survey(model, &asked, plan, progress);
+        let found = together::explore(model, &asked, plan, progress);
         for (place, outcome) in places.into_iter().zip(found) {
             let Some(outcome) = outcome else {
                 continue;

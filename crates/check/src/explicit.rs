@@ -230,6 +230,27 @@ impl<'a, 'm> Check<'a, 'm> {
         })
     }
 
+    /// A check that visits everything and keeps nothing.
+    pub(crate) fn whole(
+        model: &'m Model,
+        plan: &'a Plan,
+        progress: &'a mut dyn Progress,
+    ) -> Result<Self, Obstacle> {
+        Ok(Self {
+            model,
+            system: compiled(model, plan)?,
+            fairness: Fairness::NONE,
+            reduce: false,
+            forget: Differences::default(),
+            remarks: Vec::new(),
+            bitstate: None,
+            checkpoints: None,
+            budget: &plan.budget,
+            progress,
+            branching: None,
+        })
+    }
+
     /// The reductions that a search made use of that has seen this.
     pub(crate) fn reduced(&self, stats: &Stats) -> Reductions {
         let forgotten = self.system.forgotten();
@@ -546,7 +567,7 @@ fn proposition(formula: &Ltl) -> Result<Prop, Obstacle> {
     logic::propositional(formula).ok_or_else(too_large)
 }
 
-fn collect_atoms(assumption: &Assumption, atoms: &mut Vec<AtomId>) {
+pub(crate) fn collect_atoms(assumption: &Assumption, atoms: &mut Vec<AtomId>) {
     match assumption {
         Assumption::Infinitely(atom, _) | Assumption::Eventually(atom, _) => atoms.push(*atom),
         Assumption::All(parts) | Assumption::Any(parts) => {

@@ -45,7 +45,9 @@ pub(crate) fn assuming(mut automaton: Automaton, assumptions: &[Assumption]) -> 
     automaton
 }
 
-fn assumed(automaton: &mut Automaton, assumption: &Assumption) -> Acceptance {
+/// Which marks of the automaton's edges satisfy the assumption; the marks are added to the automaton,
+/// its acceptance stays as it is.
+pub(crate) fn assumed(automaton: &mut Automaton, assumption: &Assumption) -> Acceptance {
     let literal = |atom, value| {
         if value {
             Prop::Atom(atom)

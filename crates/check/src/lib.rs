@@ -22,6 +22,7 @@ mod stutter_invariance;
 mod survey;
 mod timer_quantifiers;
 mod timers;
+mod together;
 mod warnings;
 
 use std::sync::Arc;
@@ -39,6 +40,10 @@ pub use optimum::optimum;
 pub use outcome::Outcome;
 pub use parameterized::{Answer, ForAll, Instances, check_for_all, template_fairness};
 pub use reduction::{REDUCE_AFTER, Reduction, Reductions};
+pub use survey::{
+    Audit, AuditEntry, Granularity, Inference, Left, Level, Member, MinimalSet, Offer,
+    TestedExclusion, Use, audit, check_notions, infer, offers, test_exclusions,
+};
 pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
 

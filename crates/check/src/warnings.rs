@@ -28,7 +28,7 @@ pub(crate) fn warnings(
 }
 
 /// No run counts at all.
-fn vacuous(
+pub(crate) fn vacuous(
     model: &Model,
     property: &NamedProperty,
     fairness: Fairness,

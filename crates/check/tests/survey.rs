@@ -1,87 +1,339 @@
-//! Questions that one exploration answers together get the answers of searches of their own.
+//! Many notions of fairness on one graph, against one check for each; the weakest sufficient
+//! conditions, against all sets of conditions.
 
-use base::NoProgress;
-use check::{Outcome, Plan, Reduction, answer, answer_together};
-use evidence::{Verdict, Violation};
-use logic::{NamedProperty, Property};
-use model::Scope;
-use source::{Question, System};
-use testkit::{ModelShape, Random, cases, random_model};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What a report says about an outcome: the verdict, the length of its run and the counts.
-fn told(outcome: &Outcome) -> (String, Option<usize>, u64, u64) {
-    let (verdict, trace) = match &outcome.verdict {
-        Verdict::Holds { witness } => ("holds".to_owned(), witness.as_ref()),
-        Verdict::Violated(violation) => {
-            let Violation { kind, trace, .. } = &**violation;
-            (format!("violated: {kind:?}"), trace.as_ref())
-        }
-        Verdict::Unknown(reason) => (format!("unknown: {reason:?}"), None),
-    };
-    let stats = &outcome.stats;
-    let length = trace.map(|trace| trace.steps.len());
-    (verdict, length, stats.n_states, stats.n_transitions)
+use base::{AtomId, Budget, Fairness, NoProgress, Span};
+use check::{
+    Granularity, Inference, Left, Level, Offer, Outcome, Plan, check, check_notions, infer, offers,
+};
+use evidence::{Verdict, ViolationKind};
+use logic::{Ltl, NamedProperty, Property};
+use model::{Annotation, Assumption, Model, Target};
+use testkit::{ModelShape, Random, cases, random_formula, random_model, random_property};
+
+const NOTIONS: [&str; 9] = [
+    "none",
+    "weak-process",
+    "strong-process",
+    "weak",
+    "strong",
+    "strong-global",
+    "annotated",
+    "weak+annotated",
+    "strong-global+annotated",
+];
+
+fn named(property: Property) -> NamedProperty {
+    NamedProperty {
+        name: "p".into(),
+        text: String::new(),
+        property,
+        fairness: None,
+        span: Span::nowhere(),
+    }
 }
 
-/// Asks everything about a model that can be asked of its atoms by exploring.
-fn questions(model: &model::Model) -> Vec<Question> {
-    let atoms = (0..model.parts().atoms.len()).map(base::AtomId::new);
-    let mut properties: Vec<Property> = atoms
-        .flat_map(|atom| {
-            let atom = logic::Ltl::atom(atom);
-            [
-                Property::Invariant(atom.clone()),
-                Property::Invariant(atom.negate()),
-                Property::Reachable(atom),
-            ]
-        })
-        .collect();
-    properties.push(Property::DeadlockFree);
-    let numbered = properties.into_iter().enumerate();
-    let question = |(number, property)| {
-        let property = NamedProperty {
-            name: format!("p{number}"),
-            text: String::new(),
-            property,
-            fairness: None,
-            span: base::Span::nowhere(),
-        };
-        Question::about(property, Scope::default())
+fn bounded() -> Plan {
+    Plan {
+        budget: Budget::unlimited().with_max_states(2_000),
+        ..Plan::default()
+    }
+}
+
+fn kind(outcome: &Outcome) -> &'static str {
+    match &outcome.verdict {
+        Verdict::Violated(violation) => match violation.kind {
+            ViolationKind::RunTimeError(_) => "error",
+            _ => "violated",
+        },
+        other => other.name(),
+    }
+}
+
+fn single(model: &Model, property: &NamedProperty, fairness: Fairness) -> Outcome {
+    let plan = Plan {
+        fairness: Some(fairness),
+        ..bounded()
     };
-    numbered.map(question).collect()
+    check(model, property, &plan, &mut NoProgress).unwrap_or_else(|bug| panic!("{bug}"))
 }
 
 #[test]
-fn one_exploration_answers_as_several_do() {
-    let mut n_together = 0;
-    let mut n_met = 0;
-    for seed in 0..u64::from(cases(150)) {
-        let mut random = Random::new(seed);
-        let shape = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Loose][random.below(3)];
+fn all_notions_on_one_graph_agree_with_one_check_for_each() {
+    let notions = NOTIONS.map(|name| Fairness::parse(name).expect("the names are right"));
+    let mut counts = BTreeMap::new();
+    for seed in 0..cases(400) {
+        let mut random = Random::new(u64::from(seed));
+        let shapes = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Alike];
+        let shape = shapes[[0, 0, 1, 2][random.below(4)]];
         let model = random_model(&mut random, shape);
-        let systems = [System::new("m", model)];
-        let asked = questions(&systems[0].model);
-        let asked: Vec<&Question> = asked.iter().collect();
-        for reduction in [Reduction::None, Reduction::Auto { after: 1_000_000 }] {
-            let plan = Plan {
-                reduction,
-                ..Plan::default()
-            };
-            let together = answer_together(&systems, &asked, &plan, &mut NoProgress);
-            let together = together.expect("evidence is right");
-            for (question, found) in asked.iter().zip(together) {
-                let Some(found) = found else {
+        let properties = [0, 1].map(|_| named(random_property(&mut random)));
+        let asked: Vec<&NamedProperty> = properties.iter().collect();
+        let rows = check_notions(&model, &asked, &notions, &bounded(), &mut NoProgress);
+        let rows = rows.unwrap_or_else(|bug| panic!("seed {seed}: {bug}"));
+
+        for (property, row) in asked.iter().zip(&rows) {
+            for (fairness, outcome) in notions.iter().zip(row) {
+                let alone = single(&model, property, *fairness);
+                let what = format!("seed {seed}, {:?}, {}", property.property, fairness.name());
+                assert_eq!(outcome.fairness.kind, fairness.kind, "{what}");
+                let pair = [kind(outcome), kind(&alone)];
+                if pair.contains(&"unknown") {
                     continue;
-                };
-                let alone = answer(&systems, question, &plan, &mut NoProgress);
-                let alone = alone.expect("evidence is right");
-                let name = &question.property.name;
-                assert_eq!(told(&found), told(&alone), "seed {seed}, {name}");
-                n_together += 1;
-                n_met += usize::from(told(&found).1.is_some());
+                }
+                // A run-time error may hide a violation and the other way round.
+                if pair.contains(&"error") {
+                    assert!(!pair.contains(&"holds"), "{what}: {pair:?}");
+                } else {
+                    assert_eq!(pair[0], pair[1], "{what}");
+                }
+                *counts.entry((fairness.name(), pair[0])).or_insert(0) += 1;
             }
         }
     }
-    assert!(n_together > 500, "only {n_together} questions together");
-    assert!(n_met > 100, "only {n_met} goals met");
+
+    for notion in NOTIONS {
+        for verdict in ["holds", "violated"] {
+            let n_cases = counts.get(&(notion.to_owned(), verdict));
+            assert!(n_cases.is_some_and(|n| *n >= cases(400) / 20), "{counts:?}");
+        }
+    }
+}
+
+/// What a level assumes, to compare sets.
+fn key(level: &Level) -> String {
+    let conditions = level.conditions.iter();
+    let conditions: Vec<String> = conditions
+        .map(|c| format!("{:?} {:?}", c.kind, c.subject))
+        .collect();
+    format!("{conditions:?} {:?}", level.assumption)
+}
+
+/// The strength of each offer in every way of choosing.
+fn points(offers: &[Offer]) -> Vec<Vec<usize>> {
+    let mut points = vec![Vec::new()];
+    for offer in offers {
+        let extend = |point: &Vec<usize>| {
+            let strengths = 0..=offer.levels.len();
+            strengths
+                .map(|s| [point.as_slice(), &[s]].concat())
+                .collect::<Vec<_>>()
+        };
+        points = points.iter().flat_map(extend).collect();
+    }
+    points
+}
+
+fn chosen<'o>(offers: &'o [Offer], point: &[usize]) -> Vec<&'o Level> {
+    let things = offers.iter().zip(point);
+    things
+        .filter(|(_, s)| **s > 0)
+        .map(|(offer, s)| &offer.levels[s - 1])
+        .collect()
+}
+
+/// The verdict with these levels as annotations and assumptions; nothing if it is not decided.
+fn holds(model: &Model, property: &NamedProperty, levels: &[&Level]) -> Option<bool> {
+    let mut parts = model.parts().clone();
+    parts.annotations.clear();
+    for condition in levels.iter().flat_map(|level| &level.conditions) {
+        parts.annotations.push(Annotation {
+            kind: condition.kind,
+            target: Target::Subject(condition.subject.clone()),
+            span: Span::nowhere(),
+        });
+    }
+    parts
+        .assumptions
+        .extend(levels.iter().filter_map(|level| level.assumption.clone()));
+    let model = parts.finish().expect("what is assumed exists");
+    match kind(&single(&model, property, Fairness::ANNOTATED)) {
+        "holds" => Some(true),
+        "unknown" => None,
+        _ => Some(false),
+    }
+}
+
+/// All minimal sets, by judging every set.
+fn by_brute_force(
+    model: &Model,
+    property: &NamedProperty,
+    offers: &[Offer],
+) -> Option<BTreeSet<Vec<String>>> {
+    let mut sufficient: Vec<Vec<usize>> = Vec::new();
+    for point in points(offers) {
+        if holds(model, property, &chosen(offers, &point))? {
+            sufficient.push(point);
+        }
+    }
+    let below = |a: &[usize], b: &[usize]| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
+    let is_minimal = |point: &&Vec<usize>| !sufficient.iter().any(|other| below(other, point));
+    let minimal = sufficient.iter().filter(is_minimal);
+    Some(
+        minimal
+            .map(|point| chosen(offers, point).into_iter().map(key).collect())
+            .collect(),
+    )
+}
+
+fn inferred(inference: &Inference) -> BTreeSet<Vec<String>> {
+    let set = |set: &check::MinimalSet| set.members.iter().map(|m| key(&m.level)).collect();
+    inference.sets.iter().map(set).collect()
+}
+
+/// At most eight levels: fairness of some subjects, and recurrence of some atoms.
+fn some_offers(random: &mut Random, model: &Model) -> Vec<Offer> {
+    let granularity = if random.chance(50) {
+        Granularity::Each
+    } else {
+        Granularity::Family
+    };
+    let mut all = offers(model, granularity);
+    let mut chosen = Vec::new();
+    let (mut n_levels, most) = (0, 3 + random.below(6));
+    while n_levels + 2 <= most && !all.is_empty() {
+        let mut offer = all.swap_remove(random.below(all.len()));
+        if random.chance(25) {
+            offer.levels.truncate(1);
+        }
+        if offer.levels[0].conditions.is_empty() {
+            continue;
+        }
+        n_levels += offer.levels.len();
+        chosen.push(offer);
+    }
+    if n_levels < most && random.chance(40) {
+        let atom = AtomId::new(random.below(6));
+        let assumption = Assumption::Infinitely(atom, random.chance(70));
+        chosen.push(Offer::assumption(model, assumption));
+    }
+    chosen
+}
+
+/// Mostly about what happens again and again, which fairness is about, and about steps.
+fn some_formula(random: &mut Random) -> Ltl {
+    let atom = |random: &mut Random| {
+        let number = if random.chance(60) {
+            4 + random.below(2)
+        } else {
+            random.below(4)
+        };
+        Ltl::atom(AtomId::new(number))
+    };
+    let recurs = |random: &mut Random| Ltl::always(Ltl::eventually(atom(random)));
+    match random.below(6) {
+        0 => {
+            let size = 1 + random.below(3);
+            random_formula(random, 8, size)
+        }
+        1 => recurs(random),
+        2 => {
+            let (cause, effect) = (atom(random), atom(random));
+            Ltl::always(Ltl::implies(cause, Ltl::eventually(effect)))
+        }
+        _ => Ltl::and([recurs(random), recurs(random)]),
+    }
+}
+
+#[test]
+fn inference_agrees_with_brute_force() {
+    let mut counts = BTreeMap::new();
+    let mut n_members = BTreeMap::new();
+    let mut n_compared = 0;
+    for seed in 0.. {
+        if n_compared == cases(150) {
+            break;
+        }
+        let mut random = Random::new(seed);
+        let shape = if random.chance(70) {
+            ModelShape::Tiny
+        } else {
+            ModelShape::Alike
+        };
+        let model = random_model(&mut random, shape);
+        let property = named(Property::Ltl(some_formula(&mut random)));
+        let offers = some_offers(&mut random, &model);
+        let inference = infer(
+            &model,
+            &property,
+            offers.clone(),
+            &bounded(),
+            &mut NoProgress,
+        );
+        let inference = inference.unwrap_or_else(|bug| panic!("seed {seed}: {bug}"));
+        if inference.left.is_some() || offers.is_empty() {
+            continue;
+        }
+        // Most properties hold always or never; enough of these are compared all the same.
+        let depends = inference.sets.iter().any(|set| !set.members.is_empty());
+        if !depends && random.chance(70) {
+            continue;
+        }
+        let Some(expected) = by_brute_force(&model, &property, &offers) else {
+            continue;
+        };
+        n_compared += 1;
+
+        // What never matters or says the same as another is not judged again.
+        let kept: BTreeSet<String> = inference
+            .offers
+            .iter()
+            .flat_map(|o| &o.levels)
+            .map(key)
+            .collect();
+        let in_kept = |set: &&Vec<String>| set.iter().all(|member| kept.contains(member));
+        let among_kept: BTreeSet<Vec<String>> = expected.iter().filter(in_kept).cloned().collect();
+        let what = format!("seed {seed}, {:?}", property.property);
+        assert_eq!(inferred(&inference), among_kept, "{what}");
+        for set in &expected {
+            let same_size = |other: &&Vec<String>| other.len() <= set.len();
+            assert!(among_kept.iter().any(|other| same_size(&other)), "{what}");
+        }
+
+        let verdict = match (inference.hopeless.is_some(), inference.sets.as_slice()) {
+            (true, []) => "never",
+            (false, [set]) if set.members.is_empty() => "always",
+            (false, [_, ..]) => "under conditions",
+            other => panic!("{what}: {other:?}"),
+        };
+        *counts.entry(verdict).or_insert(0) += 1;
+        for set in &inference.sets {
+            assert!(set.is_confirmed, "{what}");
+            assert!(
+                set.members.iter().all(|member| member.without.is_some()),
+                "{what}"
+            );
+            *n_members.entry(set.members.len()).or_insert(0) += 1;
+        }
+    }
+
+    println!("{counts:?}, members {n_members:?}");
+    for verdict in ["never", "always", "under conditions"] {
+        let n_cases = counts.get(verdict);
+        assert!(n_cases.is_some_and(|n| *n >= cases(150) / 12), "{counts:?}");
+    }
+    assert!(
+        n_members.get(&2).is_some_and(|n| *n >= cases(150) / 100),
+        "{n_members:?}"
+    );
+}
+
+#[test]
+fn a_limit_leaves_sets_open() {
+    let mut random = Random::new(3);
+    let model = random_model(&mut random, ModelShape::Loose);
+    let property = named(Property::Ltl(random_formula(&mut random, 4, 2)));
+    let plan = Plan {
+        budget: Budget::unlimited().with_max_states(1),
+        ..Plan::default()
+    };
+    let offers = offers(&model, Granularity::Family);
+    let inference = infer(&model, &property, offers, &plan, &mut NoProgress);
+    let inference = inference.unwrap_or_else(|bug| panic!("{bug}"));
+    assert_eq!(
+        inference.left,
+        Some(Left::Stopped(base::StopReason::StateLimit))
+    );
+    assert!(inference.sets.is_empty() && inference.hopeless.is_none());
 }

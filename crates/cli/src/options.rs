@@ -33,6 +33,8 @@ const EXIT_STATUS: &str = "Exit status: 0 every property holds, or is as expecte
 pub enum Command {
     /// Decide the properties of a model.
     Check(Box<CheckOptions>),
+    /// Say which fairness a property needs.
+    Fairness(Box<FairnessOptions>),
     /// Print the abstraction of a model.
     Abstract(AbstractOptions),
     /// Continue a check that was stopped.
@@ -110,9 +112,10 @@ pub struct CheckOptions {
     pub semantics: Semantics,
     /// Which runs are fair: none, weak-process, strong-process, weak, strong, strong-global,
     /// annotated, or one of them with `+annotated`. Default: what the property or the model says,
-    /// else `annotated` if the model has annotations, else `none`.
-    #[arg(long, value_name = "KIND", value_parser = parse_fairness)]
-    pub fairness: Option<Fairness>,
+    /// else `annotated` if the model has annotations, else `none`. `all`, or several with commas,
+    /// make a table from one exploration.
+    #[arg(long, value_name = "KIND", value_parser = parse_notions)]
+    pub fairness: Option<Notions>,
     /// How runs are excluded in which an abstract timer never expires.
     #[arg(long, value_name = "HOW", default_value = "built-in")]
     pub t_fairness: TFairness,
@@ -185,6 +188,76 @@ pub struct CheckOptions {
     /// Print what each verdict cost.
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// The notions of fairness that are asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Notions {
+    /// Every notion that has a name.
+    All,
+    /// One.
+    One(Fairness),
+    /// Several, each once.
+    Several(Vec<Fairness>),
+}
+
+/// Options of `fair fairness`.
+#[derive(Args, Debug)]
+pub struct FairnessOptions {
+    /// Which model.
+    #[command(flatten)]
+    pub model: ModelOptions,
+    /// The property. Default: the first whose verdict can depend on fairness.
+    #[arg(long, value_name = "NAME")]
+    pub property: Option<String>,
+    /// Ask about this LTL formula instead.
+    #[arg(
+        long,
+        value_name = "FORMULA",
+        allow_hyphen_values = true,
+        conflicts_with = "property"
+    )]
+    pub ltl: Option<String>,
+    /// Offer this assumption, a Boolean combination of `[]<> p` and `<>[] p`, besides fairness of
+    /// processes, actions and annotated steps. Repeatable.
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub candidate: Vec<String>,
+    /// Consider only runs that satisfy this formula. Repeatable.
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub assume: Vec<String>,
+    /// Consider each instance of a process for itself, not all of them together.
+    #[arg(long)]
+    pub each: bool,
+    /// Say which of the assumptions that the model makes are needed.
+    #[arg(long, conflicts_with_all = ["candidate", "each"])]
+    pub audit: bool,
+    /// Stop a search that stores more states than this.
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
+    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// How the answer is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output_format: AdviceFormat,
+    /// Where progress is shown.
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub progress: ProgressMode,
+    /// Print every loop in full.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// How advice is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum AdviceFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
 }
 
 /// How predicate abstraction works.
@@ -516,6 +589,23 @@ fn parse_expected(text: &str) -> Result<(String, Expected), String> {
     }
 }
 
+fn parse_notions(text: &str) -> Result<Notions, String> {
+    if text == "all" {
+        return Ok(Notions::All);
+    }
+    let mut notions = Vec::new();
+    for name in text.split(',') {
+        let notion = parse_fairness(name.trim())?;
+        if !notions.contains(&notion) {
+            notions.push(notion);
+        }
+    }
+    Ok(match notions.as_slice() {
+        [one] => Notions::One(*one),
+        _ => Notions::Several(notions),
+    })
+}
+
 fn parse_define(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {
@@ -542,6 +632,11 @@ mod tests {
             assert_eq!(parse_fairness(&fairness.name()), Ok(fairness));
         }
         assert!(parse_fairness("weak+strong").is_err());
+        let one = Fairness::of(fairground::FairnessKind::Weak);
+        assert_eq!(parse_notions("weak"), Ok(Notions::One(one)));
+        let several = Notions::Several(vec![one, Fairness::NONE]);
+        assert_eq!(parse_notions("weak,none,weak"), Ok(several));
+        assert!(parse_notions("weak,").is_err());
     }
 
     #[test]

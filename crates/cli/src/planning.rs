@@ -9,8 +9,8 @@ use fairground::{
 
 use crate::failure::Failure;
 use crate::options::{
-    AbstractFormat, AutomatonFormat, CheckOptions, DataOptions, ModelOptions, ModelSettings,
-    ReductionName, Semantics, SolverName, TFairness,
+    AbstractFormat, AutomatonFormat, CheckOptions, DataOptions, FairnessOptions, ModelOptions,
+    ModelSettings, Notions, ReductionName, Semantics, SolverName, TFairness,
 };
 
 impl ModelOptions {
@@ -49,7 +49,10 @@ impl CheckOptions {
     /// The options contradict each other.
     pub fn plan(&self) -> Result<Plan, Failure> {
         Ok(Plan {
-            fairness: self.fairness,
+            fairness: match &self.fairness {
+                Some(Notions::One(fairness)) => Some(*fairness),
+                None | Some(Notions::All | Notions::Several(_)) => None,
+            },
             reduction: reduction(&self.reduce)?,
             all_code: self.all_code,
             interpreted: false,
@@ -65,15 +68,39 @@ impl CheckOptions {
     }
 
     fn budget(&self) -> Budget {
-        let mut budget = Budget::unlimited().with_threads(self.threads.into());
-        if let Some(max_states) = self.max_states {
-            budget = budget.with_max_states(max_states);
-        }
-        if let Some(max_memory) = self.max_memory {
-            budget = budget.with_max_memory(max_memory);
-        }
-        budget
+        budget(self.max_states, self.max_memory).with_threads(self.threads.into())
     }
+}
+
+impl FairnessOptions {
+    /// What the front end has to know.
+    pub fn for_front_end(&self) -> Options {
+        let mut options = Options {
+            assume: self.assume.clone(),
+            ..self.model.for_front_end()
+        };
+        name_formulas(&mut options, self.ltl.as_slice(), &[]);
+        options
+    }
+
+    /// How the question is answered.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            budget: budget(self.max_states, self.max_memory),
+            ..Plan::default()
+        }
+    }
+}
+
+fn budget(max_states: Option<u64>, max_memory: Option<u64>) -> Budget {
+    let mut budget = Budget::unlimited();
+    if let Some(max_states) = max_states {
+        budget = budget.with_max_states(max_states);
+    }
+    if let Some(max_memory) = max_memory {
+        budget = budget.with_max_memory(max_memory);
+    }
+    budget
 }
 
 impl DataOptions {

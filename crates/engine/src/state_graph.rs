@@ -42,8 +42,8 @@ pub struct StateGraph {
 
 /// What the marks of steps are computed from.
 struct Marks {
-    /// How many conditions of each kind: weak, strong, unconditional.
-    n_conditions: [usize; 3],
+    /// The conditions of each kind (weak, strong, unconditional), as positions among all.
+    positions: [Vec<usize>; 3],
     /// For each label, whose subjects take part: words for the three kinds in this order.
     label_subjects: Vec<u64>,
     /// For each state, whose subjects are enabled.
@@ -126,19 +126,24 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
         conditions: &[Condition],
         atoms: &[AtomId],
     ) -> Self {
-        let of_kind = |kind| {
-            let fits = |condition: &&Condition| condition.kind == kind;
-            conditions.iter().filter(fits).cloned().collect::<Vec<_>>()
-        };
-        let conditions = [
+        let kinds = [
             ConditionKind::Weak,
             ConditionKind::Strong,
             ConditionKind::Unconditional,
-        ]
-        .map(of_kind);
+        ];
+        let positions = kinds.map(|kind| {
+            let fits = |&position: &usize| conditions[position].kind == kind;
+            (0..conditions.len()).filter(fits).collect::<Vec<_>>()
+        });
+        let conditions = [0, 1, 2].map(|kind: usize| {
+            let of_kind = positions[kind].iter();
+            of_kind
+                .map(|&position| conditions[position].clone())
+                .collect::<Vec<_>>()
+        });
 
-        let n_conditions = [0, 1, 2].map(|kind| conditions[kind].len());
-        let [weak, strong, unconditional] = n_conditions.map(bits::words_for);
+        let [weak, strong, unconditional] =
+            [0, 1, 2].map(|kind: usize| bits::words_for(conditions[kind].len()));
         let behind = weak + 2 * strong + unconditional;
         let bit = |atom: &AtomId| (*atom, evaluation.bit(*atom));
         let graph = StateGraph {
@@ -152,7 +157,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             targets: Vec::new(),
             labels: Vec::new(),
             marks: Marks {
-                n_conditions,
+                positions,
                 label_subjects: Vec::new(),
                 enabled: Vec::new(),
                 n_subject_words: weak + strong + unconditional,
@@ -461,14 +466,47 @@ impl StateGraph {
     /// Which sets of marks are fair to all conditions.
     #[must_use]
     pub fn acceptance(&self) -> Acceptance {
+        self.acceptance_of(&|_| true)
+    }
+
+    /// Which sets of marks are fair to those conditions that are chosen, by their positions among the
+    /// conditions that the graph was made for.
+    #[must_use]
+    pub fn acceptance_of(&self, is_chosen: &dyn Fn(usize) -> bool) -> Acceptance {
         let [weak, strong, _] = self.marks.words();
-        let [_, n_strong, n_unconditional] = self.marks.n_conditions;
+        let [weakly, strongly, always] = &self.marks.positions;
         let mark = |word: usize, bit: usize| MarkId::new(word * 64 + bit);
-        let strongly = (0..n_strong)
+        let bits = |positions: &[usize]| {
+            let chosen = (0..positions.len()).filter(|&bit| is_chosen(positions[bit]));
+            chosen.collect::<Vec<_>>()
+        };
+
+        let weakly = self.marks.weak.acceptance_of(&|bit| is_chosen(weakly[bit]));
+        let strongly = bits(strongly)
+            .into_iter()
             .map(|bit| Acceptance::streett_pair(mark(weak, bit), mark(weak + strong, bit)));
-        let always = (0..n_unconditional).map(|bit| Acceptance::Inf(mark(weak + 2 * strong, bit)));
-        let weakly = [self.marks.weak.acceptance()].into_iter();
-        Acceptance::all(weakly.chain(strongly).chain(always))
+        let always = bits(always)
+            .into_iter()
+            .map(|bit| Acceptance::Inf(mark(weak + 2 * strong, bit)));
+        Acceptance::all([weakly].into_iter().chain(strongly).chain(always))
+    }
+
+    /// In steps with which labels the subject of a condition takes part, by the position of the
+    /// condition. Conditions on processes, actions and commands of the same kind that agree in this
+    /// are the same condition on the runs of this graph.
+    #[must_use]
+    pub fn takers(&self, position: usize) -> Vec<bool> {
+        let mut bit = 0;
+        for (positions, n_words) in self.marks.positions.iter().zip(self.marks.words()) {
+            if let Some(within) = positions.iter().position(|&other| other == position) {
+                bit += within;
+                break;
+            }
+            bit += n_words * 64;
+        }
+        let n_words = self.marks.n_subject_words.max(1);
+        let labels = self.marks.label_subjects.chunks_exact(n_words);
+        labels.map(|subjects| bits::get(subjects, bit)).collect()
     }
 
     /// Bytes that it occupies.
@@ -496,6 +534,6 @@ impl StateGraph {
 
 impl Marks {
     fn words(&self) -> [usize; 3] {
-        self.n_conditions.map(bits::words_for)
+        [0, 1, 2].map(|kind: usize| bits::words_for(self.positions[kind].len()))
     }
 }

@@ -86,10 +86,18 @@ impl WeakMarks {
 
     /// Which sets of marks are fair to all weak conditions.
     pub(crate) fn acceptance(&self) -> Acceptance {
+        self.acceptance_of(&|_| true)
+    }
+
+    /// Which sets of marks are fair to those weak conditions, given by their bits, that are chosen.
+    pub(crate) fn acceptance_of(&self, is_chosen: &dyn Fn(usize) -> bool) -> Acceptance {
         let mark = |word: usize, bit: usize| MarkId::new(word * 64 + bit);
-        let all_from = |word: usize| {
-            Acceptance::generalized_buchi((0..self.n_conditions).map(|bit| mark(word, bit)))
-        };
+        let chosen = || (0..self.n_conditions).filter(|&bit| is_chosen(bit));
+        if chosen().next().is_none() {
+            return Acceptance::True;
+        }
+        let all_from =
+            |word: usize| Acceptance::generalized_buchi(chosen().map(|bit| mark(word, bit)));
         match &self.timers {
             None => all_from(0),
             Some(timers) => {

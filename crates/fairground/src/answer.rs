@@ -1,11 +1,11 @@
 //! What comes out for a question.
 
 use base::{Expected, Progress, Source, StopReason};
-use check::{Outcome, Plan, Reductions};
+use check::{Outcome, Plan, Reductions, TestedExclusion};
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
 use model::{ActionId, Model};
-use report::{Cost, PropertyResult};
+use report::{Cost, ExclusionNote, PropertyResult};
 use source::Content;
 
 use crate::error::Error;
@@ -37,7 +37,12 @@ impl Answer {
         self.result.verdict
     }
 
-    fn new(model: &Model, sources: &[Source], property: &NamedProperty, outcome: Outcome) -> Self {
+    pub(crate) fn new(
+        model: &Model,
+        sources: &[Source],
+        property: &NamedProperty,
+        outcome: Outcome,
+    ) -> Self {
         let mut result = result(sources, property, &outcome);
         result.remarks.extend(outcome.remarks.iter().cloned());
         let warnings = outcome.warnings.iter();
@@ -149,13 +154,28 @@ impl Project {
                 let outcome = check::answer(systems, asked, plan, progress)?;
                 let model = &systems[asked.system].model;
                 let property = &asked.property;
-                let answer = Answer::new(model, &self.sources, property, outcome);
+                let tested = check::test_exclusions(model, property, &outcome, plan);
+                let mut answer = Answer::new(model, &self.sources, property, outcome);
+                let trace = answer.result.trace.as_mut();
+                if let (Some(trace), Some(tested)) = (trace, tested) {
+                    trace.meta.excluded_by = tested.iter().map(exclusion_note).collect();
+                }
                 Ok(Answer {
                     pool: self.options().pool,
                     ..answer
                 })
             }
         }
+    }
+}
+
+fn exclusion_note(tested: &TestedExclusion) -> ExclusionNote {
+    ExclusionNote {
+        fairness: tested.exclusion.notion.name().to_owned(),
+        subject: tested.exclusion.subject.clone(),
+        at: tested.exclusion.at,
+        suffices: Some(tested.alone),
+        notion_suffices: Some(tested.notion),
     }
 }
 

@@ -5,7 +5,8 @@
 //! from a [`model::Model`] without any text. [`Project::check`] answers a question;
 //! [`Project::simulate`] walks step by step, [`Project::replay`] judges a stored run,
 //! [`Project::graph`] visits all states, [`Project::abstraction`] prints the finite model behind a
-//! verdict, [`Project::certificate`] and [`check_certificates`] make it independent of the search.
+//! verdict, [`Project::certificate`] and [`check_certificates`] make it independent of the search,
+//! [`Project::advise`] says which fairness a property needs.
 //!
 //! ```
 //! use fairground::{Memory, NoProgress, Options, Plan, Project};
@@ -33,6 +34,7 @@
 //! Read next: `project.rs` for what is opened, `answer.rs` for what comes out.
 
 mod abstract_model;
+mod advice;
 mod answer;
 mod automaton;
 mod certificate;
@@ -53,6 +55,7 @@ mod solver;
 mod trace_details;
 
 pub use abstract_model::{AbstractionFormat, AbstractionText};
+pub use advice::Search;
 pub use answer::Answer;
 pub use automaton::{AutomatonFormat, automaton};
 pub use disk::Disk;

@@ -255,6 +255,19 @@ impl Project {
         (!is_same).then(|| Self::open(&origin.files, &origin.path, &options))
     }
 
+    /// The extension of files in the language that the project was read from.
+    pub(crate) fn language(&self) -> Option<&'static str> {
+        let origin = self.origin.as_ref()?;
+        origin.front_end.extensions().first().copied()
+    }
+
+    /// The project again, with further assumptions; nothing if it was not read from a text.
+    pub(crate) fn assuming(&self, more: &[String]) -> Option<Result<Self, Error>> {
+        let origin = self.origin.as_ref()?;
+        let options = crate::advice::with_assumptions(&origin.options, more);
+        Some(Self::open(&origin.files, &origin.path, &options))
+    }
+
     /// The project again, with more and more provided for where the text gives no bound.
     pub(crate) fn larger(&self) -> impl Iterator<Item = Result<Self, Error>> {
         let origin = self.origin.iter();

@@ -29,6 +29,10 @@ pub enum Target {
     /// One step of a process, told apart from others with the same name; each instance and each
     /// parameter list for itself.
     Choice(ProcessId, usize),
+    /// One subject alone, such as one instance of a process. No language can write this; it is for
+    /// those who try out conditions. What does not exist makes an annotation that does not demand
+    /// anything.
+    Subject(Subject),
 }
 
 /// A fairness condition written into the model.
@@ -121,7 +125,9 @@ impl Model {
         conditions
     }
 
-    fn annotated_conditions(&self, annotation: &Annotation) -> Vec<Condition> {
+    /// The elementary conditions that an annotation stands for, in a fixed order.
+    #[must_use]
+    pub fn annotated_conditions(&self, annotation: &Annotation) -> Vec<Condition> {
         let commands = || (0..self.commands().len()).map(CommandId::new);
         let step_of = |command: CommandId| {
             let command = &self.commands()[command.index()];
@@ -153,6 +159,10 @@ impl Model {
                 };
                 self.actions_of_commands(&commands().filter(of_event).collect::<Vec<_>>())
             }
+            Target::Subject(subject) => {
+                let exists = self.has_subject(subject);
+                exists.then(|| subject.clone()).into_iter().collect()
+            }
         };
 
         subjects.dedup();
@@ -162,6 +172,15 @@ impl Model {
             span: Some(annotation.span),
         };
         subjects.into_iter().map(condition).collect()
+    }
+
+    fn has_subject(&self, subject: &Subject) -> bool {
+        match subject {
+            Subject::Process(instance) => instance.index() < self.instances().len(),
+            Subject::Action(action) => action.index() < self.actions().len(),
+            Subject::Choice(command) => command.index() < self.commands().len(),
+            Subject::Timer(cell) => self.abstract_timers().any(|timer| timer.0 == *cell),
+        }
     }
 
     fn actions_of_commands(&self, commands: &[CommandId]) -> Vec<Subject> {

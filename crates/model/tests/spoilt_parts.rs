@@ -394,10 +394,11 @@ fn spoil_references(random: &mut Random, parts: &mut ModelParts) {
         meaning,
         span: Span::nowhere(),
     };
-    let target = match random.below(4) {
+    let target = match random.below(5) {
         0 => Target::Process(ProcessId(id(random))),
         1 => Target::Action(ProcessId(id(random)), "a".into()),
         2 => Target::Event(EventId(id(random))),
+        3 => Target::Subject(Subject::Action(ActionId(id(random)))),
         _ => Target::Choice(ProcessId(id(random)), random.below(5)),
     };
 

@@ -27,7 +27,7 @@ use crate::emerson_lei::{Complete, Emptiness, Goal};
 use crate::exploration::{Exploration, initial_nodes};
 use crate::mark_names::FixedNames;
 use crate::path_based::PathSearch;
-use crate::{Acceptance, Closure, EdgeBuffer, Graph, NodeId};
+use crate::{Acceptance, Closure, Component, EdgeBuffer, Graph, NodeId};
 
 /// Which nodes start a path that satisfies `acceptance` (and `closure`), among those reachable from
 /// the initial nodes of the graph; by number, as a bit set. Nodes have numbers below `n_nodes`.
@@ -66,6 +66,37 @@ pub fn fair_nodes<G: Graph>(
     }
 
     Ok(fair)
+}
+
+/// The maximal components, among those reachable from the initial nodes, that may contain a set that
+/// satisfies `acceptance`; all such sets lie in one of them, for stronger conditions as well.
+///
+/// # Errors
+/// The reason for which exploration must stop.
+pub fn promising_components<G: Graph>(
+    graph: &mut G,
+    acceptance: &Acceptance,
+) -> Result<Vec<Component>, G::Stop> {
+    let mut initial = Vec::new();
+    graph.initial(&mut initial)?;
+    let search = PathSearch::new(graph.n_mark_words());
+    let mut observe = |_: &_| Ok(());
+    let ctx = Exploration::new(graph, &mut observe);
+    let goal = Goal {
+        acceptance,
+        closure: Closure::None,
+    };
+    let mut emptiness = Emptiness::new(ctx, search, FixedNames, goal);
+
+    let mut components = Vec::new();
+    for node in initial {
+        emptiness.start(node)?;
+        while let Some(complete) = emptiness.next_component()? {
+            components.extend(complete.promising.map(|(component, _)| component));
+        }
+    }
+
+    Ok(components)
 }
 
 /// Does an edge lead from one of the nodes to one of the set?

@@ -59,7 +59,7 @@ pub use emerson_lei::{
 };
 pub use explicit::ExplicitGraph;
 pub use exploration::{Observer, SearchStats};
-pub use fair_nodes::fair_nodes;
+pub use fair_nodes::{fair_nodes, promising_components};
 pub use graph::{EdgeBuffer, Graph, MAX_NODES, NodeId};
 pub use hoa::{HoaAutomaton, HoaError, TooManyLetterAtoms, from_hoa, to_hoa};
 pub use lasso::{Lasso, LassoStep, covering_lasso, shortest_lasso};

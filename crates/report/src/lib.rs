@@ -16,11 +16,13 @@
 //! assert_eq!(report::read_itf("{}").unwrap_err().to_string(), "the ITF file has no `vars`");
 //! ```
 
+mod advice;
 mod chart;
 mod itf;
 mod itf_value;
 mod json;
 mod junit;
+mod notions;
 mod question;
 mod result;
 mod sarif;
@@ -29,19 +31,24 @@ mod style;
 mod text;
 mod trace_text;
 
+pub use advice::{
+    Advice, AdviceMember, AdviceSet, AuditNote, AuditReport, advice_json, advice_text, audit_json,
+    audit_text,
+};
 pub use chart::chart;
 pub use itf::{ItfError, read_itf, write_itf};
 pub use itf_value::value_to_json;
 pub use json::{json, json_lines, json_of_several};
 pub use junit::junit;
-pub use question::{Cost, ReportedQuestion, warning};
+pub use notions::notions_table;
+pub use question::{Cost, ReportedQuestion, position, warning};
 pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Success, Warning};
 pub use sarif::sarif;
 pub use stored::{
     ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, TraceMeta,
 };
 pub use style::Style;
-pub use text::text;
+pub use text::{text, verbose_text};
 pub use trace_text::trace_text;
 
 /// The name of the tool in machine-readable reports.

@@ -134,6 +134,8 @@ impl ReportedQuestion<'_> {
                 fairness: exclusion.notion.name().to_owned(),
                 subject: exclusion.subject.clone(),
                 at: exclusion.at,
+                suffices: None,
+                notion_suffices: None,
             });
         }
 
@@ -234,7 +236,8 @@ fn condition_note(reason: &Justification, is_covered: bool) -> ConditionNote {
 }
 
 /// Where a span is, unless it is nowhere or in a text that is not given.
-fn position(sources: &[Source], span: Span) -> Option<Position> {
+#[must_use]
+pub fn position(sources: &[Source], span: Span) -> Option<Position> {
     let source = sources.get(span.source.index())?;
     if span == Span::nowhere() {
         return None;

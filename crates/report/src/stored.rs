@@ -81,6 +81,12 @@ pub struct ExclusionNote {
     pub subject: String,
     /// A state of the loop that enables it.
     pub at: usize,
+    /// Does the property hold with this condition alone? Nothing if that was not tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suffices: Option<bool>,
+    /// Does the property hold under the notion? Nothing if that was not tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notion_suffices: Option<bool>,
 }
 
 /// How a run goes on that never returns to a state.

@@ -5,16 +5,28 @@ use std::fmt::Write as _;
 use evidence::{Confidence, RestsOn, SolverUse};
 
 use crate::style::{Role, Style};
-use crate::trace_text::{n_of, trace_text_indented};
+use crate::trace_text::{full_trace_text_indented, n_of, trace_text_indented};
 use crate::{Outcome, PropertyResult, Report, StoredTrace, Success, Warning};
 
 /// The report as text: for each property the verdict, its warnings and its trace; then the warnings
 /// about the model.
 #[must_use]
 pub fn text(report: &Report, style: Style) -> String {
+    report_text(report, style, trace_text_indented)
+}
+
+/// The same with every fairness condition on a line of its own.
+#[must_use]
+pub fn verbose_text(report: &Report, style: Style) -> String {
+    report_text(report, style, full_trace_text_indented)
+}
+
+type TraceText = fn(&StoredTrace, Style, &str) -> String;
+
+fn report_text(report: &Report, style: Style, trace_text: TraceText) -> String {
     let mut out = String::new();
     for result in &report.results {
-        out += &property_text(result, style);
+        out += &result_text(result, style, trace_text);
     }
     for warning in &report.warnings {
         out += &warning_line(warning, style, "");
@@ -24,6 +36,10 @@ pub fn text(report: &Report, style: Style) -> String {
 
 /// One property: the verdict, its warnings and its trace.
 pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
+    result_text(result, style, trace_text_indented)
+}
+
+fn result_text(result: &PropertyResult, style: Style, trace_text: TraceText) -> String {
     let mut out = verdict_line(result, style);
     for warning in &result.warnings {
         out += &warning_line(warning, style, "  ");
@@ -35,7 +51,7 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
         let _ = writeln!(out, "  {remark}");
     }
     if let Some(trace) = &result.trace {
-        out += &trace_text_indented(trace, style, "  ");
+        out += &trace_text(trace, style, "  ");
     }
 
     for branch in &result.branches {
@@ -44,7 +60,7 @@ pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
             "  on the way, this fair run satisfies {}",
             branch.shows
         );
-        out += &trace_text_indented(&branch.trace, style, "    ");
+        out += &trace_text(&branch.trace, style, "    ");
     }
 
     out

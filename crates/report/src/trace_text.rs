@@ -31,10 +31,20 @@ pub fn trace_text(trace: &StoredTrace, style: Style) -> String {
 
 /// The trace without the name of the property and the fairness, each line indented.
 pub(crate) fn trace_text_indented(trace: &StoredTrace, style: Style, indent: &str) -> String {
+    indented(trace, style, indent, MAX_LISTED)
+}
+
+/// The same with every condition on a line of its own.
+pub(crate) fn full_trace_text_indented(trace: &StoredTrace, style: Style, indent: &str) -> String {
+    indented(trace, style, indent, usize::MAX)
+}
+
+fn indented(trace: &StoredTrace, style: Style, indent: &str, max_listed: usize) -> String {
     let mut writer = Writer {
         trace,
         style,
         indent,
+        max_listed,
         out: String::new(),
     };
     writer.write();
@@ -76,6 +86,8 @@ struct Writer<'a> {
     trace: &'a StoredTrace,
     style: Style,
     indent: &'a str,
+    /// Longer lists of conditions with the same kind of reason are summarised.
+    max_listed: usize,
     out: String,
 }
 
@@ -144,7 +156,12 @@ impl Writer<'_> {
             let name = step_name(state);
             let padding = " ".repeat(width - name.chars().count());
             let name = self.style.paint(Role::Action, &name);
-            let changes = changes(trace, step);
+            let is_deadlock = state.actions.as_ref().is_some_and(Vec::is_empty);
+            let changes = if is_deadlock {
+                "(deadlock: no step is possible, so nothing changes any more)".to_owned()
+            } else {
+                changes(trace, step)
+            };
             self.line(&format!("  {step:>digits$}  {name}{padding}  {changes}"));
         }
 
@@ -201,7 +218,7 @@ impl Writer<'_> {
         }
 
         let groups = groups_by_reason(&notes);
-        let listed = groups.iter().filter(|group| group.len() <= MAX_LISTED);
+        let listed = groups.iter().filter(|group| group.len() <= self.max_listed);
         let widths = listed.flatten().map(|note| note.condition.chars().count());
         let width = widths.max().unwrap_or(0);
         for group in groups {
@@ -210,7 +227,7 @@ impl Writer<'_> {
     }
 
     fn conditions(&mut self, group: &[&ConditionNote], width: usize) {
-        if group.len() > MAX_LISTED {
+        if group.len() > self.max_listed {
             let examples = group[..N_EXAMPLES].iter();
             let examples: Vec<String> = examples
                 .map(|note| match note.at {
@@ -241,26 +258,72 @@ impl Writer<'_> {
         if notes.is_empty() {
             return;
         }
-        self.heading("what would exclude this loop (there may be others):");
-
-        let mut notions: Vec<&str> = Vec::new();
-        for note in notes {
-            if !notions.contains(&note.fairness.as_str()) {
-                notions.push(&note.fairness);
-            }
+        if notes.iter().any(|note| note.notion_suffices.is_some()) {
+            return self.tested_exclusions();
         }
-
-        let width = notions.iter().map(|notion| notion.len()).max().unwrap_or(0);
-        for notion in notions {
-            let group: Vec<_> = notes.iter().filter(|n| n.fairness == notion).collect();
+        self.heading("what would exclude this loop (not tested, and there may be others):");
+        let width = notion_width(notes);
+        for group in by_notion(notes) {
             let first = exclusion_text(group[0]);
             let more = match group.len() {
                 1 => String::new(),
                 n => format!(" (and {} more)", n - 1),
             };
+            let notion = &group[0].fairness;
             self.line(&format!("  {notion:width$}  {first}{more}"));
         }
     }
+
+    /// Only what makes the property true, not what excludes this loop alone.
+    fn tested_exclusions(&mut self) {
+        let notes = &self.trace.meta.excluded_by;
+        let helps = |note: &&ExclusionNote| {
+            note.suffices == Some(true) || note.notion_suffices == Some(true)
+        };
+        let helping: Vec<ExclusionNote> = notes.iter().filter(helps).cloned().collect();
+        if helping.is_empty() {
+            self.heading("tested: no notion of fairness that excludes this loop excludes them all");
+            return;
+        }
+        self.heading("what would help (tested):");
+        let width = notion_width(&helping);
+        for group in by_notion(&helping) {
+            let alone = group.iter().find(|note| note.suffices == Some(true));
+            let text = match alone {
+                Some(note) => format!("with {} the property holds", condition_text(note)),
+                None => format!("the property holds; here, {}", exclusion_text(group[0])),
+            };
+            let notion = &group[0].fairness;
+            self.line(&format!("  {notion:width$}  {text}"));
+        }
+    }
+}
+
+/// Notes about the same notion together, in the order of first occurrence.
+fn by_notion(notes: &[ExclusionNote]) -> Vec<Vec<&ExclusionNote>> {
+    let mut groups: Vec<Vec<&ExclusionNote>> = Vec::new();
+    for note in notes {
+        let same = |group: &&mut Vec<&ExclusionNote>| group[0].fairness == note.fairness;
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(note),
+            None => groups.push(vec![note]),
+        }
+    }
+    groups
+}
+
+fn notion_width(notes: &[ExclusionNote]) -> usize {
+    let widths = notes.iter().map(|note| note.fairness.len());
+    widths.max().unwrap_or(0)
+}
+
+fn condition_text(note: &ExclusionNote) -> String {
+    let strength = if note.fairness.starts_with("strong") {
+        "strong"
+    } else {
+        "weak"
+    };
+    format!("{strength} fairness of {}", note.subject)
 }
 
 /// The number of the round that starts at a state, counted from 1.
@@ -329,7 +392,16 @@ fn error_text(error: &ErrorNote) -> String {
     text
 }
 
-/// The conditions with the same kind of reason together, in the order of first occurrence.
+/// The order in which reasons are told.
+const REASONS: [&str; 5] = [
+    "taken",
+    "disabled",
+    "never-enabled",
+    "holds",
+    "holds-throughout",
+];
+
+/// The conditions with the same kind of reason together, always in the same order.
 fn groups_by_reason<'a>(notes: &[&'a ConditionNote]) -> Vec<Vec<&'a ConditionNote>> {
     let mut groups: Vec<Vec<&ConditionNote>> = Vec::new();
     for note in notes {
@@ -339,6 +411,12 @@ fn groups_by_reason<'a>(notes: &[&'a ConditionNote]) -> Vec<Vec<&'a ConditionNot
             None => groups.push(vec![note]),
         }
     }
+    groups.sort_by_key(|group| {
+        let known = REASONS
+            .iter()
+            .position(|reason| *reason == group[0].fair_because);
+        known.unwrap_or(REASONS.len())
+    });
     groups
 }
 
@@ -364,12 +442,13 @@ fn exclusion_text(note: &ExclusionNote) -> String {
         fairness,
         subject,
         at,
+        ..
     } = note;
     match fairness.as_str() {
         "weak-process" => format!("{subject} is always enabled and never moves"),
         "strong-process" => format!("{subject} is enabled at step {at} and never moves"),
         "weak" => format!("{subject} is always enabled and never taken"),
         "strong" => format!("{subject} is enabled at step {at} and never taken"),
-        _ => format!("a step {subject} is possible at step {at} and never taken"),
+        _ => format!("from the state at step {at}, {subject} is never taken"),
     }
 }

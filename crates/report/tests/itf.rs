@@ -344,6 +344,8 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
             fairness,
             subject,
             at,
+            suffices: None,
+            notion_suffices: None,
         });
 
     let error = (name(), prop::option::of(name()), any::<Option<usize>>()).prop_map(

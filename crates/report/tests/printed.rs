@@ -50,10 +50,10 @@ fn a_fair_loop() {
                 wf(reset)                      taken at step 7
                 wf(Clerk.work)                 disabled at step 6
                 wf(Clerk.alarm)                never enabled
-              what would exclude this loop (there may be others):
+              what would exclude this loop (not tested, and there may be others):
                 strong-process  Clerk is enabled at step 4 and never moves
                 strong          Clerk.work is enabled at step 4 and never taken
-                strong-global   a step Clerk.work is possible at step 4 and never taken
+                strong-global   from the state at step 4, Clerk.work is never taken
         "#]],
     );
 }
@@ -74,10 +74,10 @@ fn a_loop_without_fairness_conditions_or_stem() {
               loop:
                 0  Clerk.work  (no change)
               and back to the start of the loop
-              what would exclude this loop (there may be others):
+              what would exclude this loop (not tested, and there may be others):
                 weak-process   Sender is always enabled and never moves
                 weak           Sender.put is always enabled and never taken
-                strong-global  a step Sender.put is possible at step 0 and never taken
+                strong-global  from the state at step 0, Sender.put is never taken
         "#]],
     );
 }
@@ -146,10 +146,10 @@ fn assumptions() {
         why this loop is fair:
         []<> !(work)   true at step 4
         <>[] !(alarm)  true throughout the loop
-        what would exclude this loop (there may be others):
+        what would exclude this loop (not tested, and there may be others):
         strong-process  Clerk is enabled at step 4 and never moves
         strong          Clerk.work is enabled at step 4 and never taken
-        strong-global   a step Clerk.work is possible at step 4 and never taken
+        strong-global   from the state at step 4, Clerk.work is never taken
     "#]]
     .assert_eq(&about_fairness(&text));
 }
@@ -317,10 +317,10 @@ fn many_conditions_are_summarised() {
         13 conditions: taken (wf(P[0].enter) at step 0, wf(P[1].enter) at step 1, wf(P[2].enter) at step 2, ...)
         wf(P[0].enter)  disabled at step 0
         wf(P[1].enter)  disabled at step 1
-        what would exclude this loop (there may be others):
+        what would exclude this loop (not tested, and there may be others):
         strong-process  Clerk is enabled at step 4 and never moves
         strong          Clerk.work is enabled at step 4 and never taken
-        strong-global   a step Clerk.work is possible at step 4 and never taken
+        strong-global   from the state at step 4, Clerk.work is never taken
     "#]].assert_eq(&about_fairness(&text));
 }
 

@@ -3,7 +3,7 @@
 //! `cargo xtask architecture` compares the crates' dependencies with the table in
 //! `ARCHITECTURE.md`; `cargo xtask lint` finds catch-all arms over the model's tree types;
 //! `cargo xtask mutants` asks whether tests notice known errors (`crates/xtask/mutants.toml`);
-//! `cargo xtask bench engine`, `growth`, `timers` and `predicate` measure
+//! `cargo xtask bench engine`, `fairness`, `growth`, `timers` and `predicate` measure
 //! the checker
 //! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S;
 //! `cargo xtask fuzz` compares all routes of the checker with each other.
@@ -20,7 +20,7 @@ use anyhow::{Result, bail};
 const USAGE: &str = "usage: cargo xtask architecture
        cargo xtask lint
        cargo xtask mutants [--only NAME] [--explore]
-       cargo xtask bench engine|growth|timers|predicate|ws1s|certify [--quick] [--runs N] [--only MODEL]
+       cargo xtask bench engine|fairness|growth|timers|predicate|ws1s|certify [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM]
        cargo xtask fuzz [--minutes M] [--seed S] [--cases N]";
 
@@ -47,6 +47,7 @@ fn benchmark(what: &str, options: &[&str]) -> Result<()> {
         ("certify", options) => bench::certify(&options),
         ("growth", options) => bench::growth(&options),
         ("timers", options) => bench::timers(&options),
+        ("fairness", options) => bench::fairness(&options),
         ("ws1s", options) => bench::ws1s(&options),
         ("predicate", options) => bench::predicate(&options),
         _ => bail!("{USAGE}"),

@@ -235,7 +235,8 @@ fn subjects(family: &Family<'_>, fairness: Fairness) -> Vec<(ConditionKind, Subj
                 Target::Process(process) => whole(family, *process),
                 Target::Action(process, name) => action(family, *process, name),
                 Target::Choice(process, step) => choice(family, *process, *step),
-                Target::Event(_) => continue,
+                // A template has no numbered subjects.
+                Target::Event(_) | Target::Subject(_) => continue,
             };
             add(annotation.kind, subject);
         }

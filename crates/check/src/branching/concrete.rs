@@ -23,13 +23,15 @@ use crate::explicit::{self, Check};
 use crate::fairness::is_machine_closed;
 
 /// A state graph whose fair runs are quantified over.
-pub(crate) struct FairGraph {
-    pub(crate) graph: StateGraph,
-    closure: Closure,
-    always_continues: bool,
+pub(crate) struct FairGraph<'g> {
+    pub(crate) graph: &'g StateGraph,
+    /// Which sets of marks are fair.
+    pub(crate) acceptance: Acceptance,
+    pub(crate) closure: Closure,
+    pub(crate) always_continues: bool,
 }
 
-impl Frame for FairGraph {
+impl Frame for FairGraph<'_> {
     fn n_nodes(&self) -> usize {
         self.graph.n_nodes()
     }
@@ -47,7 +49,7 @@ impl Frame for FairGraph {
     }
 
     fn acceptance(&self) -> Acceptance {
-        self.graph.acceptance()
+        self.acceptance.clone()
     }
 
     fn closure(&self) -> Closure {
@@ -77,7 +79,7 @@ pub(crate) struct Truth<'a> {
 impl<'a> Truth<'a> {
     /// Decides all quantified formulas, inner ones first.
     fn decide(
-        quantification: &mut Quantification<'_, FairGraph>,
+        quantification: &mut Quantification<'_, FairGraph<'_>>,
         formula: &'a CtlStar,
         atoms: FxHashMap<AtomId, Rc<NodeSet>>,
     ) -> Result<Self, Obstacle> {
@@ -143,7 +145,8 @@ impl Check<'_, '_> {
 
         let strong_global = self.fairness.kind == FairnessKind::StrongGlobal;
         let fair_graph = FairGraph {
-            graph,
+            acceptance: graph.acceptance(),
+            graph: &graph,
             closure: if strong_global {
                 Closure::OnSystem
             } else {
@@ -160,9 +163,10 @@ impl Check<'_, '_> {
         Ok((verdict, stats))
     }
 
-    fn judge(
+    /// Decides the formula on the graph.
+    pub(crate) fn judge(
         &mut self,
-        frame: &FairGraph,
+        frame: &FairGraph<'_>,
         formula: &CtlStar,
         atoms: &[AtomId],
         stats: &mut Stats,

@@ -12,4 +12,8 @@ mod node_set;
 mod quantifier;
 mod witness;
 
+pub(crate) use concrete::FairGraph;
+pub(crate) use frame::{Frame, Product};
 pub(crate) use may_must::check as check_may_must;
+pub(crate) use node_set::NodeSet;
+pub(crate) use quantifier::Obstacle as BranchingObstacle;

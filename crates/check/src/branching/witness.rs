@@ -25,7 +25,7 @@ impl Check<'_, '_> {
     /// and so on along every run that is shown.
     pub(super) fn branching(
         &self,
-        quantification: &mut Quantification<'_, FairGraph>,
+        quantification: &mut Quantification<'_, FairGraph<'_>>,
         truth: &Truth<'_>,
         root: u32,
     ) -> Result<Branching, Obstacle> {
@@ -69,7 +69,7 @@ impl Check<'_, '_> {
         Ok(evidence)
     }
 
-    fn trace(&self, on: &Quantification<'_, FairGraph>, lasso: &FrameLasso) -> Trace {
+    fn trace(&self, on: &Quantification<'_, FairGraph<'_>>, lasso: &FrameLasso) -> Trace {
         let graph = &on.frame.graph;
         let steps = lasso.steps.iter();
         Trace {

@@ -8,14 +8,14 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use fairground::report::{self, PropertyResult, Report, StoredTrace, Success};
 use fairground::{
-    Answer, Certificate, Checkpoints, Diagnostic, Disk, Memory, Options, Overlay, Plan, Project,
-    Question, RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
+    Answer, Certificate, Checkpoints, Diagnostic, Disk, Fairness, Memory, Options, Overlay, Plan,
+    Project, Question, RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
     write_certificates,
 };
 
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
 use crate::failure::{Failure, Status};
-use crate::options::{CheckOptions, OutputFormat};
+use crate::options::{CheckOptions, Notions, OutputFormat};
 use crate::progress::Meter;
 use crate::quantity::show_size;
 use crate::{checkpoint_file, diagnostics, inputs, limits, loading, output, trace_file};
@@ -60,6 +60,10 @@ fn check_several(options: &CheckOptions) -> Result<Status, Failure> {
     if files.iter().any(|file| file.is_some()) {
         let message =
             "`--trace`, `--checkpoint` and `--certificate` are about one model; name a single file";
+        return Err(Failure::wrong(message));
+    }
+    if let Some(Notions::All | Notions::Several(_)) = options.fairness {
+        let message = "several notions of fairness are compared for one model; name a single file";
         return Err(Failure::wrong(message));
     }
     let plan = prepare(options)?;
@@ -158,6 +162,9 @@ fn check(
     loading::show(project.diagnostics(), project.sources(), !options.quiet);
 
     let chosen = choose(&project, options, file)?;
+    if let Some(notions) = notions(&project, options)? {
+        return table(options, &project, &chosen, &notions, &plan);
+    }
 
     let checkpoint = match &options.checkpoint {
         None => None,
@@ -266,7 +273,62 @@ fn choose<'a>(
     Ok(chosen)
 }
 
-fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
+/// The notions of fairness, if several are asked for.
+fn notions(project: &Project, options: &CheckOptions) -> Result<Option<Vec<Fairness>>, Failure> {
+    let notions = match &options.fairness {
+        None | Some(Notions::One(_)) => return Ok(None),
+        Some(Notions::Several(notions)) => notions.clone(),
+        Some(Notions::All) => project.all_notions()?,
+    };
+    if options.checkpoint.is_some() || options.bitstate.is_some() {
+        return Err(Failure::wrong(
+            "`--checkpoint` and `--bitstate` need one notion of fairness, not several".to_owned(),
+        ));
+    }
+    Ok(Some(notions))
+}
+
+/// Checks the chosen properties under several notions of fairness.
+fn table(
+    options: &CheckOptions,
+    project: &Project,
+    chosen: &[&Question],
+    notions: &[Fairness],
+    plan: &Plan,
+) -> Result<Status, Failure> {
+    let mut meter = Meter::new(options.progress, options.quiet, "all notions");
+    let rows = project.check_notions(chosen, notions, plan, &mut meter);
+    let seconds = meter.seconds();
+    meter.finish();
+
+    let mut results: Vec<PropertyResult> = rows?
+        .into_iter()
+        .flatten()
+        .map(|answer| answer.result)
+        .collect();
+    // The time was spent on all of them together.
+    if let Some(first) = results.first_mut() {
+        first.seconds = seconds;
+    }
+    let report = Report {
+        file: options.files[0].display().to_string(),
+        results,
+        warnings: Vec::new(),
+    };
+    output::print(&match options.output_format {
+        OutputFormat::Text => report::notions_table(&report, output::stdout_style()),
+        OutputFormat::Json => report::json(&report),
+        OutputFormat::JsonLines => report::json_lines(&report),
+        OutputFormat::Junit => report::junit(std::slice::from_ref(&report)),
+        OutputFormat::Sarif => report::sarif(std::slice::from_ref(&report)),
+    })?;
+    if let (Some(path), Some((_, trace, _))) = (&options.trace, trace_to_store(&report)) {
+        trace_file::write(path, trace)?;
+    }
+    Ok(status_of(&report))
+}
+
+pub(super) fn unknown_property(wanted: &str, names: Vec<&str>) -> Failure {
     let advice = match closest_name(wanted, names.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
         None if names.is_empty() => "the model has none".to_owned(),
@@ -452,10 +514,11 @@ impl Checking<'_> {
                 result.warnings.clear();
             }
         }
-        let mut text = report::text(&newest, output::stdout_style());
-        if self.options.verbose {
-            text.extend(newest.results.iter().map(cost_lines));
+        if !self.options.verbose {
+            return report::text(&newest, output::stdout_style());
         }
+        let mut text = report::verbose_text(&newest, output::stdout_style());
+        text.extend(newest.results.iter().map(cost_lines));
         text
     }
 

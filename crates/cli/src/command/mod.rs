@@ -4,6 +4,7 @@ mod abstract_;
 mod certify;
 mod check;
 mod explain;
+mod fairness;
 mod graph;
 mod ltl;
 mod replay;
@@ -23,6 +24,7 @@ use crate::options::Command;
 pub fn run(command: &Command) -> Result<Status, Failure> {
     match command {
         Command::Check(options) => check::run(options),
+        Command::Fairness(options) => fairness::run(options),
         Command::Abstract(options) => abstract_::run(options),
         Command::Simulate(options) => simulate::run(options),
         Command::Explain(options) => explain::run(options),

@@ -11,106 +11,107 @@ fn json() {
     scene.check(
         &["check", "m.fair", "--output-format", "json"],
         expect![[r##"
-        {
-          "tool": "fair",
-          "version": "0.1.0",
-          "file": "m.fair",
-          "results": [
             {
-              "property": "recurs",
-              "formula": "[]<>(P.a || P.b)",
-              "route": "explicit",
-              "fairness": "none",
-              "verdict": "violated",
-              "reason": null,
-              "states": 2,
-              "transitions": 4,
-              "product_states": 2,
-              "seconds": T,
-              "peak_memory_bytes": M,
-              "reduced": null,
-              "rests_on": {
-                "confidence": "replayed",
-                "reductions": [],
-                "solvers": [],
-                "instances": []
-              },
-              "warnings": [],
-              "trace": {
-                "#meta": {
-                  "format": "ITF",
-                  "source": "m.fair",
+              "tool": "fair",
+              "version": "0.1.0",
+              "file": "m.fair",
+              "results": [
+                {
                   "property": "recurs",
                   "formula": "[]<>(P.a || P.b)",
+                  "route": "explicit",
                   "fairness": "none",
-                  "kind": "fair-loop",
-                  "error": null,
-                  "conditions": [],
-                  "assumptions": [],
-                  "excluded_by": [
-                    {
-                      "fairness": "weak-process",
-                      "subject": "P",
-                      "at": 0
-                    },
-                    {
-                      "fairness": "strong",
-                      "subject": "P.a",
-                      "at": 0
-                    },
-                    {
-                      "fairness": "strong",
-                      "subject": "P.b",
-                      "at": 1
-                    },
-                    {
-                      "fairness": "strong-global",
-                      "subject": "P.a",
-                      "at": 0
-                    }
-                  ],
-                  "component": null,
-                  "processes": [
-                    "P",
-                    "Q"
-                  ]
-                },
-                "vars": [
-                  "x"
-                ],
-                "states": [
-                  {
-                    "#meta": {
-                      "index": 0,
-                      "actions": [
-                        "Q.toggle"
-                      ],
-                      "movers": [
-                        "Q"
-                      ]
-                    },
-                    "x": 0
+                  "verdict": "violated",
+                  "reason": null,
+                  "states": 2,
+                  "transitions": 4,
+                  "product_states": 2,
+                  "seconds": T,
+                  "peak_memory_bytes": M,
+                  "reduced": null,
+                  "rests_on": {
+                    "confidence": "replayed",
+                    "reductions": [],
+                    "solvers": [],
+                    "instances": []
                   },
-                  {
+                  "warnings": [],
+                  "trace": {
                     "#meta": {
-                      "index": 1,
-                      "actions": [
-                        "Q.toggle"
+                      "format": "ITF",
+                      "source": "m.fair",
+                      "property": "recurs",
+                      "formula": "[]<>(P.a || P.b)",
+                      "fairness": "none",
+                      "kind": "fair-loop",
+                      "error": null,
+                      "conditions": [],
+                      "assumptions": [],
+                      "excluded_by": [
+                        {
+                          "fairness": "weak-process",
+                          "subject": "P",
+                          "at": 0,
+                          "suffices": true,
+                          "notion_suffices": true
+                        },
+                        {
+                          "fairness": "strong",
+                          "subject": "P.a",
+                          "at": 0,
+                          "suffices": true,
+                          "notion_suffices": true
+                        },
+                        {
+                          "fairness": "strong",
+                          "subject": "P.b",
+                          "at": 1,
+                          "suffices": true,
+                          "notion_suffices": true
+                        }
                       ],
-                      "movers": [
+                      "component": null,
+                      "processes": [
+                        "P",
                         "Q"
                       ]
                     },
-                    "x": 1
+                    "vars": [
+                      "x"
+                    ],
+                    "states": [
+                      {
+                        "#meta": {
+                          "index": 0,
+                          "actions": [
+                            "Q.toggle"
+                          ],
+                          "movers": [
+                            "Q"
+                          ]
+                        },
+                        "x": 0
+                      },
+                      {
+                        "#meta": {
+                          "index": 1,
+                          "actions": [
+                            "Q.toggle"
+                          ],
+                          "movers": [
+                            "Q"
+                          ]
+                        },
+                        "x": 1
+                      }
+                    ],
+                    "loop": 0
                   }
-                ],
-                "loop": 0
-              }
+                }
+              ]
             }
-          ]
-        }
-        --- exit status 1
-    "##]],
+            --- exit status 1
+        "##]],
     );
 }
 
@@ -174,10 +175,9 @@ fn junit() {
                 0  Q.toggle  x = 1
                 1  Q.toggle  x = 0
               and back to the start of the loop
-              what would exclude this loop (there may be others):
-                weak-process   P is always enabled and never moves
-                strong         P.a is enabled at step 0 and never taken (and 1 more)
-                strong-global  a step P.a is possible at step 0 and never taken
+              what would help (tested):
+                weak-process  with weak fairness of P the property holds
+                strong        with strong fairness of P.a the property holds
             </failure>
                     </testcase>
                 </testsuite>

@@ -6,6 +6,7 @@ mod defects;
 #[cfg(unix)]
 mod documents;
 mod expectations;
+mod fairness;
 mod formats;
 mod graph;
 mod limits;

@@ -21,6 +21,7 @@ fn help_and_version() {
 
         Commands:
           check        Decide the properties of a model
+          fairness     Say which fairness a property needs
           abstract     Print the abstraction of a model
           resume       Continue a check that was stopped
           simulate     Walk through a model step by step, or at random

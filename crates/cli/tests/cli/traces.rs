@@ -80,13 +80,12 @@ fn a_loop_is_stored_explained_and_replayed() {
                 1  Q.toggle  x = 0
               and back to the start of the loop
               why this loop is fair:
+                wf(Q.toggle)  taken at step 0
                 wf(P.a)       disabled at step 1
                 wf(P.b)       disabled at step 0
-                wf(Q.toggle)  taken at step 0
-              what would exclude this loop (there may be others):
-                weak-process   P is always enabled and never moves
-                strong         P.a is enabled at step 0 and never taken (and 1 more)
-                strong-global  a step P.a is possible at step 0 and never taken
+              what would help (tested):
+                weak-process  with weak fairness of P the property holds
+                strong        with strong fairness of P.a the property holds
             --- exit status 0
         "#]],
     );
@@ -142,22 +141,23 @@ fn a_loop_is_stored_explained_and_replayed() {
               {
                 "fairness": "weak-process",
                 "subject": "P",
-                "at": 0
+                "at": 0,
+                "suffices": true,
+                "notion_suffices": true
               },
               {
                 "fairness": "strong",
                 "subject": "P.a",
-                "at": 0
+                "at": 0,
+                "suffices": true,
+                "notion_suffices": true
               },
               {
                 "fairness": "strong",
                 "subject": "P.b",
-                "at": 1
-              },
-              {
-                "fairness": "strong-global",
-                "subject": "P.a",
-                "at": 0
+                "at": 1,
+                "suffices": true,
+                "notion_suffices": true
               }
             ],
             "component": null,

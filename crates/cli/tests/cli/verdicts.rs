@@ -94,13 +94,12 @@ fn fairness_decides() {
                 1  Q.toggle  x = 0
               and back to the start of the loop
               why this loop is fair:
+                wf(Q.toggle)  taken at step 0
                 wf(P.a)       disabled at step 1
                 wf(P.b)       disabled at step 0
-                wf(Q.toggle)  taken at step 0
-              what would exclude this loop (there may be others):
-                weak-process   P is always enabled and never moves
-                strong         P.a is enabled at step 0 and never taken (and 1 more)
-                strong-global  a step P.a is possible at step 0 and never taken
+              what would help (tested):
+                weak-process  with weak fairness of P the property holds
+                strong        with strong fairness of P.a the property holds
             --- exit status 1
         "#]],
     );
@@ -146,10 +145,9 @@ fn assumptions_exclude_runs() {
               and back to the start of the loop
               why this loop is fair:
                 []<> (x == 0)  true at step 0
-              what would exclude this loop (there may be others):
-                weak-process   P is always enabled and never moves
-                strong         P.a is enabled at step 0 and never taken (and 1 more)
-                strong-global  a step P.a is possible at step 0 and never taken
+              what would help (tested):
+                weak-process  with weak fairness of P the property holds
+                strong        with strong fairness of P.a the property holds
             --- exit status 1
         "#]],
     );
@@ -387,13 +385,13 @@ fn formulas_with_path_quantifiers() {
                 1  Q.toggle  x = 0
               and back to the start of the loop
               why this loop is fair:
+                wf(Q.toggle)  taken at step 0
                 wf(P.a)       disabled at step 1
                 wf(P.b)       disabled at step 0
-                wf(Q.toggle)  taken at step 0
-              what would exclude this loop (there may be others):
+              what would exclude this loop (not tested, and there may be others):
                 weak-process   P is always enabled and never moves
                 strong         P.a is enabled at step 0 and never taken (and 1 more)
-                strong-global  a step P.a is possible at step 0 and never taken
+                strong-global  from the state at step 0, P.a is never taken
               on the way, this fair run satisfies []!P.a
                 formula: EG !AF P.a
                 trace: a loop of 2 steps
@@ -403,13 +401,13 @@ fn formulas_with_path_quantifiers() {
                   1  Q.toggle  x = 0
                 and back to the start of the loop
                 why this loop is fair:
+                  wf(Q.toggle)  taken at step 0
                   wf(P.a)       disabled at step 1
                   wf(P.b)       disabled at step 0
-                  wf(Q.toggle)  taken at step 0
-                what would exclude this loop (there may be others):
+                what would exclude this loop (not tested, and there may be others):
                   weak-process   P is always enabled and never moves
                   strong         P.a is enabled at step 0 and never taken (and 1 more)
-                  strong-global  a step P.a is possible at step 0 and never taken
+                  strong-global  from the state at step 0, P.a is never taken
               on the way, this fair run satisfies []!P.a
                 formula: EG !AF P.a
                 trace: a loop of 2 steps

@@ -66,6 +66,8 @@ impl References<'_> {
             Target::Event(event) => self.event(*event, span),
             // An action that does not exist makes an annotation that does not demand anything.
             Target::Action(process, _) => self.process(*process, span),
+            // Nor does one of a subject that does not exist.
+            Target::Subject(_) => Ok(()),
             Target::Choice(process, step) => {
                 self.process(*process, span)?;
                 if *step < self.parts.processes[process.index()].steps.len() {

@@ -262,6 +262,7 @@ pub(super) fn of_annotation(kind: ConditionKind, target: &Target) -> &'static st
         (ConditionKind::Strong, Target::Action(..)) => "strong fair action",
         (ConditionKind::Strong, Target::Event(_)) => "strong fair event",
         (ConditionKind::Strong, Target::Choice(..)) => "strong fair choice",
+        (_, Target::Subject(_)) => "fair subject",
     }
 }
 

@@ -147,6 +147,7 @@ pub const CONSTRUCTS: &[&str] = &[
     "fair choice of an event",
     "fair event",
     "fair process",
+    "fair subject",
     "fairness of the model",
     "fairness: annotated",
     "fairness: timers",
@@ -187,6 +188,10 @@ pub const CONSTRUCTS: &[&str] = &[
 /// Constructs that the suites on random models do not produce, or whose absence the reference
 /// semantics cannot show, and why.
 pub const EXCEPTIONS: &[(&str, &str)] = &[
+    (
+        "fair subject",
+        "for conditions that are tried out; compared with brute force in crate check",
+    ),
     (
         "Property::MayMust",
         "may/must systems stand beside a model; `check/tests/may_must.rs` makes random ones",

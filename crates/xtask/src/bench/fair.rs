@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::measure::{End, Limits, Run, run};
 use super::statistics::median;
@@ -91,6 +92,23 @@ impl Fair {
     /// Where it is.
     pub(super) fn program(&self) -> &std::path::Path {
         &self.program
+    }
+
+    /// Any call that prints JSON, made so often: the median of the CPU seconds, and what it printed.
+    pub(super) fn measure(&self, arguments: &[String], n_runs: usize) -> Result<(f64, Value)> {
+        let mut seconds = Vec::new();
+        let mut output = String::new();
+        for _ in 0..n_runs.max(1) {
+            let mut command = Command::new(&self.program);
+            command.args(arguments).current_dir(&self.root);
+            let done = run(&mut command, self.limits)?;
+            let has_answer = matches!(done.end, End::Exited(0 | 1 | 3));
+            ensure!(has_answer, "fair {}: {}", arguments.join(" "), done.stderr);
+            seconds.push(done.cpu_seconds);
+            output = done.stdout;
+        }
+        let value = serde_json::from_str(&output).context("what the call printed")?;
+        Ok((median(&seconds).unwrap_or_default(), value))
     }
 
     /// A call that asks about a model with some constants; without reduction, if none is among the

@@ -1,7 +1,8 @@
 //! Benchmarks of the whole checker.
 //!
 //! [`mod@engine`] runs `fair check` beside Spin's verifier (and Stateright) on the same systems, [`mod@growth`] runs
-//! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness. What is
+//! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness, [`mod@fairness`] all notions at once with one
+//! after the other. What is
 //! run is listed in `bench/suite.toml`; what came out is kept in `bench/record/`. [`mod@ws1s`] runs
 //! `fair ws1s` beside MONA on formulas of its own, [`mod@certify`] measures certificates.
 //!
@@ -10,6 +11,7 @@
 mod certify;
 mod engine;
 mod fair;
+mod fairness;
 mod growth;
 mod measure;
 mod pan;
@@ -36,6 +38,7 @@ use suite::Suite;
 
 pub use certify::certify;
 pub use engine::engine;
+pub use fairness::fairness;
 pub use growth::growth;
 pub use predicate::predicate;
 pub use timers::timers;

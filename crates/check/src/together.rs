@@ -99,7 +99,7 @@ pub(crate) fn is_possible(model: &Model, plan: &Plan) -> bool {
 }
 
 /// Explores once for several questions; nothing for those that need a search of their own.
-pub(crate) fn survey(
+pub(crate) fn explore(
     model: &Model,
     asked: &[Asked<'_>],
     plan: &Plan,
