@@ -277,7 +277,7 @@ mod tests {
             ("circle true, 2, 3", "type-mismatch"),
             ("text 1, 2", "syntax"),
         ] {
-            let text = format!("process P {{ step }}\nview {{ {view} }}");
+            let text = format!("process P {{ step {{ skip }} }}\nview {{ {view} }}");
             let files = Memory::new([("m.fair", text.as_str())]);
             let error = Project::open(&files, "m.fair", &Options::default()).unwrap_err();
             let crate::Error::Text(wrong) = error else {
