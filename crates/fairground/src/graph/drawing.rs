@@ -104,7 +104,7 @@ impl Project {
             None => initial_states(model, &self.sources)?,
         };
 
-        let part = Part::explore(model, &self.sources, roots, request.max_states.max(1));
+        let part = VisitedPart::explore(model, &self.sources, roots, request.max_states.max(1));
         Ok(part.draw(&view, &shown, request))
     }
 }
@@ -121,20 +121,23 @@ fn shown_components(view: &View<'_>, keep: Option<&[String]>) -> Result<Vec<usiz
     keep.iter().map(position).collect()
 }
 
+/// A step, and the number of its target if that was visited.
+type DrawnStep = (Successor, Option<usize>);
+
 /// The part of the graph that was visited.
-struct Part<'a> {
+struct VisitedPart<'a> {
     model: &'a Model,
     states: Vec<State>,
     n_roots: usize,
     /// The steps of each state that was expanded, with their targets if these were visited.
-    steps: Vec<Option<Vec<(Successor, Option<usize>)>>>,
+    steps: Vec<Option<Vec<DrawnStep>>>,
     /// How each state was reached first: from which, by which of its steps.
     parents: Vec<Option<(usize, usize)>>,
     /// Why states could not be expanded.
     errors: HashMap<usize, String>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> VisitedPart<'a> {
     fn explore(model: &'a Model, sources: &[Source], roots: Vec<State>, max_states: usize) -> Self {
         let mut part = Self {
             model,

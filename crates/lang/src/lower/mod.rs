@@ -104,14 +104,17 @@ pub(crate) struct Texts<'a> {
     pub(crate) sources: &'a [Source],
 }
 
+/// Properties, each with the names that its formula can use.
+type ScopedProperties = Vec<(NamedProperty, Scope)>;
+
+/// A model, with the picture of its states if it has one.
+type PicturedModel = (Model, Option<Picture>);
+
 /// Translates texts to a model with its picture.
 pub(crate) fn lower(
     texts: &Texts<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (
-    Option<(Model, Option<Picture>)>,
-    Vec<(NamedProperty, Scope)>,
-) {
+) -> (Option<PicturedModel>, ScopedProperties) {
     let (lowerer, properties) = lower_parts(texts, open::Open::default(), diagnostics);
     let failed = lowerer.has_errors();
     let Lowerer {
@@ -136,7 +139,7 @@ pub(crate) fn lower(
 pub(crate) fn lower_template(
     texts: &Texts<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<Template>, Vec<(NamedProperty, Scope)>) {
+) -> (Option<Template>, ScopedProperties) {
     let (lowerer, questions) = lower_parts(texts, open::Open::free(), diagnostics);
     let failed = lowerer.has_errors();
     let Lowerer { parts, open, .. } = lowerer;
@@ -147,7 +150,7 @@ fn lower_parts<'a>(
     texts: &Texts<'a>,
     open: open::Open,
     diagnostics: &'a mut Vec<Diagnostic>,
-) -> (Lowerer<'a>, Vec<(NamedProperty, Scope)>) {
+) -> (Lowerer<'a>, ScopedProperties) {
     let Texts {
         file,
         formulas,
@@ -305,7 +308,7 @@ impl<'a> Lowerer<'a> {
         property.map(|property| (property, scope))
     }
 
-    fn properties(&mut self, file: &'a File, sources: &[Source]) -> Vec<(NamedProperty, Scope)> {
+    fn properties(&mut self, file: &'a File, sources: &[Source]) -> ScopedProperties {
         let mut names: FxHashMap<&str, Span> = FxHashMap::default();
         let mut properties = Vec::new();
         self.check_blocks(file);

@@ -125,9 +125,12 @@ pub(super) struct ResultKey {
     pub(super) asked: String,
 }
 
+/// A result, and what it answers.
+type Kept = (ResultKey, Arc<PropertyResult>);
+
 /// Results that were found a while ago, the latest last.
 #[derive(Clone, Default)]
-pub(crate) struct Results(Arc<Mutex<Vec<(ResultKey, Arc<PropertyResult>)>>>);
+pub(crate) struct Results(Arc<Mutex<Vec<Kept>>>);
 
 impl Results {
     pub(super) fn find(&self, key: &ResultKey) -> Option<Arc<PropertyResult>> {

@@ -100,7 +100,7 @@ pub(crate) fn answer(studios: &Studios, name: &str, body: &[u8]) -> Response {
         "hello" => document::hello(studios),
         "files" => document::files(studios),
         "open" => with(body, |request| document::open(studios, request)),
-        "example" => with(body, |request| document::example(request)),
+        "example" => with(body, document::example),
         "save" => with(body, |request| document::save(studios, request)),
         "analyse" => with(body, |request| document::analyse(studios, request)),
         "check" => with(body, |request| check::check(studios, request)),

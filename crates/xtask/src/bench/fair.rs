@@ -101,7 +101,7 @@ impl Fair {
         for _ in 0..n_runs.max(1) {
             let mut command = Command::new(&self.program);
             command.args(arguments).current_dir(&self.root);
-            let done = run(&mut command, self.limits)?;
+            let done = run(&command, self.limits)?;
             let has_answer = matches!(done.end, End::Exited(0 | 1 | 3));
             ensure!(has_answer, "fair {}: {}", arguments.join(" "), done.stderr);
             seconds.push(done.cpu_seconds);
@@ -141,7 +141,7 @@ impl FairSeries<'_> {
     pub(super) fn run(&mut self) -> Result<Result<(), String>> {
         let mut command = Command::new(&self.fair.program);
         command.args(&self.arguments).current_dir(&self.fair.root);
-        let run = run(&mut command, self.fair.limits)?;
+        let run = run(&command, self.fair.limits)?;
         let ended = match run.end {
             End::Exited(0 | 1 | 3) => Ok(()),
             End::Exited(status) => Err(format!("status {status}: {}", run.stderr.trim())),

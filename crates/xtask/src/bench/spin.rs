@@ -180,7 +180,7 @@ impl Spin {
         let in_directory = |program: &str, flags: &[String], last: &[&str]| -> Result<f64> {
             let mut command = Command::new(program);
             command.args(flags).args(last).current_dir(&directory);
-            let run = run(&mut command, self.limits)?;
+            let run = run(&command, self.limits)?;
             let said = format!("{}{}", run.stdout, run.stderr);
             ensure!(
                 run.end == End::Exited(0),
@@ -234,7 +234,7 @@ impl Verifier {
     fn start(&self) -> Result<Answer<(Run, PanReport)>> {
         let mut command = Command::new("./pan");
         command.args(self.flags()).current_dir(&self.directory);
-        let run = run(&mut command, self.limits)?;
+        let run = run(&command, self.limits)?;
         Ok(match (run.end, pan::parse(&run.stdout)) {
             (End::OutOfTime, _) => Err(format!("> {} s", self.limits.cpu_seconds)),
             (_, Some(report)) => Ok((run, report)),

@@ -210,7 +210,7 @@ fn in_directory(
 ) -> Result<(String, f64)> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);
-    let done = run(&mut command, limits)?;
+    let done = run(&command, limits)?;
     let said = format!("{}{}", done.stdout, done.stderr);
     ensure!(done.end == End::Exited(0), "{program}: {said}");
     Ok((done.stdout, done.cpu_seconds))
