@@ -312,5 +312,5 @@ fn abstractions_of_data_are_printed() {
     assert!(printed.text.contains("MODULE main"), "{}", printed.text);
     assert_eq!(printed.remarks[0], "positive: holds");
     let ws1s = project.abstraction(None, AbstractionFormat::Ws1s, &plan);
-    assert!(message(ws1s).contains("no free parameter"));
+    assert!(message(ws1s).contains("does not have a free parameter"));
 }
