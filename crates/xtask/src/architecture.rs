@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn crates_with_unsafe_code_are_noticed() {
+    fn crates_that_may_be_unsafe_are_noticed() {
         for name in UNSAFE {
             let problems = unsafe_permissions(&root().join("crates").join(name)).unwrap();
             assert_eq!(problems.len(), 1, "{problems:?}");
