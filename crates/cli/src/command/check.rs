@@ -127,10 +127,14 @@ fn summary(reports: &[Report]) -> String {
     let results = || reports.iter().flat_map(|report| &report.results);
     let count = |success| results().filter(|r| r.success() == success).count();
     let (failed, open) = (count(Success::Failed), count(Success::Open));
+    let many = |n: usize, one: &str, several: &str| match n {
+        1 => format!("1 {one}"),
+        _ => format!("{n} {several}"),
+    };
     let mut text = format!(
-        "{} models, {} properties: {} as they should be",
-        reports.len(),
-        results().count(),
+        "{}, {}: {} as they should be",
+        many(reports.len(), "model", "models"),
+        many(results().count(), "property", "properties"),
         count(Success::Passed)
     );
     if failed > 0 {

@@ -262,8 +262,8 @@ fn what_is_said_to_be_written_can_be_written() {
 /// A hundred candidates, and 81 minimal sets.
 const MANY: &str = "\
 process P(i in 1..34) {
-    a
-    b
+    a { skip }
+    b { skip }
 }
 property four: forall i in 1..4: []<> (P[i].a || P[i].b)
 ";

@@ -150,7 +150,7 @@ fn damaged_checkpoints_are_refused() {
     assert_eq!(called.status, 2);
     let said = called.stderr;
     assert!(
-        said.contains("`c.fck` is not a checkpoint: it does not begin"),
+        said.contains("`c.fck` is not a checkpoint: it does not start"),
         "{said}"
     );
     assert_eq!(scene.call(&["resume", "nowhere"]).status, 2);

@@ -17,7 +17,7 @@ fn files_that_cannot_be_read() {
     "#]],
     );
     scene.check(
-        &["check", "."],
+        &["simulate", "."],
         expect![[r#"
         --- stderr
         error: `.` is a directory, not a file
