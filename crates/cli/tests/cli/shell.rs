@@ -27,6 +27,7 @@ fn help_and_version() {
           simulate     Walk through a model step by step, or at random
           explain      Print a stored trace
           replay       Replay a stored trace on a model
+          certify      Check certificates of verdicts without searching
           graph        Print the state graph of a model in DOT
           ltl          Print the automaton of an LTL formula
           ws1s         Decide formulas of WS1S or M2L-Str in MONA's language

@@ -202,7 +202,7 @@ fn wrong_values() {
 
           tip: to pass '-1' as a value, use '-- -1'
 
-        Usage: fair check [OPTIONS] <FILE>
+        Usage: fair check [OPTIONS] <FILE>...
 
         For more information, try '--help'.
     "#]]
@@ -244,15 +244,15 @@ fn unknown_commands_and_options() {
     scene.check(
         &["check"],
         expect![[r#"
-        --- stderr
-        error: the following required arguments were not provided:
-          <FILE>
+            --- stderr
+            error: the following required arguments were not provided:
+              <FILE>...
 
-        Usage: fair check <FILE>
+            Usage: fair check <FILE>...
 
-        For more information, try '--help'.
-        --- exit status 2
-    "#]],
+            For more information, try '--help'.
+            --- exit status 2
+        "#]],
     );
     scene.check(
         &["check", "m.fair", "--cores", "4"],
@@ -262,7 +262,7 @@ fn unknown_commands_and_options() {
 
               tip: to pass '--cores' as a value, use '-- --cores'
 
-            Usage: fair check <FILE>
+            Usage: fair check <FILE>...
 
             For more information, try '--help'.
             --- exit status 2
