@@ -103,7 +103,7 @@ fn what_forbids_a_reduction_is_said() {
         (
             "always (First @ both -> next First @ passing)",
             "none",
-            "does not mention",
+            "not stutter-invariant",
         ),
         ("always !deadlock", "none", "deadlock"),
         ("AG EF First @ both", "none", "path quantifiers"),
