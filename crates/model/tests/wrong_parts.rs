@@ -283,7 +283,7 @@ fn places() {
     assert_eq!(reads(PAIR, None, vec![]), "not-a-scalar");
     assert_eq!(reads(X, None, index(Expr::Int(0))), "not-an-array");
     assert_eq!(reads(PAIR, None, index(Expr::Int(0))), "not-an-array");
-    assert_eq!(reads(ARRAY, None, index(read(COLOUR))), "wrong-type");
+    assert_eq!(reads(ARRAY, None, index(Expr::Bool(true))), "wrong-type");
     assert_eq!(reads(X, None, vec![Access::Field(0)]), "not-a-record");
     assert_eq!(reads(PAIR, None, vec![Access::Field(2)]), "unknown-field");
 

@@ -313,10 +313,10 @@ fn many_conditions_are_summarised() {
     let text = trace_text(trace, Style::Plain);
     expect![[r#"
         why this loop is fair:
-        100 conditions: never enabled (wf(P[0].enter), wf(P[1].enter), wf(P[2].enter), ...)
         13 conditions: taken (wf(P[0].enter) at step 0, wf(P[1].enter) at step 1, wf(P[2].enter) at step 2, ...)
         wf(P[0].enter)  disabled at step 0
         wf(P[1].enter)  disabled at step 1
+        100 conditions: never enabled (wf(P[0].enter), wf(P[1].enter), wf(P[2].enter), ...)
         what would exclude this loop (not tested, and there may be others):
         strong-process  Clerk is enabled at step 4 and never moves
         strong          Clerk.work is enabled at step 4 and never taken
