@@ -106,7 +106,7 @@ fn what_forbids_a_reduction_is_said() {
             "not stutter-invariant",
         ),
         ("always !deadlock", "none", "deadlock"),
-        ("AG EF First @ both", "none", "path quantifiers"),
+        ("AG EF First @ both", "none", "branching"),
     ];
 
     for (property, fairness, part) in expected {
