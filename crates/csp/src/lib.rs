@@ -71,6 +71,10 @@ impl FrontEnd for Csp {
         &["csp"]
     }
 
+    fn recognises(&self, text: &str) -> bool {
+        text.contains("#assert")
+    }
+
     /// Numbers of terms.
     fn larger_pools(&self) -> &'static [usize] {
         &[20_000]
