@@ -8,7 +8,8 @@ use base::{Diagnostic, Fairness, NoProgress, Route, SourceId, Span};
 use engine::Stats;
 use logic::{CtlStar, Ltl, NamedProperty, Op, PathQuantifier, Property};
 use model::{
-    Annotation, Atom, AtomMeaning, BinaryOp, CommandId, Expr, Model, ModelParts, Step, Subject,
+    Annotation, Atom, AtomMeaning, BinaryOp, CommandId, Expr, Model, ModelParts, Step, Stmt,
+    StmtKind, Subject,
 };
 
 use crate::explicit;
@@ -234,7 +235,7 @@ pub(crate) fn never_taken(model: &Model, stats: &Stats) -> Vec<Diagnostic> {
         let written = |step: &Step| (place(step), step.name.clone());
         let is_taken = process.steps.iter().zip(taken).filter(|(_, taken)| **taken);
         let mut known: BTreeSet<_> = is_taken.map(|(step, _)| written(step)).collect();
-        for step in &process.steps {
+        for step in process.steps.iter().filter(|step| !is_bound(step)) {
             if known.insert(written(step)) {
                 let next = places.len();
                 let at = *place_of.entry(place(step)).or_insert(next);
@@ -261,6 +262,13 @@ pub(crate) fn never_taken(model: &Model, stats: &Stats) -> Vec<Diagnostic> {
         Diagnostic::warning("never-taken", span, message)
     };
     places.into_iter().map(warning).collect()
+}
+
+/// Does the step only say that a bound of the front end was too small?
+fn is_bound(step: &Step) -> bool {
+    // shape: every other statement is the author's.
+    let exhausted = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Exhausted);
+    step.effect.first().is_some_and(exhausted)
 }
 
 /// Warnings about the whole model, from the complete exploration of one property: steps that are
