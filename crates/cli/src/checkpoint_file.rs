@@ -8,9 +8,8 @@
 //! before they use it, no file is written because a checkpoint names it, and a verdict says that it
 //! rests on the checkpoint.
 
-use std::fs::{self, File};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ use anyhow::{Context as _, anyhow, bail};
 use fairground::Checkpoints;
 use serde_json::{Value, json};
 
-use crate::output;
+use crate::{inputs, output, replacing};
 
 /// How often the state of a search is kept.
 const INTERVAL: Duration = Duration::from_secs(120);
@@ -54,7 +53,43 @@ pub type Sections = Vec<(String, Vec<u64>)>;
 pub struct CheckpointFile {
     path: PathBuf,
     call: Call,
+    _lock: Lock,
     inner: Mutex<Inner>,
+}
+
+/// Keeps other calls from writing a checkpoint. It ends with the process, however that ends.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    /// Holds the lock of the operating system as long as it is open.
+    _file: File,
+}
+
+impl Lock {
+    fn take(checkpoint: &Path) -> anyhow::Result<Self> {
+        let name = checkpoint.file_name().unwrap_or_default();
+        let path = checkpoint.with_file_name(format!(".{}.lock", name.to_string_lossy()));
+        let cannot = || format!("`{}` cannot be written", checkpoint.display());
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false);
+        let file = options.open(&path).with_context(cannot)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { path, _file: file }),
+            Err(TryLockError::WouldBlock) => bail!(
+                "another call is writing the checkpoint `{}`; wait for its end, or choose another \
+                 name",
+                checkpoint.display()
+            ),
+            Err(TryLockError::Error(error)) => Err(error).with_context(cannot),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A file that stays does no harm: the lock ends with the process.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 #[derive(Debug)]
@@ -71,11 +106,18 @@ struct Inner {
 }
 
 impl CheckpointFile {
-    /// A file to be written, with the states to go on from.
-    pub fn new(path: PathBuf, call: Call, restored: Sections) -> Self {
-        Self {
+    /// A file to be written by this call alone, with the states to go on from.
+    ///
+    /// # Errors
+    /// There is a file that is not a checkpoint, or another call writes it.
+    pub fn open(path: PathBuf, call: Call, restored: Sections) -> anyhow::Result<Self> {
+        check_replaceable(&path)?;
+        let lock = Lock::take(&path)?;
+        replacing::remove_partial(&path);
+        Ok(Self {
             path,
             call,
+            _lock: lock,
             inner: Mutex::new(Inner {
                 last: Instant::now(),
                 property: String::new(),
@@ -84,7 +126,7 @@ impl CheckpointFile {
                 has_gone_on: false,
                 has_failed: false,
             }),
-        }
+        })
     }
 
     /// The next search is for this property.
@@ -138,7 +180,7 @@ impl CheckpointFile {
         bytes.extend(hash(&bytes).to_le_bytes());
         check_replaceable(&self.path)?;
         let cannot_write = || format!("`{}` cannot be written", self.path.display());
-        replace(&self.path, &bytes).with_context(cannot_write)
+        replacing::replace(&self.path, &bytes).with_context(cannot_write)
     }
 }
 
@@ -146,7 +188,7 @@ impl CheckpointFile {
 ///
 /// # Errors
 /// There is a file that is not a checkpoint.
-pub fn check_replaceable(path: &Path) -> anyhow::Result<()> {
+fn check_replaceable(path: &Path) -> anyhow::Result<()> {
     let mut start = [0; MAGIC.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     match read {
@@ -158,24 +200,6 @@ pub fn check_replaceable(path: &Path) -> anyhow::Result<()> {
             path.display()
         ),
     }
-}
-
-/// Puts a file in place of another at once. A call that ends while it writes must not destroy what
-/// was kept before, and must not write into a file that another program has put there.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let number = RandomState::new().build_hasher().finish();
-    let partial = path.with_file_name(format!(".{name}.{number:016x}.part"));
-    let written = File::create_new(&partial).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let replaced = written.and_then(|()| fs::rename(&partial, path));
-    if replaced.is_err() {
-        // Nothing can be done about what is left.
-        let _ = fs::remove_file(&partial);
-    }
-    replaced
 }
 
 fn not_a_checkpoint(path: &Path, why: &str) -> anyhow::Error {
@@ -221,7 +245,8 @@ impl Checkpoints for CheckpointFile {
 /// # Errors
 /// It cannot be read, or it is damaged.
 pub fn read(path: &Path) -> anyhow::Result<(Call, Sections)> {
-    let bytes = fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+    let cannot = || format!("`{}` cannot be read", path.display());
+    let bytes = inputs::read_bytes(path).with_context(cannot)?;
     parse(&bytes).map_err(|why| not_a_checkpoint(path, &why))
 }
 
@@ -311,7 +336,8 @@ mod tests {
             directory: "/".into(),
             files: vec![("m.fair".into(), "process P { a }\n".into())],
         };
-        let file = CheckpointFile::new(path.clone(), call.clone(), Vec::new());
+        let file = CheckpointFile::open(path.clone(), call.clone(), Vec::new());
+        let file = file.expect("nothing is there");
         file.begin("p");
         file.keep(7, &[1, u64::MAX]);
         file.begin("q");
@@ -324,7 +350,13 @@ mod tests {
         let kept = (call.clone(), sections.clone());
         assert_eq!(read(&path).expect("it is not damaged"), kept);
 
-        let again = CheckpointFile::new(path.clone(), call, sections);
+        let second = CheckpointFile::open(path.clone(), call.clone(), Vec::new());
+        let error = second.expect_err("the first one is being written");
+        assert!(error.to_string().contains("another call"), "{error}");
+        drop(file);
+
+        let again = CheckpointFile::open(path.clone(), call, sections);
+        let again = again.expect("it is a checkpoint");
         again.begin("p");
         assert_eq!(again.take(8), None, "kept by another search");
         assert_eq!(again.take(7), Some(vec![1, u64::MAX]));

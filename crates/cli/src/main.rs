@@ -9,26 +9,43 @@ mod diagnostics;
 mod failure;
 mod guard;
 mod inputs;
+mod ledger;
 mod limits;
 mod loading;
+mod memory;
 mod options;
 mod output;
 mod planning;
 mod progress;
 mod quantity;
+mod replacing;
 mod trace_file;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
+use failure::{Failure, Status};
+
 fn main() -> ExitCode {
     let options = options::Cli::parse();
     options.color.apply();
     guard::install_panic_message();
-    let status = guard::run(move || match command::run(&options.command) {
-        Ok(status) => status,
-        Err(failure) => failure.report(),
+    let status = guard::run(move || {
+        run(&options).unwrap_or_else(|failure| {
+            let wanted = options.command.wanted();
+            let wanted = wanted.as_ref();
+            failure.report(wanted.map(|(format, file)| (*format, file.as_str())))
+        })
     });
     ExitCode::from(status.code())
+}
+
+fn run(options: &options::Cli) -> Result<Status, Failure> {
+    inputs::allow(&options.include);
+    if options.command.is_limited() {
+        limits::enforce(options.timeout, options.max_memory)?;
+        limits::announce(options.command.wanted());
+    }
+    command::run(options)
 }
