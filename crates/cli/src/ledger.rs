@@ -5,6 +5,8 @@
 //! answered by then is reported as unknown.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use fairground::report::{self, PropertyResult, Report};
 use fairground::{Project, Question, RestsOn, StopReason};
@@ -70,12 +72,28 @@ impl Ledger {
         };
         let ledger = Self(Arc::new(Mutex::new(entries)));
         let copy = ledger.clone();
-        limits::last_words(move |reason| copy.entries().farewell(reason));
+        limits::last_words(move |reason| copy.farewell(reason));
         ledger
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is said if nothing else will be answered. The ledger is locked for moments only, unless
+    /// the program is wrong; it ends in that case, too.
+    fn farewell(&self, reason: StopReason) -> Farewell {
+        for _ in 0..100 {
+            if let Ok(mut entries) = self.0.try_lock() {
+                return entries.farewell(reason);
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        Farewell {
+            text: String::new(),
+            escape: None,
+            status: Status::Undecided,
+        }
     }
 
     /// Notes an answer, and prints what can be printed by now.
@@ -88,11 +106,15 @@ impl Ledger {
         entries.is_answered[position] = true;
         drop(entries);
 
-        while let Some((format, text)) = self.entries().next_text() {
+        loop {
+            // The ledger is not locked while a reader is waited for.
+            let next = self.entries().next_text();
+            let Some((format, text)) = next else {
+                return Ok(());
+            };
             format.print(&text)?;
             self.entries().n_printed += 1;
         }
-        Ok(())
     }
 
     /// The report, when everything is answered.

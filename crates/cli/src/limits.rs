@@ -24,7 +24,7 @@ use crate::{memory, output};
 const TICK: Duration = Duration::from_millis(20);
 
 /// How long work may take to end after it was told to.
-const GRACE: Duration = Duration::from_millis(700);
+const GRACE: Duration = Duration::from_millis(500);
 
 /// What the program needs besides what grows with the model: memory up to this is not counted.
 const OWN_MEMORY: u64 = 32 << 20;

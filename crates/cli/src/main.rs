@@ -26,9 +26,13 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use failure::{Failure, Status};
+use fairground::report;
 
 fn main() -> ExitCode {
-    let options = options::Cli::parse();
+    let options = match options::Cli::try_parse() {
+        Ok(options) => options,
+        Err(error) => return wrong_call(&error),
+    };
     options.color.apply();
     guard::install_panic_message();
     let status = guard::run(move || {
@@ -39,6 +43,22 @@ fn main() -> ExitCode {
         })
     });
     ExitCode::from(status.code())
+}
+
+/// Shows help, or what is wrong with the arguments. What is not a text is not repeated as it is.
+fn wrong_call(error: &clap::Error) -> ExitCode {
+    let is_harmless = !error.to_string().contains(report::is_obeyed)
+        && std::env::args_os().all(|argument| {
+            let argument = argument.to_string_lossy();
+            !argument.contains(report::is_obeyed)
+        });
+    if is_harmless {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = report::printable(&text, report::Escape::Text);
+    output::print_error(&format!("{message}\n"));
+    ExitCode::from(Status::Wrong.code())
 }
 
 fn run(options: &options::Cli) -> Result<Status, Failure> {

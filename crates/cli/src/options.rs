@@ -167,10 +167,13 @@ pub struct CheckOptions {
     /// Properties that one exploration decides together have that much each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout_per_property: Option<Duration>,
-    /// Write a checkpoint to this file every two minutes and when the search is stopped;
+    /// Write a checkpoint to this file from time to time and when the search is stopped;
     /// `fair resume FILE` continues from it.
     #[arg(long, value_name = "FILE", conflicts_with = "bitstate")]
     pub checkpoint: Option<PathBuf>,
+    /// How often a checkpoint is written while the search runs.
+    #[arg(long, value_name = "DURATION", default_value = "2m", requires = "checkpoint", value_parser = parse_duration)]
+    pub checkpoint_every: Duration,
     /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`).
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,

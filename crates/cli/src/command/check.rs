@@ -171,6 +171,7 @@ fn check(
         Some(path) => {
             let call = call.map_or_else(|| this_call(&project), Ok)?;
             let file = CheckpointFile::open(path.clone(), call, sections)?;
+            let file = file.every(options.checkpoint_every);
             Some(Arc::new(file))
         }
     };

@@ -25,8 +25,10 @@ pub fn run(options: &Ws1sOptions) -> Result<Status, Failure> {
         return Err(Failure::wrong(format!("`{name}` is not a `.mona` file")));
     }
 
+    // Names of files are relative to the folder of the first.
+    let name = path.file_name().unwrap_or_default();
     let source = Source {
-        name: path.display().to_string(),
+        name: name.to_string_lossy().into_owned(),
         text: loading::read_text(path)?,
     };
     let budget = limits::budget();
@@ -42,7 +44,10 @@ pub fn run(options: &Ws1sOptions) -> Result<Status, Failure> {
         let text = files.read(&folder.join(name));
         text.map_err(|error| format!("{error:#}"))
     };
-    let report = ws1s::run(source, &mut loader, &settings, &budget);
+    let mut report = ws1s::run(source, &mut loader, &settings, &budget);
+    for source in &mut report.sources {
+        source.name = folder.join(&source.name).display().to_string();
+    }
     print(&report, options, &folder)
 }
 
