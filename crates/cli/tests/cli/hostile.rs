@@ -4,7 +4,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::scene::{Called, Scene};
+use crate::scene::{Called, Scene, cases};
 
 /// A model whose search does not end soon.
 const ENDLESS: &str = "
@@ -102,10 +102,39 @@ fn every_command_keeps_its_time() {
         &["simulate", "m.fair", "--random", "--steps", many],
         &["ws1s", "f.mona"],
     ];
-    for arguments in calls {
-        let called = call(&scene, &[arguments, &["--timeout", "300ms"]].concat());
-        assert_eq!(called.status, 3, "{arguments:?}: {}", called.stderr);
+    for number in 0..cases(1) {
+        let limit = format!("{}ms", (300 + number * 130) % 1000);
+        for arguments in calls {
+            let called = call(&scene, &[arguments, &["--timeout", &limit]].concat());
+            assert_eq!(called.status, 3, "{arguments:?}: {}", called.stderr);
+        }
     }
+}
+
+/// What is not a search is limited, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_limited_while_a_model_is_read() {
+    let steps: String = (0..100_000)
+        .map(|i| format!("  s{i} when x < 3 {{ x := 1 }}\n"))
+        .collect();
+    let model = format!("var x : 0..3 = 0\nprocess P {{\n{steps}}}\nproperty p: always x < 4\n");
+    let scene = Scene::with("reading_memory", "m.fair", &model);
+    let called = call(
+        &scene,
+        &[
+            "check",
+            "m.fair",
+            "--max-memory",
+            "1M",
+            "--output-format",
+            "json",
+        ],
+    );
+    assert_eq!(called.status, 3, "{}", called.stderr);
+    assert!(called.stderr.contains("memory-limit"), "{}", called.stderr);
+    let json: serde_json::Value = serde_json::from_str(&called.stdout).expect("it is JSON");
+    assert_eq!(json["diagnostics"][0]["code"], "stopped");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use crate::scene::Scene;
+use crate::scene::{Scene, cases};
 
 const MODEL: &str = "
     const N = 24
@@ -27,10 +27,7 @@ fn summary(stdout: &str) -> String {
 
 #[test]
 fn what_was_killed_goes_on_with_the_same_result() {
-    let factor = std::env::var("FAIR_CASES").map_or(1.0, |text| {
-        text.parse::<f64>().expect("FAIR_CASES is a number")
-    });
-    let n_kills = (6.0 * factor) as u64;
+    let n_kills = cases(6);
     let scene = Scene::with("killed", "m.fair", MODEL);
     let mut n_resumed = 0;
 
