@@ -90,6 +90,9 @@ pub struct ModelOptions {
 /// What is said about a model besides its text.
 #[derive(Args, Debug)]
 pub struct ModelSettings {
+    /// The language of the model (fair, promela, csp), whatever its file is called.
+    #[arg(long, value_name = "NAME")]
+    pub language: Option<String>,
     /// Give a constant or parameter of the model another value. Repeatable.
     #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
     pub defines: Vec<(String, String)>,

@@ -26,6 +26,7 @@ impl ModelSettings {
     /// What the front end has to know.
     pub fn for_front_end(&self) -> Options {
         Options {
+            language: self.language.clone(),
             defines: self.defines.clone(),
             abstract_timers: self.abstract_timer.clone(),
             ..Options::default()

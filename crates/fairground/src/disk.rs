@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use source::{Files, MAX_BYTES, Unreadable};
 
@@ -22,13 +23,14 @@ impl Files for Disk {
             }
         })?;
 
-        String::from_utf8(bytes).map_err(|error| {
-            let valid = error.utf8_error().valid_up_to();
-            let lines = error.as_bytes()[..valid].iter().filter(|b| **b == b'\n');
-            let line = lines.count() + 1;
-            let message = format!("`{name}` is not UTF-8 text: byte {valid}, in line {line}");
-            unreadable(message, None)
-        })
+        if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+            let message = format!("`{name}` is not a text: byte {at} is zero");
+            return Err(unreadable(message, None));
+        }
+        // Older texts are in Latin-1, whose bytes are the first characters of Unicode.
+        let latin =
+            |error: FromUtf8Error| error.as_bytes().iter().copied().map(char::from).collect();
+        Ok(String::from_utf8(bytes).unwrap_or_else(latin))
     }
 }
 

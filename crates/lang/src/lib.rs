@@ -46,6 +46,11 @@ impl FrontEnd for Native {
         &["fair"]
     }
 
+    /// Its files have one extension, and texts with other names are of other languages.
+    fn recognises(&self, _text: &str) -> bool {
+        false
+    }
+
     /// Everything has a bound.
     fn larger_pools(&self) -> &'static [usize] {
         &[]
