@@ -58,7 +58,7 @@ pub use abstract_model::{AbstractionFormat, AbstractionText};
 pub use advice::Search;
 pub use answer::Answer;
 pub use automaton::{AutomatonFormat, automaton};
-pub use disk::Disk;
+pub use disk::{Confined, Disk};
 pub use error::{Error, WrongText};
 pub use fix::{Fix, fixes};
 pub use formulas::{formulas_of_trace, is_formula_name, name_formulas};
