@@ -145,7 +145,8 @@ impl Document {
             }
             let first = diagnostic.labels.first().map(|label| label.span);
             let span = first.filter(|span| span.source == fairground::SourceId(0));
-            let others = diagnostic.labels.iter().skip(1);
+            let is_here = |label: &&fairground::Label| label.span.source == fairground::SourceId(0);
+            let others = diagnostic.labels.iter().skip(1).filter(is_here);
             let related: Vec<Json> = others
                 .map(
                     |label| json!({ "location": self.location(label.span), "message": label.text }),

@@ -116,10 +116,12 @@ impl Analysis {
     /// The use of a name at an offset, its end included.
     #[must_use]
     pub fn reference_at(&self, offset: usize) -> Option<Reference> {
-        let covers =
-            |r: &&Reference| (r.span.start as usize..=r.span.end as usize).contains(&offset);
         // At the border of two names the second one is meant.
-        self.references.iter().rev().find(covers).copied()
+        let behind = self
+            .references
+            .partition_point(|r| r.span.start as usize <= offset);
+        let last = self.references[..behind].last()?;
+        (last.span.end as usize >= offset).then_some(*last)
     }
 
     /// All uses of a symbol, its declaration included.

@@ -43,14 +43,21 @@ pub fn editor(options: &Options) -> Result<()> {
     server.stop()?;
 
     milliseconds.sort_by(f64::total_cmp);
-    let at = |percent: usize| milliseconds[(milliseconds.len() * percent / 100).min(milliseconds.len() - 1)];
+    let at = |percent: usize| {
+        milliseconds[(milliseconds.len() * percent / 100).min(milliseconds.len() - 1)]
+    };
     let n_lines = text.lines().count();
     let mut record = options.open_record("editor")?;
     record.add(&json!({
         "benchmark": "editor", "lines": n_lines, "edits": n_edits,
         "median_ms": at(50), "percentile_95_ms": at(95), "greatest_ms": at(100),
     }))?;
-    println!("{n_edits} edits of {n_lines} lines: median {:.1} ms, 95th percentile {:.1} ms, greatest {:.1} ms", at(50), at(95), at(100));
+    println!(
+        "{n_edits} edits of {n_lines} lines: median {:.1} ms, 95th percentile {:.1} ms, greatest {:.1} ms",
+        at(50),
+        at(95),
+        at(100)
+    );
     Ok(())
 }
 
@@ -82,8 +89,13 @@ impl Server {
             .spawn()?;
         let input = child.stdin.take().context("an input")?;
         let output = BufReader::new(child.stdout.take().context("an output")?);
-        let mut server = Self { child, input, output };
-        server.send(&json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } }))?;
+        let mut server = Self {
+            child,
+            input,
+            output,
+        };
+        server
+            .send(&json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } }))?;
         server.wait_for(|message| message["id"] == 1)?;
         server.send(&json!({ "method": "initialized", "params": {} }))?;
         Ok(server)
@@ -102,7 +114,10 @@ impl Server {
             let mut length = 0;
             loop {
                 let mut line = String::new();
-                ensure!(self.output.read_line(&mut line)? > 0, "the server has ended");
+                ensure!(
+                    self.output.read_line(&mut line)? > 0,
+                    "the server has ended"
+                );
                 match line.trim().split_once(": ") {
                     Some(("Content-Length", digits)) => length = digits.parse()?,
                     Some(_) => {}
