@@ -91,7 +91,7 @@ pub fn format(text: &str) -> Option<String> {
         text,
         out: String::with_capacity(text.len()),
         brackets: Vec::new(),
-        line: 0,
+        indent: 0,
         declares_variables: false,
         is_continued: false,
         before: None,
@@ -108,8 +108,10 @@ pub fn format(text: &str) -> Option<String> {
 
 /// A bracket that is open.
 struct Bracket {
-    /// The line of the result that it stands in.
-    line: usize,
+    /// How far the line that it stands in is indented, not counting that it goes on with another.
+    indent: usize,
+    /// The column of what follows it in its line: of what is aligned with that.
+    column: Option<usize>,
     /// Is there a space inside?
     is_wide: bool,
 }
@@ -118,8 +120,8 @@ struct Layout<'a> {
     text: &'a str,
     out: String,
     brackets: Vec<Bracket>,
-    /// The number of the line that is being written.
-    line: usize,
+    /// How far the line that is being written is indented, not counting that it goes on with another.
+    indent: usize,
     /// Have we seen `var`, but not its type?
     declares_variables: bool,
     /// Does the line go on with the one above?
@@ -187,7 +189,6 @@ impl<'a> Layout<'a> {
                 .push_str(if blank.is_empty() { " " } else { blank });
         }
         let comment = comment.trim_end();
-        self.line += comment.matches('\n').count();
         self.out.push_str(comment);
     }
 
@@ -196,22 +197,24 @@ impl<'a> Layout<'a> {
         let written = self.out.trim_end_matches([' ', '\t']).len();
         self.out.truncate(written);
         let n_lines = n_lines.min(2);
-        self.line += n_lines;
         self.out.extend(std::iter::repeat_n('\n', n_lines));
     }
 
-    /// Indents by the lines with open brackets, and once more what goes on with the line above.
+    /// Indents one level more than the line with the innermost open bracket, or as far as what
+    /// follows that bracket in its line; and once more what goes on with the line above.
     fn indent(&mut self, token: Option<&Token<'a>>) {
         let text = token.map_or("", |token| token.text);
         let closes = ["}", ")", "]"].contains(&text);
-        let open = self.brackets.len() - usize::from(closes && !self.brackets.is_empty());
-        let mut lines: Vec<usize> = self.brackets[..open].iter().map(|b| b.line).collect();
-        lines.dedup();
+        self.indent = match self.brackets.last() {
+            None => 0,
+            Some(bracket) if closes => bracket.indent,
+            Some(bracket) => bracket.column.unwrap_or(bracket.indent + INDENT),
+        };
 
         let goes_on = token.is_some_and(|token| self.goes_on(token)) && !closes;
         self.is_continued = goes_on;
-        let levels = lines.len() + usize::from(goes_on);
-        self.out.extend(std::iter::repeat_n(' ', levels * INDENT));
+        let width = self.indent + if goes_on { INDENT } else { 0 };
+        self.out.extend(std::iter::repeat_n(' ', width));
     }
 
     /// Does a line that begins with this token go on with the line above?
@@ -285,6 +288,17 @@ impl<'a> Layout<'a> {
 
     /// Writes a token.
     fn put(&mut self, token: &Token<'a>) {
+        // What follows a block's bracket in its line is what other lines of the block align with.
+        if !token.starts_line
+            && self.before.is_some_and(|before| before.text == "{")
+            && token.text != "}"
+        {
+            let column = self.column();
+            if let Some(bracket) = self.brackets.last_mut() {
+                bracket.column = Some(column);
+            }
+        }
+
         let after_operand = self.before.is_some_and(|before| ends_operand(&before));
         self.prefix = match token.text {
             "!" | "-" | "~" => !after_operand,
@@ -312,8 +326,24 @@ impl<'a> Layout<'a> {
     }
 
     fn open(&mut self, is_wide: bool) {
-        let line = self.line;
-        self.brackets.push(Bracket { line, is_wide });
+        // What is opened in a line after another bracket belongs to what follows that one.
+        let outer = self
+            .brackets
+            .last()
+            .filter(|outer| outer.indent == self.indent);
+        let indent = outer.and_then(|outer| outer.column).unwrap_or(self.indent);
+        let column = None;
+        self.brackets.push(Bracket {
+            indent,
+            column,
+            is_wide,
+        });
+    }
+
+    /// The number of characters in the line so far.
+    fn column(&self) -> usize {
+        let start = self.out.rfind('\n').map_or(0, |at| at + 1);
+        self.out[start..].chars().count()
     }
 }
 

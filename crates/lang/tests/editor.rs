@@ -247,7 +247,7 @@ fn names_mean_what_a_naive_resolver_says() {
             }
         }
     }
-    assert!(n_compared > 2000, "only {n_compared} names were compared");
+    assert!(n_compared > 1000, "only {n_compared} names were compared");
 }
 
 #[test]
