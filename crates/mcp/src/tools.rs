@@ -296,6 +296,7 @@ fn check(project: &Project, arguments: &Json, plan: &Plan) -> Answer {
             .map_or(String::new(), |source| source.name.clone()),
         results,
         warnings: Vec::new(),
+        diagnostics: Vec::new(),
     };
     let mut data: Json = serde_json::from_str(&report::json(&report)).unwrap_or_default();
     data["decided"] = json!(decided);
