@@ -348,6 +348,11 @@ fn csp_twins() {
 }
 
 #[test]
+fn justness() {
+    run("justness.toml");
+}
+
+#[test]
 fn every_suite_is_run() {
     let here = std::fs::read_dir(root().join("testdata")).expect("the folder exists");
     let names = here.map(|entry| {
@@ -368,6 +373,7 @@ fn every_suite_is_run() {
             "annotations.toml",
             "benchmarks.toml",
             "csp.toml",
+            "justness.toml",
             "micro.toml",
             "population.toml",
             "promela_timers.toml",

@@ -113,12 +113,17 @@ impl<'m> Justness<'m> {
             }
 
             let state = unpacked.get_or_insert_with(|| system.unpack(words));
-            let needs = all_needs.get_or_insert_with(|| self.interference.needs(state));
-            let found = needs.binary_search_by_key(&obligation.team, |needs| needs.team);
-            let Ok(found) = found else {
+            let needs = if self.is_flat {
+                self.interference.needs_of(obligation.team, state)
+            } else {
+                let all = all_needs.get_or_insert_with(|| self.interference.needs(state));
+                let found = all.binary_search_by_key(&obligation.team, |needs| needs.team);
+                found.ok().map(|found| all[found].clone())
+            };
+            let Some(needs) = needs else {
                 continue;
             };
-            let mask = mask_of(&system.layout, &needs[found]);
+            let mask = mask_of(&system.layout, &needs);
             if obligation.plain.is_some() {
                 obligation.mask = Some(mask.clone());
             }

@@ -167,6 +167,19 @@ impl<'m> Interference<'m> {
         Vec::new()
     }
 
+    /// The same for one team, in a model without priorities.
+    #[must_use]
+    pub fn needs_of(&self, team: usize, state: &State) -> Option<Needs> {
+        let commands = &self.teams[team];
+        let mut reads = BTreeSet::new();
+        let is_possible = self.decide(commands, state, &mut reads).unwrap_or(false);
+        is_possible.then(|| Needs {
+            team,
+            movers: self.model.movers(commands),
+            reads,
+        })
+    }
+
     /// Does the step interfere with one for which this is necessary? `before` is where both start.
     #[must_use]
     pub fn interferes(&self, before: &State, step: &Successor, needs: &Needs) -> bool {
