@@ -244,7 +244,10 @@ fn goes(parts: ModelParts) -> Outcome {
 #[test]
 fn only_what_is_read_counts() {
     // Nothing is read: the other process cannot interfere.
-    assert_eq!(goes(go_beside_toggle(Expr::Bool(true))).verdict.name(), "holds");
+    assert_eq!(
+        goes(go_beside_toggle(Expr::Bool(true))).verdict.name(),
+        "holds"
+    );
     // What the other process changes is read, although it is always true.
     let read = Expr::Read(place(0));
     let either = |left, right| Expr::binary(BinaryOp::Or, left, right);
@@ -289,7 +292,9 @@ fn interference_can_be_declared() {
 
 #[test]
 fn predicates_do_not_decide_justness() {
-    let model = go_beside_toggle(Expr::Bool(true)).finish().expect("the parts fit");
+    let model = go_beside_toggle(Expr::Bool(true))
+        .finish()
+        .expect("the parts fit");
     let plan = Plan {
         route: Some(base::Route::Predicate),
         ..under(JUST)

@@ -61,7 +61,10 @@ impl<'m> Justness<'m> {
             let Subject::Team(commands) = &condition.subject else {
                 continue;
             };
-            let found = interference.teams().iter().position(|team| team == commands);
+            let found = interference
+                .teams()
+                .iter()
+                .position(|team| team == commands);
             let mover = |id: &CommandId| model.commands()[id.index()].instance;
             obligations.extend(found.map(|team| Obligation {
                 bit,
@@ -145,7 +148,10 @@ impl<'m> Justness<'m> {
             let obligation = &self.obligations[*position];
             let mut words = from.iter().zip(to).zip(mask);
             let is_moved = || label.movers.iter().any(|id| obligation.movers.contains(id));
-            let is_declared = || self.interference.is_declared(&label.commands, obligation.team);
+            let is_declared = || {
+                self.interference
+                    .is_declared(&label.commands, obligation.team)
+            };
             if words.any(|((from, to), mask)| (from ^ to) & mask != 0)
                 || is_moved()
                 || is_declared()

@@ -339,7 +339,11 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
         let n_words = self.graph.marks.n_subject_words;
         let n_weak = bits::words_for(self.conditions[0].len());
         let idle = [LabelTable::IDLE];
-        let labels: &[LabelId] = if steps.is_empty() { &idle } else { &steps.labels };
+        let labels: &[LabelId] = if steps.is_empty() {
+            &idle
+        } else {
+            &steps.labels
+        };
         for (position, label) in labels.iter().enumerate() {
             let start = label.index() * n_words;
             let mut taken = self.graph.marks.label_subjects[start..start + n_weak].to_vec();
@@ -551,9 +555,10 @@ impl StateGraph {
     }
 
     fn memory_without_letters(&self) -> u64 {
-        let words =
-            self.first_step.capacity() + self.marks.enabled.capacity() + self.marks.free.capacity()
-                + self.marks.interfered.capacity();
+        let words = self.first_step.capacity()
+            + self.marks.enabled.capacity()
+            + self.marks.free.capacity()
+            + self.marks.interfered.capacity();
         let halves = self.targets.capacity() + self.labels.capacity() + self.state_of.capacity();
         self.store.memory() + words as u64 * 8 + halves as u64 * 4
     }

@@ -238,7 +238,10 @@ impl<'m> Interference<'m> {
         if refusals.clone().all(Option::is_none) {
             return Ok(true);
         }
-        refusals.by_ref().flatten().for_each(|may_read| reads.extend(may_read));
+        refusals
+            .by_ref()
+            .flatten()
+            .for_each(|may_read| reads.extend(may_read));
         Ok(!model.execute_team(team, state)?.is_empty())
     }
 
@@ -259,11 +262,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The guard of a command, and what it asks about its channel. It is in place.
-    fn guard(
-        &self,
-        id: CommandId,
-        reads: &mut BTreeSet<Resource>,
-    ) -> Result<(), RunTimeError> {
+    fn guard(&self, id: CommandId, reads: &mut BTreeSet<Resource>) -> Result<(), RunTimeError> {
         let (model, state) = (self.evaluation.model, self.evaluation.state);
         let step = model.step_of(id);
         let mut env = model.env_of(&model.commands()[id.index()]);
@@ -291,12 +290,7 @@ impl Reader<'_> {
 
     /// What tells whether a message fits its receiver: what it is compared with, and those
     /// components. Their channels are among what the guards read.
-    fn message(
-        &self,
-        sender: CommandId,
-        receiver: CommandId,
-        reads: &mut BTreeSet<Resource>,
-    ) {
+    fn message(&self, sender: CommandId, receiver: CommandId, reads: &mut BTreeSet<Resource>) {
         let model = self.evaluation.model;
         let env_of = |id: CommandId| model.env_of(&model.commands()[id.index()]);
         let (mut send_env, mut receive_env) = (env_of(sender), env_of(receiver));

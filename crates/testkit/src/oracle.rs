@@ -114,7 +114,11 @@ impl<'m> History<'m> {
             .map(|state| {
                 let control = model.in_control(state);
                 let exists = |needs: &Needs| control.is_none_or(|id| needs.movers.contains(&id));
-                interference.needs(state).into_iter().filter(exists).collect()
+                interference
+                    .needs(state)
+                    .into_iter()
+                    .filter(exists)
+                    .collect()
             })
             .collect();
 
@@ -143,7 +147,10 @@ impl<'m> History<'m> {
         let states: Vec<State> = states.collect();
         Some(Self {
             interference,
-            is_free: states.iter().map(|s| model.in_control(s).is_none()).collect(),
+            is_free: states
+                .iter()
+                .map(|s| model.in_control(s).is_none())
+                .collect(),
             graph: ReferenceGraph {
                 states,
                 n_initial: graph.n_initial,
@@ -217,7 +224,9 @@ pub fn fair_run_exists(
             if is_strongly_connected(&chosen)
                 && is_accepted(automaton, &chosen)
                 && is_fair(model, graph, fairness, &chosen)
-                && history.as_ref().is_none_or(|history| history.is_just(&chosen))
+                && history
+                    .as_ref()
+                    .is_none_or(|history| history.is_just(&chosen))
             {
                 return Ok(Judgement::Exists);
             }

@@ -181,8 +181,8 @@ fn decide(check: &setup::Check<'_>) -> Outcome {
         Property::Ltl(_) | Property::Never(_) | Property::CtlStar(_)
     );
     let is_just = fairness.kind == FairnessKind::Just;
-    let invariant_of_runs = matches!(check.property, Property::Invariant(_))
-        && !is_machine_closed(model, &conditions);
+    let invariant_of_runs =
+        matches!(check.property, Property::Invariant(_)) && !is_machine_closed(model, &conditions);
     if is_just && (is_about_runs || invariant_of_runs) {
         let why = "justness is about what steps read and change, which predicates do not keep; \
                    give the data bounds and use the route `explicit`, or ask for `weak-process`, \

@@ -362,7 +362,9 @@ impl MayMustBuilder<'_, '_, '_> {
             let subject = match &condition.subject {
                 Subject::Process(instance) => model.instances()[instance.index()].name.clone(),
                 Subject::Action(action) => model.action_name(*action).to_owned(),
-                Subject::Choice(_) | Subject::Timer(_) | Subject::Team(_) => format!("choice {number}"),
+                Subject::Choice(_) | Subject::Timer(_) | Subject::Team(_) => {
+                    format!("choice {number}")
+                }
             };
             propositions.push(Proposition {
                 name: format!("taken({subject})"),

@@ -382,10 +382,7 @@ property r: eventually R @ at1
 #[test]
 fn justness_says_who_interferes() {
     let scene = Scene::with("fairness_just", "m.fair", INTERFERENCE);
-    scene.check(
-        &["check", "m.fair", "--fairness", "just"],
-        expect![[""]],
-    );
+    scene.check(&["check", "m.fair", "--fairness", "just"], expect![[""]]);
     let declared = INTERFERENCE.to_owned() + "interference Q with R.go\n";
     let scene = Scene::with("fairness_declared", "m.fair", &declared);
     scene.check(

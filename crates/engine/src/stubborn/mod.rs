@@ -173,7 +173,10 @@ impl Stubborn {
         if demands.strong_global {
             return Err(Refusal::StrongGlobal);
         }
-        let subjects = demands.conditions.iter().map(|condition| &condition.subject);
+        let subjects = demands
+            .conditions
+            .iter()
+            .map(|condition| &condition.subject);
         if { subjects }.any(|subject| matches!(subject, Subject::Team(_))) {
             return Err(Refusal::Justness);
         }

@@ -22,10 +22,12 @@ pub(super) fn has_fair_loop<'s>(
 ) -> Option<bool> {
     let parts = model.parts();
     let conditions = model.fairness_conditions(fairness);
-    let asks_for_states = |condition: &Condition| {
-        matches!(condition.subject, Subject::Timer(_) | Subject::Team(_))
-    };
-    if !parts.assumptions.is_empty() || parts.control.is_some() || conditions.iter().any(asks_for_states) {
+    let asks_for_states =
+        |condition: &Condition| matches!(condition.subject, Subject::Timer(_) | Subject::Team(_));
+    if !parts.assumptions.is_empty()
+        || parts.control.is_some()
+        || conditions.iter().any(asks_for_states)
+    {
         return None;
     }
 

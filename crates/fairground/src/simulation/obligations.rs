@@ -7,9 +7,7 @@
 
 use base::{Fairness, FairnessKind};
 use evidence::{assumption_name, condition_name};
-use model::{
-    CommandId, Condition, ConditionKind, Interference, Model, Needs, Subject, Successor,
-};
+use model::{CommandId, Condition, ConditionKind, Interference, Model, Needs, Subject, Successor};
 
 use super::{Simulation, step_name};
 
@@ -75,53 +73,53 @@ struct Looks<'a> {
 
 impl Looks<'_> {
     fn of_condition(&self, condition: &Condition) -> Obligation {
-    let (model, run) = (self.model, self.run);
-    let now = run.n_steps();
-    let subject = &condition.subject;
-    let is_enabled = |at: usize| self.is_enabled(at, subject);
-    let last_taken = (0..now).rev().find(|at| self.takes(*at, subject));
-    let since = last_taken.map_or(0, |at| at + 1);
+        let (model, run) = (self.model, self.run);
+        let now = run.n_steps();
+        let subject = &condition.subject;
+        let is_enabled = |at: usize| self.is_enabled(at, subject);
+        let last_taken = (0..now).rev().find(|at| self.takes(*at, subject));
+        let since = last_taken.map_or(0, |at| at + 1);
 
-    let text = match condition.kind {
-        ConditionKind::Weak => {
-            // States in which a process has control are only passed through.
-            let counts = |at: &usize| model.in_control(&run.walk.states[*at]).is_none();
-            let counted = (since..=now).rev().filter(counts);
-            let disabled = { counted }.find(|at| !is_enabled(*at));
-            let since = disabled.map_or(since, |at| at + 1);
-            let verb = match subject {
-                Subject::Team(_) => "interfered with",
-                _ => "taken",
-            };
-            (since <= now).then(|| format!("enabled, not {verb} for {}", steps(now - since)))
-        }
-        ConditionKind::Strong => {
-            let times = (since..=now).filter(|at| is_enabled(*at)).count();
-            let now_too = if is_enabled(now) { ", now too" } else { "" };
-            let times_text = if times == 1 {
-                "once"
-            } else {
-                &format!("{times} times")
-            };
-            (times > 0).then(|| {
-                format!(
-                    "enabled {times_text}{now_too}, not taken for {}",
-                    steps(now - since)
-                )
-            })
-        }
-        ConditionKind::Unconditional => Some(format!("not taken for {}", steps(now - since))),
-    };
+        let text = match condition.kind {
+            ConditionKind::Weak => {
+                // States in which a process has control are only passed through.
+                let counts = |at: &usize| model.in_control(&run.walk.states[*at]).is_none();
+                let counted = (since..=now).rev().filter(counts);
+                let disabled = { counted }.find(|at| !is_enabled(*at));
+                let since = disabled.map_or(since, |at| at + 1);
+                let verb = match subject {
+                    Subject::Team(_) => "interfered with",
+                    _ => "taken",
+                };
+                (since <= now).then(|| format!("enabled, not {verb} for {}", steps(now - since)))
+            }
+            ConditionKind::Strong => {
+                let times = (since..=now).filter(|at| is_enabled(*at)).count();
+                let now_too = if is_enabled(now) { ", now too" } else { "" };
+                let times_text = if times == 1 {
+                    "once"
+                } else {
+                    &format!("{times} times")
+                };
+                (times > 0).then(|| {
+                    format!(
+                        "enabled {times_text}{now_too}, not taken for {}",
+                        steps(now - since)
+                    )
+                })
+            }
+            ConditionKind::Unconditional => Some(format!("not taken for {}", steps(now - since))),
+        };
 
-    let first_enabled = (0..=now).rev().take_while(|at| is_enabled(*at)).last();
-    Obligation {
-        condition: condition_name(model, condition),
-        is_enabled: first_enabled.is_some(),
-        enabled_since: first_enabled,
-        last_taken,
-        is_pending: text.is_some(),
-        text: text.unwrap_or_default(),
-    }
+        let first_enabled = (0..=now).rev().take_while(|at| is_enabled(*at)).last();
+        Obligation {
+            condition: condition_name(model, condition),
+            is_enabled: first_enabled.is_some(),
+            enabled_since: first_enabled,
+            last_taken,
+            is_pending: text.is_some(),
+            text: text.unwrap_or_default(),
+        }
     }
 
     /// Is what a condition is about possible at a position?
