@@ -66,6 +66,8 @@ pub(crate) enum Decl {
     Fairness(Fairness, Span),
     /// `assume []<> p -> []<> q`.
     Assume(Expr),
+    /// `interference P.read with P.write`: steps that interfere with others under justness.
+    Interference(Expr, Expr),
     /// A property of any kind.
     Property(PropertyDecl),
     /// `system S { … }`.

@@ -282,7 +282,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// `P`, `P[1]`, `P.enter`, `P[1].meet(2)`, `go`, `go(2)`, `P[1].*`.
-    fn step_pattern(&mut self, expr: &'a ast::Expr) -> Option<StepPattern> {
+    pub(super) fn step_pattern(&mut self, expr: &'a ast::Expr) -> Option<StepPattern> {
         let (head, arguments) = match &expr.kind {
             ExprKind::Call(head, arguments) => (&**head, Some(arguments)),
             _ => (expr, None),

@@ -321,8 +321,15 @@ impl<'a> Lowerer<'a> {
         }
 
         for decl in &file.decls {
-            if let Decl::Assume(formula) = decl {
-                self.assume(formula);
+            match decl {
+                Decl::Assume(formula) => self.assume(formula),
+                Decl::Interference(by, with) => {
+                    let patterns = (self.step_pattern(by), self.step_pattern(with));
+                    if let (Some(by), Some(with)) = patterns {
+                        self.parts.interferences.push((by, with));
+                    }
+                }
+                _ => {}
             }
         }
     }
