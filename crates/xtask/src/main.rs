@@ -22,7 +22,7 @@ use anyhow::{Result, bail};
 const USAGE: &str = "usage: cargo xtask architecture
        cargo xtask lint
        cargo xtask mutants [--only NAME] [--explore]
-       cargo xtask bench engine|fairness|growth|timers|predicate|ws1s|certify [--quick] [--runs N] [--only MODEL]
+       cargo xtask bench editor|engine|fairness|growth|timers|predicate|ws1s|certify [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM]
        cargo xtask fuzz [--minutes M] [--seed S] [--cases N]
        cargo xtask corpus promela|csp FOLDER [--fair PROGRAM] [--seconds N]";
@@ -50,6 +50,7 @@ fn benchmark(what: &str, options: &[&str]) -> Result<()> {
         ("engine", options) => bench::engine(&options),
         ("certify", options) => bench::certify(&options),
         ("growth", options) => bench::growth(&options),
+        ("editor", options) => bench::editor(&options),
         ("timers", options) => bench::timers(&options),
         ("fairness", options) => bench::fairness(&options),
         ("ws1s", options) => bench::ws1s(&options),

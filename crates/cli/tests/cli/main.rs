@@ -9,6 +9,9 @@ mod expectations;
 mod fairness;
 mod formats;
 mod graph;
+mod hostile;
+#[cfg(unix)]
+mod killed;
 mod limits;
 mod models;
 mod parameterized;

@@ -23,10 +23,15 @@ impl Parser<'_> {
             }
             let start = self.position;
             match self.decl() {
-                Ok(decl) => file.decls.push(decl),
+                Ok(decl) => {
+                    let first = self.tokens[start].span;
+                    file.extents.push(first.to(self.previous_span()));
+                    file.decls.push(decl);
+                }
                 Err(_) => self.recover_at_top(start),
             }
         }
+        file.written = std::mem::take(&mut self.written);
         file
     }
 
