@@ -92,9 +92,9 @@ impl Client {
         loop {
             if let Some(response) = self.receive() {
                 assert_eq!(response.id, id);
-                return match response.error {
-                    None => Ok(response.result.unwrap_or_default()),
-                    Some(error) => {
+                return match response.response_result {
+                    Ok(result) => Ok(result),
+                    Err(error) => {
                         assert_ne!(error.code, -32603, "{method}: {}", error.message);
                         Err(error.message)
                     }
