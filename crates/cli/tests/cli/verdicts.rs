@@ -260,7 +260,8 @@ fn run_time_errors_are_violations_with_a_trace() {
 
 #[test]
 fn an_initial_value_outside_its_type_is_a_violation() {
-    let model = "process P(i in 1..3) { var x : 0..2 = i\n step { skip } }\ninvariant ok: P[1].x < 9\n";
+    let model =
+        "process P(i in 1..3) { var x : 0..2 = i\n step { skip } }\ninvariant ok: P[1].x < 9\n";
     let scene = Scene::with("initial_error", "m.fair", model);
     scene.check(
         &["check", "m.fair"],
