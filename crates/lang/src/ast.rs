@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
 use model::{ConditionKind, Quantifier};
+use rustc_hash::FxHashMap;
 use source::ShapeKind;
 
 /// A name and where it is written.
@@ -18,6 +19,10 @@ pub(crate) struct Ident {
 #[derive(Debug, Default)]
 pub(crate) struct File {
     pub(crate) decls: Vec<Decl>,
+    /// Where each declaration is written, from its first to its last token.
+    pub(crate) extents: Vec<Span>,
+    /// Where names are written, by the addresses of their texts in this tree.
+    pub(crate) written: FxHashMap<usize, Span>,
 }
 
 /// A declaration outside processes.
@@ -61,6 +66,8 @@ pub(crate) enum Decl {
     Fairness(Fairness, Span),
     /// `assume []<> p -> []<> q`.
     Assume(Expr),
+    /// `interference P.read with P.write`: steps that interfere with others under justness.
+    Interference(Expr, Expr),
     /// A property of any kind.
     Property(PropertyDecl),
     /// `system S { … }`.

@@ -271,9 +271,9 @@ fairness wek
 property p under super: true",
         &expect![[r#"
             unknown-fairness 1:10 `wek` is not a kind of fairness
-                help: the kinds are `none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
+                help: the kinds are `none`, `just`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
             unknown-fairness 2:18 `super` is not a kind of fairness
-                help: the kinds are `none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
+                help: the kinds are `none`, `just`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
         "#]],
     );
 }

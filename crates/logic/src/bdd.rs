@@ -71,6 +71,11 @@ impl Bdds {
         self.overflowed
     }
 
+    /// Is so much of the room in use that what is not necessary should not be tried?
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.overflowed || self.nodes.len() > MAX_NODES / 2
+    }
+
     /// The letters that contain the atom (or do not).
     ///
     /// # Panics

@@ -165,32 +165,50 @@ pub fn atom_text(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("\"{escaped}\""))
 }
 
-/// A word, an atom, or several unary operators written together as in `GF`.
+/// A word, an atom, or several unary operators written together as in `GF` and `GFp`.
 fn push_name(tokens: &mut Vec<(Token, Range<usize>)>, name: &str, start: usize) {
     if let Some((_, token)) = WORDS.iter().find(|(word, _)| *word == name) {
         tokens.push((token.clone(), start..start + name.len()));
-    } else if name.bytes().all(|byte| b"GFX".contains(&byte)) {
-        for offset in 0..name.len() {
-            push_name(tokens, &name[offset..=offset], start + offset);
-        }
-    } else {
-        tokens.push((Token::Atom(name.to_owned()), start..start + name.len()));
+        return;
+    }
+
+    let n_operators = n_joined_operators(name);
+    for offset in 0..n_operators {
+        push_name(tokens, &name[offset..=offset], start + offset);
+    }
+    let atom = &name[n_operators..];
+    if !atom.is_empty() {
+        let range = start + n_operators..start + name.len();
+        tokens.push((Token::Atom(atom.to_owned()), range));
     }
 }
 
-/// Warns of `GFp`, which is an atom here and `GF p` elsewhere.
-fn joined_warning(name: &str, start: usize, source: SourceId) -> Option<Diagnostic> {
+/// How many letters of the name are operators. Other tools read `GFp` as `GF p`; a single capital
+/// before a name is a part of it.
+fn n_joined_operators(name: &str) -> usize {
     let n_capitals = name
         .bytes()
         .take_while(|byte| b"GFX".contains(byte))
         .count();
-    let (operators, rest) = name.split_at(n_capitals);
-    if n_capitals < 2 || !rest.starts_with(|c: char| c.is_lowercase()) {
+    let rest = &name[n_capitals..];
+    let is_joined = rest.is_empty() || rest.starts_with(|c: char| c.is_lowercase());
+    if n_capitals >= 2 && is_joined {
+        n_capitals
+    } else {
+        0
+    }
+}
+
+/// Warns that `GFp` is read as `GF p`: it could be a name.
+fn joined_warning(name: &str, start: usize, source: SourceId) -> Option<Diagnostic> {
+    let (operators, rest) = name.split_at(n_joined_operators(name));
+    if operators.is_empty() || rest.is_empty() {
         return None;
     }
     let span = Span::new(source, start, start + name.len());
-    let warning = Diagnostic::warning("joined-name", span, format!("`{name}` is read as an atom"));
-    Some(warning.help(format!("for the operators write `{operators} {rest}`")))
+    let message = format!("`{name}` is read as `{operators} {rest}`");
+    let warning = Diagnostic::warning("joined-name", span, message);
+    Some(warning.help(format!("if it is a name, write `\"{name}\"`")))
 }
 
 /// The length of the name that the text begins with: letters, digits and `_`, not beginning with a

@@ -37,6 +37,7 @@ mod implication;
 mod lasso;
 mod lexer;
 mod ltl;
+mod obligation;
 mod parse;
 mod prefix;
 mod property;

@@ -76,7 +76,7 @@ fn fill_transient(tgba: &mut Tgba, marks: Marks) {
 ///
 /// Components that do not accept lose all marks and keep not accepting, because at least one
 /// mark remains if there is such a component with a cycle.
-fn simplify_marks(tgba: &mut Tgba) {
+pub(crate) fn simplify_marks(tgba: &mut Tgba) {
     let components = tgba.components();
     let accepting = tgba.accepting(&components);
     let mut sets: Vec<Vec<Marks>> = vec![Vec::new(); components.n_components];
@@ -148,7 +148,7 @@ fn renamed(marks: Marks, needed: &[u32], n_marks: u32) -> Marks {
 }
 
 /// Joins states whose edges are the same up to joining their targets.
-fn merge_bisimilar(tgba: &mut Tgba, bdds: &mut Bdds) {
+pub(crate) fn merge_bisimilar(tgba: &mut Tgba, bdds: &mut Bdds) {
     let mut class = vec![0_usize; tgba.arrows.len()];
     let mut n_classes = 1;
     let mut work = 0;

@@ -289,7 +289,11 @@ impl Tableau<'_> {
     }
 
     /// The obligations as a sorted set, conjunctions taken apart, without those whose expansion is
-    /// part of another one's: `a` beside `[]a`, and `<>b` beside `a U b`.
+    /// part of another one's: `b` beside `[]b` and beside `a R b`, and `<>b` beside `a U b`.
+    ///
+    /// The expansion of `a R b` is a product with that of `b`. Where both are obligations, each
+    /// alternative would be combined with each of `b` once more, and that of `b` with itself asks
+    /// and promises least.
     fn canonical(&self, forms: Vec<FormId>) -> Vec<FormId> {
         let mut set = Vec::new();
         for form in forms {
@@ -305,10 +309,12 @@ impl Tableau<'_> {
         let mut covered = Vec::new();
         for &form in &set {
             match self.arena.form(form) {
-                Form::Always(a) => match self.arena.form(*a) {
-                    Form::And(parts) => covered.extend(parts),
-                    _ => covered.push(*a),
-                },
+                Form::Always(b) | Form::Release(_, b) | Form::StrongRelease(_, b) => {
+                    match self.arena.form(*b) {
+                        Form::And(parts) => covered.extend(parts),
+                        _ => covered.push(*b),
+                    }
+                }
                 Form::Until(_, b) => {
                     let goal = |other: FormId| *self.arena.form(other) == Form::Eventually(*b);
                     covered.extend(set.iter().copied().filter(|&other| goal(other)));

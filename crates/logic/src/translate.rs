@@ -1,8 +1,9 @@
 //! From formulas to automata.
 //!
 //! The formula is simplified (`simplify.rs`), fairness is taken out of it (`fairness.rs`), the rest goes
-//! through the tableau (`tableau.rs`), the automaton is reduced (`reduce.rs`), and at last its guards are
-//! written as cubes. A disjunction that mixes fairness with other formulas is translated in two ways,
+//! through the tableau (`tableau.rs`), the automaton is reduced (`reduce.rs`) and, for obligations, made
+//! deterministic if that does not make it larger (`obligation.rs`), and at last its guards are written
+//! as cubes. A disjunction that mixes fairness with other formulas is translated in two ways,
 //! disjunct by disjunct and as a whole, and the smaller automaton is taken.
 
 use std::error::Error;
@@ -15,7 +16,8 @@ use crate::arena::Arena;
 use crate::bdd::Bdds;
 use crate::fairness::{self, FairConjunction, LetterMarks};
 use crate::ltl::{Ltl, Op};
-use crate::reduce::reduce;
+use crate::obligation::{is_obligation, minimal_deterministic};
+use crate::reduce::{reduce, simplify_marks};
 use crate::tableau::{TooLarge, tableau};
 use crate::tgba::Tgba;
 
@@ -144,6 +146,9 @@ fn assemble(
     for part in parts {
         let mut tgba = tableau(arena, bdds, part.rest)?;
         reduce(&mut tgba, bdds);
+        if is_obligation(arena, part.rest) {
+            prefer_deterministic(&mut tgba, bdds);
+        }
         if !tgba.arrows.is_empty() {
             tgbas.push((tgba, part.fairness));
         }
@@ -188,6 +193,20 @@ fn assemble(
         return Err(TooLarge);
     }
     Ok(automaton)
+}
+
+/// Takes the minimal deterministic automaton of an obligation instead if it has not more states: a
+/// search then has one product state for each state of the system and of the automaton's past.
+fn prefer_deterministic(tgba: &mut Tgba, bdds: &mut Bdds) {
+    let Some(mut deterministic) = minimal_deterministic(tgba, bdds) else {
+        return;
+    };
+
+    if deterministic.arrows.len() <= tgba.arrows.len() {
+        simplify_marks(&mut deterministic);
+        deterministic.merge_guards(bdds);
+        *tgba = deterministic;
+    }
 }
 
 /// Gives an automaton without marks one mark, on every edge.

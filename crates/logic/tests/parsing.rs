@@ -112,9 +112,9 @@ fn operators_written_together_and_names() {
     check(
         "GFp",
         expect![[r#"
-        GFp
-        warning[joined-name] 0..3: `GFp` is read as an atom (for the operators write `GF p`)
-    "#]],
+            []<>p
+            warning[joined-name] 0..3: `GFp` is read as `GF p` (if it is a name, write `"GFp"`)
+        "#]],
     );
     check(
         "[]P[1].enter && p[]",

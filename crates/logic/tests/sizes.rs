@@ -88,10 +88,10 @@ fn basic_formulas() {
             1 1 0+2   | 1 1 0+2   | GF p || FG q
             1 1 0+2   | 1 1 0+2   | GF p -> GF q
             1 1 0+3   | 1 1 0+2   | GF p <-> GF q
-            4 9 1+0   | 3 4 0+0   | F p && F q
-            4 7 1+0   | 2 3 1+0   | F p || G q
+            4 9 1+0   | 3 5 0+0   | F p && F q
+            3 6 1+0   | 2 3 1+0   | F p || G q
             2 5 1+0   | 2 3 1+0   | G(p -> F q)
-            2 4 0+0   | 3 4 1+0   | G(p -> X q)
+            2 4 0+0   | 3 6 1+0   | G(p -> X q)
             4 8 0+0   | 4 5 1+0   | G(p -> X X q)
             2 5 1+0   | 3 8 1+0   | G(p -> q U r)
             3 6 1+0   | 3 6 0+0   | p U (q U r)
@@ -139,28 +139,28 @@ fn specification_patterns() {
         ",
         expect![[r#"
             1 1 0+0   | 2 3 1+0   | [](!p)
-            4 7 1+0   | 3 5 1+0   | <>r -> (!p U r)
+            3 5 0+0   | 3 5 1+0   | <>r -> (!p U r)
             2 3 0+0   | 3 6 1+0   | [](q -> [](!p))
             3 7 1+0   | 4 10 1+0  | []((q && !r && <>r) -> (!p U r))
             2 5 0+0   | 3 8 1+0   | [](q && !r -> (!p W r))
             2 3 1+0   | 1 1 0+0   | <>p
             2 3 0+0   | 2 3 1+0   | !r W (p && !r)
-            5 11 1+0  | 2 3 1+0   | [](!q) || <>(q && <>p)
-            2 6 0+0   | 3 5 1+0   | [](q && !r -> (!r W (p && !r)))
+            3 6 1+0   | 2 3 1+0   | [](!q) || <>(q && <>p)
+            2 6 0+0   | 3 8 1+0   | [](q && !r -> (!r W (p && !r)))
             2 6 1+0   | 3 5 1+0   | [](q && !r -> (!r U (p && !r)))
             5 9 0+0   | 6 11 1+0  | (!p W (p W (!p W (p W []!p))))
-            4 7 1+0   | 3 5 1+0   | <>r -> (p U r)
+            3 5 0+0   | 3 5 1+0   | <>r -> (p U r)
             2 3 0+0   | 3 6 1+0   | [](q -> []p)
             2 3 0+0   | 2 3 1+0   | !p W s
-            4 9 1+0   | 3 5 1+0   | <>r -> (!p U (s || r))
+            3 6 0+0   | 3 5 1+0   | <>r -> (!p U (s || r))
             5 13 1+0  | 3 8 1+0   | []!q || <>(q && (!p W s))
             3 9 1+0   | 4 11 1+0  | []((q && !r && <>r) -> (!p U (s || r)))
             2 5 1+0   | 2 3 1+0   | [](p -> <>s)
-            5 13 1+0  | 3 5 1+0   | <>r -> (p -> (!r U (s && !r))) U r
+            3 7 0+0   | 3 7 1+0   | <>r -> (p -> (!r U (s && !r))) U r
             3 9 1+0   | 3 6 1+0   | [](q -> [](p -> <>s))
             4 13 1+0  | 4 8 1+0   | []((q && !r && <>r) -> ((p -> (!r U (s && !r))) U r))
             3 11 1+0  | 4 8 1+0   | [](q && !r -> ((p -> (!r U (s && !r))) W r))
-            3 5 1+0   | 3 6 1+0   | <>p -> (!p U (s && !p && X(!p U t)))
+            3 5 0+0   | 3 6 1+0   | <>p -> (!p U (s && !p && X(!p U t)))
             8 36 2+0  | 3 5 1+0   | [](s && X<>t -> X(<>(t && <>p)))
             4 15 2+0  | 3 6 1+0   | [](p -> <>(s && X<>t))
             4 15 2+0  | 3 9 1+0   | [](p -> <>(s && !z && X(!z U t)))
@@ -203,15 +203,15 @@ fn formulas_of_the_literature() {
             3 5 1+0   | 4 13 0+0  | p U (q && X(r U s))
             7 13 1+0  | 8 21 0+0  | p U (q && X(r && <>(s && X<>(t && X<>(u && X<>v)))))
             2 3 1+0   | 2 5 1+0   | <>(p && X[]q)
-            4 6 1+0   | 3 6 0+0   | <>(p && X(q && X<>r))
-            3 5 1+0   | 2 5 0+0   | <>(q && X(p U r))
+            4 8 1+0   | 3 6 0+0   | <>(p && X(q && X<>r))
+            3 7 1+0   | 2 5 0+0   | <>(q && X(p U r))
             1 1 0+2   | 1 1 0+2   | <>[]q || []<>p
             2 5 1+0   | 3 8 1+0   | [](p -> q U r)
             5 9 1+0   | 4 7 0+0   | <>(p && X<>(q && X<>(r && X<>s)))
             1 1 0+5   | 1 1 0+5   | []<>p && []<>q && []<>r && []<>s && []<>t
             2 4 0+0   | 2 2 0+0   | (p U q U r) || (q U r U p) || (r U p U q)
             4 9 1+0   | 6 26 2+0  | [](p -> q U ([]r || []s))
-            3 5 1+0   | 5 13 1+0  | p U (q U r) && !(p U r)
+            3 5 1+0   | 3 7 0+0   | p U (q U r) && !(p U r)
             3 7 1+0   | 2 4 1+0   | <>p U []q
             4 6 1+0   | 3 6 1+0   | []p U q
             0 0 0+0   | 1 1 0+0   | !(<><>p <-> <>p)
@@ -219,10 +219,10 @@ fn formulas_of_the_literature() {
             1 1 0+2   | 1 1 0+3   | !([]<>p <-> []<>q)
             2 3 0+0   | 2 3 1+0   | p R (p || q)
             1 1 0+0   | 0 0 0+0   | (X p U X q) || !X(p U q)
-            4 8 1+0   | 0 0 0+0   | (X p U q) || !X(p U (p && q))
+            1 1 0+0   | 0 0 0+0   | (X p U q) || !X(p U (p && q))
             2 4 1+0   | 1 1 0+0   | []p -> <>q
             1 1 0+1   | 1 1 0+1   | []([]p -> <>q)
-            3 6 0+0   | 4 5 1+0   | [](p && X p -> X X q)
+            3 6 0+0   | 4 8 1+0   | [](p && X p -> X X q)
         "#]],
     );
 }
@@ -291,6 +291,65 @@ fn many_atoms_are_no_problem() {
     let formula = Ltl::always(Ltl::implies(some(0), Ltl::eventually(some(30))));
     assert_eq!(translated(&formula).n_states(), 2);
     assert_eq!(translated(&Ltl::not(formula)).n_states(), 2);
+}
+
+/// The chains of `genltl --u-right`, `--r-right`, `--u-left`, `--r-left` and `--and-f`: J. Geldenhuys,
+/// H. Hansen, *Larger Automata and Less Work for LTL Model Checking*, SPIN 2006,
+/// <https://doi.org/10.1007/11691617_4>. What is small is found, however long the chain is.
+#[test]
+fn chains_have_as_many_states_as_operands() {
+    let atom = |index: usize| Ltl::atom(AtomId::new(index));
+    let right = |n: usize, operator: fn(Ltl, Ltl) -> Ltl| {
+        (0..n - 1)
+            .rev()
+            .fold(atom(n - 1), |inner, i| operator(atom(i), inner))
+    };
+    let left = |n: usize, operator: fn(Ltl, Ltl) -> Ltl| {
+        (1..n).fold(atom(0), |inner, i| operator(inner, atom(i)))
+    };
+
+    for n in 2..=9 {
+        assert_eq!(translated(&right(n, Ltl::until)).n_states(), n);
+        assert_eq!(translated(&Ltl::not(right(n, Ltl::until))).n_states(), n);
+        assert_eq!(translated(&right(n, Ltl::release)).n_states(), n);
+        assert_eq!(translated(&Ltl::not(left(n, Ltl::until))).n_states(), n);
+        assert_eq!(translated(&left(n, Ltl::release)).n_states(), n);
+    }
+
+    // One violation, or one missing event, is enough; which one is guessed.
+    let responses = Ltl::and((0..12).map(|i| {
+        let answer = Ltl::eventually(atom(2 * i + 1));
+        Ltl::always(Ltl::implies(atom(2 * i), answer))
+    }));
+    assert_eq!(translated(&Ltl::not(responses)).n_states(), 13);
+    let events = Ltl::and((0..12).map(|i| Ltl::eventually(atom(i))));
+    assert_eq!(translated(&Ltl::not(events)).n_states(), 13);
+}
+
+/// Does each state have at most one edge for each letter over the first three atoms?
+fn is_deterministic(automaton: &Automaton) -> bool {
+    (0..8_u32).all(|letter| {
+        let reads = |atom: AtomId| letter >> atom.0 & 1 == 1;
+        let n_edges = |edges: &[omega::Edge]| {
+            let possible = edges.iter().filter(|edge| edge.guard.contains(&reads));
+            possible.count()
+        };
+        automaton.initial.len() <= 1 && automaton.edges.iter().all(|edges| n_edges(edges) <= 1)
+    })
+}
+
+#[test]
+fn obligations_are_deterministic_unless_guessing_saves_states() {
+    for text in [
+        "p U q && F r",
+        "F p || G q",
+        "<>r -> (!p U r)",
+        "[](!q) || <>(q && <>p)",
+        "(G p || F q) && F r",
+    ] {
+        assert!(is_deterministic(&translated(&read(text))), "{text}");
+    }
+    assert!(!is_deterministic(&translated(&read("F(p && X X X X X q)"))));
 }
 
 #[test]

@@ -283,13 +283,16 @@ fn places() {
     assert_eq!(reads(PAIR, None, vec![]), "not-a-scalar");
     assert_eq!(reads(X, None, index(Expr::Int(0))), "not-an-array");
     assert_eq!(reads(PAIR, None, index(Expr::Int(0))), "not-an-array");
-    assert_eq!(reads(ARRAY, None, index(Expr::Bool(true))), "wrong-type");
+    assert_eq!(reads(ARRAY, None, index(Expr::Bool(true))), "no error");
+    assert_eq!(reads(ARRAY, None, index(read(COLOUR))), "no error");
+    assert_eq!(reads(ARRAY, None, index(read(ARRAY))), "not-a-scalar");
     assert_eq!(reads(X, None, vec![Access::Field(0)]), "not-a-record");
     assert_eq!(reads(PAIR, None, vec![Access::Field(2)]), "unknown-field");
 
     let indexed = |value: Expr| Some(Owner::Indexed(Box::new(value)));
     assert_eq!(reads(LOCAL, indexed(Expr::Int(7)), vec![]), "no error");
-    assert_eq!(reads(LOCAL, indexed(read(COLOUR)), vec![]), "wrong-type");
+    assert_eq!(reads(LOCAL, indexed(read(COLOUR)), vec![]), "no error");
+    assert_eq!(reads(LOCAL, indexed(read(PAIR)), vec![]), "not-a-scalar");
 
     assert_eq!(at(ProcessId(5), Owner::Single, 0), "unknown-process");
     assert_eq!(at(FAMILY, Owner::Own, 2), "unknown-location");

@@ -15,7 +15,7 @@ mod token;
 use std::path::Path;
 
 use base::{Diagnostic, Severity, Source, SourceId, Span};
-use source::{Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, System, beside};
+use source::{Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, System, beside, has_word};
 
 use lower::{Extra, Role};
 use preprocess::Preprocessor;
@@ -33,6 +33,75 @@ impl FrontEnd for Promela {
         &["pml", "prm", "promela"]
     }
 
+    /// A model has a process, and processes have no other names.
+    fn recognises(&self, text: &str) -> bool {
+        let opens_init = |at: usize| text[at + "init".len()..].trim_start().starts_with('{');
+        has_word(text, "proctype")
+            || (has_word(text, "init") && text.match_indices("init").any(|(at, _)| opens_init(at)))
+    }
+
+    fn keywords(&self) -> &'static [&'static str] {
+        &[
+            "active",
+            "always",
+            "assert",
+            "atomic",
+            "bit",
+            "bool",
+            "break",
+            "byte",
+            "chan",
+            "d_step",
+            "do",
+            "else",
+            "empty",
+            "enabled",
+            "equivalent",
+            "eval",
+            "eventually",
+            "false",
+            "fi",
+            "for",
+            "full",
+            "goto",
+            "hidden",
+            "if",
+            "implies",
+            "in",
+            "init",
+            "inline",
+            "int",
+            "len",
+            "ltl",
+            "mtype",
+            "nempty",
+            "never",
+            "nfull",
+            "notrace",
+            "od",
+            "of",
+            "pid",
+            "printf",
+            "priority",
+            "proctype",
+            "provided",
+            "release",
+            "run",
+            "select",
+            "short",
+            "show",
+            "skip",
+            "timeout",
+            "trace",
+            "true",
+            "typedef",
+            "unless",
+            "unsigned",
+            "until",
+            "weakuntil",
+        ]
+    }
+
     /// Numbers of processes. Spin allows no more than the last.
     fn larger_pools(&self) -> &'static [usize] {
         &[16, 32, 64, 128, 255]
@@ -47,7 +116,7 @@ impl FrontEnd for Promela {
     }
 }
 
-/// Reads a model with its properties. Included files lie beside it in `files`.
+/// Reads a model with its properties. Included files lie beside those that include them in `files`.
 ///
 /// ```
 /// let text = "byte x; active proctype P() { do :: x < 3 -> x++ od } ltl top { <> (x == 3) }";
@@ -66,9 +135,8 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
         return Loaded::new(None, vec![source], diagnostics);
     }
 
-    let main = Path::new(&source.name).to_owned();
-    let mut include = |name: &str| -> Result<Source, String> {
-        let path = beside(&main, name);
+    let mut include = |including: &str, name: &str| -> Result<Source, String> {
+        let path = beside(Path::new(including), name);
         let text = files.read(&path).map_err(|error| error.to_string())?;
         let name = path.display().to_string();
         Ok(Source { name, text })

@@ -7,8 +7,12 @@ mod defects;
 mod documents;
 mod expectations;
 mod fairness;
+mod fmt;
 mod formats;
 mod graph;
+mod hostile;
+#[cfg(unix)]
+mod killed;
 mod limits;
 mod models;
 mod parameterized;

@@ -32,6 +32,9 @@ fn help_and_version() {
           ltl          Print the automaton of an LTL formula
           ws1s         Decide formulas of WS1S or M2L-Str in MONA's language
           studio       Write, verify and explore models in the browser
+          lsp          Serve an editor: the language server, on standard input and output
+          mcp          Serve an agent: the Model Context Protocol, on standard input and output
+          fmt          Bring native texts into canonical layout
           completions  Print a completion script for a shell
           man          Print the manual page
 
@@ -45,6 +48,17 @@ fn help_and_version() {
                   - never:  Never
 
                   [default: auto]
+
+              --timeout <DURATION>
+                  Stop everything after this time, such as 500ms, 30s, 2m or 1h, and say what is known
+
+              --max-memory <SIZE>
+                  Stop if more memory than this is needed, such as 512M or 2GiB. Default: 80 % of what the
+                  machine, or the control group of the process, has; 4G for a search of the studio
+
+              --include <DIR>
+                  Let models include files of this folder, too, not only of the folder that they are in.
+                  Repeatable
 
           -h, --help
                   Print help (see a summary with '-h')

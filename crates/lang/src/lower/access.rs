@@ -40,7 +40,10 @@ impl<'a> Lowerer<'a> {
                 [only] => Some(only),
                 _ => None,
             }) {
-                Some(&(id, n)) => Some(Value::Scalar(Expr::Enum(id, n), Ty::Enum(id))),
+                Some(&(id, n)) => {
+                    self.resolution.found_variant(name, id, n);
+                    Some(Value::Scalar(Expr::Enum(id, n), Ty::Enum(id)))
+                }
                 None => self.report_ambiguous(name, span),
             };
         }
@@ -243,6 +246,7 @@ impl<'a> Lowerer<'a> {
             return None;
         };
 
+        self.resolution.found_field(&field.text, id, position);
         let ty = record.fields[position].1.clone();
         match whole {
             Value::Composite(mut place, _) => {
@@ -286,7 +290,10 @@ impl<'a> Lowerer<'a> {
         let description = &self.parts.enums[id.index()];
         let position = description.variants.iter().position(|v| *v == variant.text);
         match position {
-            Some(n) => Some(Value::Scalar(Expr::Enum(id, n as u32), Ty::Enum(id))),
+            Some(n) => {
+                self.resolution.found_variant(&variant.text, id, n as u32);
+                Some(Value::Scalar(Expr::Enum(id, n as u32), Ty::Enum(id)))
+            }
             None => {
                 let message = format!("`{}` has no value `{}`", description.name, variant.text);
                 let names = description.variants.iter().map(String::as_str);
@@ -365,7 +372,10 @@ impl<'a> Lowerer<'a> {
         field: &Ident,
     ) -> Option<Value> {
         let info = &self.processes[process.index()];
-        if let Some((Local::Var(id), _)) = info.locals.get(field.text.as_str()) {
+        if let Some((declared, (Local::Var(id), _))) =
+            info.locals.get_key_value(field.text.as_str())
+        {
+            self.resolution.found(&field.text, declared);
             return Some(self.variable_value(*id, Some(owner)));
         }
         if info.actions.contains_key(field.text.as_str()) {
@@ -432,7 +442,8 @@ impl<'a> Lowerer<'a> {
     /// A location of a process.
     pub(super) fn location(&mut self, process: ProcessId, name: &Ident) -> Option<LocationId> {
         let info = &self.processes[process.index()];
-        if let Some(location) = info.locations.get(name.text.as_str()) {
+        if let Some((declared, location)) = info.locations.get_key_value(name.text.as_str()) {
+            self.resolution.found(&name.text, declared);
             return Some(*location);
         }
         let description = &self.parts.processes[process.index()];
@@ -574,6 +585,7 @@ impl<'a> Lowerer<'a> {
             let text = text.or_else(|| Some(self.text(argument)));
             bindings.push(Binding {
                 name: parameter.text.clone(),
+                origin: parameter.text.as_ptr().addr(),
                 value,
                 text,
                 size,

@@ -359,6 +359,7 @@ impl<'a> Lowerer<'a> {
         let text = self.literal_text(&expr);
         Binding {
             name: name.to_owned(),
+            origin: name.as_ptr().addr(),
             value: Value::Scalar(expr, ty),
             text,
             size: (1, 1),

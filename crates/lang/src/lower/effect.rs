@@ -85,6 +85,7 @@ impl<'a> Lowerer<'a> {
                 }
                 self.scope.push(Binding {
                     name: name.text.clone(),
+                    origin: name.text.as_ptr().addr(),
                     size: (1, kept.len()),
                     value: Value::Cells(kept, ty),
                     text: None,

@@ -313,7 +313,8 @@ impl<'a> Lowerer<'a> {
             .collect();
         let blocks = file.decls.iter().filter_map(as_block);
         for name in blocks.flat_map(|block| &block.properties) {
-            if known.contains(&name.text.as_str()) {
+            if let Some(declared) = known.iter().find(|known| **known == name.text) {
+                self.resolution.found(&name.text, declared);
                 continue;
             }
             let message = format!("there is no property `{}`", name.text);

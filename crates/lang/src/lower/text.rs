@@ -239,7 +239,8 @@ impl Writer<'_, '_> {
 
     fn name(&mut self, name: &str) {
         let is_hidden = self.hidden.iter().any(|hidden| hidden == name);
-        let binding = self.lowerer.binding(name).filter(|_| !is_hidden);
+        let visible = (!is_hidden).then_some(name);
+        let binding = visible.and_then(|name| self.lowerer.binding(name));
         match binding.and_then(|binding| binding.text.as_deref()) {
             Some(text) if text.chars().all(|c| c.is_alphanumeric() || c == '_') => {
                 self.out.push_str(text);

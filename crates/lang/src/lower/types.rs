@@ -40,6 +40,9 @@ impl<'a> Lowerer<'a> {
             return self.declare_global(name, Global::Broken);
         }
         let id = RecordId::new(self.parts.records.len());
+        for (position, (field, _)) in fields.iter().enumerate() {
+            self.resolution.declare_field(&field.text, id, position);
+        }
         self.parts.records.push(RecordType {
             name: name.text.clone(),
             fields: lowered,

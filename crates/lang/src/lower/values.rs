@@ -241,7 +241,7 @@ impl<'a> Lowerer<'a> {
                 match (
                     self.definition_of(name),
                     self.local(name),
-                    self.global(name),
+                    self.unshadowed(name),
                 ) {
                     (Some(def), _, _) => self.may_have_cells(&def.body, depth + 1),
                     (None, Some(Local::Var(id)), _) | (None, None, Some(Global::Var(id))) => {

@@ -88,7 +88,7 @@ impl Parser<'_> {
             self.position -= usize::from(token.kind != TokenKind::End);
             return Err(self.unexpected("a variable or channel"));
         }
-        let kind = ExprKind::Name(token.text.to_owned());
+        let kind = ExprKind::Name(self.written_text(token));
         let span = token.span;
         self.postfix(Expr { kind, span })
     }
@@ -488,7 +488,7 @@ impl Parser<'_> {
             }
             _ if token.kind == TokenKind::Word && !super::is_reserved(token.text) => {
                 self.advance();
-                ExprKind::Name(token.text.to_owned())
+                ExprKind::Name(self.written_text(token))
             }
             _ => return Err(self.no_operand()),
         };

@@ -147,14 +147,10 @@ impl Checker<'_> {
         self.expect(expr, ValueKind::NUMBER)
     }
 
-    /// The expression is a number, or a value of an enumeration, which stands for its position.
+    /// The expression can be an index: Booleans and values of enumerations stand for their
+    /// positions, so every kind of value can.
     fn position(&mut self, expr: &Expr) -> Result<(), ModelError> {
-        let found = self.kind(expr)?;
-        if found.fits(ValueKind::NUMBER) || matches!(found, ValueKind::Enum(..)) {
-            return Ok(());
-        }
-        let message = format!("{} stands where a number is needed", found.name());
-        self.fail("wrong-type", message)
+        self.kind(expr).map(|_: ValueKind| ())
     }
 
     /// What a name stands for that ranges from one value to another.
