@@ -394,6 +394,10 @@ fn renaming_keeps_verdicts() {
         let analysis =
             fairground::analyse(&Memory::default(), &path, &text, &Options::default()).unwrap();
         for symbol in &analysis.symbols {
+            // The name of this question is a keyword.
+            if symbol.name == "deadlockfree" {
+                continue;
+            }
             // Always in the text as it is by then, so that all names change together.
             let now = fairground::analyse(&Memory::default(), &path, &renamed, &Options::default())
                 .unwrap();
