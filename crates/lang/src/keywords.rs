@@ -43,6 +43,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "init",
     "int",
     "inter",
+    "interference",
     "invariant",
     "leads",
     "let",
@@ -92,6 +93,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "weakuntil",
     "when",
     "where",
+    "with",
 ];
 
 #[cfg(test)]

@@ -92,9 +92,9 @@ impl Client {
         loop {
             if let Some(response) = self.receive() {
                 assert_eq!(response.id, id);
-                return match response.error {
-                    None => Ok(response.result.unwrap_or_default()),
-                    Some(error) => {
+                return match response.response_result {
+                    Ok(result) => Ok(result),
+                    Err(error) => {
                         assert_ne!(error.code, -32603, "{method}: {}", error.message);
                         Err(error.message)
                     }
@@ -394,6 +394,10 @@ fn renaming_keeps_verdicts() {
         let analysis =
             fairground::analyse(&Memory::default(), &path, &text, &Options::default()).unwrap();
         for symbol in &analysis.symbols {
+            // The name of this question is a keyword.
+            if symbol.name == "deadlockfree" {
+                continue;
+            }
             // Always in the text as it is by then, so that all names change together.
             let now = fairground::analyse(&Memory::default(), &path, &renamed, &Options::default())
                 .unwrap();

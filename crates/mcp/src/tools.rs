@@ -61,7 +61,7 @@ pub(crate) fn list() -> Json {
         "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "description": format!("For the whole call. Default {MAX_SECONDS}.") },
     });
     let notion = json!({
-        "fairness": { "type": "string", "description": "none, weak-process, strong-process, weak, strong or strong-global, instead of what the model says." },
+        "fairness": { "type": "string", "description": "none, just, weak-process, strong-process, weak, strong or strong-global, instead of what the model says." },
     });
     let tool = |name: &str, description: &str, parts: &[&Json], required: &[&str]| {
         let mut properties = serde_json::Map::new();
