@@ -347,6 +347,7 @@ impl<'a> Lowerer<'a> {
         value.shrink_to_fit();
         Binding {
             name: name.to_owned(),
+            origin: name.as_ptr().addr(),
             size: (1, value.len()),
             value: Value::Cells(value, ty.clone()),
             text: None,

@@ -73,6 +73,7 @@ impl<'a> Lowerer<'a> {
             ast::StmtKind::Let(name, value) if self.chosen_element(value).is_some() => {
                 let mut binding = self.choose_element(value, out)?;
                 binding.name = name.text.clone();
+                binding.origin = name.text.as_ptr().addr();
                 self.scope.push(binding);
             }
             ast::StmtKind::Let(name, ast::Value::Plain(expr)) if self.shape_of(expr).is_some() => {

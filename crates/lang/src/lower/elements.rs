@@ -243,6 +243,7 @@ impl<'a> Lowerer<'a> {
         }
         let binding = Binding {
             name: name.to_owned(),
+            origin: name.as_ptr().addr(),
             size: (1, cells.len()),
             value: Value::Cells(cells, ty),
             text: None,
