@@ -40,6 +40,26 @@ impl StopReason {
 const RUNNING: u8 = 0;
 const TIMEOUT: u8 = 1;
 const INTERRUPTED: u8 = 2;
+const OUT_OF_MEMORY: u8 = 3;
+
+/// The switch of a budget, and that of the whole which the budget is a part of.
+#[derive(Debug, Default)]
+struct Switch {
+    code: AtomicU8,
+    whole: Option<Arc<Switch>>,
+}
+
+impl Switch {
+    #[inline]
+    fn reason(&self) -> Option<StopReason> {
+        match self.code.load(Ordering::Relaxed) {
+            RUNNING => self.whole.as_ref().and_then(|whole| whole.reason()),
+            TIMEOUT => Some(StopReason::Timeout),
+            OUT_OF_MEMORY => Some(StopReason::MemoryLimit),
+            _ => Some(StopReason::Interrupted),
+        }
+    }
+}
 
 /// What a search may spend. Cloning shares the stop switch.
 #[derive(Clone, Debug)]
@@ -50,7 +70,9 @@ pub struct Budget {
     review: Option<Arc<Review>>,
     /// Up to this many states neither of both has anything to say; for speed.
     n_unasked: u64,
-    stop: Arc<AtomicU8>,
+    /// Up to this many bytes neither the limit nor the review has anything to say; for speed.
+    bytes_unasked: u64,
+    stop: Arc<Switch>,
 }
 
 impl Default for Budget {
@@ -61,6 +83,7 @@ impl Default for Budget {
             n_threads: 1,
             review: None,
             n_unasked: u64::MAX,
+            bytes_unasked: u64::MAX,
             stop: Arc::default(),
         }
     }
@@ -92,7 +115,7 @@ impl Budget {
     #[must_use]
     pub fn with_max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = Some(bytes);
-        self
+        self.asking_in_time()
     }
 
     /// Up to this many threads; at least one.
@@ -102,8 +125,8 @@ impl Budget {
         self
     }
 
-    /// A search that stores more states than the review says is looked at, and ends if that is what
-    /// the review decides.
+    /// A search that stores more states than the review says, or that has used half of the memory
+    /// it may use, is looked at, and ends if that is what the review decides.
     #[must_use]
     pub fn with_review(mut self, review: Arc<Review>) -> Self {
         self.review = Some(review);
@@ -114,7 +137,33 @@ impl Budget {
         let limit = self.max_states.unwrap_or(u64::MAX);
         let review = self.review.as_ref().map_or(u64::MAX, |r| r.after);
         self.n_unasked = limit.min(review);
+
+        let limit = self.max_memory.unwrap_or(u64::MAX);
+        self.bytes_unasked = match &self.review {
+            None => limit,
+            Some(_) => limit / 2,
+        };
         self
+    }
+
+    /// The same budget with a switch of its own: stopping the part leaves the whole running, and
+    /// stopping the whole stops the part.
+    #[must_use]
+    pub fn part(&self) -> Self {
+        let stop = Switch {
+            code: AtomicU8::new(RUNNING),
+            whole: Some(Arc::clone(&self.stop)),
+        };
+        Self {
+            stop: Arc::new(stop),
+            ..self.clone()
+        }
+    }
+
+    /// How many bytes a search may use, if that is limited.
+    #[must_use]
+    pub fn max_memory(&self) -> Option<u64> {
+        self.max_memory
     }
 
     /// How many threads a search may use.
@@ -138,16 +187,26 @@ impl Budget {
     /// # Errors
     /// The reason for which it must stop.
     pub fn check(&self, n_states: u64, bytes: u64) -> Result<(), StopReason> {
-        match self.stop.load(Ordering::Relaxed) {
-            TIMEOUT => return Err(StopReason::Timeout),
-            INTERRUPTED => return Err(StopReason::Interrupted),
-            _ => {}
+        if let Some(reason) = self.stop.reason() {
+            return Err(reason);
         }
         if n_states > self.n_unasked && self.has_too_many(n_states) {
             return Err(StopReason::StateLimit);
         }
+        if bytes > self.bytes_unasked {
+            return self.check_memory(bytes);
+        }
+        Ok(())
+    }
+
+    /// Is this too much memory, or so much that a review ends the search?
+    #[cold]
+    fn check_memory(&self, bytes: u64) -> Result<(), StopReason> {
         if self.max_memory.is_some_and(|limit| bytes > limit) {
             return Err(StopReason::MemoryLimit);
+        }
+        if self.review.as_ref().is_some_and(|review| review.ends()) {
+            return Err(StopReason::StateLimit);
         }
         Ok(())
     }
@@ -156,7 +215,10 @@ impl Budget {
     #[cold]
     fn has_too_many(&self, n_states: u64) -> bool {
         self.max_states.is_some_and(|limit| n_states > limit)
-            || self.review.as_ref().is_some_and(|r| r.ends(n_states))
+            || self
+                .review
+                .as_ref()
+                .is_some_and(|review| n_states > review.after && review.ends())
     }
 }
 
@@ -169,7 +231,8 @@ pub struct Review {
 }
 
 impl Review {
-    /// Asks whether a search shall end that has stored more states than `after`.
+    /// Asks whether a search shall end that has stored more states than `after`, or that runs short
+    /// of memory.
     #[must_use]
     pub fn new(after: u64, shall_end: Box<dyn Fn() -> bool + Send + Sync>) -> Self {
         Self {
@@ -185,8 +248,8 @@ impl Review {
         self.answer.get() == Some(&true)
     }
 
-    fn ends(&self, n_states: u64) -> bool {
-        n_states > self.after && *self.answer.get_or_init(&self.shall_end)
+    fn ends(&self) -> bool {
+        *self.answer.get_or_init(&self.shall_end)
     }
 }
 
@@ -200,7 +263,7 @@ impl fmt::Debug for Review {
 
 /// Ends searches from another thread.
 #[derive(Clone, Debug)]
-pub struct Stopper(Arc<AtomicU8>);
+pub struct Stopper(Arc<Switch>);
 
 impl Stopper {
     /// The time is over. An earlier stop keeps its reason.
@@ -213,10 +276,22 @@ impl Stopper {
         self.pull(INTERRUPTED);
     }
 
+    /// The program as a whole has used up its memory. An earlier stop keeps its reason.
+    pub fn run_out_of_memory(&self) {
+        self.pull(OUT_OF_MEMORY);
+    }
+
+    /// Why what spends the budget has to end, if it has to.
+    #[must_use]
+    pub fn reason(&self) -> Option<StopReason> {
+        self.0.reason()
+    }
+
     fn pull(&self, code: u8) {
         // Losing the race means that another reason came first; that reason stands.
         let _ = self
             .0
+            .code
             .compare_exchange(RUNNING, code, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
@@ -262,6 +337,33 @@ mod tests {
         let budget = budget.with_max_states(10);
         assert_eq!(budget.check(11, 0), Err(StopReason::StateLimit));
         assert!(!review.has_ended());
+    }
+
+    #[test]
+    fn a_part_stops_with_the_whole_but_not_the_whole_with_a_part() {
+        let whole = Budget::unlimited();
+        let (first, second) = (whole.part(), whole.part());
+        first.stopper().time_out();
+        assert_eq!(first.check(0, 0), Err(StopReason::Timeout));
+        assert_eq!(second.check(0, 0), Ok(()));
+        assert_eq!(whole.check(0, 0), Ok(()));
+        whole.stopper().run_out_of_memory();
+        assert_eq!(first.check(0, 0), Err(StopReason::Timeout));
+        assert_eq!(second.part().check(0, 0), Err(StopReason::MemoryLimit));
+        assert_eq!(second.stopper().reason(), Some(StopReason::MemoryLimit));
+    }
+
+    #[test]
+    fn a_search_that_runs_short_of_memory_is_reviewed() {
+        for answer in [false, true] {
+            let review = Arc::new(Review::new(1000, Box::new(move || answer)));
+            let budget = Budget::unlimited().with_max_memory(100);
+            let budget = budget.with_review(Arc::clone(&review));
+            assert_eq!(budget.check(1, 50), Ok(()));
+            assert_eq!(budget.check(1, 51).is_err(), answer);
+            assert_eq!(review.has_ended(), answer);
+            assert_eq!(budget.check(1, 101), Err(StopReason::MemoryLimit));
+        }
     }
 
     #[test]

@@ -156,22 +156,60 @@ impl Diagnostic {
     }
 }
 
+impl Diagnostic {
+    /// Cuts what is too long to be read: names and texts that are repeated may be of any length.
+    fn cut(&mut self) {
+        cut(&mut self.message);
+        self.labels
+            .iter_mut()
+            .for_each(|label| cut(&mut label.text));
+        self.help.iter_mut().for_each(cut);
+    }
+}
+
+fn cut(text: &mut String) {
+    if text.len() > MAX_MESSAGE {
+        let mut end = MAX_MESSAGE;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let n_more = text.len() - end;
+        text.truncate(end);
+        *text += &format!("… ({n_more} bytes more)");
+    }
+}
+
 /// Errors above this number are only counted.
 const MAX_ERRORS: usize = 20;
 
-/// Drops repetitions, and errors beyond twenty.
+/// Warnings above this number are only counted.
+const MAX_WARNINGS: usize = 100;
+
+/// Messages are cut after this many bytes.
+const MAX_MESSAGE: usize = 600;
+
+/// Drops repetitions, errors beyond twenty and warnings beyond a hundred, and cuts what is too long
+/// to be read.
 pub fn cap_errors(diagnostics: &mut Vec<Diagnostic>) {
     let mut kept: Vec<Diagnostic> = Vec::new();
     let mut n_errors = 0;
+    let mut n_warnings = 0;
+    let mut n_more_warnings = 0;
     let mut n_dropped = 0;
     let mut last_span = Span::nowhere();
 
-    for diagnostic in diagnostics.drain(..) {
+    for mut diagnostic in diagnostics.drain(..) {
+        diagnostic.cut();
         if kept.contains(&diagnostic) {
             continue;
         }
         if diagnostic.severity == Severity::Error {
             n_errors += 1;
+        } else if n_warnings == MAX_WARNINGS {
+            n_more_warnings += 1;
+            continue;
+        } else {
+            n_warnings += 1;
         }
         if n_errors > MAX_ERRORS {
             n_dropped += 1;
@@ -186,12 +224,36 @@ pub fn cap_errors(diagnostics: &mut Vec<Diagnostic>) {
         kept.push(Diagnostic::error("too-many-errors", last_span, message));
     }
 
+    if n_more_warnings > 0 {
+        let message = format!("and {n_more_warnings} more warnings");
+        let nowhere = Span::nowhere();
+        kept.push(Diagnostic::warning("too-many-warnings", nowhere, message));
+    }
+
     *diagnostics = kept;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_are_never_too_many_nor_too_long_ones() {
+        let span = |at| Span::new(SourceId(0), at, at + 1);
+        let long = "ä".repeat(100_000);
+        let mut all = vec![Diagnostic::error("e", span(0), long.clone()).help(long)];
+        for at in 1..1000 {
+            all.push(Diagnostic::error("e", span(at), "wrong"));
+            all.push(Diagnostic::warning("w", span(at), "odd"));
+        }
+        cap_errors(&mut all);
+
+        let count = |severity| all.iter().filter(|d| d.severity == severity).count();
+        assert_eq!(count(Severity::Error), MAX_ERRORS + 1);
+        assert!(count(Severity::Warning) <= MAX_WARNINGS + 1);
+        assert!(all.iter().any(|d| d.message == "and 980 more"));
+        assert!(all[0].message.len() < 2 * MAX_MESSAGE && all[0].help[0].len() < 2 * MAX_MESSAGE);
+    }
 
     #[test]
     fn lines_and_columns_count_from_one_and_in_characters() {

@@ -10,14 +10,29 @@ pub fn closest_name<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let limit = (name.chars().count().max(3)) / 3;
+    let length = name.chars().count();
+    let limit = length.max(3) / 3;
+    // What is that long was not written by hand.
+    let is_comparable = |candidate: &&str| {
+        length <= MAX_LENGTH
+            && candidate.len() <= 4 * MAX_LENGTH
+            && candidate.chars().count().abs_diff(length) <= limit
+    };
     candidates
         .into_iter()
+        .filter(is_comparable)
+        .take(MAX_COMPARED)
         .map(|candidate| (edit_distance(name, candidate), candidate))
         .filter(|&(distance, candidate)| distance <= limit && candidate != name)
         .min()
         .map(|(_, candidate)| candidate)
 }
+
+/// Longer names are not compared.
+const MAX_LENGTH: usize = 80;
+
+/// No more names than this are compared.
+const MAX_COMPARED: usize = 10_000;
 
 /// Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours. Letter case
 /// costs nothing, because wrong case is the commonest slip.

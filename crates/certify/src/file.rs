@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use base::{Budget, Severity, Source};
-use source::{Files, FrontEnd};
+use source::{Files, FrontEnd, language_of};
 
 use crate::{Certified, Failure, read, verify};
 
@@ -20,14 +20,10 @@ pub fn check_file(
     bytes: &[u8],
     budget: &Budget,
 ) -> Result<Vec<Certified>, Failure> {
-    let extension = model.extension().and_then(|extension| extension.to_str());
-    let reads = |front_end: &&dyn FrontEnd| {
-        extension.is_some_and(|extension| front_end.extensions().contains(&extension))
-    };
-    let front_end = FRONT_ENDS.into_iter().find(reads);
-    let front_end = front_end.ok_or_else(|| Failure::wrong("the language is not known"))?;
     let text = files.read(model);
     let text = text.map_err(|error| Failure::Wrong(format!("{error:#}")))?;
+    let front_end = language_of(&FRONT_ENDS, model, &text, None);
+    let front_end = front_end.ok_or_else(|| Failure::wrong("the language is not known"))?;
 
     let certificates = read(bytes)?;
     if certificates.is_empty() {

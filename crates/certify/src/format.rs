@@ -89,6 +89,8 @@ impl CertifiedOptions {
             abstract_timers,
             pool,
             closed: _,
+            // The name of the file or its text say it again.
+            language: _,
             // What an author expects of a verdict does not change what it means.
             expected: _,
         } = options.clone();
@@ -112,6 +114,7 @@ impl CertifiedOptions {
             pool: self.pool,
             closed: true,
             expected: Vec::new(),
+            language: None,
         }
     }
 }

@@ -2,11 +2,14 @@
 //!
 //! All of them are facts about a complete exploration; none is guessed from a partial one.
 
-use base::{Diagnostic, Fairness, NoProgress, Route, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{Diagnostic, Fairness, NoProgress, Route, SourceId, Span};
 use engine::Stats;
 use logic::{CtlStar, Ltl, NamedProperty, Op, PathQuantifier, Property};
 use model::{
-    Annotation, Atom, AtomMeaning, BinaryOp, CommandId, Expr, Model, ModelParts, ProcessId, Subject,
+    Annotation, Atom, AtomMeaning, BinaryOp, CommandId, Expr, Model, ModelParts, Step, Stmt,
+    StmtKind, Subject,
 };
 
 use crate::explicit;
@@ -212,37 +215,60 @@ fn text_of_premise(text: &str) -> &str {
     text
 }
 
-/// Steps that no reachable state can take, one warning for each step as it is written.
+/// Steps that no reachable state can take, one warning for each place where they are written.
 pub(crate) fn never_taken(model: &Model, stats: &Stats) -> Vec<Diagnostic> {
-    let mut warnings = Vec::new();
-    for (position, process) in model.parts().processes.iter().enumerate() {
-        let is_taken = |number: usize| {
-            let of_step = |id: &CommandId| is_step(model, *id, ProcessId::new(position), number);
-            let commands = (0..model.commands().len())
-                .map(CommandId::new)
-                .filter(of_step);
-            let mut taken = commands.map(|id| stats.commands_taken[id.index()]);
-            taken.any(|taken| taken)
-        };
-        let taken: Vec<bool> = (0..process.steps.len()).map(is_taken).collect();
-        for (number, step) in process.steps.iter().enumerate() {
-            // One statement may be the step of several locations.
-            let same = |other: &model::Step| other.span == step.span && other.name == step.name;
-            let steps = || process.steps.iter().enumerate();
-            let is_known = steps().any(|(at, other)| same(other) && (taken[at] || at < number));
-            if !taken[number] && !is_known {
-                let message = format!("`{}.{}` is never taken", process.name, step.name);
-                warnings.push(Diagnostic::warning("never-taken", step.span, message));
+    let processes = &model.parts().processes;
+    let mut taken: Vec<Vec<bool>> = processes
+        .iter()
+        .map(|process| vec![false; process.steps.len()])
+        .collect();
+    for (command, is_taken) in model.commands().iter().zip(&stats.commands_taken) {
+        let process = model.instances()[command.instance.index()].process;
+        taken[process.index()][command.step] |= is_taken;
+    }
+
+    let mut places: Vec<(Span, Vec<String>)> = Vec::new();
+    let mut place_of: BTreeMap<(SourceId, u32, u32), usize> = BTreeMap::new();
+    for (process, taken) in processes.iter().zip(&taken) {
+        // One statement may be the step of several locations.
+        let place = |step: &Step| (step.span.source, step.span.start, step.span.end);
+        let written = |step: &Step| (place(step), step.name.clone());
+        let is_taken = process.steps.iter().zip(taken).filter(|(_, taken)| **taken);
+        let mut known: BTreeSet<_> = is_taken.map(|(step, _)| written(step)).collect();
+        for step in process.steps.iter().filter(|step| !is_bound(step)) {
+            if known.insert(written(step)) {
+                let next = places.len();
+                let at = *place_of.entry(place(step)).or_insert(next);
+                if at == next {
+                    places.push((step.span, Vec::new()));
+                }
+                places[at]
+                    .1
+                    .push(format!("`{}.{}`", process.name, step.name));
             }
         }
     }
 
-    warnings
+    let warning = |(span, names): (Span, Vec<String>)| {
+        let message = match names.as_slice() {
+            [only] => format!("{only} is never taken"),
+            [first, second] => format!("{first} and {second} are never taken"),
+            [first, .., last] => {
+                let n_more = names.len() - 2;
+                format!("{first}, {last} and {n_more} more are never taken")
+            }
+            [] => unreachable!("a place has a step"),
+        };
+        Diagnostic::warning("never-taken", span, message)
+    };
+    places.into_iter().map(warning).collect()
 }
 
-fn is_step(model: &Model, id: CommandId, process: ProcessId, step: usize) -> bool {
-    let command = &model.commands()[id.index()];
-    command.step == step && model.instances()[command.instance.index()].process == process
+/// Does the step only say that a bound of the front end was too small?
+fn is_bound(step: &Step) -> bool {
+    // shape: every other statement is the author's.
+    let exhausted = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Exhausted);
+    step.effect.first().is_some_and(exhausted)
 }
 
 /// Warnings about the whole model, from the complete exploration of one property: steps that are
@@ -326,8 +352,8 @@ fn is_enabled_somewhere(model: &Model, subject: &Subject, stats: &Stats) -> bool
     let taken = |id: &CommandId| stats.commands_taken[id.index()];
     match subject {
         Subject::Choice(command) => taken(command),
-        // Nothing is annotated at timers.
-        Subject::Timer(_) => true,
+        // Nothing is annotated at timers, and teams are not annotated.
+        Subject::Timer(_) | Subject::Team(_) => true,
         Subject::Process(instance) => {
             let commands = (0..model.commands().len()).map(CommandId::new);
             let mut own = commands.filter(|id| model.commands()[id.index()].instance == *instance);

@@ -8,30 +8,37 @@
 //! before they use it, no file is written because a checkpoint names it, and a verdict says that it
 //! rests on the checkpoint.
 
-use std::fs::{self, File};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use fairground::Checkpoints;
 use serde_json::{Value, json};
 
-use crate::output;
+use crate::{inputs, output, replacing};
 
-/// How often the state of a search is kept.
+/// How often the state of a search is kept, unless the call says otherwise.
 const INTERVAL: Duration = Duration::from_secs(120);
 
 /// How every checkpoint begins; the number of the format follows.
 const MAGIC: &str = "fair-checkpoint ";
 
 /// The format that is written and read.
-const FORMAT: &str = "2";
+const FORMAT: &str = "3";
 
-/// Which program writes checkpoints: searches of other versions may number states differently.
-const PROGRAM: &str = concat!("fair ", env!("CARGO_PKG_VERSION"));
+/// Which program writes checkpoints, to the byte: searches of other versions may number states
+/// differently.
+fn program() -> &'static str {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let executable = std::env::current_exe().and_then(fs::read);
+        let build = executable.map_or(0, |bytes| hash(&bytes));
+        format!("fair {} (build {build:016x})", env!("CARGO_PKG_VERSION"))
+    })
+}
 
 const NO_PANIC: &str = "no thread panics while a checkpoint is written";
 
@@ -54,7 +61,44 @@ pub type Sections = Vec<(String, Vec<u64>)>;
 pub struct CheckpointFile {
     path: PathBuf,
     call: Call,
+    interval: Duration,
+    _lock: Lock,
     inner: Mutex<Inner>,
+}
+
+/// Keeps other calls from writing a checkpoint. It ends with the process, however that ends.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    /// Holds the lock of the operating system as long as it is open.
+    _file: File,
+}
+
+impl Lock {
+    fn take(checkpoint: &Path) -> anyhow::Result<Self> {
+        let name = checkpoint.file_name().unwrap_or_default();
+        let path = checkpoint.with_file_name(format!(".{}.lock", name.to_string_lossy()));
+        let cannot = || format!("`{}` cannot be written", checkpoint.display());
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false);
+        let file = options.open(&path).with_context(cannot)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { path, _file: file }),
+            Err(TryLockError::WouldBlock) => bail!(
+                "another call is writing the checkpoint `{}`; wait for its end, or choose another \
+                 name",
+                checkpoint.display()
+            ),
+            Err(TryLockError::Error(error)) => Err(error).with_context(cannot),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A file that stays does no harm: the lock ends with the process.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 #[derive(Debug)]
@@ -71,11 +115,19 @@ struct Inner {
 }
 
 impl CheckpointFile {
-    /// A file to be written, with the states to go on from.
-    pub fn new(path: PathBuf, call: Call, restored: Sections) -> Self {
-        Self {
+    /// A file to be written by this call alone, with the states to go on from.
+    ///
+    /// # Errors
+    /// There is a file that is not a checkpoint, or another call writes it.
+    pub fn open(path: PathBuf, call: Call, restored: Sections) -> anyhow::Result<Self> {
+        check_replaceable(&path)?;
+        let lock = Lock::take(&path)?;
+        replacing::remove_partial(&path);
+        Ok(Self {
             path,
             call,
+            interval: INTERVAL,
+            _lock: lock,
             inner: Mutex::new(Inner {
                 last: Instant::now(),
                 property: String::new(),
@@ -84,7 +136,12 @@ impl CheckpointFile {
                 has_gone_on: false,
                 has_failed: false,
             }),
-        }
+        })
+    }
+
+    /// The file, written so often.
+    pub fn every(self, interval: Duration) -> Self {
+        Self { interval, ..self }
     }
 
     /// The next search is for this property.
@@ -122,31 +179,37 @@ impl CheckpointFile {
         self.inner.lock().expect(NO_PANIC)
     }
 
-    fn write(&self, sections: &[(String, Vec<u64>)]) -> anyhow::Result<()> {
-        let listed = |(property, words): &(String, Vec<u64>)| json!({ "property": property, "words": words.len() });
-        let header = json!({
-            "program": PROGRAM,
-            "arguments": self.call.arguments,
-            "directory": self.call.directory,
-            "files": self.call.files,
-            "sections": sections.iter().map(listed).collect::<Vec<_>>(),
-        });
-        let mut bytes = format!("{MAGIC}{FORMAT}\n{header}\n").into_bytes();
-        for (_, words) in sections {
-            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-        }
-        bytes.extend(hash(&bytes).to_le_bytes());
+    fn write(&self, sections: &Sections) -> anyhow::Result<()> {
         check_replaceable(&self.path)?;
         let cannot_write = || format!("`{}` cannot be written", self.path.display());
-        replace(&self.path, &bytes).with_context(cannot_write)
+        let bytes = document(&self.call, sections);
+        replacing::replace(&self.path, &bytes).with_context(cannot_write)
     }
+}
+
+/// The bytes of a file.
+fn document(call: &Call, sections: &Sections) -> Vec<u8> {
+    let listed = |(property, words): &(String, Vec<u64>)| json!({ "property": property, "words": words.len() });
+    let header = json!({
+        "program": program(),
+        "arguments": call.arguments,
+        "directory": call.directory,
+        "files": call.files,
+        "sections": sections.iter().map(listed).collect::<Vec<_>>(),
+    });
+    let mut bytes = format!("{MAGIC}{FORMAT}\n{header}\n").into_bytes();
+    for (_, words) in sections {
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+    bytes.extend(hash(&bytes).to_le_bytes());
+    bytes
 }
 
 /// May a checkpoint be written here?
 ///
 /// # Errors
 /// There is a file that is not a checkpoint.
-pub fn check_replaceable(path: &Path) -> anyhow::Result<()> {
+fn check_replaceable(path: &Path) -> anyhow::Result<()> {
     let mut start = [0; MAGIC.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     match read {
@@ -160,24 +223,6 @@ pub fn check_replaceable(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Puts a file in place of another at once. A call that ends while it writes must not destroy what
-/// was kept before, and must not write into a file that another program has put there.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let number = RandomState::new().build_hasher().finish();
-    let partial = path.with_file_name(format!(".{name}.{number:016x}.part"));
-    let written = File::create_new(&partial).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let replaced = written.and_then(|()| fs::rename(&partial, path));
-    if replaced.is_err() {
-        // Nothing can be done about what is left.
-        let _ = fs::remove_file(&partial);
-    }
-    replaced
-}
-
 fn not_a_checkpoint(path: &Path, why: &str) -> anyhow::Error {
     anyhow!(
         "`{}` is not a checkpoint: {why}; start the check again with `fair check`",
@@ -187,7 +232,7 @@ fn not_a_checkpoint(path: &Path, why: &str) -> anyhow::Error {
 
 impl Checkpoints for CheckpointFile {
     fn is_due(&self) -> bool {
-        self.inner().last.elapsed() >= INTERVAL
+        self.inner().last.elapsed() >= self.interval
     }
 
     fn keep(&self, search: u64, state: &[u64]) {
@@ -221,7 +266,8 @@ impl Checkpoints for CheckpointFile {
 /// # Errors
 /// It cannot be read, or it is damaged.
 pub fn read(path: &Path) -> anyhow::Result<(Call, Sections)> {
-    let bytes = fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+    let cannot = || format!("`{}` cannot be read", path.display());
+    let bytes = inputs::read_bytes(path).with_context(cannot)?;
     parse(&bytes).map_err(|why| not_a_checkpoint(path, &why))
 }
 
@@ -243,9 +289,9 @@ fn parse(bytes: &[u8]) -> Result<(Call, Sections), String> {
     let rest = &rest[..rest.len() - stored.len()];
     let (header, words) = line(rest).ok_or("it ends too early")?;
     let header: Value = serde_json::from_slice(header).map_err(|_| "its header is not JSON")?;
-    if header["program"] != PROGRAM {
+    if header["program"] != program() {
         let other = header["program"].as_str().unwrap_or("another program");
-        return Err(format!("{other} has written it, and this is {PROGRAM}"));
+        return Err(format!("{other} has written it, and this is {}", program()));
     }
 
     read_header(&header, words).ok_or_else(|| "its header does not fit the rest".to_owned())
@@ -290,14 +336,62 @@ fn read_header(header: &Value, words: &[u8]) -> Option<(Call, Sections)> {
 
 /// FNV-1a over words: not against malice, but against accidents.
 fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
+    let (words, rest) = bytes.as_chunks();
+    let hash = words.iter().map(|word| u64::from_le_bytes(*word));
+    let hash = hash.fold(0xcbf2_9ce4_8422_2325, mix);
+    rest.iter().map(|byte| u64::from(*byte)).fold(hash, mix)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Files with a right hash and anything else in them are read or refused.
+    #[test]
+    fn forged_files_are_read_or_refused() {
+        let (call, sections) = example();
+        let text = document(&call, &sections);
+        let mut seed = 1_u64;
+        let mut below = |limit: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % limit
+        };
+        let mut n_refused = 0;
+        for _ in 0..2000 {
+            let mut bytes = text.clone();
+            bytes.truncate(bytes.len() - 8);
+            for _ in 0..=below(3) {
+                let (at, by) = (below(bytes.len()), below(256) as u8);
+                match below(4) {
+                    0 => bytes[at] = by,
+                    1 => bytes.insert(at, by),
+                    2 => drop(bytes.remove(at)),
+                    _ => bytes.truncate(at + 1),
+                }
+            }
+            bytes.extend(hash(&bytes).to_le_bytes());
+            match parse(&bytes) {
+                Err(_) => n_refused += 1,
+                Ok((call, _)) => assert!(!call.files.is_empty()),
+            }
+        }
+        assert!(n_refused > 1000, "{n_refused}");
+        assert_eq!(parse(&text), Ok((call, sections)));
+    }
+
+    fn example() -> (Call, Sections) {
+        let call = Call {
+            arguments: vec!["check".into(), "m.fair".into()],
+            directory: "/".into(),
+            files: vec![("m.fair".into(), "process P { a }\n".into())],
+        };
+        let sections = vec![
+            ("p".to_owned(), vec![7, 1, u64::MAX]),
+            ("q".to_owned(), vec![8]),
+        ];
+        (call, sections)
+    }
 
     #[test]
     fn what_is_kept_can_be_read() {
@@ -306,25 +400,24 @@ mod tests {
         fs::create_dir_all(&directory).expect("a directory can be made");
 
         let path = directory.join("c");
-        let call = Call {
-            arguments: vec!["check".into(), "m.fair".into()],
-            directory: "/".into(),
-            files: vec![("m.fair".into(), "process P { a }\n".into())],
-        };
-        let file = CheckpointFile::new(path.clone(), call.clone(), Vec::new());
+        let (call, sections) = example();
+        let file = CheckpointFile::open(path.clone(), call.clone(), Vec::new());
+        let file = file.expect("nothing is there");
         file.begin("p");
         file.keep(7, &[1, u64::MAX]);
         file.begin("q");
         file.keep(8, &[]);
 
-        let sections = vec![
-            ("p".to_owned(), vec![7, 1, u64::MAX]),
-            ("q".to_owned(), vec![8]),
-        ];
         let kept = (call.clone(), sections.clone());
         assert_eq!(read(&path).expect("it is not damaged"), kept);
 
-        let again = CheckpointFile::new(path.clone(), call, sections);
+        let second = CheckpointFile::open(path.clone(), call.clone(), Vec::new());
+        let error = second.expect_err("the first one is being written");
+        assert!(error.to_string().contains("another call"), "{error}");
+        drop(file);
+
+        let again = CheckpointFile::open(path.clone(), call, sections);
+        let again = again.expect("it is a checkpoint");
         again.begin("p");
         assert_eq!(again.take(8), None, "kept by another search");
         assert_eq!(again.take(7), Some(vec![1, u64::MAX]));

@@ -1,7 +1,9 @@
 //! Diagnostics on standard error, in the look of rustc.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use fairground::report::Style;
+use fairground::report::{Escape, Style, is_obeyed, printable};
 use fairground::{Diagnostic, Severity, Source, Span};
 
 use crate::output;
@@ -17,11 +19,13 @@ pub fn render(diagnostic: &Diagnostic, sources: &[Source], style: Style) -> Stri
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
+    let diagnostic = &harmless(diagnostic);
+    let sources: Vec<Cow<'_, Source>> = sources.iter().map(printable_source).collect();
     let title = level
         .primary_title(diagnostic.message.as_str())
         .id(diagnostic.code);
     let mut group: Group<'_> = Group::with_title(title);
-    for (position, source) in primary_first(diagnostic, sources) {
+    for (position, source) in primary_first(diagnostic, &sources) {
         if let Some(snippet) = snippet(diagnostic, position, source) {
             group = group.element(snippet);
         }
@@ -36,16 +40,54 @@ pub fn render(diagnostic: &Diagnostic, sources: &[Source], style: Style) -> Stri
     format!("{}\n\n", renderer.render(&[group]))
 }
 
+/// The diagnostic without characters that a terminal obeys.
+fn harmless(diagnostic: &Diagnostic) -> Diagnostic {
+    let mut harmless = diagnostic.clone();
+    let labels = harmless.labels.iter_mut().map(|label| &mut label.text);
+    let texts = labels.chain(&mut harmless.help);
+    for text in texts.chain([&mut harmless.message]) {
+        if let Cow::Owned(shown) = printable(text, Escape::Text) {
+            *text = shown;
+        }
+    }
+    harmless
+}
+
+/// The text without characters that a terminal obeys. All spans stay what they are.
+fn printable_source(source: &Source) -> Cow<'_, Source> {
+    let name = printable(&source.name, Escape::Text);
+    // Ends of lines of other systems are not shown.
+    let text = printable(&source.text, Escape::Text);
+    if let (Cow::Borrowed(_), Cow::Borrowed(_)) = (&name, text) {
+        return Cow::Borrowed(source);
+    }
+
+    let mut text = String::with_capacity(source.text.len());
+    let mut characters = source.text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let is_end = c == '\r' && characters.peek() == Some(&'\n');
+        text.push(match c.len_utf8() {
+            _ if is_end || !is_obeyed(c) => c,
+            1 => '?',
+            2 => '¿',
+            _ => char::REPLACEMENT_CHARACTER,
+        });
+    }
+    let name = name.into_owned();
+    Cow::Owned(Source { name, text })
+}
+
 /// The texts with their positions; the one that the diagnostic is about leads.
 fn primary_first<'a>(
     diagnostic: &Diagnostic,
-    sources: &'a [Source],
+    sources: &'a [Cow<'_, Source>],
 ) -> impl Iterator<Item = (usize, &'a Source)> {
     let primary = diagnostic.labels.first();
     let primary = primary.map(|label| label.span.source.index());
     let is_primary = move |(position, _): &(usize, &Source)| Some(*position) == primary;
-    let first = sources.iter().enumerate().filter(is_primary);
-    let others = sources.iter().enumerate();
+    let all = || sources.iter().map(|source| &**source).enumerate();
+    let first = all().filter(is_primary);
+    let others = all();
     first.chain(others.filter(move |entry| !is_primary(entry)))
 }
 
@@ -132,6 +174,22 @@ mod tests {
 
             "#]],
         );
+    }
+
+    #[test]
+    fn what_others_wrote_does_not_reach_the_terminal() {
+        let source = Source {
+            name: "m\u{1b}[2J.fair".into(),
+            text: "var \u{1b}[31mx // \u{202e}\u{9b}\r gone\r\nend".into(),
+        };
+        let at = Span::new(SourceId(0), 4, 10);
+        let diagnostic = Diagnostic::error("e", at, "no \u{1b}]0;title\u{7}")
+            .at("\u{1b}[8m")
+            .help("\u{1b}[31m");
+        let shown = render(&diagnostic, &[source], Style::Plain);
+        let harmless = printable(&shown, Escape::Text);
+        assert_eq!(harmless, shown);
+        assert!(shown.contains("var ?[31mx // \u{fffd}¿? gone"), "{shown}");
     }
 
     #[test]

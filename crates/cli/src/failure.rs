@@ -2,8 +2,10 @@
 
 use std::fmt::Display;
 
-use fairground::{Bug, Error};
+use fairground::report::{self, Finding, Report};
+use fairground::{Bug, Error, StopReason, WrongText};
 
+use crate::options::OutputFormat;
 use crate::{loading, output};
 
 /// How the program ends. The numbers are part of the interface.
@@ -56,8 +58,8 @@ impl Status {
 pub enum Failure {
     /// The call, or a file that it names, is wrong.
     Wrong(anyhow::Error),
-    /// A text is wrong, and its diagnostics have been shown.
-    Diagnosed,
+    /// A text is wrong. The warnings about it are shown if they are wanted.
+    Text(Box<WrongText>, bool),
     /// A limit was reached before there was anything to show.
     Stopped(String),
     /// The tool is wrong.
@@ -70,14 +72,65 @@ impl Failure {
         Self::Wrong(anyhow::anyhow!("{message}"))
     }
 
+    /// A limit that was reached before there was anything to show.
+    pub fn stopped(reason: StopReason) -> Self {
+        let reason = reason.name();
+        Self::Stopped(format!(
+            "stopped before there was anything to show: {reason}"
+        ))
+    }
+
+    /// Tells the user on standard error, prints what is wrong in the format of the answer, and says
+    /// how the program ends.
+    pub fn report(self, wanted: Option<(OutputFormat, &str)>) -> Status {
+        if let Some((format, file)) = wanted {
+            // Standard error says the same, and the status stays what it is.
+            let _ = format.print(&self.in_format(format, file));
+        }
+        self.show()
+    }
+
+    /// What is wrong, as a document in this format; nothing in the format for people.
+    pub fn in_format(&self, format: OutputFormat, file: &str) -> String {
+        let report = self.as_report(file);
+        match format {
+            OutputFormat::Text => String::new(),
+            OutputFormat::Json => report::json(&report),
+            OutputFormat::JsonLines => report::json_lines(&report),
+            OutputFormat::Junit => report::junit(&[report]),
+            OutputFormat::Sarif => report::sarif(&[report]),
+        }
+    }
+
+    /// What is wrong, as a report that has diagnostics instead of results.
+    pub fn as_report(&self, file: &str) -> Report {
+        let diagnostics = match self {
+            Self::Text(text, warnings) => {
+                let shown = loading::shown(&text.diagnostics, *warnings);
+                shown.map(|d| Finding::new(d, &text.sources)).collect()
+            }
+            Self::Wrong(error) => vec![Finding::of_call("wrong-call", format!("{error:#}"))],
+            Self::Stopped(message) => vec![Finding::of_call("stopped", message.clone())],
+            Self::Bug(bug) => vec![Finding::of_call("bug", bug.to_string())],
+        };
+        Report {
+            file: file.to_owned(),
+            diagnostics,
+            ..Report::default()
+        }
+    }
+
     /// Tells the user, and says how the program ends.
-    pub fn report(self) -> Status {
+    pub fn show(self) -> Status {
         match self {
             Self::Wrong(error) => {
                 output::error(&format!("{error:#}"));
                 Status::Wrong
             }
-            Self::Diagnosed => Status::Wrong,
+            Self::Text(text, warnings) => {
+                loading::show(&text.diagnostics, &text.sources, warnings);
+                Status::Wrong
+            }
             Self::Stopped(message) => {
                 output::error(&message);
                 Status::Undecided
@@ -101,17 +154,13 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// Diagnostics are shown on the way.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Call(message) => Self::wrong(message),
-            Error::Text(text) => {
-                loading::show(&text.diagnostics, &text.sources, true);
-                Self::Diagnosed
-            }
+            Error::Text(text) => Self::Text(Box::new(text), true),
             Error::Stopped(message) => Self::Stopped(message),
-            Error::Limit(reason) => Self::Stopped(reason.name().to_owned()),
+            Error::Limit(reason) => Self::stopped(reason),
             Error::Bug(bug) => Self::Bug(bug),
         }
     }
@@ -127,6 +176,6 @@ mod tests {
             property: "p".into(),
             invalid: fairground::Invalid::NotInitial,
         };
-        assert_eq!(Failure::from(Error::Bug(bug)).report().code(), 101);
+        assert_eq!(Failure::from(Error::Bug(bug)).show().code(), 101);
     }
 }

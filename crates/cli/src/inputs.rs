@@ -1,11 +1,40 @@
 //! Which models a call names: files, folders, standard input.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, bail};
-use fairground::{Disk, Files, Memory, Overlay, is_model};
+use fairground::{Confined, Files, Memory, Overlay, is_model};
+
+/// Folders that models may include files of, besides their own.
+static ALLOWED: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
+/// Lets models include files of these folders, too.
+pub fn allow(folders: &[PathBuf]) {
+    ALLOWED.get_or_init(|| folders.to_vec());
+}
+
+/// The files that a model may be made of.
+pub fn files_of(model: &Path) -> Confined {
+    Confined::beside(model, ALLOWED.get().map_or(&[], Vec::as_slice))
+}
+
+/// The bytes of a file that is not a device or a pipe.
+///
+/// # Errors
+/// It is, or it cannot be read.
+pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    fs::read(path)
+}
+
+/// More than this is not read from standard input.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// What stands for standard input, which holds a model in the native language.
 const STANDARD_INPUT: &str = "-";
@@ -65,11 +94,16 @@ pub fn with_files<T, E: From<anyhow::Error>>(
     action: impl FnOnce(&dyn Files) -> Result<T, E>,
 ) -> Result<T, E> {
     if path != Path::new(STANDARD_INPUT) {
-        return action(&Disk);
+        return action(&files_of(path));
     }
     let mut text = String::new();
-    let read = std::io::stdin().read_to_string(&mut text);
+    let read = io::stdin().take(MAX_BYTES + 1).read_to_string(&mut text);
     read.context("standard input is not a text")?;
+    if text.len() as u64 > MAX_BYTES {
+        let message = "standard input has more than 64 MiB, too much for a model";
+        return Err(anyhow::anyhow!(message).into());
+    }
     let top = Memory::new([(path, text)]);
-    action(&Overlay { top, below: &Disk })
+    let below = &files_of(path);
+    action(&Overlay { top, below })
 }

@@ -1,37 +1,213 @@
 //! What a call may spend, and who stops it.
+//!
+//! There is one budget for the call ([`budget`]); everything that takes long polls it. A thread
+//! looks at the clock and at the memory of the process and pulls the switch of the budget when a
+//! limit is reached, as Ctrl-C does. Work that does not end soon after that, because it is in a
+//! part that polls nothing, is given up: the thread says what is known by then ([`last_words`]) and
+//! ends the program. So limits hold everywhere, and what polls only makes the end more graceful.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use fairground::{Budget, Stopper};
+use fairground::report::Escape;
+use fairground::{Budget, StopReason, Stopper};
 
-use crate::failure::Status;
-use crate::output;
+use crate::failure::{Failure, Status};
+use crate::options::OutputFormat;
+use crate::{memory, output};
 
-/// Sees to it that everything that spends this budget ends when the time is over, or at the first Ctrl-C. At the second
-/// Ctrl-C the program ends at once.
+/// How often clock and memory are looked at.
+const TICK: Duration = Duration::from_millis(20);
+
+/// How long work may take to end after it was told to.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What the program needs besides what grows with the model: memory up to this is not counted.
+const OWN_MEMORY: u64 = 32 << 20;
+
+/// The budget of the call.
+static WHOLE: OnceLock<Budget> = OnceLock::new();
+
+/// The part of the budget that has a time limit of its own.
+static PART: Mutex<Option<(Instant, Stopper)>> = Mutex::new(None);
+
+/// What is printed last, and how the program ends then.
+pub struct Farewell {
+    /// What is printed.
+    pub text: String,
+    /// How it is made harmless; as text for people if nothing is said.
+    pub escape: Option<Escape>,
+    /// How the program ends.
+    pub status: Status,
+}
+
+/// What to do if the work has to be given up.
+type LastWords = Box<dyn FnOnce(StopReason) -> Farewell + Send>;
+
+static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+
+/// The budget of the call: what spends it ends when the call has to.
+pub fn budget() -> Budget {
+    WHOLE.get().cloned().unwrap_or_default()
+}
+
+/// Sees to it that the call ends when its time is over or its memory used up, and at the first
+/// Ctrl-C; at the second, it ends at once.
 ///
 /// # Errors
 /// The system lets no program listen to signals.
-pub fn enforce(budget: &Budget, timeout: Option<Duration>) -> anyhow::Result<()> {
-    if let Some(timeout) = timeout {
-        time_out_after(timeout, budget.stopper());
+pub fn enforce(timeout: Option<Duration>, max_memory: Option<u64>) -> anyhow::Result<()> {
+    let mut budget = Budget::unlimited();
+    let max_memory = max_memory.or_else(memory::default_limit);
+    if let Some(bytes) = max_memory {
+        budget = budget.with_max_memory(bytes);
     }
-    listen_to_interrupts(budget.stopper())
+
+    let watch = Watch {
+        stopper: budget.stopper(),
+        deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+        max_memory: max_memory.map(|bytes| bytes.saturating_add(OWN_MEMORY)),
+    };
+    // Without this, it would depend on the scheduler whether no time at all is too little.
+    watch.look();
+    listen_to_interrupts(budget.stopper())?;
+
+    WHOLE.get_or_init(|| budget);
+    let started = thread::Builder::new().spawn(move || watch.run());
+    started.context("no thread can be started")?;
+    Ok(())
 }
 
-fn time_out_after(timeout: Duration, stopper: Stopper) {
-    // Without this case, it would depend on the scheduler whether no time at all is too little.
-    if timeout.is_zero() {
-        return stopper.time_out();
+/// A part of the call's budget that ends after some time. Only one at a time has a limit.
+pub fn part(budget: &Budget, timeout: Option<Duration>) -> Budget {
+    let part = budget.part();
+    let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    if let Some(Duration::ZERO) = timeout {
+        part.stopper().time_out();
     }
-    thread::spawn(move || {
-        thread::sleep(timeout);
-        stopper.time_out();
+    *locked(&PART) = end.map(|end| (end, part.stopper()));
+    part
+}
+
+/// What is printed, and how the program ends, if the work is given up because it does not end in
+/// time. What is printed then must not have been printed before.
+pub fn last_words(words: impl FnOnce(StopReason) -> Farewell + Send + 'static) {
+    *locked(&LAST_WORDS) = Some(Box::new(words));
+}
+
+/// What is said by default: that there is nothing to show, in the format that is wanted.
+pub fn announce(wanted: Option<(OutputFormat, String)>) {
+    last_words(move |reason| {
+        let failure = Failure::stopped(reason);
+        let (format, file) = wanted.unwrap_or((OutputFormat::Text, String::new()));
+        let farewell = Farewell {
+            text: failure.in_format(format, &file),
+            escape: format.escape(),
+            status: Status::Undecided,
+        };
+        failure.show();
+        farewell
     });
+}
+
+fn locked<T>(mutex: &'static Mutex<T>) -> std::sync::MutexGuard<'static, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks at clock and memory.
+struct Watch {
+    stopper: Stopper,
+    deadline: Option<Instant>,
+    max_memory: Option<u64>,
+}
+
+impl Watch {
+    fn run(&self) {
+        let mut told_at: Option<Instant> = None;
+        loop {
+            thread::sleep(TICK);
+            self.look();
+            let Some(reason) = self.stopper.reason() else {
+                continue;
+            };
+
+            let told_at = *told_at.get_or_insert_with(Instant::now);
+            if told_at.elapsed() > GRACE || self.is_desperate() {
+                give_up(reason);
+            }
+        }
+    }
+
+    /// Pulls switches whose time has come.
+    fn look(&self) {
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            self.stopper.time_out();
+        }
+        if let Some((_, stopper)) = locked(&PART).take_if(|(end, _)| *end <= now) {
+            stopper.time_out();
+        }
+        if let Some(limit) = self.max_memory
+            && memory::in_use().is_some_and(|bytes| bytes > limit)
+        {
+            self.stopper.run_out_of_memory();
+        }
+    }
+
+    /// Is there so little memory left that the work cannot be waited for?
+    fn is_desperate(&self) -> bool {
+        let limit = self.max_memory.map(|limit| limit + limit / 8);
+        limit.is_some_and(|limit| memory::in_use().is_some_and(|bytes| bytes > limit))
+    }
+}
+
+/// Says what is known and ends the program.
+fn give_up(reason: StopReason) -> ! {
+    // What is being printed is printed to its end, and nothing after that.
+    output::silence();
+    let status = match locked(&LAST_WORDS).take() {
+        None => Failure::stopped(reason).show(),
+        Some(words) => {
+            let farewell = words(reason);
+            output::print_silenced(&farewell.text, farewell.escape);
+            farewell.status
+        }
+    };
+    process::exit(status.code().into());
+}
+
+/// Can so many threads be started?
+///
+/// # Errors
+/// How many can.
+pub fn check_threads(n_threads: usize) -> anyhow::Result<()> {
+    let (gate, pass) = std::sync::mpsc::channel::<()>();
+    let pass = std::sync::Arc::new(Mutex::new(pass));
+    let mut started = Vec::new();
+    // The first one runs already.
+    for n_started in 1..n_threads {
+        let pass = std::sync::Arc::clone(&pass);
+        let wait = move || {
+            // All of them wait at the same time: for one another, and the last for the end.
+            let _ = pass.lock().map(|pass| pass.recv());
+        };
+        match thread::Builder::new().spawn(wait) {
+            Ok(thread) => started.push(thread),
+            Err(error) => anyhow::bail!(
+                "the system lets this program start {n_started} threads, not {n_threads} \
+                 ({error}); use `--threads {n_started}`"
+            ),
+        }
+    }
+    drop(gate);
+    for thread in started {
+        let _ = thread.join();
+    }
+    Ok(())
 }
 
 fn listen_to_interrupts(stopper: Stopper) -> anyhow::Result<()> {

@@ -5,15 +5,15 @@ use std::path::Path;
 use anyhow::bail;
 use fairground::{Diagnostic, Disk, Error, Files, Options, Project, Severity, Source};
 
-use crate::diagnostics;
 use crate::failure::Failure;
+use crate::{diagnostics, inputs};
 
 /// Reads a model, and shows what is to be said about its text.
 ///
 /// # Errors
 /// The file cannot be read, or its text is wrong.
 pub fn open(path: &Path, options: &Options) -> Result<Project, Failure> {
-    let project = open_in(path, &Disk, options, true)?;
+    let project = open_in(path, &inputs::files_of(path), options, true)?;
     show(project.diagnostics(), project.sources(), true);
     Ok(project)
 }
@@ -27,8 +27,7 @@ pub fn open_closed(path: &Path, options: Options) -> Result<Project, Failure> {
     open(path, &Options { closed, ..options })
 }
 
-/// Reads a model, and shows what is to be said about its text if it is wrong, warnings only if
-/// wanted.
+/// Reads a model. If its text is wrong, warnings about it are shown only if wanted.
 ///
 /// # Errors
 /// The file cannot be read, or its text is wrong.
@@ -40,21 +39,22 @@ pub fn open_in(
 ) -> Result<Project, Failure> {
     refuse_directory(path)?;
     Project::open(files, path, options).map_err(|error| match error {
-        Error::Text(text) => {
-            show(&text.diagnostics, &text.sources, warnings);
-            Failure::Diagnosed
-        }
+        Error::Text(text) => Failure::Text(Box::new(text), warnings),
         other => other.into(),
     })
 }
 
 /// Shows what is to be said about texts. Warnings only if wanted.
 pub fn show(diagnostics: &[Diagnostic], sources: &[Source], warnings: bool) {
-    for diagnostic in diagnostics {
-        if warnings || diagnostic.severity == Severity::Error {
-            diagnostics::show(diagnostic, sources);
-        }
+    for diagnostic in shown(diagnostics, warnings) {
+        diagnostics::show(diagnostic, sources);
     }
+}
+
+/// The errors among diagnostics, and the warnings if they are wanted.
+pub fn shown(diagnostics: &[Diagnostic], warnings: bool) -> impl Iterator<Item = &Diagnostic> {
+    let is_wanted = move |d: &&Diagnostic| warnings || d.severity == Severity::Error;
+    diagnostics.iter().filter(is_wanted)
 }
 
 /// The text of a file.

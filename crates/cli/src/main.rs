@@ -9,26 +9,63 @@ mod diagnostics;
 mod failure;
 mod guard;
 mod inputs;
+mod ledger;
 mod limits;
 mod loading;
+mod memory;
 mod options;
 mod output;
 mod planning;
 mod progress;
 mod quantity;
+mod replacing;
 mod trace_file;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
+use failure::{Failure, Status};
+use fairground::report;
+
 fn main() -> ExitCode {
-    let options = options::Cli::parse();
+    let options = match options::Cli::try_parse() {
+        Ok(options) => options,
+        Err(error) => return wrong_call(&error),
+    };
     options.color.apply();
     guard::install_panic_message();
-    let status = guard::run(move || match command::run(&options.command) {
-        Ok(status) => status,
-        Err(failure) => failure.report(),
+    let status = guard::run(move || {
+        run(&options).unwrap_or_else(|failure| {
+            let wanted = options.command.wanted();
+            let wanted = wanted.as_ref();
+            failure.report(wanted.map(|(format, file)| (*format, file.as_str())))
+        })
     });
     ExitCode::from(status.code())
+}
+
+/// Shows help, or what is wrong with the arguments. What is not a text is not repeated as it is.
+fn wrong_call(error: &clap::Error) -> ExitCode {
+    let is_harmless = !error.to_string().contains(report::is_obeyed)
+        && std::env::args_os().all(|argument| {
+            let argument = argument.to_string_lossy();
+            !argument.contains(report::is_obeyed)
+        });
+    if is_harmless {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = report::printable(&text, report::Escape::Text);
+    output::print_error(&format!("{message}\n"));
+    ExitCode::from(Status::Wrong.code())
+}
+
+fn run(options: &options::Cli) -> Result<Status, Failure> {
+    inputs::allow(&options.include);
+    if options.command.is_limited() {
+        limits::enforce(options.timeout, options.max_memory)?;
+        limits::announce(options.command.wanted());
+    }
+    command::run(options)
 }

@@ -1,14 +1,15 @@
 //! What can be written on the command line.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fairground::report::Escape;
 use fairground::{Expected, Fairness, Route, closest_name};
 
-use crate::output::Color;
+use crate::output::{self, Color};
 use crate::progress::ProgressMode;
 use crate::quantity::{parse_duration, parse_size};
 
@@ -19,6 +20,17 @@ pub struct Cli {
     /// When to use colours; NO_COLOR is obeyed.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
+    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h, and say what is known.
+    #[arg(long, global = true, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// Stop if more memory than this is needed, such as 512M or 2GiB. Default: 80 % of what the
+    /// machine, or the control group of the process, has; 4G for a search of the studio.
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
+    /// Let models include files of this folder, too, not only of the folder that they are in.
+    /// Repeatable.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub include: Vec<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -27,6 +39,9 @@ pub struct Cli {
 const EXIT_STATUS: &str = "Exit status: 0 every property holds, or is as expected; 1 some property is \
     violated, or not as expected; 2 the model, formula or call is wrong; 3 none of these, but some \
     property is undecided; 101 a bug in the tool.";
+
+/// More threads than this are no use to any search.
+const MAX_THREADS: i64 = 1024;
 
 /// The commands.
 #[derive(Subcommand, Debug)]
@@ -81,6 +96,9 @@ pub struct ModelOptions {
 /// What is said about a model besides its text.
 #[derive(Args, Debug)]
 pub struct ModelSettings {
+    /// The language of the model (fair, promela, csp), whatever its file is called.
+    #[arg(long, value_name = "NAME")]
+    pub language: Option<String>,
     /// Give a constant or parameter of the model another value. Repeatable.
     #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
     pub defines: Vec<(String, String)>,
@@ -116,7 +134,7 @@ pub struct CheckOptions {
     /// How fairness is read on may/must systems. Anything but the default is unsound.
     #[arg(long, value_name = "READING", default_value = "annotated")]
     pub semantics: Semantics,
-    /// Which runs are fair: none, weak-process, strong-process, weak, strong, strong-global,
+    /// Which runs are fair: none, just, weak-process, strong-process, weak, strong, strong-global,
     /// annotated, or one of them with `+annotated`. Default: what the property or the model says,
     /// else `annotated` if the model has annotations, else `none`. `all`, or several with commas,
     /// make a table from one exploration.
@@ -131,9 +149,6 @@ pub struct CheckOptions {
     /// Stop a search that stores more states than this.
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
-    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub max_memory: Option<u64>,
 
     /// Reduce the state space without changing the verdict: partial-order reduction, symmetry
     /// reduction, reduction by dead variables. Without a LIST, all three, each where it is sound.
@@ -155,15 +170,19 @@ pub struct CheckOptions {
     pub profile: bool,
     /// Use up to this many threads for reachability, invariants, deadlocks and fair loops. With one
     /// thread the same call always prints the same
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub threads: u16,
-    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
+    /// Stop the search for a property after this time, such as 500ms or 30s, and go on with the next.
+    /// Properties that one exploration decides together have that much each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
-    /// Write a checkpoint to this file every two minutes and when the search is stopped;
+    pub timeout_per_property: Option<Duration>,
+    /// Write a checkpoint to this file from time to time and when the search is stopped;
     /// `fair resume FILE` continues from it.
     #[arg(long, value_name = "FILE", conflicts_with = "bitstate")]
     pub checkpoint: Option<PathBuf>,
+    /// How often a checkpoint is written while the search runs.
+    #[arg(long, value_name = "DURATION", default_value = "2m", requires = "checkpoint", value_parser = parse_duration)]
+    pub checkpoint_every: Duration,
     /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`).
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -240,12 +259,6 @@ pub struct FairnessOptions {
     /// Stop a search that stores more states than this.
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
-    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub max_memory: Option<u64>,
-    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
     /// How the answer is printed.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: AdviceFormat,
@@ -305,12 +318,6 @@ pub struct ResumeOptions {
     /// Stop a search that stores more states than this. The limits of the first call do not apply.
     #[arg(long, value_name = "N")]
     pub max_states: Option<u64>,
-    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub max_memory: Option<u64>,
-    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
     /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`). The
     /// file that the first call named is not written.
     #[arg(long, value_name = "FILE")]
@@ -327,11 +334,8 @@ pub struct CertifyOptions {
     #[arg(value_name = "CERTIFICATE")]
     pub certificate: PathBuf,
     /// Use up to this many threads.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub threads: u16,
-    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
 }
 
 /// How results are printed.
@@ -347,6 +351,51 @@ pub enum OutputFormat {
     Junit,
     /// SARIF 2.1.0.
     Sarif,
+}
+
+impl OutputFormat {
+    /// How characters are written that a terminal would obey; as text for people if nothing is said.
+    pub fn escape(self) -> Option<Escape> {
+        match self {
+            Self::Text => None,
+            Self::Json | Self::JsonLines | Self::Sarif => Some(Escape::Json),
+            Self::Junit => Some(Escape::Xml),
+        }
+    }
+
+    /// Prints a text that has this format.
+    ///
+    /// # Errors
+    /// Standard output cannot be written to.
+    pub fn print(self, text: &str) -> anyhow::Result<()> {
+        match self.escape() {
+            None => output::print(text),
+            Some(escape) => output::print_document(text, escape),
+        }
+    }
+}
+
+impl Command {
+    /// In which format the answer is wanted, and about which file, if the command has formats.
+    pub fn wanted(&self) -> Option<(OutputFormat, String)> {
+        let file = |path: &Path| path.display().to_string();
+        match self {
+            Self::Check(options) => Some((options.output_format, file(&options.files[0]))),
+            Self::Fairness(options) => {
+                let format = match options.output_format {
+                    AdviceFormat::Text => OutputFormat::Text,
+                    AdviceFormat::Json => OutputFormat::Json,
+                };
+                Some((format, file(&options.model.file)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Does the command end by itself, so that limits of time and memory are for it as a whole?
+    pub fn is_limited(&self) -> bool {
+        !matches!(self, Self::Studio(_) | Self::Completions(_) | Self::Man(_))
+    }
 }
 
 /// Ways of making a search smaller.
@@ -403,9 +452,6 @@ pub struct AbstractOptions {
     /// How unbounded data is treated.
     #[command(flatten)]
     pub data: DataOptions,
-    /// Stop everything after this time, such as 500ms, 30s, 2m or 1h.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
 }
 
 /// What `fair abstract` prints.
@@ -506,12 +552,12 @@ pub struct Ws1sOptions {
     /// Also print the sizes of the automata and the time of each phase.
     #[arg(long)]
     pub statistics: bool,
-    /// Stop if more memory than this is needed, such as 512M or 2GiB.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub max_memory: Option<u64>,
-    /// Stop after this time, such as 500ms, 30s, 2m or 1h.
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
+    /// Write the files that `export` names into this folder, not beside FILE.
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+    /// Let `export` replace files that exist.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// How automata are printed.
@@ -540,9 +586,6 @@ pub struct StudioOptions {
     /// Show the page in the browser.
     #[arg(long)]
     pub open: bool,
-    /// Stop a search whose structures need more memory than this, such as 512M or 2GiB.
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_size)]
-    pub max_memory: u64,
 }
 
 /// Options of `fair lsp`.

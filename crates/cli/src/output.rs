@@ -2,13 +2,21 @@
 //!
 //! A reader that goes away (`fair check … | head`) is not an error: the rest of the output is
 //! dropped and the exit status stays what it is. Any other failure to write is one.
+//!
+//! Nothing that a terminal would obey leaves the program, except for its own colours.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anstream::AutoStream;
 use anyhow::Context as _;
 use clap::ValueEnum;
-use fairground::report::Style;
+use fairground::report::{Escape, Style, printable, printable_styled};
+
+use crate::failure::Status;
+use crate::limits::{self, Farewell};
 
 /// When to use colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -56,11 +64,84 @@ pub fn stderr_width() -> Option<usize> {
     Some(width.0.into())
 }
 
-/// Writes to standard output.
+/// Has the last thing been printed that this program prints?
+static IS_SILENT: Mutex<bool> = Mutex::new(false);
+
+/// Writes text for people to standard output.
 ///
 /// # Errors
 /// It cannot be written to, and not because its reader has gone away.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    write_out(&printable_styled(text, stdout_style()))
+}
+
+/// Writes a document to standard output.
+///
+/// # Errors
+/// It cannot be written to, and not because its reader has gone away.
+pub fn print_document(text: &str, escape: Escape) -> anyhow::Result<()> {
+    write_out(&printable(text, escape))
+}
+
+/// Writes the last document to standard output. A call that is given up after that has nothing to
+/// add and ends with this status.
+///
+/// # Errors
+/// It cannot be written to, and not because its reader has gone away.
+pub fn print_finally(text: &str, escape: Option<Escape>, status: Status) -> anyhow::Result<()> {
+    let text = escape.map_or(text.into(), |escape| printable(text, escape));
+    let nothing_more = move |_| Farewell {
+        text: String::new(),
+        escape: None,
+        status,
+    };
+    writing(|| {
+        limits::last_words(nothing_more);
+        write_now(&text)
+    })
+}
+
+fn write_out(text: &str) -> anyhow::Result<()> {
+    writing(|| write_now(text))
+}
+
+/// Writes, unless the program is being ended.
+fn writing(write: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let is_silent = IS_SILENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if *is_silent {
+        drop(is_silent);
+        // The program is being ended by another thread.
+        loop {
+            thread::sleep(Duration::from_secs(1));
+        }
+    }
+    write()
+}
+
+/// Lets no other thread print any more. What is being printed is waited for, unless its reader does
+/// not read.
+pub fn silence() {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if let Ok(mut is_silent) = IS_SILENT.try_lock() {
+            *is_silent = true;
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Prints the last thing that this program prints, after [`silence`].
+pub fn print_silenced(text: &str, escape: Option<Escape>) {
+    // If this is not possible, the failure cannot be reported any more.
+    let _ = match escape {
+        None => write_now(&printable_styled(text, stdout_style())),
+        Some(escape) => write_now(&printable(text, escape)),
+    };
+}
+
+fn write_now(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())
@@ -73,17 +154,39 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 
 /// Writes to standard error. If that is impossible, the failure cannot be reported.
 pub fn print_error(text: &str) {
+    let text = printable_styled(text, stderr_style());
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Replaces the line of standard error that shows progress.
+pub fn print_progress(line: &str) {
+    let line = printable(line, Escape::Text);
+    let _ = io::stderr()
+        .lock()
+        .write_all(format!("\r{line}\u{1b}[K").as_bytes());
 }
 
 /// Tells the user what is wrong with the call.
 pub fn error(message: &str) {
+    let message = cut(message);
     print_error(&format!("{} {message}\n", painted("1;31", "error:")));
 }
 
 /// Tells the user something that changes no result.
 pub fn note(message: &str) {
+    let message = cut(message);
     print_error(&format!("{} {message}\n", painted("1;36", "note:")));
+}
+
+/// A message that repeats what others wrote, without decorations of theirs, and not longer than
+/// can be read.
+pub fn cut(message: &str) -> String {
+    const MAX_CHARS: usize = 2000;
+    let message = printable(message, Escape::Text);
+    match message.char_indices().nth(MAX_CHARS) {
+        None => message.into_owned(),
+        Some((end, _)) => format!("{} … ({} bytes more)", &message[..end], message.len() - end),
+    }
 }
 
 fn painted(code: &str, text: &str) -> String {

@@ -8,10 +8,12 @@ use fairground::{
 };
 
 use crate::failure::Failure;
+use crate::limits;
 use crate::options::{
     AbstractFormat, AutomatonFormat, CheckOptions, DataOptions, FairnessOptions, ModelOptions,
     ModelSettings, Notions, ReductionName, Semantics, SolverName, TFairness,
 };
+use crate::quantity::show_size;
 
 impl ModelOptions {
     /// What the front end has to know.
@@ -24,6 +26,7 @@ impl ModelSettings {
     /// What the front end has to know.
     pub fn for_front_end(&self) -> Options {
         Options {
+            language: self.language.clone(),
             defines: self.defines.clone(),
             abstract_timers: self.abstract_timer.clone(),
             ..Options::default()
@@ -58,7 +61,7 @@ impl CheckOptions {
             interpreted: false,
             bitstate: self.bitstate,
             checkpoints: None,
-            budget: self.budget(),
+            budget: self.budget()?,
             timer_fairness: timer_fairness(self.t_fairness),
             naive: self.semantics == Semantics::Naive,
             route: self.route,
@@ -67,8 +70,20 @@ impl CheckOptions {
         })
     }
 
-    fn budget(&self) -> Budget {
-        budget(self.max_states, self.max_memory).with_threads(self.threads.into())
+    fn budget(&self) -> Result<Budget, Failure> {
+        limits::check_threads(self.threads.into())?;
+        let budget = budget(self.max_states).with_threads(self.threads.into());
+        if let (Some(bits), Some(limit)) = (self.bitstate, budget.max_memory())
+            && bits > limit
+        {
+            return Err(Failure::wrong(format!(
+                "`--bitstate` asks for {}, and at most {} may be used; ask for less, or raise \
+                 `--max-memory`",
+                show_size(bits),
+                show_size(limit)
+            )));
+        }
+        Ok(budget)
     }
 }
 
@@ -86,21 +101,19 @@ impl FairnessOptions {
     /// How the question is answered.
     pub fn plan(&self) -> Plan {
         Plan {
-            budget: budget(self.max_states, self.max_memory),
+            budget: budget(self.max_states),
             ..Plan::default()
         }
     }
 }
 
-fn budget(max_states: Option<u64>, max_memory: Option<u64>) -> Budget {
-    let mut budget = Budget::unlimited();
-    if let Some(max_states) = max_states {
-        budget = budget.with_max_states(max_states);
+/// What is left of the budget of the call, for so many states.
+fn budget(max_states: Option<u64>) -> Budget {
+    let budget = limits::budget();
+    match max_states {
+        None => budget,
+        Some(max_states) => budget.with_max_states(max_states),
     }
-    if let Some(max_memory) = max_memory {
-        budget = budget.with_max_memory(max_memory);
-    }
-    budget
 }
 
 impl DataOptions {

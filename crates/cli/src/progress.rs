@@ -63,7 +63,7 @@ impl<'a> Meter<'a> {
     /// Leaves the terminal as if nothing had been shown.
     pub fn finish(&self) {
         if self.form == Form::Line && self.last.is_some() {
-            output::print_error("\r\u{1b}[K");
+            output::print_progress("");
         }
     }
 
@@ -86,14 +86,17 @@ impl Progress for Meter<'_> {
         self.last = Some(Instant::now());
         self.phase = snapshot.phase;
         let seconds = self.seconds();
-        output::print_error(&match self.form {
+        match self.form {
             Form::Line => {
                 let line = line(self.property, snapshot, seconds);
-                format!("\r{}\u{1b}[K", fitting(&line, output::stderr_width()))
+                output::print_progress(&fitting(&line, output::stderr_width()));
             }
-            Form::Json => format!("{}\n", object(self.property, snapshot, seconds)),
-            Form::Nothing => return,
-        });
+            Form::Json => {
+                let object = object(self.property, snapshot, seconds);
+                output::print_error(&format!("{object}\n"));
+            }
+            Form::Nothing => {}
+        }
     }
 }
 

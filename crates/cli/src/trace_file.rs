@@ -1,12 +1,11 @@
 //! Traces in files.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use fairground::report::{self, StoredTrace};
 
-use crate::loading;
+use crate::{loading, replacing};
 
 /// Reads an ITF file.
 ///
@@ -23,7 +22,8 @@ pub fn read(path: &Path) -> anyhow::Result<StoredTrace> {
 /// It cannot be written.
 pub fn write(path: &Path, trace: &StoredTrace) -> anyhow::Result<()> {
     let cannot = || format!("`{}` cannot be written", path.display());
-    fs::write(path, report::write_itf(trace)).with_context(cannot)
+    let bytes = report::write_itf(trace).into_bytes();
+    replacing::replace(path, &bytes).with_context(cannot)
 }
 
 /// Refuses, before a long search, a path that certainly cannot be written to.

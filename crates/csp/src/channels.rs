@@ -10,10 +10,11 @@ use base::Span;
 use model::{Access, Expr, Place, Stmt, StmtKind};
 
 use super::ast::{BinaryOp, ChannelUse, Expr as Text, ExprRef};
+use super::discovery::{Carried, MAX_VALUES};
 use super::lexer::Name;
 use super::moves::{Input, Label, Move, Output, Start};
 use super::ranges::{Interval, binder};
-use super::term::{Arg, Env, Machine};
+use super::term::{Arg, Env, Machine, Term};
 use super::value::{arithmetic, comparison, logical, truth};
 
 use std::rc::Rc;
@@ -21,8 +22,9 @@ use std::rc::Rc;
 /// Events with more different values than this are not told apart.
 const MAX_SPELLINGS: usize = 130;
 
-/// A possible name of an event, and when it has it.
-pub(crate) type Spelling = (String, Expr);
+/// A possible name of an event, and when it has it; nothing where it carries values that have no
+/// name.
+pub(crate) type Spelling = (Option<String>, Expr);
 
 impl Machine<'_> {
     /// How many cells a message of the channel takes, the one for its length included.
@@ -79,14 +81,31 @@ impl Machine<'_> {
         }
         let list = self.told_apart(&[&format!("{name}{separator}")], &values, name, span);
         let spell = |(numbers, guard): (Option<Vec<i64>>, Expr)| match numbers {
-            Some(numbers) => (spell(name, separator, &numbers), guard),
-            None => (format!("{name}{separator}_"), guard),
+            Some(numbers) => (Some(spell(name, separator, &numbers)), guard),
+            None if self.is_merging(name) => (Some(format!("{name}{separator}_")), guard),
+            None => (None, guard),
         };
         Some(list.into_iter().map(spell).collect())
     }
 
-    /// All combinations of values, and when each is the case. If there are too many, only those that
-    /// assertions mention under one of the `keys` are told apart; the others are one (`None`).
+    /// Do values of the event that have no name share one?
+    fn is_merging(&self, name: &str) -> bool {
+        !self.is_closed || self.merged.has(name)
+    }
+
+    /// A step that stands for values without a name: the bound was too small, which is not a
+    /// property of the system.
+    pub(crate) fn exhausting(&mut self, base: &Move, guard: &Expr) -> Option<Move> {
+        // It leads nowhere, and what a receive would have bound is not needed there.
+        let stop = self.term(Term::Stop);
+        let mut step = Move::silent(stop, base.span);
+        step.effect = vec![Stmt::new(StmtKind::Exhausted, base.span)];
+        step.guarded(&base.guard)?.guarded(guard)
+    }
+
+    /// All combinations of values, and when each is the case. If there are too many, those are told
+    /// apart that are known to occur or that assertions mention under one of the `keys`; the others
+    /// are one (`None`).
     fn told_apart(
         &mut self,
         keys: &[&str],
@@ -99,14 +118,21 @@ impl Machine<'_> {
             return list.into_iter().map(known).collect();
         }
 
-        self.merged.add(name, span);
-        self.warn_open(name, span);
+        self.carried.push(Carried {
+            key: keys[0].to_owned(),
+            values: values.iter().map(|(value, _)| value.clone()).collect(),
+        });
         let mentioned = keys.iter().filter_map(|key| self.mentioned.get(*key));
-        let mentioned: std::collections::BTreeSet<Vec<i64>> = mentioned
+        let mut mentioned: std::collections::BTreeSet<Vec<i64>> = mentioned
             .flatten()
             .filter(|list| list.len() == values.len())
             .cloned()
             .collect();
+        if mentioned.len() > MAX_VALUES {
+            mentioned.clear();
+            self.merged.add(name, span);
+            self.warn_open(name, span);
+        }
         let mut list = Vec::new();
         let mut others = Expr::Bool(true);
 
@@ -253,9 +279,13 @@ impl Machine<'_> {
                     None => sent.iter().map(|(value, _)| value.clone()).collect(),
                     Some(numbers) => numbers.iter().map(|number| Expr::Int(*number)).collect(),
                 };
+                let mut guard = logical(BinaryOp::And, guard.clone(), chosen);
+                if numbers.is_none() && !self.is_merging(&name) {
+                    out.extend(self.exhausting(&base, &guard));
+                    continue;
+                }
                 let text = numbers.map_or_else(|| "_".to_owned(), |numbers| joined(&numbers));
                 let mut step = base.clone();
-                let mut guard = logical(BinaryOp::And, guard.clone(), chosen);
                 if self.buffers[id].is_some() {
                     let single = is_array.then_some(Expr::Int(number));
                     let room = self.push(id, single, &payload, &mut step);
@@ -392,6 +422,11 @@ impl Machine<'_> {
 
         let spelled = self.told_apart(&[&format!("{name}?")], &cells, name, span);
         for (numbers, chosen) in spelled {
+            if numbers.is_none() && !self.is_merging(name) {
+                let guard = logical(BinaryOp::And, present.clone(), chosen);
+                out.extend(self.exhausting(base, &guard));
+                continue;
+            }
             let values = match &numbers {
                 None => cells.iter().map(|(cell, _)| cell.clone()).collect(),
                 Some(numbers) => numbers.iter().map(|number| Expr::Int(*number)).collect(),

@@ -20,6 +20,8 @@ pub(crate) struct Limits {
     pub(crate) n_locations: usize,
     /// How deep a term may be.
     pub(crate) depth: usize,
+    /// In how many states the values of events are looked for.
+    pub(crate) n_discovered: usize,
 }
 
 /// A process of the model under construction.

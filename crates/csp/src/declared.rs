@@ -1,11 +1,12 @@
 //! What can be said about declarations as a whole: global variables, calls, events with programs.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
 use base::{Diagnostic, SourceId, Span};
 use model::{ArrayType, Expr, Initial, ModelParts, Scalar, Type, VarId, Variable};
 
 use super::ast::{Action, AssertionClaim, ExprRef, Formula, Proc, ProcKind, Spec};
+use super::discovery::Values;
 use super::lexer::Name;
 use super::ranges::{FULL, Ranges, join};
 use super::scope::{Scope, Ty};
@@ -110,12 +111,8 @@ fn zeros(name: String, (lo, hi): (i64, i64), dimensions: &[i64], span: Span) -> 
 }
 
 /// The values of events that formulas mention, by event or channel with its mark.
-pub(crate) fn mentioned(
-    spec: &Spec,
-    formulas: &[(Formula, SourceId)],
-    scope: &Scope,
-) -> HashMap<String, BTreeSet<Vec<i64>>> {
-    let mut map: HashMap<String, BTreeSet<Vec<i64>>> = HashMap::new();
+pub(crate) fn mentioned(spec: &Spec, formulas: &[(Formula, SourceId)], scope: &Scope) -> Values {
+    let mut map = Values::new();
     let mut add = |formula: &Formula| {
         visit_atoms(formula, &mut |atom| {
             let (key, numbers) = match atom {

@@ -23,6 +23,7 @@ mod channels;
 mod component;
 mod composition;
 mod declared;
+mod discovery;
 mod handshake;
 mod lexer;
 mod merged;
@@ -49,11 +50,34 @@ use source::{
 use assertion::Atoms;
 use ast::{AssertionClaim, Formula, ProcessUse, Spec};
 use component::Limits;
+use discovery::Values;
 use scope::Scope;
-use term::{Arg, Env, Machine, Term};
+use term::{Arg, Env, Machine, Term, TermId};
 
 /// Locations of a component, unless the caller says otherwise.
 const DEFAULT_POOL: usize = 4000;
+
+impl Limits {
+    /// Terms can grow without end; the pool bounds how many are made, and with them how deep they
+    /// are nested, and how long values of events are looked for.
+    fn of_pool(pool: usize) -> Self {
+        let pool = if pool == 0 { DEFAULT_POOL } else { pool };
+        Self {
+            n_locations: pool,
+            depth: (pool / 20).clamp(50, 300),
+            n_discovered: 2 * pool,
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// The term of a process whose arguments are known.
+    fn root(&mut self, (process, arguments): &Root) -> TermId {
+        let constant = |value: &Option<i64>| Arg::Const(value.unwrap_or(0), scope::Ty::Any);
+        let arguments = arguments.iter().map(constant).collect();
+        self.term(Term::Call(*process, arguments))
+    }
+}
 
 /// What an included file contains; nothing if it cannot be read.
 type ReadFile<'f> = &'f mut dyn FnMut(&str) -> Option<String>;
@@ -69,6 +93,10 @@ impl FrontEnd for Csp {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["csp"]
+    }
+
+    fn recognises(&self, text: &str) -> bool {
+        text.contains("#assert")
     }
 
     fn keywords(&self) -> &'static [&'static str] {
@@ -337,6 +365,7 @@ impl Reader<'_> {
         asked: &Asked<'_>,
         questions: &mut [Option<Question>],
     ) -> Option<(System, Vec<Question>)> {
+        let (mentioned, is_closed) = self.carried_values(root, scope, ranges, asked);
         let (parts, buffers) = declared::globals(scope, ranges);
         let mut machine = Machine::new(
             scope,
@@ -347,21 +376,10 @@ impl Reader<'_> {
             &self.sources,
         );
 
-        machine.mentioned = declared::mentioned(asked.spec, asked.formulas, scope);
-        let constant = |value: &Option<i64>| Arg::Const(value.unwrap_or(0), scope::Ty::Any);
-        let arguments = root.1.iter().map(constant).collect();
-        let term = machine.term(Term::Call(root.0, arguments));
-
-        // Terms can grow without end; the pool bounds how many are made, and with them how deep
-        // they are nested.
-        let pool = match self.options.pool {
-            0 => DEFAULT_POOL,
-            pool => pool,
-        };
-        let limits = Limits {
-            n_locations: pool,
-            depth: (pool / 20).clamp(50, 300),
-        };
+        machine.mentioned = mentioned;
+        machine.is_closed = is_closed;
+        let term = machine.root(root);
+        let limits = Limits::of_pool(self.options.pool);
         let name = machine.describe(term, &self.sources, 0);
         let assembled = machine.assemble(term, limits, &self.sources)?;
         let mut atoms = Atoms {
@@ -422,6 +440,43 @@ impl Reader<'_> {
             },
             extra,
         ))
+    }
+
+    /// The values that events carry when the system runs, those that are mentioned included, and
+    /// whether there are events for which that matters.
+    fn carried_values(
+        &self,
+        root: &Root,
+        scope: &Scope,
+        ranges: &ranges::Ranges,
+        asked: &Asked<'_>,
+    ) -> (Values, bool) {
+        let mut values = declared::mentioned(asked.spec, asked.formulas, scope);
+        let limits = Limits::of_pool(self.options.pool);
+        let mut is_closed = false;
+        for _ in 0..discovery::MAX_ROUNDS {
+            // What is wrong with the text is said when the system is made for good.
+            let mut said = Vec::new();
+            let (parts, buffers) = declared::globals(scope, ranges);
+            let mut machine = Machine::new(scope, ranges, parts, buffers, &mut said, &self.sources);
+            machine.mentioned = values.clone();
+            machine.is_closed = is_closed;
+            let term = machine.root(root);
+            let assembled = machine.assemble(term, limits, &self.sources);
+            if assembled.is_none() || machine.carried.is_empty() {
+                return (values, is_closed);
+            }
+            let carried = std::mem::take(&mut machine.carried);
+            let Ok(model) = std::mem::take(&mut machine.parts).finish() else {
+                return (values, is_closed);
+            };
+            let has_grown = discovery::discover(&model, &carried, limits.n_discovered, &mut values);
+            if is_closed && !has_grown {
+                break;
+            }
+            is_closed = true;
+        }
+        (values, is_closed)
     }
 
     fn finish(&mut self, parts: ModelParts) -> Option<Model> {

@@ -1,7 +1,7 @@
 //! Events that are not told apart, and which answers depend on them.
 //!
-//! An event whose values have no small bounds keeps one name, `e._`, for all of them. The steps of
-//! the system are still exact: which event a step is called after changes nothing about where it
+//! An event that carries very many different values keeps one name, `e._`, for all of them. The
+//! steps of the system are still exact: which event a step is called after changes nothing about where it
 //! leads, except through what looks at names. These are alphabets, hidden sets, formulas, fairness
 //! of actions, and the comparison of systems. A question that may be answered through one of them
 //! is not answered at all.
@@ -24,6 +24,11 @@ impl MergedEvents {
     pub(crate) fn add(&mut self, name: &str, span: Span) {
         let known = self.place_by_base.entry(base_of(name).to_owned());
         known.or_insert(span);
+    }
+
+    /// Are values of this event not told apart?
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.place_by_base.contains_key(base_of(name))
     }
 
     /// Why nothing is known about an event with this name, if it may be a merged one.

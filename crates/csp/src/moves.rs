@@ -401,6 +401,10 @@ impl Machine<'_> {
                 }
                 let base = self.after(&start, &[])?;
                 for (text, guard) in self.spellings(&name.text, '.', arguments, env, name.span)? {
+                    let Some(text) = text else {
+                        out.extend(self.exhausting(&base, &guard));
+                        continue;
+                    };
                     let mut step = base.clone();
                     let text: Name = text.into();
                     step.label = match prefix.program {

@@ -16,6 +16,7 @@ use model::{BoundId, ModelParts, Stmt, VarId};
 use super::ast::{
     ChoiceKind, Expr, ExprRef, IndexDef, IndexValues, IndexedOp, Proc, ProcKind, ProcRef,
 };
+use super::discovery::{Carried, Values};
 use super::lexer::Name;
 use super::merged::MergedEvents;
 use super::moves::Move;
@@ -165,8 +166,12 @@ pub(crate) struct Machine<'a> {
     set_by_content: HashMap<BTreeSet<Name>, SetId>,
     free: HashMap<*const Proc, Rc<BTreeSet<Name>>>,
     pub(crate) alphabets: HashMap<KnownCall, Rc<BTreeSet<Name>>>,
-    /// The values that assertions mention, by event or channel with its mark (`e.`, `c!`).
-    pub(crate) mentioned: HashMap<String, BTreeSet<Vec<i64>>>,
+    /// The values that assertions mention and that are known to occur.
+    pub(crate) mentioned: Values,
+    /// What events carry whose values have no small static bounds.
+    pub(crate) carried: Vec<Carried>,
+    /// Do runs end where an event carries values that are not known to occur?
+    pub(crate) is_closed: bool,
     /// Events whose values are not told apart.
     pub(crate) merged: MergedEvents,
     /// The moves of terms of the current component.
@@ -206,7 +211,9 @@ impl<'a> Machine<'a> {
             set_by_content: HashMap::new(),
             free: HashMap::new(),
             alphabets: HashMap::new(),
-            mentioned: HashMap::new(),
+            mentioned: Values::new(),
+            carried: Vec::new(),
+            is_closed: false,
             merged: MergedEvents::default(),
             moves: HashMap::new(),
             unfolding: Vec::new(),

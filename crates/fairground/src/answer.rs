@@ -1,8 +1,8 @@
 //! What comes out for a question.
 
-use base::{Expected, Progress, Source, StopReason};
+use base::{Expected, Fairness, Progress, Source, StopReason};
 use check::{Outcome, Plan, Reductions, TestedExclusion};
-use evidence::{UnknownReason, Verdict};
+use evidence::{Explanation, UnknownReason, Verdict};
 use logic::NamedProperty;
 use model::{ActionId, Model};
 use report::{Cost, ExclusionNote, PropertyResult};
@@ -136,6 +136,22 @@ impl Project {
             Some(answer)
         });
         Ok(answers.collect())
+    }
+
+    /// What is reported about a question that has not been answered; the reason is to be added.
+    #[must_use]
+    pub fn unanswered(&self, question: &Question) -> PropertyResult {
+        let asked = report::ReportedQuestion {
+            sources: &self.sources,
+            property: &question.name,
+            formula: &question.text,
+            span: question.span,
+            fairness: self.fairness(None).unwrap_or(Fairness::NONE),
+        };
+        let interrupted = Verdict::Unknown(UnknownReason::Stopped(StopReason::Interrupted));
+        let mut result = asked.result(&interrupted, &Explanation::default(), Cost::default());
+        result.expected = question.expected.map(outcome);
+        result
     }
 
     fn check_once(

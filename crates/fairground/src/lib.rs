@@ -60,7 +60,7 @@ pub use advice::Search;
 pub use analysis::{analyse, format, keywords};
 pub use answer::Answer;
 pub use automaton::{AutomatonFormat, automaton};
-pub use disk::Disk;
+pub use disk::{Confined, Disk};
 pub use error::{Error, WrongText};
 pub use fix::{Fix, fixes};
 pub use formulas::{formulas_of_trace, is_formula_name, name_formulas};

@@ -45,7 +45,8 @@ impl std::fmt::Debug for Origin {
 }
 
 impl Project {
-    /// Reads a model in the language that the extension of its file says.
+    /// Reads a model in the language that the options or the extension of its file say, else in
+    /// the one that it looks like.
     ///
     /// # Errors
     /// The file cannot be read, its language is not known, the options do not fit, or its text is
@@ -56,10 +57,10 @@ impl Project {
         options: &Options,
     ) -> Result<Self, Error> {
         let path = path.as_ref();
-        let front_end = languages::front_end(path)?;
         let files = Remembering::new(files);
         let text = files.read(path);
         let text = text.map_err(|error| Error::Call(format!("{error:#}")))?;
+        let front_end = languages::front_end(path, &text, options.language.as_deref())?;
         front_end.accept(options).map_err(Error::Call)?;
 
         let name = path.display().to_string();

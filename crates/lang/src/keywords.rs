@@ -42,6 +42,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "init",
     "int",
     "inter",
+    "interference",
     "invariant",
     "leads",
     "let",
@@ -89,6 +90,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "weakuntil",
     "when",
     "where",
+    "with",
 ];
 
 #[cfg(test)]

@@ -53,6 +53,11 @@ impl FrontEnd for Native {
         &["fair"]
     }
 
+    /// Its files have one extension, and texts with other names are of other languages.
+    fn recognises(&self, _text: &str) -> bool {
+        false
+    }
+
     fn keywords(&self) -> &'static [&'static str] {
         keywords::KEYWORDS
     }

@@ -15,7 +15,7 @@ mod token;
 use std::path::Path;
 
 use base::{Diagnostic, Severity, Source, SourceId, Span};
-use source::{Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, System, beside};
+use source::{Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, System, beside, has_word};
 
 use lower::{Extra, Role};
 use preprocess::Preprocessor;
@@ -31,6 +31,13 @@ impl FrontEnd for Promela {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["pml", "prm", "promela"]
+    }
+
+    /// A model has a process, and processes have no other names.
+    fn recognises(&self, text: &str) -> bool {
+        let opens_init = |at: usize| text[at + "init".len()..].trim_start().starts_with('{');
+        has_word(text, "proctype")
+            || (has_word(text, "init") && text.match_indices("init").any(|(at, _)| opens_init(at)))
     }
 
     fn keywords(&self) -> &'static [&'static str] {
@@ -109,7 +116,7 @@ impl FrontEnd for Promela {
     }
 }
 
-/// Reads a model with its properties. Included files lie beside it in `files`.
+/// Reads a model with its properties. Included files lie beside those that include them in `files`.
 ///
 /// ```
 /// let text = "byte x; active proctype P() { do :: x < 3 -> x++ od } ltl top { <> (x == 3) }";
@@ -128,9 +135,8 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
         return Loaded::new(None, vec![source], diagnostics);
     }
 
-    let main = Path::new(&source.name).to_owned();
-    let mut include = |name: &str| -> Result<Source, String> {
-        let path = beside(&main, name);
+    let mut include = |including: &str, name: &str| -> Result<Source, String> {
+        let path = beside(Path::new(including), name);
         let text = files.read(&path).map_err(|error| error.to_string())?;
         let name = path.display().to_string();
         Ok(Source { name, text })

@@ -13,14 +13,19 @@ use base::{Diagnostic, Source, SourceId, Span};
 
 use super::token::{self, Token, TokenKind};
 
-/// More tokens than this are refused.
-const MAX_TOKENS: usize = 4_000_000;
+/// More work than this is refused: looking at a token is one unit, and so is each macro that it
+/// remembers. Work is counted, not timed, so that the same text has the same answer everywhere.
+const MAX_WORK: usize = 4_000_000;
 
 /// Files may include each other to this depth.
 const MAX_DEPTH: usize = 64;
 
-/// Reads included files: the name as it is written, to the text or to the reason why not.
-pub(crate) type Include<'a> = dyn FnMut(&str) -> Result<Source, String> + 'a;
+/// More files than this, counted whenever one is included, are refused.
+const MAX_INCLUDED: usize = 5_000;
+
+/// Reads included files: the name of the file that includes and the name as it is written, to the
+/// text or to the reason why not.
+pub(crate) type Include<'a> = dyn FnMut(&str, &str) -> Result<Source, String> + 'a;
 
 /// A macro.
 #[derive(Clone, Debug)]
@@ -50,7 +55,11 @@ pub(crate) struct Preprocessor<'a> {
     macros: BTreeMap<Rc<str>, Macro>,
     conditions: Vec<Condition>,
     depth: usize,
-    n_tokens: usize,
+    n_included: usize,
+    /// How much work may still be done; nothing is read any more once it is used up.
+    work_left: usize,
+    /// Parts of texts that conditions leave out.
+    skipped: Vec<Span>,
 }
 
 impl<'a> Preprocessor<'a> {
@@ -63,27 +72,64 @@ impl<'a> Preprocessor<'a> {
             macros: BTreeMap::new(),
             conditions: Vec::new(),
             depth: 0,
-            n_tokens: 0,
+            n_included: 0,
+            work_left: MAX_WORK,
+            skipped: Vec::new(),
         }
     }
 
     /// The tokens of the first source, which is there already.
     pub(crate) fn read_first(&mut self) -> Vec<Token> {
-        let text = self.sources[0].text.clone();
-        let raw = token::tokens(&text, SourceId(0), &mut self.diagnostics);
         let mut out = Vec::new();
-        self.lines(&raw, &mut out);
+        self.source(SourceId(0), &mut out);
+        if self.work_left == 0 {
+            // What was read before the limit is not a model; messages about it would mislead.
+            out.clear();
+        }
         out
     }
 
     /// The tokens of a text, with macros expanded and directives executed.
     pub(crate) fn read(&mut self, source: Source) -> Vec<Token> {
         let id = SourceId::new(self.sources.len());
-        let raw = token::tokens(&source.text, id, &mut self.diagnostics);
         self.sources.push(source);
         let mut out = Vec::new();
-        self.lines(&raw, &mut out);
+        self.source(id, &mut out);
         out
+    }
+
+    /// Reads a source that is there already.
+    fn source(&mut self, id: SourceId, out: &mut Vec<Token>) {
+        let text = self.sources[id.index()].text.clone();
+        let mut lexical = Vec::new();
+        let raw = token::tokens(&text, id, &mut lexical);
+        self.spend(raw.len(), Span::new(id, 0, 0));
+
+        let n_skipped = self.skipped.len();
+        self.lines(id, &raw, out);
+
+        // What a condition leaves out need not consist of tokens.
+        let skipped = self.skipped.split_off(n_skipped);
+        lexical.retain(|diagnostic| {
+            let at = diagnostic.labels[0].span.start;
+            !skipped.iter().any(|span| span.start <= at && at < span.end)
+        });
+        self.diagnostics.extend(lexical);
+    }
+
+    /// Counts work. False if there has been too much.
+    fn spend(&mut self, work: usize, span: Span) -> bool {
+        if self.work_left == 0 {
+            return false;
+        }
+        self.work_left = self.work_left.saturating_sub(work);
+        if self.work_left == 0 {
+            let message = "the text is too long after its macros are expanded";
+            let help = "do macros use each other, or files include each other, again and again?";
+            let diagnostic = Diagnostic::error("too-large", span, message);
+            self.diagnostics.push(diagnostic.help(help));
+        }
+        self.work_left > 0
     }
 
     /// Defines a macro from outside the text (`-D NAME=VALUE`).
@@ -108,21 +154,24 @@ impl<'a> Preprocessor<'a> {
         self.conditions.iter().all(|condition| condition.active)
     }
 
-    fn lines(&mut self, raw: &[Token], out: &mut Vec<Token>) {
+    fn lines(&mut self, source: SourceId, raw: &[Token], out: &mut Vec<Token>) {
         let n_open = self.conditions.len();
         let mut at = 0;
-        while at < raw.len() {
-            if raw[at].is("#") && raw[at].starts_line {
+        while at < raw.len() && self.work_left > 0 {
+            let next = next_directive(raw, at);
+            if self.is_active() {
+                let mut pending = raw[at..next].to_vec();
+                pending.reverse();
+                self.expand(pending, out);
+            } else {
+                let start = at.checked_sub(1).map_or(0, |last| raw[last].span.end);
+                let end = raw.get(next).map_or(u32::MAX, |token| token.span.start);
+                self.skipped.push(Span { source, start, end });
+            }
+            at = next;
+            if at < raw.len() {
                 let end = end_of_line(raw, at);
                 self.directive(&raw[at..end], out);
-                at = end;
-            } else {
-                let end = next_directive(raw, at);
-                if self.is_active() {
-                    let mut pending = raw[at..end].to_vec();
-                    pending.reverse();
-                    self.expand(pending, out);
-                }
                 at = end;
             }
         }
@@ -258,21 +307,23 @@ impl<'a> Preprocessor<'a> {
             self.error(span, "write `#include \"file\"`");
             return;
         };
-        if self.depth >= MAX_DEPTH {
-            self.error(span, "files include each other too deeply");
+        self.n_included += 1;
+        if self.depth >= MAX_DEPTH || self.n_included > MAX_INCLUDED {
+            self.work_left = 0;
+            let message = format!("files include each other again and again, here `{name}`");
+            let diagnostic = Diagnostic::error("include", span, message);
+            let help = "put `#ifndef NAME`, `#define NAME` and `#endif` around an included file";
+            self.diagnostics.push(diagnostic.help(help));
             return;
         }
 
-        match (self.include)(&name) {
+        let including = self.sources[span.source.index()].name.clone();
+        match (self.include)(&including, &name) {
             Ok(source) => {
                 self.depth += 1;
-                let tokens = {
-                    let id = SourceId::new(self.sources.len());
-                    let raw = token::tokens(&source.text, id, &mut self.diagnostics);
-                    self.sources.push(source);
-                    raw
-                };
-                self.lines(&tokens, out);
+                let id = SourceId::new(self.sources.len());
+                self.sources.push(source);
+                self.source(id, out);
                 self.depth -= 1;
             }
             Err(reason) => {
@@ -284,20 +335,20 @@ impl<'a> Preprocessor<'a> {
     /// Expands macros. `pending` is a stack: its last token comes first.
     fn expand(&mut self, mut pending: Vec<Token>, out: &mut Vec<Token>) {
         while let Some(token) = pending.pop() {
-            self.n_tokens += 1;
-            if self.n_tokens > MAX_TOKENS {
-                if self.n_tokens == MAX_TOKENS + 1 {
-                    self.error(
-                        token.span,
-                        "the text is too long after its macros are expanded",
-                    );
-                }
+            if !self.spend(1 + token.hidden.len(), token.span) {
                 return;
             }
             let Some(replacement) = self.replacement(&token, &mut pending) else {
                 out.push(token);
                 continue;
             };
+            // The line starts with what comes next if a macro stands for nothing.
+            if replacement.is_empty()
+                && token.starts_line
+                && let Some(next) = pending.last_mut()
+            {
+                next.starts_line = true;
+            }
             pending.extend(replacement.into_iter().rev());
         }
     }

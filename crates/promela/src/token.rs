@@ -137,6 +137,14 @@ impl<'a> Lexer<'a> {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
                 self.skip_comment();
+            } else if rest.starts_with("*/") {
+                // No expression contains it, and Spin passes over it.
+                self.at += 2;
+                let span = Span::new(self.source, self.at - 2, self.at);
+                let message = "this `*/` does not close a comment";
+                let diagnostic = Diagnostic::warning("stray-comment-end", span, message);
+                let help = "comments do not nest: the first `*/` closes them";
+                self.diagnostics.push(diagnostic.help(help));
             } else {
                 return true;
             }

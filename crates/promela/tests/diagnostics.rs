@@ -207,7 +207,8 @@ fn wrong_programs() {
     );
     check(
         "chan q = [1] of { byte, byte }; active proctype P() { q!1 }",
-        "wrong-arguments 1:55: messages of `q` have 2 components, but 1 are given",
+        "wrong-arguments 1:55: messages of `q` have 2 components, but 1 are given \
+         (as in Spin, this is a run-time error when it is executed)",
     );
     check(
         "#include \"no.h\"\nactive proctype P() { skip }",
@@ -303,4 +304,80 @@ fn deep_nesting_is_refused() {
         assert!(loaded.model.is_none());
         assert!(loaded.diagnostics.iter().any(|d| d.code == "too-deep"));
     }
+}
+
+/// What a model with included files is read as: its diagnostics, by code.
+fn codes_with(files: &[(&str, &str)]) -> Vec<&'static str> {
+    let source = Source {
+        name: files[0].0.to_owned(),
+        text: files[0].1.to_owned(),
+    };
+    let memory = Memory::new(files.iter().copied());
+    let loaded = promela::load(source, &memory, &Options::default());
+    loaded.diagnostics.iter().map(|d| d.code).collect()
+}
+
+#[test]
+fn included_files_lie_beside_those_that_include_them() {
+    let model = ("m/main.pml", "#include \"parts/a.h\"\ninit { x = 1 }");
+    let a = ("m/parts/a.h", "#include \"b.h\"");
+    let none: [&str; 0] = [];
+    assert_eq!(codes_with(&[model, a, ("m/parts/b.h", "byte x;")]), none);
+    assert_ne!(codes_with(&[model, a, ("m/b.h", "byte x;")]), none);
+}
+
+#[test]
+fn texts_that_grow_without_end_are_refused() {
+    let twice = "#include \"m.pml\"\n#include \"m.pml\"\ninit { skip }";
+    assert_eq!(codes_with(&[("m.pml", twice)]), ["include"]);
+    let leaf = ("leaf.h", "");
+    let includes = "#include \"leaf.h\"\n".repeat(6000);
+    assert_eq!(codes_with(&[("m.pml", &includes), leaf])[0], "include");
+
+    let doubling = |first: &str, next: fn(usize) -> String, last: &str| {
+        let lines = (1..40).map(next).collect::<String>();
+        codes_with(&[("m.pml", &format!("byte x;\n{first}\n{lines}{last}"))])
+    };
+    let define = |n: usize| format!("#define M{n} M{m} M{m}\n", m = n - 1);
+    assert_eq!(
+        doubling("#define M0 x = 1;", define, "init { M39 }"),
+        ["too-large"]
+    );
+    assert_eq!(
+        doubling("#define M0", define, "init { M39 skip }"),
+        ["too-large"]
+    );
+    let inline = |n: usize| format!("inline f{n}() {{ f{m}(); f{m}() }}\n", m = n - 1);
+    let first = "inline f0() { x = 1 }";
+    assert_eq!(doubling(first, inline, "init { f39() }"), ["too-large"]);
+}
+
+#[test]
+fn what_a_condition_leaves_out_need_not_be_tokens() {
+    check("#if 0\nit's\n\"open\n#endif\ninit { skip }", "");
+    check("#if 0\n'\n#else\ninit { skip }\n#endif", "");
+    let said = said("#if 1\nit's\n#endif\ninit { skip }");
+    assert!(said.starts_with("syntax 2:3"), "{said}");
+}
+
+#[test]
+fn too_few_components_are_a_warning_and_too_many_are_not() {
+    let channel = "chan c = [1] of { byte, byte };\nbyte x, y, z;\n";
+    let few = said(&format!("{channel}init {{ c!1; c?x }}"));
+    assert_eq!(few.matches("wrong-arguments").count(), 2, "{few}");
+    assert!(
+        load(&format!("{channel}init {{ c!1; c?x }}"))
+            .model
+            .is_some()
+    );
+    assert!(
+        load(&format!("{channel}init {{ c?x,y,z }}"))
+            .model
+            .is_some()
+    );
+    assert!(
+        load(&format!("{channel}init {{ c!1,2,3 }}"))
+            .model
+            .is_none()
+    );
 }

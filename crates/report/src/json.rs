@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{PropertyResult, Report, TOOL, VERSION};
+use crate::{Finding, PropertyResult, Report, TOOL, VERSION};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -10,6 +10,8 @@ struct Document<'a> {
     version: &'static str,
     file: &'a str,
     results: &'a [PropertyResult],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    diagnostics: &'a [Finding],
 }
 
 #[derive(Serialize)]
@@ -23,6 +25,8 @@ struct Documents<'a> {
 struct FileResults<'a> {
     file: &'a str,
     results: &'a [PropertyResult],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    diagnostics: &'a [Finding],
 }
 
 impl<'a> From<&'a Report> for FileResults<'a> {
@@ -30,6 +34,7 @@ impl<'a> From<&'a Report> for FileResults<'a> {
         Self {
             file: &report.file,
             results: &report.results,
+            diagnostics: &report.diagnostics,
         }
     }
 }
@@ -49,6 +54,7 @@ pub fn json(report: &Report) -> String {
         version: VERSION,
         file: &report.file,
         results: &report.results,
+        diagnostics: &report.diagnostics,
     };
     let mut text = serde_json::to_string_pretty(&document).expect("all keys are strings");
     text.push('\n');
@@ -70,7 +76,8 @@ pub fn json_of_several(reports: &[Report]) -> String {
     json(only)
 }
 
-/// The report as one JSON object for each property, each on a line of its own.
+/// The report as one JSON object for each property, each on a line of its own; for a file that is
+/// wrong, one object with its diagnostics.
 #[must_use]
 pub fn json_lines(report: &Report) -> String {
     let line = |result: &PropertyResult| {
@@ -78,5 +85,15 @@ pub fn json_lines(report: &Report) -> String {
         let line = serde_json::to_string(&Line { file, result }).expect("all keys are strings");
         line + "\n"
     };
-    report.results.iter().map(line).collect()
+    let mut lines: String = report.results.iter().map(line).collect();
+    if !report.diagnostics.is_empty() {
+        let document = serde_json::json!({
+            "tool": TOOL,
+            "version": VERSION,
+            "file": report.file,
+            "diagnostics": report.diagnostics,
+        });
+        lines += &format!("{document}\n");
+    }
+    lines
 }

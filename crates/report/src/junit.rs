@@ -5,7 +5,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use crate::text::{property_text, verdict_sentence};
-use crate::{PropertyResult, Report, Style, Success, TOOL};
+use crate::{Finding, PropertyResult, Report, Style, Success, TOOL};
 
 /// The reports as JUnit XML. A violated property is a failure, an undecided one an error; where a
 /// verdict is expected, another verdict is a failure.
@@ -15,6 +15,7 @@ pub fn junit(reports: &[Report]) -> String {
     for report in reports {
         let mut suite = TestSuite::new(report.file.clone());
         suite.add_test_cases(report.results.iter().map(|result| case(report, result)));
+        suite.add_test_cases(report.diagnostics.iter().map(|found| wrong(report, found)));
         document.add_test_suite(suite);
     }
     document.to_string().expect("writing to memory succeeds")
@@ -32,6 +33,17 @@ fn case(report: &Report, result: &PropertyResult) -> TestCase {
     let mut case = TestCase::new(result.property.clone(), status);
     case.set_classname(report.file.clone());
     case.set_time(Duration::try_from_secs_f64(result.seconds).unwrap_or_default());
+    case
+}
+
+/// What is wrong with a file as a case that could not be run.
+fn wrong(report: &Report, finding: &Finding) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type(finding.code.clone());
+    status.set_message(finding.message.clone());
+    status.set_description(finding.text());
+    let mut case = TestCase::new(finding.code.clone(), status);
+    case.set_classname(report.file.clone());
     case
 }
 

@@ -18,11 +18,13 @@
 
 mod advice;
 mod chart;
+mod finding;
 mod itf;
 mod itf_value;
 mod json;
 mod junit;
 mod notions;
+mod printable;
 mod question;
 mod result;
 mod sarif;
@@ -36,11 +38,13 @@ pub use advice::{
     audit_text,
 };
 pub use chart::chart;
+pub use finding::{Finding, Place};
 pub use itf::{ItfError, read_itf, write_itf};
 pub use itf_value::value_to_json;
 pub use json::{json, json_lines, json_of_several};
 pub use junit::junit;
 pub use notions::notions_table;
+pub use printable::{Escape, is_obeyed, printable, printable_styled};
 pub use question::{Cost, ReportedQuestion, position, warning};
 pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Success, Warning};
 pub use sarif::sarif;

@@ -5,11 +5,11 @@ use evidence::{Confidence, RestsOn, SolverUse};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use crate::StoredTrace;
 use crate::itf;
+use crate::{Finding, StoredTrace};
 
 /// Everything that one call found out about one file.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
     /// The file, as the user called it.
     pub file: String,
@@ -17,16 +17,20 @@ pub struct Report {
     pub results: Vec<PropertyResult>,
     /// What is to be said about the model as a whole.
     pub warnings: Vec<Warning>,
+    /// What is wrong with the file or the call; there are no results then.
+    pub diagnostics: Vec<Finding>,
 }
 
 impl Report {
-    /// The exit status of a call that ends with this report: 1 if a verdict is not as expected (a
+    /// The exit status of a call that ends with this report: 2 if something is wrong, 1 if a verdict is not as expected (a
     /// violation, where nothing is expected), else 3 if one is undecided without being expected to
     /// be, else 0.
     #[must_use]
     pub fn exit_status(&self) -> u8 {
         let any = |success| self.results.iter().any(|r| r.success() == success);
-        if any(Success::Failed) {
+        if !self.diagnostics.is_empty() {
+            2
+        } else if any(Success::Failed) {
             1
         } else if any(Success::Open) {
             3

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::text::verdict_sentence;
-use crate::{Outcome, Position, PropertyResult, Report, Success, TOOL, VERSION, Warning};
+use crate::{Finding, Outcome, Position, PropertyResult, Report, Success, TOOL, VERSION, Warning};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -17,6 +17,7 @@ pub fn sarif(reports: &[Report]) -> String {
             results.extend(result.warnings.iter().map(|w| warning_result(report, w)));
         }
         results.extend(report.warnings.iter().map(|w| warning_result(report, w)));
+        results.extend(report.diagnostics.iter().map(|f| finding_result(report, f)));
     }
 
     let mut rules: Vec<&str> = results
@@ -67,6 +68,30 @@ fn warning_result(report: &Report, warning: &Warning) -> Json {
         "level": "warning",
         "message": { "text": warning.message },
         "locations": [location(report, warning.position.as_ref())],
+    })
+}
+
+fn finding_result(report: &Report, finding: &Finding) -> Json {
+    let file = finding.file.as_ref().unwrap_or(&report.file);
+    let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
+    if let (Some(start), Some(end)) = (finding.start, finding.end) {
+        physical["region"] = json!({
+            "startLine": start.line,
+            "startColumn": start.column,
+            "endLine": end.line,
+            "endColumn": end.column,
+        });
+    }
+    let help = finding.help.iter().map(|help| format!(" ({help})"));
+    let text: String = std::iter::once(finding.message.clone())
+        .chain(help)
+        .collect();
+    json!({
+        "ruleId": finding.code,
+        "kind": "fail",
+        "level": finding.severity,
+        "message": { "text": text },
+        "locations": [{ "physicalLocation": physical }],
     })
 }
 

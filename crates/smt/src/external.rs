@@ -76,6 +76,8 @@ pub struct External {
     n_failures: usize,
     core: Option<Vec<usize>>,
     budget: Budget,
+    /// How long the answers to the question that is being asked may still take.
+    left: Duration,
 }
 
 impl External {
@@ -92,6 +94,7 @@ impl External {
             n_failures: 0,
             core: None,
             budget: Budget::unlimited(),
+            left: Duration::ZERO,
         }
     }
 
@@ -183,15 +186,19 @@ impl External {
         let Some(connection) = &mut self.connection else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        let mut left = self.patience + GRACE;
         loop {
             if self.budget.check(0, 0).is_err() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            let slice = left.min(SLICE);
-            left -= slice;
+            let slice = self.left.min(SLICE);
             match connection.receive(slice) {
-                Err(error) if error.kind() == io::ErrorKind::TimedOut && !left.is_zero() => {}
+                // What comes in time costs nothing, so that many short answers are not refused.
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    self.left -= slice;
+                    if self.left.is_zero() {
+                        return Err(error);
+                    }
+                }
                 heard => return heard,
             }
         }
@@ -199,16 +206,19 @@ impl External {
 
     /// One expression, which may take several lines.
     fn hear_expression(&mut self) -> io::Result<Option<Sexpr>> {
-        const MAX_LINES: usize = 1_000_000;
+        const MAX_BYTES: usize = 16 << 20;
         let mut text = String::new();
-        for _ in 0..MAX_LINES {
-            text.push_str(&self.hear()?);
+        let mut brackets = Brackets::default();
+        while text.len() < MAX_BYTES {
+            let line = self.hear()?;
+            brackets.read(&line);
+            text.push_str(&line);
             text.push('\n');
-            if is_balanced(&text) {
+            if brackets.are_closed() && !text.trim().is_empty() {
                 return Ok(sexpr::parse(&text));
             }
         }
-        Ok(None)
+        Err(io::Error::other("its answer does not end"))
     }
 
     fn ask(&mut self, assumptions: &[Term]) -> io::Result<Answer> {
@@ -320,19 +330,28 @@ impl External {
     }
 }
 
-/// Are all lists of the text closed?
-fn is_balanced(text: &str) -> bool {
-    let mut depth = 0_i64;
-    let mut quoted = false;
-    for c in text.chars() {
-        match c {
-            '|' => quoted = !quoted,
-            '(' if !quoted => depth += 1,
-            ')' if !quoted => depth -= 1,
-            _ => {}
+/// Which lists of a text are not closed yet.
+#[derive(Default)]
+struct Brackets {
+    depth: i64,
+    is_quoted: bool,
+}
+
+impl Brackets {
+    fn read(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '|' => self.is_quoted = !self.is_quoted,
+                '(' if !self.is_quoted => self.depth += 1,
+                ')' if !self.is_quoted => self.depth -= 1,
+                _ => {}
+            }
         }
     }
-    depth <= 0 && !quoted && !text.trim().is_empty()
+
+    fn are_closed(&self) -> bool {
+        self.depth <= 0 && !self.is_quoted
+    }
 }
 
 impl Solver for External {
@@ -366,6 +385,7 @@ impl Solver for External {
         if self.budget.check(0, 0).is_err() {
             return Answer::Unknown(STOPPED.to_owned());
         }
+        self.left = self.patience + GRACE;
         match self.ask(assumptions) {
             Ok(answer) => answer,
             Err(error) => self.fail(&error),

@@ -2,11 +2,17 @@
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use crate::launch::{Connection, Launch};
+
+/// A process whose answers are not heard is not read any further after so many lines.
+const MAX_UNHEARD: usize = 1024;
+
+/// No line of an answer is longer.
+const MAX_LINE: u64 = 16 << 20;
 
 /// Starts processes of the operating system, found along its search path.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,29 +29,43 @@ impl Launch for SystemProcesses {
 
         let mut stdin = child.stdin.take().expect("it is piped");
         let stdout = child.stdout.take().expect("it is piped");
-        let (sender, lines) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines() {
-                let Ok(line) = line else { return };
+        // A process that prints without end must not fill the memory.
+        let (sender, lines) = sync_channel(MAX_UNHEARD);
+        thread::Builder::new().spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            while let Some(line) = next_line(&mut reader) {
                 if sender.send(line).is_err() {
                     return;
                 }
             }
-        });
+        })?;
 
         // A process that does not read must not make its caller wait: the next answer is late
         // then, and the process is ended.
         let (said, to_say) = channel::<String>();
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             for line in to_say {
                 let written = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
                 if written.is_err() {
                     return;
                 }
             }
-        });
+        })?;
         Ok(Box::new(Pipe { child, said, lines }))
     }
+}
+
+/// The next line, without its end; nothing if there is none, it is not a text, or it is too long.
+fn next_line(reader: &mut impl io::BufRead) -> Option<String> {
+    let mut line = String::new();
+    let n_bytes = io::Read::take(reader, MAX_LINE).read_line(&mut line).ok()?;
+    let is_cut = n_bytes as u64 == MAX_LINE && !line.ends_with('\n');
+    if n_bytes == 0 || is_cut {
+        return None;
+    }
+    let end = line.trim_end_matches(['\n', '\r']).len();
+    line.truncate(end);
+    Some(line)
 }
 
 /// A process and its pipes. It ends with this value.

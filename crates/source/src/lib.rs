@@ -24,6 +24,8 @@ mod options;
 mod picture;
 mod question;
 
+use std::path::Path;
+
 use base::Source;
 
 pub use analysis::{Analysis, Piece, PieceKind, Reference, Symbol, SymbolKind, comments, scan};
@@ -41,6 +43,10 @@ pub trait FrontEnd: Sync {
 
     /// How the names of its files end, without the dot.
     fn extensions(&self) -> &'static [&'static str];
+
+    /// Does a text look like one of this language? Asked only if the name of a file does not say its
+    /// language; a text may look like none.
+    fn recognises(&self, text: &str) -> bool;
 
     /// Values for [`Options::pool`], one after the other, for models for which the front end's own
     /// choice is too little.
@@ -62,6 +68,46 @@ pub trait FrontEnd: Sync {
     fn analyse(&self, source: Source, files: &dyn Files, options: &Options) -> Analysis {
         Analysis::of_loaded(self.load(source, files, options))
     }
+}
+
+/// The language of a file: the one that is asked for, the one that its extension says, or the one
+/// that its text looks like.
+#[must_use]
+pub fn language_of<'a>(
+    front_ends: &[&'a dyn FrontEnd],
+    path: &Path,
+    text: &str,
+    asked_for: Option<&str>,
+) -> Option<&'a dyn FrontEnd> {
+    let mut languages = front_ends.iter().copied();
+    if let Some(name) = asked_for {
+        return languages.find(|language| language.is_called(name));
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let says = |language: &&dyn FrontEnd| {
+        extension.is_some_and(|extension| language.extensions().contains(&extension))
+    };
+    let by_name = languages.clone().find(says);
+    by_name.or_else(|| languages.find(|language| language.recognises(text)))
+}
+
+impl dyn FrontEnd + '_ {
+    /// Does a caller mean this language: by its name, or by an extension of its files?
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name().eq_ignore_ascii_case(name) || self.extensions().contains(&name)
+    }
+}
+
+/// Is this word in a text, not only as a part of another?
+#[must_use]
+pub fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, word)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
 }
 
 /// Texts above this size are refused.

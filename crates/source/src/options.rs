@@ -5,6 +5,8 @@ use base::Expected;
 /// What the caller says about a model besides its text.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// The language of the text, if its name is not to be asked (`--language`).
+    pub language: Option<String>,
     /// Values for constants, parameters and macros, by name (`-D NAME=VALUE`).
     pub defines: Vec<(String, String)>,
     /// Further properties: name and formula (`--ltl`).

@@ -115,6 +115,7 @@ pub fn run(
         }
     }
 
+    base::cap_errors(&mut report.diagnostics);
     report.phases = phases.done;
     report
 }

@@ -1,6 +1,6 @@
 //! `fair abstract`: prints the abstract model on which a property is decided.
 
-use fairground::{Budget, Plan};
+use fairground::Plan;
 
 use crate::failure::{Failure, Status};
 use crate::options::AbstractOptions;
@@ -12,10 +12,8 @@ use crate::{limits, loading, output};
 /// The call or the model is wrong, or there is no abstraction to be printed.
 pub fn run(options: &AbstractOptions) -> Result<Status, Failure> {
     let project = loading::open(&options.model.file, &options.model.for_front_end())?;
-    let budget = Budget::unlimited();
-    limits::enforce(&budget, options.timeout)?;
     let plan = Plan {
-        budget,
+        budget: limits::budget(),
         predicate: options.data.for_plan(),
         ..Plan::default()
     };

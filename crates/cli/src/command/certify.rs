@@ -3,11 +3,11 @@
 use std::fs;
 
 use anyhow::Context as _;
-use fairground::{Budget, CertificateFailure, Disk, check_certificates};
+use fairground::{CertificateFailure, check_certificates};
 
 use crate::failure::{Failure, Status};
 use crate::options::CertifyOptions;
-use crate::{limits, output};
+use crate::{inputs, limits, output};
 
 /// Checks all certificates in a file.
 ///
@@ -16,13 +16,18 @@ use crate::{limits, output};
 pub fn run(options: &CertifyOptions) -> Result<Status, Failure> {
     let path = &options.certificate;
     let cannot = || format!("`{}` cannot be read", path.display());
-    let bytes = fs::read(path).with_context(cannot)?;
+    let bytes = inputs::read_bytes(path).with_context(cannot)?;
     fs::metadata(&options.file)
         .with_context(|| format!("`{}` cannot be read", options.file.display()))?;
 
-    let budget = Budget::unlimited().with_threads(options.threads.into());
-    limits::enforce(&budget, options.timeout)?;
-    match check_certificates(&Disk, &options.file, &bytes, &budget) {
+    limits::check_threads(options.threads.into())?;
+    let budget = limits::budget().with_threads(options.threads.into());
+    match check_certificates(
+        &inputs::files_of(&options.file),
+        &options.file,
+        &bytes,
+        &budget,
+    ) {
         Ok(accepted) => {
             let lines = accepted.iter().map(|certified| certified.sentence() + "\n");
             output::print(&lines.collect::<String>())?;

@@ -8,17 +8,17 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use fairground::report::{self, PropertyResult, Report, StoredTrace, Success};
 use fairground::{
-    Answer, Certificate, Checkpoints, Diagnostic, Disk, Fairness, Memory, Options, Overlay, Plan,
-    Project, Question, RestsOn, Source, StopReason, Verdict, closest_name, is_formula_name,
+    Answer, Certificate, Checkpoints, Diagnostic, Fairness, Memory, Options, Overlay, Plan,
+    Project, Question, QuestionKind, Source, StopReason, Verdict, closest_name, is_formula_name,
     write_certificates,
 };
 
 use crate::checkpoint_file::{Call, CheckpointFile, Sections};
 use crate::failure::{Failure, Status};
+use crate::ledger::{Ledger, Manner, status_of};
 use crate::options::{CheckOptions, Notions, OutputFormat};
 use crate::progress::Meter;
-use crate::quantity::show_size;
-use crate::{checkpoint_file, diagnostics, inputs, limits, loading, output, trace_file};
+use crate::{diagnostics, inputs, limits, loading, memory, output, replacing, trace_file};
 
 /// Checks the chosen properties one after the other.
 ///
@@ -46,11 +46,7 @@ fn prepare(options: &CheckOptions) -> Result<Plan, Failure> {
     for path in options.trace.iter().chain(&options.certificate) {
         trace_file::check_writable(path)?;
     }
-    let plan = options.plan()?;
-
-    // Reading the model counts, too.
-    limits::enforce(&plan.budget, options.timeout)?;
-    Ok(plan)
+    options.plan()
 }
 
 /// Checks one model after the other; what is wrong with one does not keep the others from being
@@ -70,24 +66,30 @@ fn check_several(options: &CheckOptions) -> Result<Status, Failure> {
     let mut reports = Vec::new();
     let mut worst = Status::Success;
     for file in inputs::models(&options.files)? {
-        let status = match check_one_of_several(options, &file, &plan) {
+        let status = match check_one_of_several(options, &file, &plan, &reports) {
             Ok(None) => continue,
             Ok(Some(report)) => {
                 let status = status_of(&report);
                 reports.push(report);
                 status
             }
-            Err(failure) => failure.report(),
+            Err(failure) => {
+                let report = failure.as_report(&file.display().to_string());
+                if options.output_format == OutputFormat::JsonLines {
+                    OutputFormat::JsonLines.print(&report::json_lines(&report))?;
+                }
+                reports.push(report);
+                failure.show()
+            }
         };
         worst = worst.worse(status);
     }
 
-    match options.output_format {
-        OutputFormat::Text => output::print(&summary(&reports))?,
-        OutputFormat::JsonLines => {}
-        OutputFormat::Json => output::print(&report::json_of_several(&reports))?,
-        OutputFormat::Junit => output::print(&report::junit(&reports))?,
-        OutputFormat::Sarif => output::print(&report::sarif(&reports))?,
+    if options.output_format == OutputFormat::Text {
+        reports.retain(|report| report.diagnostics.is_empty());
+        output::print(&summary(&reports))?;
+    } else {
+        Manner::from(options).print_document(&reports)?;
     }
     Ok(worst)
 }
@@ -97,6 +99,7 @@ fn check_one_of_several(
     options: &CheckOptions,
     file: &Path,
     plan: &Plan,
+    earlier: &[Report],
 ) -> Result<Option<Report>, Failure> {
     let project = open(options, file, None)?;
     if project.questions().is_empty() {
@@ -116,6 +119,7 @@ fn check_one_of_several(
         project: &project,
         plan: plan.clone(),
         checkpoint: None,
+        earlier,
     };
     let (report, about_model, _) = checking.answers(&chosen)?;
     checking.print_warnings(&report, &about_model)?;
@@ -146,14 +150,6 @@ fn summary(reports: &[Report]) -> String {
     text + "\n"
 }
 
-fn status_of(report: &Report) -> Status {
-    match report.exit_status() {
-        0 => Status::Success,
-        1 => Status::Violated,
-        _ => Status::Undecided,
-    }
-}
-
 fn check(
     options: &CheckOptions,
     mut plan: Plan,
@@ -173,9 +169,10 @@ fn check(
     let checkpoint = match &options.checkpoint {
         None => None,
         Some(path) => {
-            checkpoint_file::check_replaceable(path)?;
             let call = call.map_or_else(|| this_call(&project), Ok)?;
-            Some(Arc::new(CheckpointFile::new(path.clone(), call, sections)))
+            let file = CheckpointFile::open(path.clone(), call, sections)?;
+            let file = file.every(options.checkpoint_every);
+            Some(Arc::new(file))
         }
     };
 
@@ -186,6 +183,7 @@ fn check(
         project: &project,
         plan,
         checkpoint,
+        earlier: &[],
     };
 
     checking.run(&chosen)
@@ -202,7 +200,7 @@ fn open(options: &CheckOptions, file: &Path, call: Option<&Call>) -> Result<Proj
     };
     let files = Overlay {
         top: Memory::new([(file, call.files[0].1.clone())]),
-        below: &Disk,
+        below: &inputs::files_of(file),
     };
     // Only searches with given parameters write checkpoints.
     let closed = true;
@@ -317,15 +315,17 @@ fn table(
     let report = Report {
         file: options.files[0].display().to_string(),
         results,
-        warnings: Vec::new(),
+        ..Report::default()
     };
-    output::print(&match options.output_format {
-        OutputFormat::Text => report::notions_table(&report, output::stdout_style()),
-        OutputFormat::Json => report::json(&report),
-        OutputFormat::JsonLines => report::json_lines(&report),
-        OutputFormat::Junit => report::junit(std::slice::from_ref(&report)),
-        OutputFormat::Sarif => report::sarif(std::slice::from_ref(&report)),
-    })?;
+    match options.output_format {
+        OutputFormat::Text => {
+            output::print(&report::notions_table(&report, output::stdout_style()))?;
+        }
+        OutputFormat::JsonLines => OutputFormat::JsonLines.print(&report::json_lines(&report))?,
+        OutputFormat::Json | OutputFormat::Junit | OutputFormat::Sarif => {
+            Manner::from(options).print_document(std::slice::from_ref(&report))?;
+        }
+    }
     if let (Some(path), Some((_, trace, _))) = (&options.trace, trace_to_store(&report)) {
         trace_file::write(path, trace)?;
     }
@@ -351,6 +351,8 @@ struct Checking<'a> {
     project: &'a Project,
     plan: Plan,
     checkpoint: Option<Arc<CheckpointFile>>,
+    /// What was found out about other files before.
+    earlier: &'a [Report],
 }
 
 impl Checking<'_> {
@@ -365,37 +367,41 @@ impl Checking<'_> {
     /// The report, warnings about the model as a whole, and certificates. What can be printed at once
     /// is.
     fn answers(&self, chosen: &[&Question]) -> Result<Answered, Failure> {
-        let mut report = Report {
-            file: self.file.display().to_string(),
-            results: Vec::new(),
-            warnings: Vec::new(),
-        };
-        let mut answers = Vec::new();
-        let mut certificates = Vec::new();
+        let manner = Manner::from(self.options);
+        let file = self.file.display().to_string();
+        let ledger = Ledger::open(manner, self.earlier, file, self.project, chosen);
 
-        let together = self.check_together(chosen)?;
-        for (&question, known) in chosen.iter().zip(together) {
-            let mut answer = match known {
+        let mut answers = self.check_together(chosen)?;
+        let mut certificates: Vec<Option<Certificate>> = Vec::new();
+        certificates.resize_with(chosen.len(), || None);
+        for position in cheap_first(chosen, &answers) {
+            let question = chosen[position];
+            let mut answer = match answers[position].take() {
                 Some(answer) => answer,
                 None => self.check(question)?,
             };
-            certificates.extend(self.certify(question, &mut answer)?);
-            report.results.push(answer.result.clone());
-            answers.push((question, answer));
-            self.print_last(&report)?;
+            certificates[position] = self.certify(question, &mut answer)?;
+            ledger.note(position, answer.result.clone())?;
+            answers[position] = Some(answer);
         }
 
-        let about_model = self.about_model(&answers);
+        let mut report = ledger.close();
+        let answered = chosen.iter().zip(&answers);
+        let answered = answered.filter_map(|(q, answer)| Some((*q, answer.as_ref()?)));
+        let about_model = self.about_model(&answered.collect::<Vec<_>>());
         let warning = |d: &Diagnostic| report::warning(d, self.project.sources());
         report.warnings = about_model.iter().map(warning).collect();
+        let certificates = certificates.into_iter().flatten().collect();
         Ok((report, about_model, certificates))
     }
 
     /// The answers that one exploration gives; the time of each is that of the exploration.
     fn check_together(&self, chosen: &[&Question]) -> Result<Vec<Option<Answer>>, Failure> {
         let name = format!("{} properties", chosen.len());
+        let n_questions = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
+        let plan = self.part(n_questions);
         let mut meter = Meter::new(self.options.progress, self.options.quiet, &name);
-        let checked = self.project.check_together(chosen, &self.plan, &mut meter);
+        let checked = self.project.check_together(chosen, &plan, &mut meter);
         let seconds = meter.seconds();
         meter.finish();
 
@@ -407,6 +413,16 @@ impl Checking<'_> {
             }
         }
         Ok(answers)
+    }
+
+    /// The plan for so many questions, with the time that they have.
+    fn part(&self, n_questions: u32) -> Plan {
+        let timeout = self.options.timeout_per_property;
+        let timeout = timeout.map(|timeout| timeout.saturating_mul(n_questions));
+        Plan {
+            budget: limits::part(&self.plan.budget, timeout),
+            ..self.plan.clone()
+        }
     }
 
     fn profile(&self, question: &Question, answer: &Answer) {
@@ -424,12 +440,15 @@ impl Checking<'_> {
         }
 
         let mut meter = Meter::new(self.options.progress, self.options.quiet, &question.name);
-        let checked = self.project.check(question, &self.plan, &mut meter);
+        let checked = self.project.check(question, &self.part(1), &mut meter);
         let seconds = meter.seconds();
         meter.finish();
 
         let mut answer = checked?;
         answer.result.seconds = seconds;
+        // Routes that do not count what they use leave that to the system.
+        let counted = answer.result.peak_memory_bytes.filter(|bytes| *bytes > 0);
+        answer.result.peak_memory_bytes = counted.or_else(memory::peak);
 
         if let Some(file) = checkpoint {
             if answer.stopped == Some(StopReason::DamagedCheckpoint) {
@@ -482,58 +501,25 @@ impl Checking<'_> {
             return Ok(());
         }
         let cannot = || format!("`{}` cannot be written", path.display());
-        std::fs::write(path, write_certificates(certificates)).with_context(cannot)
+        let bytes = write_certificates(certificates);
+        replacing::replace(path, bytes.as_ref()).with_context(cannot)
     }
 
     /// Warnings about the model as a whole, unless they would not be shown.
-    fn about_model(&self, answers: &[(&Question, Answer)]) -> Vec<Diagnostic> {
+    fn about_model(&self, answers: &[(&Question, &Answer)]) -> Vec<Diagnostic> {
         if self.options.quiet {
             return Vec::new();
         }
-        let answers: Vec<_> = answers.iter().map(|(q, answer)| (*q, answer)).collect();
-        self.project.warnings(&answers, &self.plan)
-    }
-
-    /// Prints the newest result, in the formats that do not need all of them.
-    fn print_last(&self, report: &Report) -> anyhow::Result<()> {
-        let newest = Report {
-            file: report.file.clone(),
-            results: report.results.last().cloned().into_iter().collect(),
-            warnings: Vec::new(),
-        };
-        match self.options.output_format {
-            OutputFormat::Text => output::print(&self.text(newest)),
-            OutputFormat::JsonLines => output::print(&report::json_lines(&newest)),
-            OutputFormat::Json | OutputFormat::Junit | OutputFormat::Sarif => Ok(()),
-        }
-    }
-
-    fn text(&self, mut newest: Report) -> String {
-        if self.options.quiet {
-            for result in &mut newest.results {
-                result.trace = None;
-                result.branches.clear();
-                result.remarks.clear();
-                result.rests_on = RestsOn::default();
-                result.warnings.clear();
-            }
-        }
-        if !self.options.verbose {
-            return report::text(&newest, output::stdout_style());
-        }
-        let mut text = report::verbose_text(&newest, output::stdout_style());
-        text.extend(newest.results.iter().map(cost_lines));
-        text
+        self.project.warnings(answers, &self.plan)
     }
 
     /// Prints what could not be printed before.
     fn print_end(&self, report: &Report, about_model: &[Diagnostic]) -> anyhow::Result<()> {
-        let reports = std::slice::from_ref(report);
         match self.options.output_format {
             OutputFormat::Text | OutputFormat::JsonLines => {}
-            OutputFormat::Sarif => output::print(&report::sarif(reports))?,
-            OutputFormat::Json => output::print(&report::json(report))?,
-            OutputFormat::Junit => output::print(&report::junit(reports))?,
+            OutputFormat::Sarif | OutputFormat::Json | OutputFormat::Junit => {
+                Manner::from(self.options).print_document(std::slice::from_ref(report))?;
+            }
         }
         self.print_warnings(report, about_model)
     }
@@ -606,20 +592,17 @@ fn trace_to_store(report: &Report) -> Option<(&str, &StoredTrace, usize)> {
     Some((&result.property, trace, all().count() - 1))
 }
 
-/// What a verdict cost, and what it is about unless a trace has said so.
-fn cost_lines(result: &PropertyResult) -> String {
-    let mut facts = vec![format!("route {}", result.route.name())];
-    let mut count = |n: Option<u64>, what| facts.extend(n.map(|n| format!("{n} {what}")));
-    count(result.states, "states");
-    count(result.transitions, "transitions");
-    count(result.product_states, "product states");
-    let reduced = result.reduced.as_ref();
-    facts.extend(reduced.map(|by| format!("reduced by {}", by.join(" and "))));
-    facts.extend(result.peak_memory_bytes.map(show_size));
-    facts.push(format!("{:.3} s", result.seconds));
-    let cost = format!("  cost: {}\n", facts.join(", "));
-    match result.trace {
-        Some(_) => cost,
-        None => format!("  formula: {}\n{cost}", result.formula),
-    }
+/// The order in which questions are answered: those that are answered already, then by what they are
+/// likely to cost. An expensive question must not use up the time of the others.
+fn cheap_first(questions: &[&Question], answers: &[Option<Answer>]) -> Vec<usize> {
+    let cost = |position: &usize| match questions[*position].kind {
+        _ if answers[*position].is_some() => 0,
+        QuestionKind::Invariant | QuestionKind::Reachable | QuestionKind::EndStates => 1,
+        QuestionKind::Optimum | QuestionKind::Deterministic | QuestionKind::MayMust => 2,
+        QuestionKind::LinearTime => 3,
+        QuestionKind::BranchingTime | QuestionKind::Refinement => 4,
+    };
+    let mut order: Vec<usize> = (0..questions.len()).collect();
+    order.sort_by_key(cost);
+    order
 }

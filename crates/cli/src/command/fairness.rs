@@ -1,13 +1,13 @@
 //! `fair fairness`: which fairness a property needs.
 
 use fairground::report::{self, Advice, AuditReport};
-use fairground::{Error, Project, Question, QuestionKind, Search, Verdict, is_formula_name};
+use fairground::{Project, Question, QuestionKind, Search, Verdict, is_formula_name};
 
 use super::check::unknown_property;
 use crate::failure::{Failure, Status};
-use crate::options::{AdviceFormat, FairnessOptions};
+use crate::options::{AdviceFormat, FairnessOptions, OutputFormat};
 use crate::progress::Meter;
-use crate::{limits, loading, output};
+use crate::{loading, output};
 
 /// Looks for the weakest conditions, or audits those that the model has.
 ///
@@ -15,7 +15,6 @@ use crate::{limits, loading, output};
 /// The call or the model is wrong, or evidence was found to be wrong.
 pub fn run(options: &FairnessOptions) -> Result<Status, Failure> {
     let plan = options.plan();
-    limits::enforce(&plan.budget, options.timeout)?;
     let project = loading::open_closed(&options.model.file, options.for_front_end())?;
     let question = choose(&project, options)?;
 
@@ -28,12 +27,13 @@ pub fn run(options: &FairnessOptions) -> Result<Status, Failure> {
             seconds,
             ..audited?
         };
-        output::print(&match options.output_format {
+        match options.output_format {
             AdviceFormat::Text => {
-                report::audit_text(&audit, output::stdout_style(), options.verbose)
+                let style = output::stdout_style();
+                output::print(&report::audit_text(&audit, style, options.verbose))?;
             }
-            AdviceFormat::Json => report::audit_json(&audit),
-        })?;
+            AdviceFormat::Json => OutputFormat::Json.print(&report::audit_json(&audit))?,
+        }
         return Ok(match (audit.verdict, &audit.reason) {
             (Verdict::Violated, _) => Status::Violated,
             (Verdict::Holds, None) => Status::Success,
@@ -50,12 +50,15 @@ pub fn run(options: &FairnessOptions) -> Result<Status, Failure> {
     meter.finish();
     let advice = Advice {
         seconds,
-        ..advised.map_err(shown)?
+        ..advised?
     };
-    output::print(&match options.output_format {
-        AdviceFormat::Text => report::advice_text(&advice, output::stdout_style(), options.verbose),
-        AdviceFormat::Json => report::advice_json(&advice),
-    })?;
+    match options.output_format {
+        AdviceFormat::Text => {
+            let style = output::stdout_style();
+            output::print(&report::advice_text(&advice, style, options.verbose))?;
+        }
+        AdviceFormat::Json => OutputFormat::Json.print(&report::advice_json(&advice))?,
+    }
     Ok(if advice.excluded_by_none.is_some() {
         Status::Violated
     } else if advice.complete && advice.sets.iter().all(|set| set.confirmed) {
@@ -63,17 +66,6 @@ pub fn run(options: &FairnessOptions) -> Result<Status, Failure> {
     } else {
         Status::Undecided
     })
-}
-
-/// A wrong candidate is shown as other wrong texts are.
-fn shown(error: Error) -> Failure {
-    match error {
-        Error::Text(text) => {
-            loading::show(&text.diagnostics, &text.sources, true);
-            Failure::Diagnosed
-        }
-        other => other.into(),
-    }
 }
 
 /// The question that was asked, else the first that is about runs.

@@ -1,6 +1,7 @@
 //! `fair graph`: the reachable states and steps of a model as a drawing for Graphviz.
 
-use fairground::{Budget, Error, StopReason};
+use fairground::report::Escape;
+use fairground::{Error, StopReason};
 
 use crate::failure::{Failure, Status};
 use crate::options::GraphOptions;
@@ -13,8 +14,7 @@ use crate::{limits, loading, output};
 pub fn run(options: &GraphOptions) -> Result<Status, Failure> {
     let model = &options.model;
     let project = loading::open_closed(&model.file, model.for_front_end())?;
-    let budget = Budget::unlimited().with_max_states(options.max_states);
-    limits::enforce(&budget, None)?;
+    let budget = limits::budget().with_max_states(options.max_states);
 
     let graph = project.graph(&budget).map_err(|error| match error {
         Error::Limit(StopReason::StateLimit) => Failure::Stopped(format!(
@@ -25,11 +25,12 @@ pub fn run(options: &GraphOptions) -> Result<Status, Failure> {
         other => other.into(),
     })?;
 
-    output::print(&if options.condense {
+    let dot = if options.condense {
         graph.components_dot()
     } else {
         graph.states_dot()
-    })?;
+    };
+    output::print_document(&dot, Escape::Replacement)?;
 
     let mut status = Status::Success;
     for error in graph.errors() {

@@ -1,5 +1,7 @@
 //! `fair ltl`: the automaton of a formula.
 
+use fairground::report::Escape;
+
 use crate::failure::{Failure, Status};
 use crate::options::LtlOptions;
 use crate::output;
@@ -10,6 +12,6 @@ use crate::output;
 /// The formula is wrong, or its automaton too large.
 pub fn run(options: &LtlOptions) -> Result<Status, Failure> {
     let text = fairground::automaton(&options.formula, options.format.into())?;
-    output::print(&text)?;
+    output::print_document(&text, Escape::Replacement)?;
     Ok(Status::Success)
 }

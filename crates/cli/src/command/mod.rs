@@ -18,14 +18,14 @@ mod studio;
 mod ws1s;
 
 use crate::failure::{Failure, Status};
-use crate::options::Command;
+use crate::options::{Cli, Command};
 
 /// Runs a command.
 ///
 /// # Errors
 /// Why it has no result.
-pub fn run(command: &Command) -> Result<Status, Failure> {
-    match command {
+pub fn run(cli: &Cli) -> Result<Status, Failure> {
+    match &cli.command {
         Command::Check(options) => check::run(options),
         Command::Fairness(options) => fairness::run(options),
         Command::Abstract(options) => abstract_::run(options),
@@ -37,7 +37,7 @@ pub fn run(command: &Command) -> Result<Status, Failure> {
         Command::Graph(options) => graph::run(options),
         Command::Ltl(options) => ltl::run(options),
         Command::Ws1s(options) => ws1s::run(options),
-        Command::Studio(options) => studio::run(options),
+        Command::Studio(options) => studio::run(options, cli.max_memory),
         Command::Lsp(options) => lsp::run(options),
         Command::Mcp => mcp::run(),
         Command::Fmt(options) => fmt::run(options),

@@ -57,8 +57,6 @@ fn limit(check: &mut CheckOptions, options: &ResumeOptions) -> Result<(), Failur
         std::path::absolute(path).map_err(|_| Failure::wrong("the current directory is not known"))
     };
     check.max_states = options.max_states;
-    check.max_memory = options.max_memory;
-    check.timeout = options.timeout;
     check.checkpoint = Some(absolute(&options.checkpoint)?);
 
     let asked = check.trace.take();

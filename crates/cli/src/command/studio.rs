@@ -14,14 +14,14 @@ use crate::output;
 ///
 /// # Errors
 /// There is no such file or folder, or nothing can listen at the port.
-pub fn run(options: &StudioOptions) -> Result<Status, Failure> {
+pub fn run(options: &StudioOptions, max_memory: Option<u64>) -> Result<Status, Failure> {
     let (folder, file) = folder_and_file(options.path.as_deref())?;
     let studio = Studio::bind(Settings {
         folder,
         file,
         address: options.address,
         port: options.port,
-        max_memory: options.max_memory,
+        max_memory: max_memory.unwrap_or(4 << 30),
     });
     let studio = studio.with_context(|| {
         let (address, port) = (options.address, options.port);

@@ -1,16 +1,17 @@
 //! `fair ws1s`: formulas of WS1S and M2L-Str, as MONA decides them.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Component, Path};
 use std::time::Instant;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use fairground::ws1s::{self, Options, Report, Verdict};
-use fairground::{Budget, Source};
+use fairground::{Files as _, Source};
 
 use crate::failure::{Failure, Status};
 use crate::options::{AutomatonFormat, Ws1sOptions};
-use crate::{diagnostics, limits, loading, output};
+use crate::{inputs, limits, loading, output, replacing};
 
 /// Decides the formulas of a file and prints the answers. Deciding them is success, whatever the
 /// answers are.
@@ -24,16 +25,13 @@ pub fn run(options: &Ws1sOptions) -> Result<Status, Failure> {
         return Err(Failure::wrong(format!("`{name}` is not a `.mona` file")));
     }
 
+    // Names of files are relative to the folder of the first.
+    let name = path.file_name().unwrap_or_default();
     let source = Source {
-        name: path.display().to_string(),
+        name: name.to_string_lossy().into_owned(),
         text: loading::read_text(path)?,
     };
-    let mut budget = Budget::unlimited();
-    if let Some(max_memory) = options.max_memory {
-        budget = budget.with_max_memory(max_memory);
-    }
-    limits::enforce(&budget, options.timeout)?;
-
+    let budget = limits::budget();
     let start = Instant::now();
     let clock = || start.elapsed();
     let settings = Options {
@@ -41,25 +39,26 @@ pub fn run(options: &Ws1sOptions) -> Result<Status, Failure> {
         clock: Some(&clock),
     };
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let files = inputs::files_of(path);
     let mut loader = |name: &str| {
-        let text = loading::read_text(&beside(&folder, name));
+        let text = files.read(&folder.join(name));
         text.map_err(|error| format!("{error:#}"))
     };
-    let report = ws1s::run(source, &mut loader, &settings, &budget);
+    let mut report = ws1s::run(source, &mut loader, &settings, &budget);
+    for source in &mut report.sources {
+        source.name = folder.join(&source.name).display().to_string();
+    }
     print(&report, options, &folder)
 }
 
 fn print(report: &Report, options: &Ws1sOptions, folder: &Path) -> Result<Status, Failure> {
-    for diagnostic in &report.diagnostics {
-        diagnostics::show(diagnostic, &report.sources);
-    }
+    loading::show(&report.diagnostics, &report.sources, true);
     if report.has_errors() {
-        return Err(Failure::Diagnosed);
+        return Ok(Status::Wrong);
     }
+    let folder = options.output_dir.as_deref().unwrap_or(folder);
     for (name, content) in &report.exports {
-        let path = beside(folder, name);
-        let cannot_write = || format!("`{}` cannot be written", path.display());
-        fs::write(&path, content).with_context(cannot_write)?;
+        export(folder, name, content, options.force)?;
     }
 
     let mut text = ws1s::print_answers(report);
@@ -93,7 +92,33 @@ fn print(report: &Report, options: &Ws1sOptions, folder: &Path) -> Result<Status
     }
 }
 
-/// Files named in a file lie beside it.
-fn beside(folder: &Path, name: &str) -> PathBuf {
-    folder.join(name)
+/// Writes what a formula file exports: a new file in the folder, whatever the file says.
+fn export(folder: &Path, name: &str, content: &str, force: bool) -> anyhow::Result<()> {
+    let mut parts = Path::new(name).components();
+    if !matches!(
+        (parts.next(), parts.next()),
+        (Some(Component::Normal(_)), None)
+    ) {
+        bail!(
+            "`export(\"{name}\", …)` is not obeyed: it names a file in another folder; write a name \
+             without a folder, and say with `--output-dir` where the file should be"
+        );
+    }
+    let path = folder.join(name);
+    let cannot_write = || format!("`{}` cannot be written", path.display());
+    if force {
+        return replacing::replace(&path, content.as_bytes()).with_context(cannot_write);
+    }
+    let created = File::create_new(&path);
+    if created
+        .as_ref()
+        .is_err_and(|error| error.kind() == ErrorKind::AlreadyExists)
+    {
+        bail!(
+            "`{}` exists, so it is not overwritten; remove it, or use `--force`",
+            path.display()
+        );
+    }
+    let written = created.and_then(|mut file| file.write_all(content.as_bytes()));
+    written.with_context(cannot_write)
 }

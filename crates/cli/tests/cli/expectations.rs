@@ -178,8 +178,10 @@ fn folders_and_several_files_are_checked_one_by_one() {
     assert_eq!(called.status, 2);
     assert!(called.stderr.contains("the step `a` has neither"));
     let json: serde_json::Value = serde_json::from_str(&called.stdout).expect("it is JSON");
-    assert_eq!(json["files"].as_array().expect("a list").len(), 2);
+    assert_eq!(json["files"].as_array().expect("a list").len(), 3);
     assert_eq!(json["files"][0]["results"][0]["verdict"], "holds");
+    assert_eq!(json["files"][1]["diagnostics"][0]["severity"], "error");
+    assert_eq!(json["files"][2]["results"][0]["verdict"], "holds");
 }
 
 #[test]

@@ -356,11 +356,3 @@ fn warnings_without_room_in_the_format_go_to_standard_error() {
         --- exit status 0
     "#]]);
 }
-
-#[test]
-fn standard_output_is_empty_when_the_model_is_wrong() {
-    let scene = Scene::with("json_wrong", "m.fair", "var x : 0..1 = y\n");
-    let called = scene.call(&["check", "m.fair", "--output-format", "json"]);
-    assert_eq!((called.status, called.stdout.as_str()), (2, ""));
-    assert!(called.stderr.contains("m.fair:1:16"), "{}", called.stderr);
-}

@@ -10,6 +10,9 @@ mod fairness;
 mod fmt;
 mod formats;
 mod graph;
+mod hostile;
+#[cfg(unix)]
+mod killed;
 mod limits;
 mod models;
 mod parameterized;

@@ -99,7 +99,7 @@ fn other_versions_are_refused() {
     let scene = stopped("resume_version", &[]);
     let path = scene.path("c.fck");
     let written = std::fs::read(&path).expect("it was written");
-    let start = b"fair-checkpoint 2\n";
+    let start = b"fair-checkpoint 3\n";
     assert!(written.starts_with(start));
     std::fs::write(
         &path,

@@ -80,6 +80,14 @@ impl Scene {
     }
 }
 
+/// How many cases a long test has: `FAIR_CASES` is a factor.
+pub fn cases(normal: u64) -> u64 {
+    let factor = std::env::var("FAIR_CASES").map_or(1.0, |text| {
+        text.parse::<f64>().expect("FAIR_CASES is a number")
+    });
+    ((normal as f64 * factor) as u64).max(1)
+}
+
 /// A call that has ended.
 pub struct Called {
     /// The exit status.

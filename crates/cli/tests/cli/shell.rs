@@ -49,6 +49,17 @@ fn help_and_version() {
 
                   [default: auto]
 
+              --timeout <DURATION>
+                  Stop everything after this time, such as 500ms, 30s, 2m or 1h, and say what is known
+
+              --max-memory <SIZE>
+                  Stop if more memory than this is needed, such as 512M or 2GiB. Default: 80 % of what the
+                  machine, or the control group of the process, has; 4G for a search of the studio
+
+              --include <DIR>
+                  Let models include files of this folder, too, not only of the folder that they are in.
+                  Repeatable
+
           -h, --help
                   Print help (see a summary with '-h')
 

@@ -24,25 +24,32 @@ fn files_that_cannot_be_read() {
         --- exit status 2
     "#]],
     );
+    scene.write("model.tla", b"---- MODULE model ----\n");
+    scene.write("model", b"nothing\n");
     scene.check(
         &["check", "model.tla"],
         expect![[r#"
             --- stderr
-            error: `model.tla`: `.tla` files are not supported; supported: `.fair` (the native language), `.csp` (CSP#), `.pml` (Promela), `.prm` (Promela), `.promela` (Promela)
+            error: `model.tla`: `.tla` files are not supported; supported: `.fair` (the native language), `.csp` (CSP#), `.pml` (Promela), `.prm` (Promela), `.promela` (Promela); or say the language with `--language`
             --- exit status 2
         "#]],
     );
     scene.check(&["check", "model"], expect![[r#"
         --- stderr
-        error: `model`: the file has no extension that says its language; supported: `.fair` (the native language), `.csp` (CSP#), `.pml` (Promela), `.prm` (Promela), `.promela` (Promela)
+        error: `model`: the file has no extension that says its language; supported: `.fair` (the native language), `.csp` (CSP#), `.pml` (Promela), `.prm` (Promela), `.promela` (Promela); or say the language with `--language`
         --- exit status 2
     "#]]);
-    scene.write("bytes.fair", b"var x : bool = false\n// \xff\n");
+    scene.check(&["check", "model", "--language", "tla"], expect![[r#"
+        --- stderr
+        error: there is no language `tla`; there are: `fair` (the native language), `csp` (CSP#), `pml` (Promela)
+        --- exit status 2
+    "#]]);
+    scene.write("bytes.fair", b"var x : bool = false\n\0\n");
     scene.check(
         &["check", "bytes.fair"],
         expect![[r#"
         --- stderr
-        error: `bytes.fair` is not UTF-8 text: byte 24, in line 2
+        error: `bytes.fair` is not a text: byte 21 is zero
         --- exit status 2
     "#]],
     );
@@ -161,7 +168,7 @@ fn wrong_values() {
         called.stderr
     };
     expect![[r#"
-        error: invalid value 'strnog' for '--fairness <KIND>': allowed are none, weak-process, strong-process, weak, strong, strong-global, annotated, and KIND+annotated; did you mean `strong`?
+        error: invalid value 'strnog' for '--fairness <KIND>': allowed are none, just, weak-process, strong-process, weak, strong, strong-global, annotated, and KIND+annotated; did you mean `strong`?
 
         For more information, try '--help'.
     "#]].assert_eq(&wrong("--fairness", "strnog"));

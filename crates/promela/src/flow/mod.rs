@@ -260,11 +260,13 @@ impl Flow {
     /// All locations that can be reached, the first one first.
     pub(crate) fn locations(&self) -> Vec<usize> {
         let mut found = vec![self.start];
+        let mut is_found = vec![false; self.elements.len()];
+        is_found[self.start] = true;
         let mut at = 0;
         while at < found.len() {
             for exit in self.exits(found[at]) {
                 if let Some(target) = exit.target
-                    && !found.contains(&target)
+                    && !std::mem::replace(&mut is_found[target], true)
                 {
                     found.push(target);
                 }

@@ -11,6 +11,9 @@ use super::channels::{Buffer, Candidate};
 use super::storage::{constant_binary, wrapped};
 use super::{Lowering, Storage, all, any, equals};
 
+/// What a test of the messages in a rendezvous channel ends in.
+pub(super) const NOTHING_TO_POLL: &str = "a rendezvous channel has no messages to look at";
+
 /// Who evaluates an expression.
 #[derive(Clone, Debug)]
 pub(super) struct Who {
@@ -130,8 +133,12 @@ impl Lowering<'_> {
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right, expr.span, who)?,
             ExprKind::Cond(condition, then, otherwise) => {
                 let condition = self.condition(condition, who);
+                let n_before = self.pitfalls.len();
                 let then = self.value(then, who);
+                self.limit_pitfalls(n_before, &condition);
+                let n_before = self.pitfalls.len();
                 let otherwise = self.value(otherwise, who);
+                self.limit_pitfalls(n_before, &Expr::not(condition.clone()));
                 let range = (then.lo.min(otherwise.lo), then.hi.max(otherwise.hi));
                 if condition.is_bool(true) {
                     then
@@ -398,7 +405,20 @@ impl Lowering<'_> {
             return None;
         }
 
-        let (a, b) = (self.value(left, who), self.value(right, who));
+        let a = self.value(left, who);
+        let n_pitfalls = self.pitfalls.len();
+        let b = self.value(right, who);
+
+        // The right side is not looked at if the left side decides.
+        let looks_right = match op {
+            Binary::And | Binary::Implies => Some(a.clone().holds()),
+            Binary::Or => Some(Expr::not(a.clone().holds())),
+            _ => None,
+        };
+        if let Some(condition) = looks_right {
+            self.limit_pitfalls(n_pitfalls, &condition);
+        }
+
         let constant = a.constant().zip(b.constant());
         if let Some(value) = constant.and_then(|(a, b)| constant_binary(op, a, b)) {
             return Some(Val::number(value));
@@ -506,14 +526,35 @@ impl Lowering<'_> {
         let candidates = self.candidates(channel, who)?;
         let mut parts = Vec::new();
         for candidate in candidates {
+            let condition = candidate.when.clone().unwrap_or(Expr::Bool(true));
             if let Buffer::Rendezvous(_) = self.groups[candidate.group].buffer {
+                let message = NOTHING_TO_POLL.to_owned();
+                self.warn_if_certain(&candidate, channel.span, &message);
+                self.pitfalls.push((condition, message));
                 continue;
             }
-            let pattern = self.pattern(arguments, &candidate, channel.span, who)?;
+            let pattern = self.pattern(arguments, who)?;
+            let n_fields = self.groups[candidate.group].fields.len();
+            if pattern.iter().any(|(field, _)| *field >= n_fields) {
+                let known = pattern.into_iter().filter(|(field, _)| *field < n_fields);
+                let known: Vec<(usize, Expr)> = known.collect();
+                let message = self.wrong_count(&candidate, arguments.len());
+                self.warn_if_certain(&candidate, channel.span, &message);
+                let test = self.message_test(&candidate, &known, anywhere);
+                self.pitfalls.push((all([condition, test]), message));
+                continue;
+            }
             let test = self.message_test(&candidate, &pattern, anywhere);
             parts.push(all(candidate.when.clone().into_iter().chain([test])));
         }
         Some(Val::truth(any(parts)))
+    }
+
+    /// What was found since then is an error only under a condition.
+    fn limit_pitfalls(&mut self, since: usize, condition: &Expr) {
+        for (when, _) in &mut self.pitfalls[since..] {
+            *when = all([condition.clone(), when.clone()]);
+        }
     }
 
     /// Is there a message that fits: the first, or any?

@@ -7,7 +7,7 @@ use crate::ast::{self, Argument, ExprKind, Init, VarRef};
 use crate::symbols::Ty;
 
 use super::channels::{Buffer, Candidate, add};
-use super::expr::{Found, Val, Who};
+use super::expr::{Found, NOTHING_TO_POLL, Val, Who};
 use super::statement::Variant;
 use super::trace::Direction;
 use super::{Lowering, all, any};
@@ -43,7 +43,7 @@ impl Lowering<'_> {
         for candidate in &candidates {
             let fields = self.groups[candidate.group].fields.clone();
             if values.len() != fields.len() {
-                variants.extend(self.wrong_count(candidate, values.len(), span));
+                variants.push(self.wrong_send(candidate, values.len(), span)?);
                 continue;
             }
             let payload: Vec<Expr> = values
@@ -94,36 +94,53 @@ impl Lowering<'_> {
             return;
         };
         let message = "this channel is not initialised".to_owned();
-        variants.push(Variant {
-            effect: vec![Stmt::new(StmtKind::Fail(message), span)],
-            ..Variant::when(Expr::not(any(known)))
-        });
+        variants.push(Variant::failing(Expr::not(any(known)), message, span));
     }
 
-    fn wrong_count(
-        &mut self,
-        candidate: &Candidate,
-        n_arguments: usize,
-        span: Span,
-    ) -> Option<Variant> {
+    /// A send with a wrong number of components is an error when it is executed. Too many are one of
+    /// the text where the channel is certain, as in Spin.
+    fn wrong_send(&mut self, candidate: &Candidate, n: usize, span: Span) -> Option<Variant> {
+        let message = self.wrong_count(candidate, n);
         let group = &self.groups[candidate.group];
-        let message = format!(
+        if candidate.when.is_none() && n > group.fields.len() {
+            let declared = group.span;
+            let diagnostic = Diagnostic::error("wrong-arguments", span, message);
+            self.say(diagnostic.label(declared, "the channel is declared here"));
+            return None;
+        }
+
+        self.warn_if_certain(candidate, span, &message);
+        let group = &self.groups[candidate.group];
+        let room = match group.buffer {
+            Buffer::Rendezvous(_) => Expr::Bool(true),
+            Buffer::Messages(_) => {
+                let capacity = Expr::Int(group.capacity as i64);
+                Expr::binary(BinaryOp::Lt, self.length_of(candidate), capacity)
+            }
+        };
+        let guard = all(candidate.when.clone().into_iter().chain([room]));
+        Some(Variant::failing(guard, message, span))
+    }
+
+    /// Warns of a run-time error that comes for certain if the statement is executed.
+    pub(super) fn warn_if_certain(&mut self, candidate: &Candidate, span: Span, message: &str) {
+        let warning = Diagnostic::warning("wrong-arguments", span, message);
+        let declared = self.groups[candidate.group].span;
+        let warning = warning.label(declared, "the channel is declared here");
+        let warning = warning.help("as in Spin, this is a run-time error when it is executed");
+        let is_new = |other: &Diagnostic| other.labels[0].span != span || other.message != message;
+        if candidate.when.is_none() && self.diagnostics.iter().all(is_new) {
+            self.say(warning);
+        }
+    }
+
+    pub(super) fn wrong_count(&self, candidate: &Candidate, n_arguments: usize) -> String {
+        let group = &self.groups[candidate.group];
+        format!(
             "messages of `{}` have {} components, but {n_arguments} are given",
             group.name,
             group.fields.len()
-        );
-        let declared = group.span;
-        match &candidate.when {
-            None => {
-                let diagnostic = Diagnostic::error("wrong-arguments", span, message);
-                self.say(diagnostic.label(declared, "the channel is declared here"));
-                None
-            }
-            Some(when) => Some(Variant {
-                effect: vec![Stmt::new(StmtKind::Fail(message), span)],
-                ..Variant::when(when.clone())
-            }),
-        }
+        )
     }
 
     /// Values with structures written out component by component.
@@ -254,27 +271,41 @@ impl Lowering<'_> {
         let candidates = self.candidates(channel, who)?;
         let mut variants = Vec::new();
         for candidate in &candidates {
-            let Some(receipt) = self.receipt(arguments, candidate, span, who) else {
-                let when = candidate.when.clone()?;
-                let n = arguments.len();
-                let other = Candidate {
-                    when: Some(when),
-                    ..candidate.clone()
-                };
-                variants.extend(self.wrong_count(&other, n, span));
-                continue;
-            };
+            let (mut receipt, n_arguments) = self.sorted_arguments(arguments, who)?;
             let guard = candidate.when.clone().unwrap_or(Expr::Bool(true));
-            if let Buffer::Rendezvous(_) = self.groups[candidate.group].buffer {
-                if manner.peek {
-                    let message = "a rendezvous channel holds no message to look at";
-                    self.error("wrong-type", span, message);
-                    return None;
+            let is_rendezvous =
+                matches!(self.groups[candidate.group].buffer, Buffer::Rendezvous(_));
+            if is_rendezvous && manner.peek {
+                let message = NOTHING_TO_POLL.to_owned();
+                self.warn_if_certain(candidate, span, &message);
+                variants.push(Variant::failing(guard, message, span));
+                continue;
+            }
+
+            // A wrong number of components is an error once there is a message that fits so far;
+            // who only looks may leave out the last ones.
+            let n_fields = self.groups[candidate.group].fields.len();
+            let is_wrong = n_arguments > n_fields || (n_arguments < n_fields && !manner.peek);
+            receipt.wanted.retain(|(field, _)| *field < n_fields);
+            receipt.stores.retain(|(field, _)| *field < n_fields);
+            let message = is_wrong.then(|| self.wrong_count(candidate, n_arguments));
+            if let Some(message) = &message {
+                self.warn_if_certain(candidate, span, message);
+            }
+
+            if is_rendezvous {
+                let mut variant = self.meet(candidate, receipt, guard, span, who);
+                if let Some(message) = message {
+                    variant.effect = vec![Stmt::new(StmtKind::Fail(message), span)];
                 }
-                variants.push(self.meet(candidate, receipt, guard, span, who));
+                variants.push(variant);
                 continue;
             }
             let test = self.message_test(candidate, &receipt.wanted, manner.any);
+            if let Some(message) = message {
+                variants.push(Variant::failing(all([guard, test]), message, span));
+                continue;
+            }
             let effect = self.take(candidate, &receipt, manner, span, who);
             variants.push(Variant {
                 effect,
@@ -286,42 +317,14 @@ impl Lowering<'_> {
         Some(variants)
     }
 
-    /// The values that a poll demands; components at its end may be left out.
+    /// The values that a poll demands, by component; variables stand for any value.
     pub(super) fn pattern(
         &mut self,
         arguments: &[Argument],
-        candidate: &Candidate,
-        span: Span,
         who: &Who,
     ) -> Option<Vec<(usize, Expr)>> {
-        let (receipt, n_arguments) = self.sorted_arguments(arguments, who)?;
-        let n_fields = self.groups[candidate.group].fields.len();
-        if n_arguments > n_fields {
-            if candidate.when.is_none() {
-                self.wrong_count(candidate, n_arguments, span);
-            }
-            return None;
-        }
+        let (receipt, _) = self.sorted_arguments(arguments, who)?;
         Some(receipt.wanted)
-    }
-
-    /// What a receive demands and stores. Nothing if the number of arguments is wrong; that is said
-    /// if the channel is certain.
-    fn receipt(
-        &mut self,
-        arguments: &[Argument],
-        candidate: &Candidate,
-        span: Span,
-        who: &Who,
-    ) -> Option<Receipt> {
-        let (receipt, n_arguments) = self.sorted_arguments(arguments, who)?;
-        if n_arguments != self.groups[candidate.group].fields.len() {
-            if candidate.when.is_none() {
-                self.wrong_count(candidate, n_arguments, span);
-            }
-            return None;
-        }
-        Some(receipt)
     }
 
     /// The arguments of a receive or poll, sorted, and the number of components that they cover.

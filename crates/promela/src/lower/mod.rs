@@ -82,6 +82,8 @@ enum Storage {
 struct Lowering<'a> {
     program: &'a Program,
     sources: &'a [Source],
+    /// By source: where its lines start.
+    lines: Vec<Vec<usize>>,
     symbols: Symbols,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// One for each process type that can exist.
@@ -105,6 +107,8 @@ struct Lowering<'a> {
     alive: Vec<Option<VarId>>,
     /// Is the answer to an `enabled` being worked out?
     is_asking: bool,
+    /// When the evaluation of what is at hand is a run-time error, and which.
+    pitfalls: Vec<(Expr, String)>,
     /// Options that make timers abstract: name, threshold, and whether there is such a timer.
     abstract_timers: Vec<(String, String, bool)>,
     pool: usize,
@@ -175,6 +179,7 @@ fn lower_with(
     let mut lowering = Lowering {
         program,
         sources,
+        lines: sources.iter().map(line_starts).collect(),
         symbols,
         diagnostics,
         units: Vec::new(),
@@ -190,6 +195,7 @@ fn lower_with(
         plans: Vec::new(),
         alive: Vec::new(),
         is_asking: false,
+        pitfalls: Vec::new(),
         abstract_timers: call
             .abstract_timers
             .iter()
@@ -263,8 +269,8 @@ impl Lowering<'_> {
 
     /// The line of a text in which something is written.
     fn line(&self, span: Span) -> usize {
-        let source = &self.sources[span.source.index()];
-        source.line_column(span.start as usize).0
+        let starts = &self.lines[span.source.index()];
+        starts.partition_point(|start| *start <= span.start as usize)
     }
 
     /// What is written there, on one line and not too long.
@@ -335,6 +341,11 @@ impl Lowering<'_> {
             self.error("no-process", span, message);
         }
     }
+}
+
+fn line_starts(source: &Source) -> Vec<usize> {
+    let ends = source.text.match_indices('\n').map(|(at, _)| at + 1);
+    std::iter::once(0).chain(ends).collect()
 }
 
 /// Comparison of an expression with a number.

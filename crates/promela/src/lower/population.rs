@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use base::{Diagnostic, Span};
 
 use crate::ast::{Expr, ExprKind};
-use crate::flow::{ElementKind, Flow, Leaf};
+use crate::flow::{Element, ElementKind, Flow, Leaf};
 
 use super::{Lowering, Unit};
 
@@ -114,20 +114,16 @@ impl Lowering<'_> {
     fn runs(&mut self) -> Vec<Vec<(usize, bool)>> {
         let mut runs = vec![Vec::new(); self.program.processes.len()];
         for unit in self.units.clone() {
-            let in_cycle = cyclic_elements(&unit.flow, &unit.locations);
+            let started = unit.flow.elements.iter().map(started_by);
+            let starts: Vec<bool> = started.map(|expr| expr.is_some()).collect();
+            let in_cycle = cyclic_elements(&unit.flow, &unit.locations, &starts);
             for (position, element) in unit.flow.elements.iter().enumerate() {
-                let (ElementKind::Leaf(Leaf::Condition(expr))
-                | ElementKind::Leaf(Leaf::Assign(_, expr))) = &element.kind
-                else {
+                let Some((name, expr)) = started_by(element) else {
                     continue;
                 };
-                if let ExprKind::Run { name, .. } = &expr.kind {
-                    match self.proctype(name) {
-                        Some(callee) => {
-                            runs[unit.proctype].push((callee, in_cycle[position]));
-                        }
-                        None => self.unknown_process(name, expr),
-                    }
+                match self.proctype(name) {
+                    Some(callee) => runs[unit.proctype].push((callee, in_cycle[position])),
+                    None => self.unknown_process(name, expr),
                 }
             }
         }
@@ -233,8 +229,21 @@ impl Lowering<'_> {
     }
 }
 
-/// Which elements can be executed more than once.
-fn cyclic_elements(flow: &Flow, locations: &[usize]) -> Vec<bool> {
+/// The process type that an element starts, and its call.
+fn started_by(element: &Element) -> Option<(&str, &Expr)> {
+    let (ElementKind::Leaf(Leaf::Condition(expr)) | ElementKind::Leaf(Leaf::Assign(_, expr))) =
+        &element.kind
+    else {
+        return None;
+    };
+    match &expr.kind {
+        ExprKind::Run { name, .. } => Some((name, expr)),
+        _ => None,
+    }
+}
+
+/// Which of the elements that are asked about can be executed more than once.
+fn cyclic_elements(flow: &Flow, locations: &[usize], asked: &[bool]) -> Vec<bool> {
     let position: BTreeMap<usize, usize> = locations
         .iter()
         .enumerate()
@@ -248,7 +257,9 @@ fn cyclic_elements(flow: &Flow, locations: &[usize]) -> Vec<bool> {
 
     for (start, leaving) in exits.iter().enumerate() {
         for exit in leaving {
-            let Some(target) = exit.target else { continue };
+            let Some(target) = exit.target.filter(|_| asked[exit.element]) else {
+                continue;
+            };
             let mut seen = vec![false; locations.len()];
             let mut stack = vec![position[&target]];
             while let Some(at) = stack.pop() {

@@ -35,6 +35,8 @@ pub(super) struct Planned {
 pub(super) struct Plan {
     /// Elements; a position is a [`LocationId`].
     pub(super) locations: Vec<usize>,
+    /// The positions of elements among them.
+    positions: BTreeMap<usize, usize>,
     /// By location.
     pub(super) steps: Vec<Vec<Planned>>,
     /// A process that has ended and cannot be started again is here.
@@ -43,8 +45,14 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn id(&self, element: usize) -> Option<LocationId> {
-        let position = self.locations.iter().position(|other| *other == element)?;
-        Some(LocationId::new(position))
+        self.positions.get(&element).copied().map(LocationId::new)
+    }
+
+    fn add(&mut self, element: usize) {
+        let position = self.locations.len();
+        if *self.positions.entry(element).or_insert(position) == position {
+            self.locations.push(element);
+        }
     }
 }
 
@@ -152,10 +160,8 @@ impl Lowering<'_> {
         let flow = &unit.flow;
         let is_provided = self.program.processes[unit.proctype].provided.is_some();
         let range = self.population.ranges[unit.proctype].expect("it exists");
-        let mut plan = Plan {
-            locations: vec![flow.start],
-            ..Plan::default()
-        };
+        let mut plan = Plan::default();
+        plan.add(flow.start);
         let mut ends = false;
         let mut at = 0;
 
@@ -164,10 +170,8 @@ impl Lowering<'_> {
             for exit in flow.exits(plan.locations[at]) {
                 let planned = self.planned(flow, exit, is_provided);
                 ends |= planned.target.is_none();
-                if let Some(target) = planned.target
-                    && !plan.locations.contains(&target)
-                {
-                    plan.locations.push(target);
+                if let Some(target) = planned.target {
+                    plan.add(target);
                 }
                 steps.push(planned);
             }

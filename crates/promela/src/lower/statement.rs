@@ -11,7 +11,7 @@ use super::channels::add;
 use super::expr::{Val, Who, read_global};
 use super::message::Manner;
 use super::storage::CellInit;
-use super::{Lowering, Storage};
+use super::{Lowering, Storage, all};
 
 /// One way of executing a statement.
 #[derive(Clone, Debug)]
@@ -31,6 +31,14 @@ impl Variant {
             sync: Sync::Internal,
             effect: Vec::new(),
             priority: 0,
+        }
+    }
+
+    /// A run-time error.
+    pub(super) fn failing(guard: Expr, message: String, span: Span) -> Self {
+        Self {
+            effect: vec![Stmt::new(StmtKind::Fail(message), span)],
+            ..Self::when(guard)
         }
     }
 
@@ -54,11 +62,18 @@ impl Lowering<'_> {
             context: element.context,
             ..who.clone()
         };
+        self.pitfalls.clear();
         let found = match &element.kind {
             ElementKind::Leaf(leaf) => self.leaf(leaf, span, &who, element.in_d_step),
             _ => Some(vec![Variant::when(Expr::Bool(true))]),
         };
         let mut found = found.unwrap_or_default();
+        for (when, message) in std::mem::take(&mut self.pitfalls) {
+            for variant in &mut found {
+                variant.guard = all([Expr::not(when.clone()), variant.guard.clone()]);
+            }
+            found.push(Variant::failing(when, message, span));
+        }
         found.retain(|variant| variant.guard != Expr::Bool(false));
         found
     }

@@ -5,6 +5,7 @@ use model::{
     Access, ArrayType, BinaryOp, EnumType, Expr, IndexRange, Initial, ProcessId, RecordId,
     RecordType, Scalar, Type, VarId, Variable,
 };
+use source::has_word;
 
 use crate::ast::{self, Binary, ExprKind, Init, Unary};
 use crate::symbols::{Context, Ty};
@@ -281,8 +282,8 @@ impl Lowering<'_> {
 
     fn initial_value(&mut self, expr: &ast::Expr, ty: Ty, context: Context, span: Span) -> Expr {
         let computed = |pid: Option<i64>| -> Option<i64> {
-            self.static_value(expr, context, pid, 0)
-                .map(|value| wrapped(value, ty))
+            let value = self.static_value(expr, context, pid, 0)?;
+            Some(kept(value, ty))
         };
         let value = match context.owner {
             None => computed(None).map(Expr::Int),
@@ -336,13 +337,14 @@ impl Lowering<'_> {
                 if let Some(value) = self.symbols.mtypes.get(name) {
                     return Some(*value);
                 }
-                let found = &self.symbols.vars[self.symbols.lookup(name, context)?];
+                let root = self.symbols.lookup(name, context)?;
+                let found = &self.symbols.vars[root];
                 let inner = Context {
                     scope: found.scope,
                     order: found.order,
                     owner: found.owner,
                 };
-                if var.parts.len() > 1 || found.ty == Ty::Chan {
+                if var.parts.len() > 1 {
                     return None;
                 }
                 let index = match &var.parts[0].index {
@@ -358,12 +360,15 @@ impl Lowering<'_> {
                     Init::Zero => 0,
                     Init::Value(value) => {
                         let value = self.static_value(value, inner, pid, depth + 1)?;
-                        wrapped(value, found.ty)
+                        kept(value, found.ty)
                     }
                     Init::List(values) => {
                         let value = values.get(index).or(values.last())?;
                         let value = self.static_value(value, inner, pid, depth + 1)?;
-                        wrapped(value, found.ty)
+                        kept(value, found.ty)
+                    }
+                    Init::Channel { .. } if found.ty == Ty::Chan => {
+                        return self.static_channel(root, index, pid);
                     }
                     Init::Channel { .. } => return None,
                 }
@@ -383,6 +388,15 @@ impl Lowering<'_> {
         };
 
         Some(value)
+    }
+
+    /// The number of a channel that a declaration creates.
+    fn static_channel(&self, var: usize, index: usize, pid: Option<i64>) -> Option<i64> {
+        let group = self.groups.iter().position(|group| group.var == var)?;
+        let is_element = index < self.groups[group].per_process;
+        let pid = pid.map(Expr::Int);
+        let number = self.channel_number(group, Expr::Int(index as i64), pid.as_ref());
+        is_element.then(|| fold(&number))
     }
 
     /// `_nr_pr`, and what else the program needs besides its variables.
@@ -433,6 +447,14 @@ impl Lowering<'_> {
             lo: range.lo,
             hi: range.hi,
         })
+    }
+}
+
+/// What a variable starts with; there may be more channels than a byte has values.
+fn kept(value: i64, ty: Ty) -> i64 {
+    match ty {
+        Ty::Chan => value,
+        _ => wrapped(value, ty),
     }
 }
 
@@ -496,14 +518,4 @@ fn fold(expr: &Expr) -> i64 {
         | Expr::Length(_)
         | Expr::Wrap { .. } => 0,
     }
-}
-
-/// Does a text contain this word, not only as a part of another?
-pub(super) fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, word)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use base::Diagnostic;
 
-use super::{MAX_TOKENS, Parsed, Parser, Wrong};
+use super::{MAX_EXPANDED, Parsed, Parser, Wrong};
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
@@ -46,7 +46,14 @@ impl Parser<'_> {
                 inline.parameters.iter().position(is_it)
             });
             match (parameter, &target) {
-                (Some(position), _) => expanded.extend(arguments[position].iter().cloned()),
+                // An argument stands at the start of a line where its parameter does.
+                (Some(position), _) => {
+                    let first = expanded.len();
+                    expanded.extend(arguments[position].iter().cloned());
+                    if let Some(first) = expanded.get_mut(first) {
+                        first.starts_line = token.starts_line;
+                    }
+                }
                 (None, Some(target)) if token.is_name("return") => {
                     expanded.extend(target.iter().cloned());
                     let kind = TokenKind::Punct("=");
@@ -61,16 +68,19 @@ impl Parser<'_> {
         }
 
         let hidden: Vec<Rc<str>> = call.hidden.iter().cloned().chain([name]).collect();
+        self.n_expanded += expanded.len() * (1 + hidden.len());
+        if self.n_expanded > MAX_EXPANDED {
+            let message = "the text is too long after its inlines are expanded";
+            let diagnostic = Diagnostic::error("too-large", call.span, message);
+            self.say(diagnostic.help("do inlines call each other again and again?"));
+            self.stop();
+            return Err(Wrong);
+        }
+
         for token in &mut expanded {
             let both = token.hidden.iter().chain(&hidden).cloned();
             token.hidden = both.collect::<Vec<_>>().into();
         }
-        if self.tokens.len() + expanded.len() > MAX_TOKENS {
-            let message = "the text is too long after its inlines are expanded";
-            self.say(Diagnostic::error("too-large", call.span, message));
-            return Err(Wrong);
-        }
-
         self.tokens.splice(start..self.at, expanded);
         self.at = start;
         Ok(())

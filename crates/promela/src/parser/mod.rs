@@ -19,8 +19,9 @@ use super::token::{Token, TokenKind};
 /// Brackets and statements may be nested to this depth.
 const MAX_DEPTH: usize = 200;
 
-/// Inlines may grow the text to this many tokens.
-const MAX_TOKENS: usize = 4_000_000;
+/// Calls of inlines may put this many tokens into the text; a token counts once more for each call
+/// that it is inside of.
+const MAX_EXPANDED: usize = 2_000_000;
 
 /// Something was wrong and was said; the caller skips to where it can go on.
 pub(super) struct Wrong;
@@ -46,6 +47,8 @@ pub(super) struct Parser<'a> {
     /// Are path quantifiers operators?
     in_ctl: bool,
     inlines: Vec<Inline>,
+    /// What calls of inlines have put into the text.
+    n_expanded: usize,
     user_types: BTreeSet<Rc<str>>,
     process_names: BTreeSet<Rc<str>>,
     pub(super) program: Program,
@@ -110,6 +113,7 @@ impl<'a> Parser<'a> {
             in_formula: false,
             in_ctl: false,
             inlines: Vec::new(),
+            n_expanded: 0,
             user_types: BTreeSet::new(),
             process_names: BTreeSet::new(),
             program: Program::default(),
@@ -229,13 +233,18 @@ impl<'a> Parser<'a> {
             let span = self.span();
             let message = "this is nested too deeply";
             self.say(Diagnostic::error("too-deep", span, message));
-            self.at = self.tokens.len() - 1;
+            self.stop();
             return Err(Wrong);
         }
         self.depth += 1;
         let result = inner(self);
         self.depth -= 1;
         result
+    }
+
+    /// Reads nothing more.
+    fn stop(&mut self) {
+        self.at = self.tokens.len() - 1;
     }
 
     fn not_supported<T>(&mut self, what: &str, help: &str) -> Parsed<T> {

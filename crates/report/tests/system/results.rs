@@ -59,5 +59,6 @@ pub fn report(results: Vec<PropertyResult>) -> Report {
         file: "mail.fair".to_owned(),
         results,
         warnings: Vec::new(),
+        diagnostics: Vec::new(),
     }
 }

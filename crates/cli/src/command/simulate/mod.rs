@@ -8,7 +8,7 @@ use fairground::{Here, Random, Simulation};
 
 use crate::failure::{Failure, Status};
 use crate::options::SimulateOptions;
-use crate::{loading, output, trace_file};
+use crate::{limits, loading, output, trace_file};
 
 use interactive::Session;
 
@@ -60,7 +60,9 @@ fn walk_at_random(
     random: &mut Random,
 ) -> Result<Status, Failure> {
     output::print(&format!("start: {}\n", walk.state_text()))?;
+    let budget = limits::budget();
     for number in 0..n_steps {
+        budget.check(0, 0).map_err(Failure::stopped)?;
         match walk.here() {
             Here::Deadlock => {
                 output::print("deadlock: no step is possible\n")?;

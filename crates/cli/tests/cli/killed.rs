@@ -1,0 +1,84 @@
+//! Checks that are killed, also while they write, and go on.
+
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use crate::scene::{Scene, cases};
+
+const MODEL: &str = "
+    const N = 24
+    var a, b, c : 0..N = 0
+    process P(i in 0..2) {
+        up { if i == 0 { a := (a + 1) % (N + 1) } if i == 1 { b := (b + 1) % (N + 1) }
+             if i == 2 { c := (c + 1) % (N + 1) } }
+    }
+    invariant bounded: a + b + c <= 3 * N
+    property recurs: always eventually a == 0
+";
+
+/// Verdict and counts of the only result.
+fn summary(stdout: &str) -> String {
+    let report: serde_json::Value = serde_json::from_str(stdout).expect("it is JSON");
+    let result = &report["results"][0];
+    let keys = ["verdict", "states", "transitions", "product_states"];
+    keys.map(|key| result[key].to_string()).join(" ")
+}
+
+#[test]
+fn what_was_killed_goes_on_with_the_same_result() {
+    let n_kills = cases(6);
+    let scene = Scene::with("killed", "m.fair", MODEL);
+    let mut n_resumed = 0;
+
+    for (number, property) in (0..n_kills).zip(["bounded", "recurs"].iter().cycle()) {
+        let call = [
+            "check",
+            "m.fair",
+            "--output-format",
+            "json",
+            "--fairness",
+            "weak",
+            "--property",
+            property,
+        ];
+        let whole = scene.call(&call);
+        let keeping = ["--checkpoint", "c.fck", "--checkpoint-every", "0s"];
+        let child = scene
+            .command(&[&call[..], &keeping].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut child = child.expect("the binary runs");
+        // Any moment will do; over many kills these are spread over the whole search.
+        thread::sleep(Duration::from_millis(5 + number * 37 % 400));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+
+        // A call that was killed before it kept anything starts again.
+        let path = scene.path("c.fck");
+        let resumed = if path.exists() {
+            n_resumed += 1;
+            scene.call(&["resume", "c.fck"])
+        } else {
+            scene.call(&[&call[..], &keeping].concat())
+        };
+        assert_eq!(resumed.status, whole.status, "{}", resumed.stderr);
+        assert_eq!(
+            summary(&resumed.stdout),
+            summary(&whole.stdout),
+            "kill {number}"
+        );
+
+        // Whatever was left by the kill is gone.
+        let entries = std::fs::read_dir(scene.path(".")).expect("it can be listed");
+        let names = entries.map(|entry| entry.expect("it can be listed").file_name());
+        let left: Vec<_> = names
+            .filter(|name| name.to_string_lossy().ends_with(".part"))
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+        let _ = std::fs::remove_file(path);
+    }
+
+    println!("{n_kills} kills, {n_resumed} resumed");
+}
