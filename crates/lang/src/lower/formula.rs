@@ -453,7 +453,10 @@ impl<'a> Lowerer<'a> {
             | ExprKind::In { .. }
             | ExprKind::Between(..)
             | ExprKind::Set(_)
-            | ExprKind::Filter(_) => false,
+            | ExprKind::Filter(_)
+            | ExprKind::Image(..)
+            | ExprKind::Entries(_)
+            | ExprKind::MapOf(..) => false,
             ExprKind::AnyStep(_) => true,
             ExprKind::Name(name) => self.is_temporal_name(name, depth),
             ExprKind::Index(base, index) => any(self, &[base, index]),

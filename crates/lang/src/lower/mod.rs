@@ -11,6 +11,7 @@ mod constants;
 mod data;
 mod domains;
 mod effect;
+mod elements;
 mod expr;
 mod formula;
 mod fresh;
@@ -27,6 +28,7 @@ mod timer;
 mod types;
 mod unbounded;
 mod unused;
+mod updates;
 mod values;
 mod view;
 

@@ -410,8 +410,10 @@ impl Parser<'_> {
                 | ExprKind::Field(..)
                 | ExprKind::Call(..)
                 | ExprKind::Binary(..)
+                | ExprKind::If(..)
                 | ExprKind::Set(_)
                 | ExprKind::Filter(_)
+                | ExprKind::Image(..)
         );
         if !may_be_domain {
             let message = format!("expected `..`, found {}", self.found());
@@ -454,13 +456,26 @@ impl Parser<'_> {
                 self.advance();
                 TypeKind::Option(Box::new(self.ty()?))
             }
-            "seq" if self.peek_at(1).text == "[" => {
+            word @ ("seq" | "bag") if self.peek_at(1).text == "[" => {
                 self.advance();
                 let open = self.advance().span;
-                let most = self.expr()?;
+                let most = Box::new(self.expr()?);
                 self.expect_close("]", open)?;
                 self.expect("of")?;
-                TypeKind::Sequence(Box::new(most), Box::new(self.ty()?))
+                let element = Box::new(self.ty()?);
+                if word == "seq" {
+                    TypeKind::Sequence(most, element)
+                } else {
+                    TypeKind::Bag(most, element)
+                }
+            }
+            "map" if self.peek_at(1).text == "[" => {
+                self.advance();
+                let open = self.advance().span;
+                let (lo, hi, _) = self.domain()?;
+                self.expect_close("]", open)?;
+                self.expect("of")?;
+                TypeKind::Map(Box::new(lo), Box::new(hi), Box::new(self.ty()?))
             }
             _ => self.named_type_or_range()?,
         };
