@@ -134,7 +134,7 @@ pub struct CheckOptions {
     /// How fairness is read on may/must systems. Anything but the default is unsound.
     #[arg(long, value_name = "READING", default_value = "annotated")]
     pub semantics: Semantics,
-    /// Which runs are fair: none, weak-process, strong-process, weak, strong, strong-global,
+    /// Which runs are fair: none, just, weak-process, strong-process, weak, strong, strong-global,
     /// annotated, or one of them with `+annotated`. Default: what the property or the model says,
     /// else `annotated` if the model has annotations, else `none`. `all`, or several with commas,
     /// make a table from one exploration.

@@ -19,7 +19,7 @@ pub fn analyse(
     text: &str,
     options: &Options,
 ) -> Result<Analysis, Error> {
-    let front_end = languages::front_end(path)?;
+    let front_end = languages::front_end(path, text, options.language.as_deref())?;
     let name = path.display().to_string();
     let text = text.to_owned();
     Ok(front_end.analyse(Source { name, text }, files, options))
@@ -28,7 +28,7 @@ pub fn analyse(
 /// The words that have a meaning of their own in the language of a file; none if it is not known.
 #[must_use]
 pub fn keywords(path: &Path) -> &'static [&'static str] {
-    languages::front_end(path).map_or(&[], |front_end| front_end.keywords())
+    languages::front_end(path, "", None).map_or(&[], |front_end| front_end.keywords())
 }
 
 /// The text of a file in the canonical layout of its language; nothing if its syntax is wrong.
@@ -36,7 +36,7 @@ pub fn keywords(path: &Path) -> &'static [&'static str] {
 /// # Errors
 /// There is no canonical layout for the language, or the language is not known.
 pub fn format(path: &Path, text: &str) -> Result<Option<String>, Error> {
-    let front_end = languages::front_end(path)?;
+    let front_end = languages::front_end(path, text, None)?;
     if front_end.extensions().contains(&"fair") {
         return Ok(lang::format(text));
     }

@@ -188,6 +188,7 @@ impl<'a> Collector<'a> {
             | Decl::Synchronous
             | Decl::Fairness(..)
             | Decl::Assume(_)
+            | Decl::Interference(..)
             | Decl::Abstract(_)
             | Decl::View(_) => {}
         }

@@ -9,6 +9,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "array",
     "assert",
     "assume",
+    "bag",
     "bool",
     "chan",
     "choice",
@@ -42,9 +43,11 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "init",
     "int",
     "inter",
+    "interference",
     "invariant",
     "leads",
     "let",
+    "map",
     "minus",
     "mod",
     "moves",
@@ -68,6 +71,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "skip",
     "strong",
     "subset",
+    "subsets",
     "sum",
     "sync",
     "synchronous",
@@ -89,6 +93,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "weakuntil",
     "when",
     "where",
+    "with",
 ];
 
 #[cfg(test)]

@@ -286,6 +286,7 @@ impl Search {
             file: self.document.path.display().to_string(),
             results: vec![result],
             warnings: Vec::new(),
+            diagnostics: Vec::new(),
         };
         Found {
             verdict,

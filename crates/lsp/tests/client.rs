@@ -92,9 +92,9 @@ impl Client {
         loop {
             if let Some(response) = self.receive() {
                 assert_eq!(response.id, id);
-                return match response.error {
-                    None => Ok(response.result.unwrap_or_default()),
-                    Some(error) => {
+                return match response.response_result {
+                    Ok(result) => Ok(result),
+                    Err(error) => {
                         assert_ne!(error.code, -32603, "{method}: {}", error.message);
                         Err(error.message)
                     }
@@ -265,7 +265,7 @@ fn every_request_is_answered_on_every_example() {
         assert_eq!(errors.count(), 0, "{uri}");
         ask_everything(&mut client, &uri, &text, &mut random);
         let found = client.ask("workspace/symbol", json!({ "query": "" }));
-        assert!(!found.as_array().expect("symbols").is_empty());
+        assert!(!found.as_array().expect("symbols").is_empty(), "{uri}");
         client.tell(
             "textDocument/didClose",
             json!({ "textDocument": { "uri": uri } }),
@@ -394,6 +394,10 @@ fn renaming_keeps_verdicts() {
         let analysis =
             fairground::analyse(&Memory::default(), &path, &text, &Options::default()).unwrap();
         for symbol in &analysis.symbols {
+            // The name of this question is a keyword.
+            if symbol.name == "deadlockfree" {
+                continue;
+            }
             // Always in the text as it is by then, so that all names change together.
             let now = fairground::analyse(&Memory::default(), &path, &renamed, &Options::default())
                 .unwrap();
@@ -429,6 +433,7 @@ fn renaming_keeps_verdicts() {
 }
 
 const MODEL: &str = "// Counts.
+
 const Top = 1 + 2 // the greatest value
 var x : 0..Top = 0
 def below(a, b) = a < b
@@ -440,6 +445,7 @@ process P {
     }
     from high { }
 }
+process Q { rest { skip } }
 property reached: eventually P @ high
 ";
 

@@ -61,7 +61,7 @@ pub(crate) fn list() -> Json {
         "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "description": format!("For the whole call. Default {MAX_SECONDS}.") },
     });
     let notion = json!({
-        "fairness": { "type": "string", "description": "none, weak-process, strong-process, weak, strong or strong-global, instead of what the model says." },
+        "fairness": { "type": "string", "description": "none, just, weak-process, strong-process, weak, strong or strong-global, instead of what the model says." },
     });
     let tool = |name: &str, description: &str, parts: &[&Json], required: &[&str]| {
         let mut properties = serde_json::Map::new();
@@ -296,6 +296,7 @@ fn check(project: &Project, arguments: &Json, plan: &Plan) -> Answer {
             .map_or(String::new(), |source| source.name.clone()),
         results,
         warnings: Vec::new(),
+        diagnostics: Vec::new(),
     };
     let mut data: Json = serde_json::from_str(&report::json(&report)).unwrap_or_default();
     data["decided"] = json!(decided);

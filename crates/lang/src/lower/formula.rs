@@ -282,7 +282,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// `P`, `P[1]`, `P.enter`, `P[1].meet(2)`, `go`, `go(2)`, `P[1].*`.
-    fn step_pattern(&mut self, expr: &'a ast::Expr) -> Option<StepPattern> {
+    pub(super) fn step_pattern(&mut self, expr: &'a ast::Expr) -> Option<StepPattern> {
         let (head, arguments) = match &expr.kind {
             ExprKind::Call(head, arguments) => (&**head, Some(arguments)),
             _ => (expr, None),
@@ -453,7 +453,10 @@ impl<'a> Lowerer<'a> {
             | ExprKind::In { .. }
             | ExprKind::Between(..)
             | ExprKind::Set(_)
-            | ExprKind::Filter(_) => false,
+            | ExprKind::Filter(_)
+            | ExprKind::Image(..)
+            | ExprKind::Entries(_)
+            | ExprKind::MapOf(..) => false,
             ExprKind::AnyStep(_) => true,
             ExprKind::Name(name) => self.is_temporal_name(name, depth),
             ExprKind::Index(base, index) => any(self, &[base, index]),

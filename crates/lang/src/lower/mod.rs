@@ -11,6 +11,7 @@ mod constants;
 mod data;
 mod domains;
 mod effect;
+mod elements;
 mod expr;
 mod formula;
 mod fresh;
@@ -27,6 +28,7 @@ mod timer;
 mod types;
 mod unbounded;
 mod unused;
+mod updates;
 mod values;
 mod view;
 
@@ -321,8 +323,15 @@ impl<'a> Lowerer<'a> {
         }
 
         for decl in &file.decls {
-            if let Decl::Assume(formula) = decl {
-                self.assume(formula);
+            match decl {
+                Decl::Assume(formula) => self.assume(formula),
+                Decl::Interference(by, with) => {
+                    let patterns = (self.step_pattern(by), self.step_pattern(with));
+                    if let (Some(by), Some(with)) = patterns {
+                        self.parts.interferences.push((by, with));
+                    }
+                }
+                _ => {}
             }
         }
     }
