@@ -5,15 +5,14 @@
 //! values of equal bits, so bits change iff values do.
 //!
 //! A step is *plain* if it is taken by one command alone and always reads the same where it is possible:
-//! its guard is a conjunction, its indices are constants, its effect is always possible. Then the labels
+//! its indices and ranges are constants, its effect is always possible. Then the labels
 //! of a state tell whether it exists, and its mask is worked out once. What is read by other steps
 //! depends on the state, and the reference semantics is asked. With priorities or control no step is
 //! plain, because the guards of others take part, or a step can be possible and not exist.
 
 use base::bits;
 use model::{
-    BinaryOp, CommandId, Condition, Expr, InstanceId, Interference, Model, Needs, Quantifier,
-    Resource, Subject, Sync,
+    CommandId, Condition, Expr, InstanceId, Interference, Model, Needs, Resource, Subject, Sync,
 };
 
 use crate::label::Label;
@@ -201,38 +200,20 @@ fn is_plain(model: &Model, interference: &Interference<'_>, id: CommandId) -> bo
         Sync::Send { channel, .. } => is_constant(channel.index.as_deref()),
         Sync::Receive { channel, patterns } => {
             let mut matched = patterns.iter().filter_map(model::Pattern::matched);
-            is_constant(channel.index.as_deref()) && matched.all(is_strict)
+            is_constant(channel.index.as_deref()) && matched.all(reads_the_same)
         }
         Sync::Event { .. } => false,
     };
-    reads_all && !interference.may_refuse(id) && is_conjunction(&step.guard)
+    reads_all && !interference.may_refuse(id) && reads_the_same(&step.guard)
 }
 
-/// Is everything in the expression read, always the same, where it is true?
-fn is_conjunction(expr: &Expr) -> bool {
-    match expr {
-        Expr::Binary(BinaryOp::And, left, right) => is_conjunction(left) && is_conjunction(right),
-        Expr::Quantified {
-            quantifier: Quantifier::Forall,
-            lo,
-            hi,
-            body,
-            ..
-        } => !lo.mentions_state() && !hi.mentions_state() && is_conjunction(body),
-        other => is_strict(other),
-    }
-}
-
-/// Is everything in the expression read, always the same, whatever its value?
-fn is_strict(expr: &Expr) -> bool {
-    let is_lazy = |expr: &Expr| match expr {
-        Expr::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, ..)
-        | Expr::Ite(..)
-        | Expr::Quantified { .. } => expr.mentions_state(),
-        // An index that depends on the state makes what is read depend on it.
+/// Does the expression read the same in all states? It does if no index and no range depends on them.
+fn reads_the_same(expr: &Expr) -> bool {
+    let depends = |expr: &Expr| match expr {
         Expr::Read(_) | Expr::At { .. } | Expr::Length(_) => {
             expr.operands().iter().any(|index| index.mentions_state())
         }
+        Expr::Quantified { lo, hi, .. } => lo.mentions_state() || hi.mentions_state(),
         Expr::Int(_)
         | Expr::Bool(_)
         | Expr::Enum(..)
@@ -240,7 +221,8 @@ fn is_strict(expr: &Expr) -> bool {
         | Expr::Not(_)
         | Expr::Neg(_)
         | Expr::Binary(..)
+        | Expr::Ite(..)
         | Expr::Wrap { .. } => false,
     };
-    !expr.any(&mut { is_lazy })
+    !expr.any(&mut { depends })
 }

@@ -265,7 +265,7 @@ fn every_request_is_answered_on_every_example() {
         assert_eq!(errors.count(), 0, "{uri}");
         ask_everything(&mut client, &uri, &text, &mut random);
         let found = client.ask("workspace/symbol", json!({ "query": "" }));
-        assert!(!found.as_array().expect("symbols").is_empty());
+        assert!(!found.as_array().expect("symbols").is_empty(), "{uri}");
         client.tell(
             "textDocument/didClose",
             json!({ "textDocument": { "uri": uri } }),
@@ -433,6 +433,7 @@ fn renaming_keeps_verdicts() {
 }
 
 const MODEL: &str = "// Counts.
+
 const Top = 1 + 2 // the greatest value
 var x : 0..Top = 0
 def below(a, b) = a < b
@@ -444,6 +445,7 @@ process P {
     }
     from high { }
 }
+process Q { rest { skip } }
 property reached: eventually P @ high
 ";
 

@@ -115,7 +115,7 @@ fn wrong(why: &str) -> Json {
 mod tests {
     use super::*;
 
-    const MODEL: &str = "var x : 0..3 = 0\nprocess P { up when x < 3 { x := x + 1 }\n reset when x == 3 { x := 0 } }\nproperty top: eventually x == 3\ninvariant small: x < 3\n";
+    const MODEL: &str = "var x : 0..3 = 0\nprocess P { up when x < 3 { x := x + 1 }\n reset when x == 3 { x := 0 } }\nprocess Q { rest { skip } }\nproperty top: eventually x == 3\ninvariant small: x < 3\n";
 
     fn ask(requests: &[Json]) -> Vec<Json> {
         let lines: Vec<String> = requests.iter().map(Json::to_string).collect();

@@ -17,6 +17,7 @@ except ImportError:
 MODEL = """
 var x : 0..3 = 0
 process P { up when x < 3 { x := x + 1 }  reset when x == 3 { x := 0 } }
+process Q { rest { skip } }
 property top: eventually x == 3
 """
 

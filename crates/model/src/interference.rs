@@ -5,8 +5,8 @@
 //! locations. Necessary for `t` are the processes that move in it and whatever is read to decide that
 //! it exists. That is
 //!
-//! - its guard and the channels that it uses, with the indices that find them; a guard is read as it is
-//!   evaluated: `p || q` does not read `q` where `p` is true;
+//! - its guard and the channels that it uses, with the indices that find them; all of the guard is read:
+//!   `p || q` reads `q` also where `p` is true;
 //! - the values that a receiver compares with a message, and those components of the message;
 //! - what its effect may read if it contains a choice that may be impossible;
 //! - the same of every step of higher priority, which must not be possible.
@@ -28,8 +28,8 @@ use std::collections::BTreeSet;
 use crate::eval::Evaluation;
 use crate::steps::combinations;
 use crate::{
-    BinaryOp, ChannelRef, CommandId, Composition, Env, Expr, InstanceId, Model, Owner, Pattern,
-    Place, Quantifier, RunTimeError, State, StepSet, Stmt, StmtKind, Successor, Sync,
+    ChannelRef, CommandId, Composition, Env, Expr, InstanceId, Model, Owner, Pattern, Place,
+    RunTimeError, State, StepSet, Stmt, StmtKind, Successor, Sync,
 };
 
 /// A part of a state that can be read and changed.
@@ -320,68 +320,54 @@ impl Reader<'_> {
         self.evaluation.single_channel(reference, env).ok()
     }
 
-    /// What the evaluation of an expression reads, up to an error.
+    /// Everything in an expression that is there to be read, whatever its value; not what an index
+    /// or a range that cannot be evaluated would lead to.
     fn expr(&self, expr: &Expr, env: &mut Env, reads: &mut BTreeSet<Resource>) {
-        let truth = |expr: &Expr, env: &mut Env| self.evaluation.eval(expr, env).ok();
         match expr {
-            Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) | Expr::Bound(_) => {}
-            Expr::Not(inner) | Expr::Neg(inner) | Expr::Wrap { inner, .. } => {
-                self.expr(inner, env, reads);
-            }
-            Expr::Read(place) => self.place(place, env, reads),
+            Expr::Read(place) => return self.place(place, env, reads),
             Expr::At { process, owner, .. } => {
                 self.owner(owner, env, reads);
-                if let Ok(instance) = self.evaluation.instance(*process, owner, env) {
-                    reads.insert(Resource::Location(instance));
-                }
+                let instance = self.evaluation.instance(*process, owner, env);
+                reads.extend(instance.ok().map(Resource::Location));
+                return;
             }
             Expr::Length(channel) => {
                 let single = self.channel(channel, env, reads);
                 reads.extend(single.map(Resource::Channel));
-            }
-            Expr::Binary(op, left, right) => {
-                self.expr(left, env, reads);
-                let decided = match op {
-                    BinaryOp::And | BinaryOp::Implies => Some(0),
-                    BinaryOp::Or => Some(1),
-                    _ => None,
-                };
-                if decided.is_none() || truth(left, env) != decided {
-                    self.expr(right, env, reads);
-                }
-            }
-            Expr::Ite(condition, then, otherwise) => {
-                self.expr(condition, env, reads);
-                let holds = truth(condition, env) != Some(0);
-                self.expr(if holds { then } else { otherwise }, env, reads);
+                return;
             }
             Expr::Quantified {
-                quantifier,
                 bound,
                 lo,
                 hi,
                 body,
+                ..
             } => {
                 self.expr(lo, env, reads);
                 self.expr(hi, env, reads);
-                let (Some(lo), Some(hi)) = (truth(lo, env), truth(hi, env)) else {
+                let limits = [lo, hi].map(|limit| self.evaluation.eval(limit, env).ok());
+                let [Some(lo), Some(hi)] = limits else {
                     return;
-                };
-                let last = match quantifier {
-                    Quantifier::Forall => Some(0),
-                    Quantifier::Exists => Some(1),
-                    Quantifier::Sum => None,
                 };
                 for value in lo..=hi {
                     env.bind(*bound, value);
                     self.expr(body, env, reads);
-                    let instance = truth(body, env);
                     env.unbind();
-                    if instance.is_none() || instance == last {
-                        return;
-                    }
                 }
+                return;
             }
+            Expr::Int(_)
+            | Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Bound(_)
+            | Expr::Not(_)
+            | Expr::Neg(_)
+            | Expr::Wrap { .. }
+            | Expr::Binary(..)
+            | Expr::Ite(..) => {}
+        }
+        for operand in expr.operands() {
+            self.expr(operand, env, reads);
         }
     }
 

@@ -219,7 +219,10 @@ fn symbols_of(loaded: &Loaded, text: &str, pieces: &[Piece]) -> Vec<Symbol> {
     let mut symbols = Vec::new();
     let mut add = |kind, name: &str, span: Span, detail: String, owner| {
         let written = (span.source == SourceId(0)).then(|| word_at(text, pieces, name, span));
-        if let Some(written) = written.flatten() {
+        // A question may be called by its text, which is not a name.
+        let is_question = kind == SymbolKind::Property && span.source == SourceId(0);
+        let written = written.flatten().or(is_question.then_some(span));
+        if let Some(written) = written {
             symbols.push(Symbol {
                 name: name.to_owned(),
                 kind,

@@ -3,7 +3,8 @@
 >>> import fairground
 >>> text = '''
 ... var x : 0..3 = 0
-... process P { step when x < 3 { x := x + 1 } }
+... process P { up when x < 3 { x := x + 1 } }
+... process Q { rest { skip } }
 ... property top: eventually x == 3
 ... '''
 >>> fairground.check(text=text)["top"].verdict

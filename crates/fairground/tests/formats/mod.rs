@@ -81,7 +81,7 @@ pub fn mona(bytes: &[u8]) {
     let budget = Budget::unlimited().with_max_memory(1 << 20);
     let found = ws1s::run(source, &mut no_files, &settings, &budget);
     check_spans(&found.diagnostics, &found.sources);
-    ws1s::print_answers(&found);
+    let _ = ws1s::print_answers(&found);
 }
 
 /// The Hanoi Omega-Automata format. What is read can be written and read again.
@@ -94,8 +94,8 @@ pub fn hoa(bytes: &[u8]) {
 /// Traces in ITF. What is read can be shown, written and read again.
 pub fn itf(bytes: &[u8]) {
     if let Ok(trace) = report::read_itf(&text(bytes)) {
-        report::trace_text(&trace, report::Style::Plain);
-        report::chart(&trace);
+        let _ = report::trace_text(&trace, report::Style::Plain);
+        let _ = report::chart(&trace);
         let again = report::read_itf(&report::write_itf(&trace));
         assert!(again.is_ok(), "what was written is read");
     }
@@ -111,7 +111,7 @@ pub fn ltl(bytes: &[u8]) {
             name: "<formula>".to_owned(),
             text: text(bytes),
         };
-        fairground::logic::parse(&source, fairground::SourceId(0));
+        let _ = fairground::logic::parse(&source, fairground::SourceId(0));
     }
 }
 
