@@ -9,6 +9,8 @@ pub enum FairnessKind {
     /// Every run is fair.
     #[default]
     None,
+    /// Each step that is enabled is interfered with later, or taken (justness).
+    Just,
     /// Each process enabled from some point on forever moves infinitely often.
     WeakProcess,
     /// Each process enabled infinitely often moves infinitely often.
@@ -23,8 +25,9 @@ pub enum FairnessKind {
 
 impl FairnessKind {
     /// All of them, weaker ones first as far as they can be compared.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::None,
+        Self::Just,
         Self::WeakProcess,
         Self::StrongProcess,
         Self::Weak,
@@ -37,6 +40,7 @@ impl FairnessKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::Just => "just",
             Self::WeakProcess => "weak-process",
             Self::StrongProcess => "strong-process",
             Self::Weak => "weak",
@@ -52,7 +56,9 @@ impl FairnessKind {
     pub fn implies(self, weaker: Self) -> bool {
         let directly = match self {
             Self::None => &[][..],
-            Self::WeakProcess | Self::Weak => &[Self::None],
+            Self::Just => &[Self::None],
+            // A step that nothing interferes with stays enabled, and with it its movers and action.
+            Self::WeakProcess | Self::Weak => &[Self::Just],
             Self::StrongProcess => &[Self::WeakProcess],
             Self::Strong => &[Self::Weak, Self::StrongProcess],
             Self::StrongGlobal => &[Self::Strong],
@@ -83,8 +89,9 @@ impl Fairness {
     };
 
     /// Everything that has a name of its own: each notion alone, and the annotations alone.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::of(FairnessKind::None),
+        Self::of(FairnessKind::Just),
         Self::of(FairnessKind::WeakProcess),
         Self::of(FairnessKind::StrongProcess),
         Self::of(FairnessKind::Weak),
@@ -163,6 +170,6 @@ mod tests {
             assert_eq!(Fairness::parse(&fairness.name()), Some(fairness));
         }
         let kinds = FairnessKind::ALL.map(Fairness::of);
-        assert_eq!(kinds[..], Fairness::ALL[..6]);
+        assert_eq!(kinds[..], Fairness::ALL[..7]);
     }
 }

@@ -110,7 +110,7 @@ struct RunCheck<'a> {
     model: &'a Model,
     bad: &'a BadRuns,
     run: &'a NoRun,
-    marks: Marks,
+    marks: Marks<'a>,
     walk: Walk<'a>,
     number_by_demands: FxHashMap<&'a [u32], u32>,
     /// For each profile, the sets that are said not to be closed, with the steps to where they end.
@@ -176,7 +176,6 @@ impl<'a> RunCheck<'a> {
     fn check_state(&mut self, state: usize, visit: &Visit) -> Result<(), Failure> {
         let run = self.run;
         let enabled = self.marks.enabled(self.model, &visit.state, &visit.steps);
-        let is_free = self.model.in_control(&visit.state).is_none();
         let profile = run.profile_of[state] as usize;
         let mut present: FxHashSet<(Place, usize)> = FxHashSet::default();
         let mut inside = Vec::new();
@@ -184,7 +183,7 @@ impl<'a> RunCheck<'a> {
         for (position, step) in visit.steps.iter().enumerate() {
             let (letter, target) = (&visit.letters[position], visit.targets[position]);
             let holds = |atom: AtomId| self.walk.holds(letter, atom);
-            let of_step = self.marks.of_step(&enabled, is_free, step, &holds);
+            let of_step = self.marks.of_step(&enabled, step, &holds);
             for (demands, from) in &run.profiles[profile] {
                 for (next, of_automaton) in self.targets(*demands, letter)?.iter() {
                     let to = self.path(target, *next)?;

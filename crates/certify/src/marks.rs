@@ -4,7 +4,9 @@
 //! that "no step carries mark 0" says "there is no step".
 
 use base::{AtomId, Fairness, FairnessKind, bits};
-use model::{Assumption, Condition, ConditionKind, Model, State, Subject, Successor};
+use model::{
+    Assumption, Condition, ConditionKind, Interference, Model, Needs, State, Subject, Successor,
+};
 use rustc_hash::FxHashMap;
 
 use crate::tableau::BadRuns;
@@ -49,7 +51,7 @@ enum ConditionMarks {
 
 /// The marks of all steps, and which runs are fair and forbidden.
 #[derive(Clone, Debug)]
-pub struct Marks {
+pub struct Marks<'m> {
     /// How many marks there are.
     pub n_marks: usize,
     /// The runs that are looked for.
@@ -63,12 +65,25 @@ pub struct Marks {
     free: usize,
     /// The mark of steps to positions where an atom has this value.
     literals: Vec<(AtomId, bool, usize)>,
+    /// Which steps interfere, if there are conditions of justness.
+    interference: Option<Interference<'m>>,
 }
 
-impl Marks {
+/// What the conditions find in a state.
+#[derive(Clone, Debug)]
+pub struct Enabled {
+    /// Is the subject of each condition enabled?
+    subjects: Vec<bool>,
+    /// What is necessary for steps that are possible, by condition.
+    needs: Vec<(usize, Needs)>,
+    is_free: bool,
+    state: State,
+}
+
+impl<'m> Marks<'m> {
     /// The marks for a fairness and an automaton of forbidden runs.
     #[must_use]
-    pub fn new(model: &Model, fairness: Fairness, bad: &BadRuns) -> Self {
+    pub fn new(model: &'m Model, fairness: Fairness, bad: &BadRuns) -> Self {
         let mut marks = Self {
             n_marks: 2 + bad.n_marks(),
             acceptance: Acceptance::Inf(0),
@@ -78,6 +93,7 @@ impl Marks {
             by_subject: FxHashMap::default(),
             free: 1,
             literals: Vec::new(),
+            interference: (fairness.kind == FairnessKind::Just).then(|| Interference::new(model)),
         };
         let mut accepted = vec![Acceptance::Inf(0)];
         accepted.extend((2..marks.n_marks).map(Acceptance::Inf));
@@ -158,7 +174,7 @@ impl Marks {
 
     /// Which conditions have their subject enabled in a state with these steps.
     #[must_use]
-    pub fn enabled(&self, model: &Model, state: &State, steps: &[Successor]) -> Vec<bool> {
+    pub fn enabled(&self, model: &Model, state: &State, steps: &[Successor]) -> Enabled {
         let mut enabled = vec![false; self.conditions.len()];
         for step in steps {
             self.for_each_taken(step, &mut |condition| enabled[condition] = true);
@@ -170,21 +186,45 @@ impl Marks {
                 enabled[position] = model.abstract_timers().any(|timer| timer == here);
             }
         }
-        enabled
+
+        // A step of a team exists where it is possible, unless another process has control.
+        let in_control = model.in_control(state);
+        let mut needs = Vec::new();
+        for (interference, found) in self.interference.iter().map(|i| (i, i.needs(state))) {
+            for found in found {
+                let team = interference.teams()[found.team].clone();
+                let of_team = self.by_subject.get(&Subject::Team(team));
+                for &position in of_team.into_iter().flatten() {
+                    enabled[position] = in_control.is_none_or(|id| found.movers.contains(&id));
+                    needs.push((position, found.clone()));
+                }
+            }
+        }
+        Enabled {
+            subjects: enabled,
+            needs,
+            is_free: in_control.is_none(),
+            state: state.clone(),
+        }
     }
 
     /// The marks of a step, but for those of the automaton. `letter` is that of its target.
     #[must_use]
     pub fn of_step(
         &self,
-        enabled: &[bool],
-        is_free: bool,
+        enabled: &Enabled,
         step: &Successor,
         letter: &dyn Fn(AtomId) -> bool,
     ) -> Vec<u64> {
         let mut taken = vec![false; self.conditions.len()];
         self.for_each_taken(step, &mut |condition| taken[condition] = true);
+        if let Some(interference) = &self.interference {
+            for (condition, needs) in &enabled.needs {
+                taken[*condition] = interference.interferes(&enabled.state, step, needs);
+            }
+        }
 
+        let is_free = enabled.is_free;
         let mut marks = self.empty();
         let mut set = |mark: usize, value: bool| {
             if value {
@@ -194,7 +234,7 @@ impl Marks {
         set(0, true);
         set(self.free, is_free);
         for (position, (condition, where_)) in self.conditions.iter().enumerate() {
-            let (taken, enabled) = (taken[position], enabled[position]);
+            let (taken, enabled) = (taken[position], enabled.subjects[position]);
             match where_ {
                 ConditionMarks::Unconditional(mark) => set(*mark, taken),
                 ConditionMarks::Strong(enabled_mark, taken_mark) => {

@@ -90,7 +90,11 @@ fn timed(model: &Model, formula: &Ltl, fairness: Fairness) -> Result<Vec<Obligat
     let Some(clock) = model.parts().clock else {
         return Err(no_timers());
     };
-    if fairness.kind == FairnessKind::StrongGlobal || fairness.timers {
+    let says_nothing = matches!(
+        fairness.kind,
+        FairnessKind::StrongGlobal | FairnessKind::Just
+    );
+    if says_nothing || fairness.timers {
         return Err("this fairness says nothing about the settings of timers".to_owned());
     }
     let ticks = Ltl::always(Ltl::eventually(Ltl::atom(clock.tick)));

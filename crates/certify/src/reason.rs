@@ -46,7 +46,7 @@ const INFINITE_SIDE: u32 = u32::MAX;
 const FINITE_SIDE: u32 = u32::MAX - 1;
 
 /// Does every reason follow from the acceptance, if the steps are as it says?
-pub(crate) fn check_reasons(reasons: &[Reason], marks: &Marks) -> Result<(), Failure> {
+pub(crate) fn check_reasons(reasons: &[Reason], marks: &Marks<'_>) -> Result<(), Failure> {
     let facts = Facts {
         absent: marks.empty(),
         infinite: marks.empty(),
@@ -62,7 +62,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn imply(&self, reason: &Reason, marks: &Marks) -> Result<(), Failure> {
+    fn imply(&self, reason: &Reason, marks: &Marks<'_>) -> Result<(), Failure> {
         let mut facts = self.clone();
         match reason {
             Reason::Absent(absent) => {
@@ -101,7 +101,7 @@ impl Facts {
         }
     }
 
-    fn refute(&self, marks: &Marks) -> Result<(), Failure> {
+    fn refute(&self, marks: &Marks<'_>) -> Result<(), Failure> {
         if marks.acceptance.is_possible(&self.absent, &self.infinite) {
             return Err(Failure::wrong(
                 "a reason does not exclude that a run is accepted",
@@ -111,7 +111,7 @@ impl Facts {
     }
 }
 
-fn add(set: &mut [u64], more: &[u32], marks: &Marks) -> Result<(), Failure> {
+fn add(set: &mut [u64], more: &[u32], marks: &Marks<'_>) -> Result<(), Failure> {
     for mark in more {
         if *mark as usize >= marks.n_marks {
             return Err(Failure::wrong("a reason names a mark that does not exist"));

@@ -336,23 +336,24 @@ impl Check<'_, '_> {
     /// labels, and so the same fairness, unless it speaks of states. Exchanged processes are
     /// different subjects of fairness, which the search keeps account of.
     fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) {
-        let is_global = self.fairness.kind == FairnessKind::StrongGlobal;
+        let about_all = match self.fairness.kind {
+            FairnessKind::StrongGlobal => {
+                Some("strong global fairness is about every step of every state")
+            }
+            FairnessKind::Just => Some("justness is about what every step reads and changes"),
+            _ => None,
+        };
         let is_kept = self.checkpoints.is_some() && !conditions.is_empty();
         let allowed = Differences {
-            dead_variables: self.forget.dead_variables && !is_global,
-            symmetry: self.forget.symmetry && !is_global && !is_kept,
+            dead_variables: self.forget.dead_variables && about_all.is_none(),
+            symmetry: self.forget.symmetry && about_all.is_none() && !is_kept,
         };
-        if self.forget.dead_variables && is_global {
-            let remark = "dead-variable reduction is not used: \
-                strong global fairness is about every step of every state";
-            self.remark(remark.to_owned());
+        if let (true, Some(why)) = (self.forget.dead_variables, about_all) {
+            self.remark(format!("dead-variable reduction is not used: {why}"));
         }
         if self.forget.symmetry && !allowed.symmetry && has_family(self.model) {
-            let why = if is_global {
-                "strong global fairness is about every step of every state"
-            } else {
-                "under fairness it cannot be combined with `--checkpoint`"
-            };
+            let kept = "under fairness it cannot be combined with `--checkpoint`";
+            let why = about_all.unwrap_or(kept);
             self.remark(format!("symmetry reduction is not used: {why}"));
         }
         self.forget_differences(allowed, atoms, conditions);

@@ -24,6 +24,22 @@ pub fn effective_fairness(
         .unwrap_or(annotated)
 }
 
+/// More teams of commands than this are not listed: justness has a condition for each.
+const MAX_TEAMS: usize = 20_000;
+
+/// Why a fairness has too many conditions for this model.
+pub(crate) fn has_too_many_conditions(model: &Model, fairness: Fairness) -> Option<String> {
+    let n_teams = model.n_teams();
+    let is_too_much = fairness.kind == FairnessKind::Just && n_teams > MAX_TEAMS;
+    is_too_much.then(|| {
+        format!(
+            "the commands of the model can move together in {n_teams} ways, and justness is about \
+             each of them, up to {MAX_TEAMS}; let fewer processes with fewer alternatives take \
+             part in an event, or ask for `weak-process`, which implies it"
+        )
+    })
+}
+
 /// Can every finite run be continued to a fair one?
 ///
 /// Weak and strong fairness of countably many subjects and strong global fairness allow it in every

@@ -119,6 +119,14 @@ pub fn check(
         outcome.confirm(model, property)?;
         return Ok(outcome);
     }
+    if let Some(why) = fairness::has_too_many_conditions(model, fairness) {
+        let route = plan.route.unwrap_or(Route::Explicit);
+        return Ok(Outcome::unknown(
+            route,
+            fairness,
+            UnknownReason::Unsupported(why),
+        ));
+    }
     if model.abstract_timers().next().is_some() {
         return timers::check(model, property, fairness, plan, progress);
     }

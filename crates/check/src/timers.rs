@@ -114,10 +114,16 @@ pub(crate) fn undecided(mut zero_time: Outcome, reason: UnknownReason) -> Outcom
 
 /// Why a verdict about the abstract model would say nothing about the settings.
 fn unsupported(fairness: Fairness) -> Option<&'static str> {
-    let is_global = fairness.kind == FairnessKind::StrongGlobal;
-    is_global.then_some(
-        "strong global fairness to steps that only abstract timers have says nothing about settings",
-    )
+    match fairness.kind {
+        FairnessKind::StrongGlobal => Some(
+            "strong global fairness to steps that only abstract timers have says nothing about \
+             settings",
+        ),
+        FairnessKind::Just => {
+            Some("justness is about every change of a timer, and abstract timers do not show all")
+        }
+        _ => None,
+    }
 }
 
 /// The property that there are infinitely many ticks in every run.

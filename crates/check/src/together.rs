@@ -13,7 +13,7 @@ use logic::{NamedProperty, Property};
 use model::Model;
 
 use crate::explicit::{self, violated};
-use crate::fairness::is_machine_closed;
+use crate::fairness::{has_too_many_conditions, is_machine_closed};
 use crate::{Outcome, Plan, Reduction, effective_fairness, predicate};
 
 /// A question that an exploration can answer.
@@ -28,6 +28,9 @@ impl<'q> Asked<'q> {
     pub(crate) fn new(model: &Model, property: &'q NamedProperty, plan: &Plan) -> Option<Self> {
         let fairness = effective_fairness(model, property, plan.fairness);
         let goal = match &property.property {
+            Property::Invariant(_) if has_too_many_conditions(model, fairness).is_some() => {
+                return None;
+            }
             Property::Invariant(formula) => {
                 let conditions = model.fairness_conditions(fairness);
                 if !is_machine_closed(model, &conditions) {

@@ -283,6 +283,7 @@ fn justice(model: &Model, graph: &ReferenceGraph, fairness: Fairness) -> Fixpoin
         Subject::Action(action) => step.actions.contains(action),
         Subject::Choice(command) => step.commands.contains(command),
         Subject::Timer(cell) => step.timers_set.contains(cell),
+        Subject::Team(_) => unreachable!("no justness here"),
     };
 
     let steps: Vec<Vec<JustStep>> = graph

@@ -70,6 +70,12 @@ pub enum Command {
     Ws1s(Ws1sOptions),
     /// Write, verify and explore models in the browser.
     Studio(StudioOptions),
+    /// Serve an editor: the language server, on standard input and output.
+    Lsp(LspOptions),
+    /// Serve an agent: the Model Context Protocol, on standard input and output.
+    Mcp,
+    /// Bring native texts into canonical layout.
+    Fmt(FmtOptions),
     /// Print a completion script for a shell.
     Completions(CompletionsOptions),
     /// Print the manual page.
@@ -128,7 +134,7 @@ pub struct CheckOptions {
     /// How fairness is read on may/must systems. Anything but the default is unsound.
     #[arg(long, value_name = "READING", default_value = "annotated")]
     pub semantics: Semantics,
-    /// Which runs are fair: none, weak-process, strong-process, weak, strong, strong-global,
+    /// Which runs are fair: none, just, weak-process, strong-process, weak, strong, strong-global,
     /// annotated, or one of them with `+annotated`. Default: what the property or the model says,
     /// else `annotated` if the model has annotations, else `none`. `all`, or several with commas,
     /// make a table from one exploration.
@@ -580,6 +586,34 @@ pub struct StudioOptions {
     /// Show the page in the browser.
     #[arg(long)]
     pub open: bool,
+}
+
+/// Options of `fair lsp`.
+#[derive(Args, Debug)]
+pub struct LspOptions {
+    /// Stop a check that has seen more states than this.
+    #[arg(long, value_name = "N", default_value_t = 5_000_000)]
+    pub max_states: u64,
+    /// Stop a check whose structures need more memory than this, such as 512M or 2GiB.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = parse_size)]
+    pub max_memory: u64,
+    /// Stop a check after this time, such as 30s or 5m.
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_duration)]
+    pub timeout: std::time::Duration,
+    /// Accepted because editors give it; there is no other way to talk.
+    #[arg(long, hide = true)]
+    pub stdio: bool,
+}
+
+/// Options of `fair fmt`.
+#[derive(Args, Debug)]
+pub struct FmtOptions {
+    /// The texts (`.fair`). They are overwritten, unless `--check` is given.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; list the files that are not in canonical layout, and fail if there are any.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Options of `fair completions`.

@@ -99,6 +99,38 @@ impl FrontEnd for Csp {
         text.contains("#assert")
     }
 
+    fn keywords(&self) -> &'static [&'static str] {
+        &[
+            "Skip",
+            "Stop",
+            "alphabet",
+            "assert",
+            "atomic",
+            "call",
+            "case",
+            "channel",
+            "deadlockfree",
+            "default",
+            "define",
+            "divergencefree",
+            "else",
+            "false",
+            "hvar",
+            "if",
+            "ifa",
+            "ifb",
+            "import",
+            "in",
+            "interrupt",
+            "nonterminating",
+            "reaches",
+            "refines",
+            "true",
+            "var",
+            "while",
+        ]
+    }
+
     /// Numbers of terms.
     fn larger_pools(&self) -> &'static [usize] {
         &[20_000]

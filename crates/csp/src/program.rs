@@ -96,6 +96,11 @@ impl Machine<'_> {
     ) -> Option<()> {
         match &expr.kind {
             ExprKind::Assign(target, value) => {
+                if let Some(to) = self.whole_array(target, context)
+                    && let Some(from) = self.whole_array(value, context)
+                {
+                    return self.copy_array(to, from, expr.span, out);
+                }
                 let value = self.assigned(value, context, out)?;
                 self.assign(target, value, context, out)
             }
@@ -113,6 +118,27 @@ impl Machine<'_> {
             // An expression for its own sake has no effect, but it must make sense.
             _ => self.value_in(expr, context).map(|_| ()),
         }
+    }
+
+    /// `a = b` of arrays: all cells, one by one.
+    fn copy_array(
+        &mut self,
+        to: usize,
+        from: usize,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
+        let dimensions = self.same_dimensions(to, from, span)?;
+        let (bounds, path) = self.cell_path(&dimensions);
+        let value = model::Expr::Read(self.cell(from, path.clone()));
+        let copy = StmtKind::Assign(self.cell(to, path), value);
+        let every = |inner: Stmt, (bound, len): (model::BoundId, &i64)| {
+            let (lo, hi) = (model::Expr::Int(0), model::Expr::Int(len - 1));
+            Stmt::new(StmtKind::For(bound, lo, hi, vec![inner]), span)
+        };
+        let loops = bounds.into_iter().zip(&dimensions).rev();
+        out.push(loops.fold(Stmt::new(copy, span), every));
+        Some(())
     }
 
     /// The value of the right side; in `x = y = 1` that is the value of `y` after its assignment.

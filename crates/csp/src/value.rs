@@ -274,6 +274,13 @@ impl Machine<'_> {
                 Some((logical(op, a, b), Ty::Bool))
             }
             BinaryOp::Eq | BinaryOp::Ne => {
+                if let Some(a) = self.whole_array(left, context)
+                    && let Some(b) = self.whole_array(right, context)
+                {
+                    let same = self.equal_arrays(a, b, left.span.to(right.span))?;
+                    let is_eq = op == BinaryOp::Eq;
+                    return Some((if is_eq { same } else { Value::not(same) }, Ty::Bool));
+                }
                 let (a, ty) = self.value_in(left, context)?;
                 let (b, other) = self.value_in(right, context)?;
                 if !ty.fits(other) {
@@ -304,6 +311,59 @@ impl Machine<'_> {
                 Some((arithmetic(op, a, b), Ty::Int))
             }
         }
+    }
+
+    /// The variable that an expression is, if that is an array as a whole.
+    pub(crate) fn whole_array(&self, expr: &Expr, context: &Context<'_>) -> Option<usize> {
+        let ExprKind::Name(name) = &expr.kind else {
+            return None;
+        };
+        let is_hidden = context.locals.iter().any(|(local, _)| local == name)
+            || context.env.get(name).is_some()
+            || self.scope.constants.contains_key(name);
+        let var = *self.scope.var_by_name.get(name)?;
+        (!is_hidden && !self.scope.vars[var].dimensions.is_empty()).then_some(var)
+    }
+
+    /// The dimensions of two arrays, which must be the same.
+    pub(crate) fn same_dimensions(&mut self, a: usize, b: usize, span: Span) -> Option<Vec<i64>> {
+        let (left, right) = (&self.scope.vars[a], &self.scope.vars[b]);
+        if left.dimensions == right.dimensions {
+            return Some(left.dimensions.clone());
+        }
+        let message = format!(
+            "`{}` and `{}` have different dimensions",
+            left.name.text, right.name.text
+        );
+        self.error("type-mismatch", span, message)
+    }
+
+    /// Names for the indices of a cell, and the way to it.
+    pub(crate) fn cell_path(&mut self, dimensions: &[i64]) -> (Vec<model::BoundId>, Vec<Access>) {
+        let bounds = dimensions.iter().map(|_| self.fresh("index"));
+        let bounds: Vec<model::BoundId> = bounds.collect();
+        let path = bounds
+            .iter()
+            .map(|bound| Access::Index(Value::Bound(*bound)));
+        let path = path.collect();
+        (bounds, path)
+    }
+
+    /// Are all cells of two arrays the same?
+    fn equal_arrays(&mut self, a: usize, b: usize, span: Span) -> Option<Value> {
+        let dimensions = self.same_dimensions(a, b, span)?;
+        let (bounds, path) = self.cell_path(&dimensions);
+        let left = Value::Read(self.cell(a, path.clone()));
+        let right = Value::Read(self.cell(b, path));
+        let every = |body: Value, (bound, len): (model::BoundId, &i64)| Value::Quantified {
+            quantifier: Quantifier::Forall,
+            bound,
+            lo: Box::new(Value::Int(0)),
+            hi: Box::new(Value::Int(len - 1)),
+            body: Box::new(body),
+        };
+        let equal = comparison(BinaryOp::Eq, left, right);
+        Some(bounds.into_iter().zip(&dimensions).rev().fold(equal, every))
     }
 
     /// `&& i:{..} @ e`: a quantifier if the ranges are constant or not.

@@ -14,8 +14,10 @@ use model::{
 };
 use testkit::{ModelShape, Random, random_ctl_star, random_formula, random_model};
 
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 11] = [
     "none",
+    "just",
+    "just+annotated",
     "weak-process",
     "strong-process",
     "weak",

@@ -64,6 +64,7 @@ fn smaller_cases(case: &Case) -> Vec<Case> {
     }
 
     edit(&|parts| parts.annotations.clear());
+    edit(&|parts| parts.interferences.clear());
     edit(&|parts| parts.assumptions.clear());
     edit(&|parts| parts.init.clear());
     for annotation in 0..parts.annotations.len() {

@@ -65,6 +65,10 @@ impl Printer<'_> {
             let _ = writeln!(out, "def p{number} = {meaning}");
         }
 
+        for (by, with) in &parts.interferences {
+            let (by, with) = (self.pattern(by)?, self.pattern(with)?);
+            let _ = writeln!(out, "interference {by} with {with}");
+        }
         for assumption in &parts.assumptions {
             let _ = writeln!(out, "assume {}", assumed(assumption));
         }

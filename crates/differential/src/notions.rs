@@ -25,7 +25,8 @@ const NOTIONS: [FairnessKind; 4] = [
 ];
 
 /// Which notion allows fewer runs than which, besides all allowing fewer than none.
-const STRONGER: [(FairnessKind, FairnessKind); 5] = [
+const STRONGER: [(FairnessKind, FairnessKind); 6] = [
+    (FairnessKind::Just, FairnessKind::WeakProcess),
     (FairnessKind::WeakProcess, FairnessKind::StrongProcess),
     (FairnessKind::Weak, FairnessKind::Strong),
     (FairnessKind::StrongProcess, FairnessKind::Strong),

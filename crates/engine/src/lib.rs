@@ -18,6 +18,7 @@ mod elimination;
 mod explore;
 mod footprint;
 mod initial;
+mod interference;
 mod label;
 mod layout;
 mod letters;

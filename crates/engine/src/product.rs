@@ -8,7 +8,7 @@
 //!
 //! | section | marks | computed from |
 //! | --- | --- | --- |
-//! | weak | disabled in the source, or taken (see `weak.rs`) | enabled set of the source, label |
+//! | weak | disabled in the source, or taken (see `weak.rs`) | enabled set of the source, label; of justness: both states (`interference.rs`) |
 //! | enabled | enabled in the source | enabled set of the source |
 //! | taken | taken (strong) | label |
 //! | unconditional | taken | label |
@@ -35,6 +35,7 @@ use omega::{Acceptance, EdgeBuffer, Graph, NodeId, Prop};
 use crate::compile::CompileError;
 use crate::explore::{Stats, count_actions};
 use crate::initial::{Interrupted, initial_states};
+use crate::interference::Justness;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::search::{Outcome, Query};
@@ -123,6 +124,10 @@ pub(crate) struct Product<'a, 'm, S> {
     n_labels: usize,
     /// The weak conditions of abstract timers: their bits, and when they count as enabled.
     waiting: Vec<(usize, Waiting)>,
+    /// The weak conditions of justness.
+    justness: Option<Justness<'m>>,
+    /// Whose subjects take part in the current step.
+    taken: Vec<u64>,
     n_transitions: u64,
     /// Does it go on from numbers that may be wrong?
     pub(crate) is_restored: bool,
@@ -248,6 +253,8 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             label_subjects: Vec::new(),
             n_labels: 0,
             waiting: waiting_timers(system, &conditions[0]),
+            justness: Justness::new(system, &conditions[0]),
+            taken: vec![0; n_subject_words],
             n_transitions: 0,
             is_restored: false,
             n_transient: 0,
@@ -436,12 +443,21 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
                 bits::clear(&mut self.enabled, *bit);
             }
         }
+        if let Some(justness) = &mut self.justness {
+            let labels = labels.iter().map(|label| self.system.label(*label));
+            justness.enter(self.system, &self.state, labels, &mut self.enabled);
+        }
     }
 
-    /// Sets the marks of the fairness conditions for a step from the current state.
-    fn mark_conditions(&mut self, label: LabelId) {
+    /// Sets the marks of the fairness conditions for a step from the current state to `target`.
+    fn mark_conditions(&mut self, label: LabelId, target: &[u64]) {
         let range = self.subjects(label);
-        let subjects = &self.label_subjects[range];
+        self.taken.copy_from_slice(&self.label_subjects[range]);
+        if let Some(justness) = &self.justness {
+            let label = self.system.label(label);
+            justness.mark(&self.state, target, label, &mut self.taken);
+        }
+        let subjects = &self.taken;
         let Sections {
             enabled,
             taken,
@@ -585,7 +601,7 @@ impl<S: Space> Graph for Product<'_, '_, S> {
             let words = steps.target(position, self.state.len());
             let target = self.intern(&mut held, words, self.hashes[position])?;
             self.compute_letter(target, words, label)?;
-            self.mark_conditions(label);
+            self.mark_conditions(label, words);
             self.mark_letter();
             for edge in 0..self.edges[automaton_state as usize].len() {
                 let edge = &self.edges[automaton_state as usize][edge];
@@ -635,5 +651,7 @@ pub(crate) fn takes_part(label: &Label, subject: &Subject) -> bool {
         Subject::Action(action) => label.actions.contains(action),
         Subject::Choice(command) => label.commands.contains(command),
         Subject::Timer(cell) => label.timers_set.contains(&(*cell as u32)),
+        // It depends on states, too: see `interference.rs`.
+        Subject::Team(_) => false,
     }
 }

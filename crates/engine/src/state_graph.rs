@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::compile::CompileError;
 use crate::explore::{Stats, trace_step};
+use crate::interference::Justness;
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::product::takes_part;
@@ -52,6 +53,8 @@ struct Marks {
     weak: WeakMarks,
     /// The states in which no process has control, if that matters.
     free: Vec<u64>,
+    /// Under justness, whose subjects take part in each step, by the words of weak conditions.
+    interfered: Vec<u64>,
 }
 
 /// What became of an attempt to build a state graph.
@@ -108,6 +111,8 @@ struct StateGraphBuilder<'a, 'm> {
     conditions: [Vec<Condition>; 3],
     /// The weak conditions of abstract timers.
     waiting: Vec<(usize, Waiting)>,
+    /// The weak conditions of justness.
+    justness: Option<Justness<'m>>,
     graph: StateGraph,
     /// The letter of each state, without step propositions.
     state_letters: Vec<u64>,
@@ -163,11 +168,13 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
                 n_subject_words: weak + strong + unconditional,
                 weak: WeakMarks::new(system, &conditions[0], behind),
                 free: Vec::new(),
+                interfered: Vec::new(),
             },
         };
 
         Self {
             waiting: waiting_timers(system, &conditions[0]),
+            justness: Justness::new(system, &conditions[0]),
             conditions,
             graph,
             state_letters: Vec::new(),
@@ -206,6 +213,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
                 self.add_step(state, LabelTable::IDLE)?;
             }
             self.note_enabled(&words, &steps.labels);
+            self.note_interference(&words, &steps);
             self.graph.first_step.push(self.graph.targets.len());
             state += 1;
         }
@@ -309,6 +317,10 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
         }
 
         self.know_label(LabelTable::IDLE);
+        if let Some(justness) = &mut self.justness {
+            let labels = labels.iter().map(|label| self.system.label(*label));
+            justness.enter(self.system, state, labels, &mut enabled);
+        }
         self.graph.marks.enabled.extend(enabled);
         if self.graph.marks.weak.needs_control() {
             let at = self.graph.first_step.len() - 1;
@@ -316,6 +328,30 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             if !self.system.is_transient(state) {
                 bits::set(&mut self.graph.marks.free, at);
             }
+        }
+    }
+
+    /// Notes what the steps of the state that was noted last take part in under justness.
+    fn note_interference(&mut self, state: &[u64], steps: &Steps) {
+        let Some(justness) = &self.justness else {
+            return;
+        };
+        let n_words = self.graph.marks.n_subject_words;
+        let n_weak = bits::words_for(self.conditions[0].len());
+        let idle = [LabelTable::IDLE];
+        let labels: &[LabelId] = if steps.is_empty() {
+            &idle
+        } else {
+            &steps.labels
+        };
+        for (position, label) in labels.iter().enumerate() {
+            let start = label.index() * n_words;
+            let mut taken = self.graph.marks.label_subjects[start..start + n_weak].to_vec();
+            if !steps.is_empty() {
+                let target = steps.target(position, state.len());
+                justness.mark(state, target, self.system.label(*label), &mut taken);
+            }
+            self.graph.marks.interfered.extend(taken);
         }
     }
 
@@ -451,13 +487,16 @@ impl StateGraph {
         if n_words == 0 {
             return;
         }
-        let label = self.labels[self.steps(node).start + step];
+        let number = self.steps(node).start + step;
+        let label = self.labels[number];
         let subjects = &self.marks.label_subjects[label.index() * n_words..][..n_words];
         let state = self.state_number(node) as usize;
         let enabled = &self.marks.enabled[state * n_words..][..n_words];
         let [weak, strong, unconditional] = self.marks.words();
         let is_free = !self.marks.weak.needs_control() || bits::get(&self.marks.free, state);
-        self.marks.weak.set(out, enabled, subjects, is_free);
+        let of_step = self.marks.interfered.chunks_exact(weak.max(1)).nth(number);
+        let weakly = of_step.unwrap_or(subjects);
+        self.marks.weak.set(out, enabled, weakly, is_free);
         out[weak..weak + strong].copy_from_slice(&enabled[weak..weak + strong]);
         let taken = &mut out[weak + strong..weak + 2 * strong + unconditional];
         taken.copy_from_slice(&subjects[weak..]);
@@ -516,8 +555,10 @@ impl StateGraph {
     }
 
     fn memory_without_letters(&self) -> u64 {
-        let words =
-            self.first_step.capacity() + self.marks.enabled.capacity() + self.marks.free.capacity();
+        let words = self.first_step.capacity()
+            + self.marks.enabled.capacity()
+            + self.marks.free.capacity()
+            + self.marks.interfered.capacity();
         let halves = self.targets.capacity() + self.labels.capacity() + self.state_of.capacity();
         self.store.memory() + words as u64 * 8 + halves as u64 * 4
     }

@@ -104,7 +104,7 @@ impl<'a> Alike<'a> {
         let mut judged: Vec<Justification> = Vec::new();
         for round in 0..n_rounds {
             let first = start + round * length;
-            let usage = LoopUsage::over(&self.replay, first..first + length);
+            let usage = LoopUsage::over(&self.replay, first..first + length, fairness);
             let notes = condition_notes(self.replay.model, fairness, &usage);
             if round == 0 {
                 judged = notes;

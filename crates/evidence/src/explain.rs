@@ -16,6 +16,8 @@ use crate::{Invalid, Trace};
 pub enum Because {
     /// The step at this position takes what the condition is about.
     Taken(usize),
+    /// Justness: the step at this position interferes with the step that the condition is about.
+    Interfered(usize),
     /// The state at this position does not enable it.
     Disabled(usize),
     /// No state of the loop enables it.
@@ -71,7 +73,7 @@ pub(crate) fn judge_loop(
     fairness: Fairness,
     assumptions: &[Assumption],
 ) -> Result<Vec<Justification>, Invalid> {
-    let usage = LoopUsage::new(replay);
+    let usage = LoopUsage::new(replay, fairness);
     let mut justifications = condition_notes(replay.model, fairness, &usage);
     let atoms = assumptions.iter().flat_map(assumption_atoms).collect();
     let word = Word::new(replay, atoms)?;
@@ -150,6 +152,7 @@ fn judge_assumption(word: &Word, assumption: &Assumption) -> Because {
 pub fn condition_name(model: &Model, condition: &Condition) -> String {
     let kind = match (condition.kind, &condition.subject) {
         (_, Subject::Timer(_)) => "tf",
+        (_, Subject::Team(_)) => "just",
         (ConditionKind::Unconditional, _) => "f",
         (ConditionKind::Weak, _) => "wf",
         (ConditionKind::Strong, _) => "sf",
@@ -215,7 +218,7 @@ pub(crate) fn exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusi
 /// For every process and action that the loop treats unfairly, the weakest notion that says so.
 fn elementary_exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusion> {
     let model = replay.model;
-    let usage = LoopUsage::new(replay);
+    let usage = LoopUsage::new(replay, Fairness::NONE);
     let processes = (0..model.instances().len()).map(|i| Subject::Process(InstanceId::new(i)));
     let actions = (0..model.actions().len()).map(|i| Subject::Action(ActionId::new(i)));
     let assumed = model.fairness_conditions(fairness).into_iter();
@@ -249,6 +252,7 @@ fn elementary(kind: ConditionKind, subject: &Subject) -> Condition {
 
 fn notion(kind: ConditionKind, subject: &Subject) -> FairnessKind {
     match (kind, subject) {
+        (_, Subject::Team(_)) => FairnessKind::Just,
         (ConditionKind::Weak, Subject::Process(_)) => FairnessKind::WeakProcess,
         (ConditionKind::Weak, _) => FairnessKind::Weak,
         (_, Subject::Process(_)) => FairnessKind::StrongProcess,

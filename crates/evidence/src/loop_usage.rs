@@ -5,9 +5,11 @@
 //! States in which a process has control are only passed through. What weak fairness sees as disabled
 //! is disabled in some other state of the loop, if there are others.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use model::{Condition, ConditionKind, Subject};
+use base::{Fairness, FairnessKind};
+use model::{CommandId, Condition, ConditionKind, Interference, Needs, Subject};
 use rustc_hash::FxHashMap;
 
 use crate::Because;
@@ -42,6 +44,10 @@ pub(crate) struct LoopUsage {
     commands: Vec<Usage>,
     /// Abstract timers, by cell.
     timers: FxHashMap<usize, Usage>,
+    /// Under justness, the teams of commands: "taken" means that a step interferes with theirs.
+    teams: FxHashMap<Vec<CommandId>, Usage>,
+    /// Those of them that are enabled somewhere and not interfered with later.
+    ignored: Vec<Vec<CommandId>>,
     /// The first position of each distinct state of the loop.
     positions: Vec<usize>,
     /// Those of them that count for weak fairness to anything but timers.
@@ -50,18 +56,20 @@ pub(crate) struct LoopUsage {
 
 impl LoopUsage {
     /// Looks at the loop of a replayed trace.
-    pub(crate) fn new(replay: &Replay<'_>) -> Self {
-        Self::over(replay, replay.trace.loop_range())
+    pub(crate) fn new(replay: &Replay<'_>, fairness: Fairness) -> Self {
+        Self::over(replay, replay.trace.loop_range(), fairness)
     }
 
     /// Looks at a part of a replayed trace as if it were its loop.
-    pub(crate) fn over(replay: &Replay<'_>, positions: Range<usize>) -> Self {
+    pub(crate) fn over(replay: &Replay<'_>, positions: Range<usize>, fairness: Fairness) -> Self {
         let model = replay.model;
         let mut usage = Self {
             processes: vec![Usage::default(); model.instances().len()],
             actions: vec![Usage::default(); model.actions().len()],
             commands: vec![Usage::default(); model.commands().len()],
             timers: FxHashMap::default(),
+            teams: FxHashMap::default(),
+            ignored: Vec::new(),
             positions: Vec::new(),
             counted: Vec::new(),
         };
@@ -71,15 +79,49 @@ impl LoopUsage {
         let all_count = !replay.trace.loop_range().any(is_free);
         let mut seen = vec![false; replay.steps.len()];
 
+        let interference = (fairness.kind == FairnessKind::Just).then(|| Interference::new(model));
         for at in positions {
             let (node, taken) = replay.step_at(at);
-            if !std::mem::replace(&mut seen[node], true) {
-                usage.visit_state(replay, at, all_count || is_free(at));
+            let is_new = !std::mem::replace(&mut seen[node], true);
+            let counts = all_count || is_free(at);
+            if let Some(interference) = &interference {
+                let ordinal = (is_new && counts).then_some(usage.counted.len());
+                usage.visit_teams(replay, interference, at, ordinal);
+            }
+            if is_new {
+                usage.visit_state(replay, at, counts);
             }
             usage.visit_step(&replay.steps[node][taken], at);
         }
 
+        // Where a process has control forever, nothing else is demanded.
+        if let Some(interference) = interference.filter(|_| !all_count) {
+            usage.ignored = ignored(replay, &interference);
+        }
         usage
+    }
+
+    /// Looks at the steps that exist at a position, and at what the step taken interferes with.
+    fn visit_teams(
+        &mut self,
+        replay: &Replay<'_>,
+        interference: &Interference<'_>,
+        at: usize,
+        ordinal: Option<usize>,
+    ) {
+        let state = &replay.trace.states[at];
+        let step = replay.successor(replay.step_at(at));
+        let in_control = replay.model.in_control(state);
+        for needs in interference.needs(state) {
+            let team = interference.teams()[needs.team].clone();
+            let usage = self.teams.entry(team).or_default();
+            if in_control.is_none_or(|id| needs.movers.contains(&id)) {
+                usage.enable(at, ordinal);
+            }
+            if interference.interferes(state, step, &needs) {
+                usage.taken_at.get_or_insert(at);
+            }
+        }
     }
 
     fn visit_state(&mut self, replay: &Replay<'_>, at: usize, counts: bool) {
@@ -125,7 +167,13 @@ impl LoopUsage {
     }
 
     fn of(&self, subject: &Subject) -> &Usage {
+        const NEVER: &Usage = &Usage {
+            enabled_from_start: 0,
+            enabled_at: None,
+            taken_at: None,
+        };
         match subject {
+            Subject::Team(team) => self.teams.get(team).unwrap_or(NEVER),
             Subject::Process(id) => &self.processes[id.index()],
             Subject::Action(id) => &self.actions[id.index()],
             Subject::Choice(id) => &self.commands[id.index()],
@@ -140,8 +188,16 @@ impl LoopUsage {
             Subject::Timer(_) => &self.positions,
             _ => &self.counted,
         };
+        if let Subject::Team(team) = &condition.subject
+            && self.ignored.contains(team)
+        {
+            return Because::Broken;
+        }
         let disabled_at = counted.get(usage.enabled_from_start);
         match (usage.taken_at, condition.kind) {
+            (Some(at), _) if matches!(condition.subject, Subject::Team(_)) => {
+                Because::Interfered(at)
+            }
             (Some(at), _) => Because::Taken(at),
             (None, ConditionKind::Unconditional) => Because::Broken,
             (None, _) if usage.enabled_at.is_none() => Because::NeverEnabled,
@@ -157,4 +213,27 @@ impl LoopUsage {
     pub(crate) fn enabled_at(&self, subject: &Subject) -> Option<usize> {
         self.of(subject).enabled_at
     }
+}
+
+/// Justness by its definition: the teams whose step exists somewhere on the lasso, also before its
+/// loop, and is not interfered with by any later step.
+fn ignored(replay: &Replay<'_>, interference: &Interference<'_>) -> Vec<Vec<CommandId>> {
+    let trace = replay.trace;
+    let mut pending: BTreeSet<Needs> = BTreeSet::new();
+    let pass = |pending: &mut BTreeSet<Needs>, at: usize| {
+        let step = replay.successor(replay.step_at(at));
+        pending.retain(|needs| !interference.interferes(&trace.states[at], step, needs));
+    };
+    for at in 0..trace.loop_range().end {
+        let state = &trace.states[at];
+        let in_control = replay.model.in_control(state);
+        let exists = |needs: &Needs| in_control.is_none_or(|id| needs.movers.contains(&id));
+        pending.extend(interference.needs(state).into_iter().filter(exists));
+        pass(&mut pending, at);
+    }
+
+    // What comes up in the loop has another round to be interfered with; nothing new comes up in it.
+    trace.loop_range().for_each(|at| pass(&mut pending, at));
+    let team = |needs: Needs| interference.teams()[needs.team].clone();
+    pending.into_iter().map(team).collect()
 }

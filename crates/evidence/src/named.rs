@@ -12,8 +12,11 @@ use crate::{Trace, TraceStep, Value, View, communication};
 /// Invariant: every state has one value per variable; `loop_start` is a position of `states`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NamedRun {
-    /// The names of the variables.
+    /// The names of the variables, or of their components.
     pub vars: Vec<String>,
+    /// How long the name of the variable is that each of them is a part of; where nothing is said, it
+    /// is not a part.
+    pub wholes: Vec<usize>,
     /// The states.
     pub states: Vec<NamedState>,
     /// Where the last step leads back to; nothing for a finite run.
@@ -49,7 +52,7 @@ pub struct Communication {
 
 /// Why a named run cannot be one of a model: something that the model does not have.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Misfit(String);
+pub struct Misfit(pub(crate) String);
 
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,6 +88,7 @@ impl NamedRun {
         };
         Self {
             vars: view.names().to_vec(),
+            wholes: view.wholes().to_vec(),
             states: trace.states.iter().enumerate().map(state).collect(),
             loop_start: trace.loop_start,
         }
@@ -115,6 +119,10 @@ impl NamedRun {
     /// What the model does not have.
     pub fn to_trace(&self, model: &Model) -> Result<Trace, Misfit> {
         let view = View::new(model);
+        if self.vars.iter().any(|name| !view.names().contains(name)) {
+            // Files hold variables as wholes.
+            return self.split(view.names())?.to_trace(model);
+        }
         let order = self.order_of_variables(&view)?;
 
         let mut states = Vec::new();
@@ -140,9 +148,6 @@ impl NamedRun {
 
     /// Where the variables of the model stand in this run.
     fn order_of_variables(&self, view: &View<'_>) -> Result<Vec<usize>, Misfit> {
-        if let Some(other) = self.vars.iter().find(|name| !view.names().contains(name)) {
-            return misfit(format!("the model has no variable `{other}`"));
-        }
         let position = |name: &String| {
             let found = self.vars.iter().position(|other| other == name);
             found.ok_or_else(|| Misfit(format!("the trace has no variable `{name}`")))

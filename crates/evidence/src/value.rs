@@ -19,7 +19,7 @@ pub enum Value {
     List(Vec<Value>),
     /// A set.
     Set(Vec<Value>),
-    /// A function given by pairs. Models have none.
+    /// A map, or a bag: how many there are of each element.
     Map(Vec<(Value, Value)>),
     /// A record inside of another value; elsewhere the components of records are shown one by one.
     Record(Vec<(String, Value)>),

@@ -22,6 +22,8 @@ enum Source {
 pub struct View<'a> {
     model: &'a Model,
     names: Vec<String>,
+    /// How long the names of the variables are that components are parts of.
+    wholes: Vec<usize>,
     sources: Vec<Source>,
     /// The location names of every process, told apart by a number where they are not unique.
     locations: Vec<Vec<String>>,
@@ -35,6 +37,7 @@ impl<'a> View<'a> {
         let mut view = Self {
             model,
             names: Vec::new(),
+            wholes: Vec::new(),
             sources: Vec::new(),
             locations: processes.iter().map(|p| unique(&p.locations)).collect(),
         };
@@ -43,18 +46,28 @@ impl<'a> View<'a> {
         for (position, instance) in model.instances().iter().enumerate() {
             if processes[instance.process.index()].locations.len() > 1 {
                 let source = Source::Location(InstanceId::new(position));
-                components.push((instance.name.clone(), source));
+                components.push((instance.name.clone(), instance.name.len(), source));
             }
         }
 
         let cells = cell_components(model).into_iter();
-        components.extend(cells.map(|(name, shape)| (name, Source::Cells(shape))));
+        components.extend(cells.map(|(name, whole, shape)| (name, whole, Source::Cells(shape))));
         components.extend(channel_components(model));
 
-        let (names, sources): (Vec<_>, Vec<_>) = components.into_iter().unzip();
+        let mut names = Vec::new();
+        for (name, whole, source) in components {
+            names.push(name);
+            view.wholes.push(whole);
+            view.sources.push(source);
+        }
         view.names = unique(&names);
-        view.sources = sources;
         view
+    }
+
+    /// How long the names of the variables are that the components are parts of.
+    #[must_use]
+    pub fn wholes(&self) -> &[usize] {
+        &self.wholes
     }
 
     /// The names of the components.
@@ -162,11 +175,6 @@ impl<'a> View<'a> {
         &self.locations[self.model.instances()[instance.index()].process.index()]
     }
 
-    /// The type of a cell.
-    pub(crate) fn cell_type(&self, cell: usize) -> Scalar {
-        self.model.cells()[cell].ty
-    }
-
     /// A value of a type; one outside it, which no run has, is shown as a number.
     pub(crate) fn scalar(&self, ty: Scalar, value: i64) -> Value {
         match (ty, value) {
@@ -197,7 +205,7 @@ impl<'a> View<'a> {
     }
 }
 
-fn channel_components(model: &Model) -> Vec<(String, Source)> {
+fn channel_components(model: &Model) -> Vec<(String, usize, Source)> {
     let mut components = Vec::new();
     for (position, channel) in model.parts().channels.iter().enumerate() {
         // A rendezvous channel never holds anything.
@@ -211,7 +219,8 @@ fn channel_components(model: &Model) -> Vec<(String, Source)> {
                 None => channel.name.clone(),
                 Some((lo, _)) => format!("{}[{}]", channel.name, lo + offset as i64),
             };
-            components.push((name, Source::Channel(first + offset, id)));
+            let source = Source::Channel(first + offset, id);
+            components.push((name, channel.name.len(), source));
         }
     }
     components

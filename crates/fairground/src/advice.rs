@@ -433,7 +433,7 @@ fn native_assumption(model: &Model, kind: ConditionKind, subject: &Subject) -> O
     let name = match subject {
         Subject::Process(_) => format!("{}.*", model.subject_name(subject)),
         Subject::Action(_) => model.subject_name(subject),
-        Subject::Choice(_) | Subject::Timer(_) => return None,
+        Subject::Choice(_) | Subject::Timer(_) | Subject::Team(_) => return None,
     };
     // A rendezvous has the names of both sides, which no formula reads.
     if name.contains('/') {

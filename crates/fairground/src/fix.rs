@@ -23,6 +23,9 @@ pub fn fixes(diagnostic: &Diagnostic, sources: &[Source]) -> Vec<Fix> {
     let span = label.span;
     let text = sources.get(span.source.index()).map(|source| &source.text);
     let written = text.and_then(|text| text.get(span.start as usize..span.end as usize));
+    if diagnostic.code == "wrong-operator" {
+        return instead(diagnostic, span);
+    }
     let meant = diagnostic.help.iter().filter_map(|help| meant(help));
 
     let fix = |(meant, written): (&str, &str)| {
@@ -37,6 +40,16 @@ pub fn fixes(diagnostic: &Diagnostic, sources: &[Source]) -> Vec<Fix> {
         .zip(written.into_iter().cycle())
         .filter_map(fix)
         .collect()
+}
+
+/// The operators that are written instead of one of another language.
+fn instead(diagnostic: &Diagnostic, span: Span) -> Vec<Fix> {
+    let operator = |help: &String| {
+        let text = help.strip_prefix("write `")?.strip_suffix('`')?.to_owned();
+        let title = format!("replace by `{text}`");
+        Some(Fix { span, text, title })
+    };
+    diagnostic.help.iter().filter_map(operator).collect()
 }
 
 /// The name in "did you mean `name`?".

@@ -35,6 +35,7 @@
 
 mod abstract_model;
 mod advice;
+mod analysis;
 mod answer;
 mod automaton;
 mod certificate;
@@ -56,6 +57,7 @@ mod trace_details;
 
 pub use abstract_model::{AbstractionFormat, AbstractionText};
 pub use advice::Search;
+pub use analysis::{analyse, format, keywords};
 pub use answer::Answer;
 pub use automaton::{AutomatonFormat, automaton};
 pub use disk::{Confined, Disk};
@@ -90,7 +92,10 @@ pub use report::Outcome as Verdict;
 #[cfg(feature = "processes")]
 pub use smt::SystemProcesses;
 pub use smt::{Connection, Launch};
-pub use source::{Files, Memory, Options, Overlay, Unreadable};
+pub use source::{
+    Analysis, Files, Memory, Options, Overlay, Piece, PieceKind, Reference, Symbol, SymbolKind,
+    Unreadable, scan,
+};
 
 pub use {logic, model, report, ws1s};
 

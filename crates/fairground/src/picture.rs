@@ -83,6 +83,7 @@ impl Project {
     pub fn picture_of(&self, run: &NamedRun, at: usize) -> Option<DrawnPicture> {
         let alone = NamedRun {
             vars: run.vars.clone(),
+            wholes: run.wholes.clone(),
             states: vec![run.states.get(at)?.clone()],
             loop_start: None,
         };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
 use model::{ConditionKind, Quantifier};
+use rustc_hash::FxHashMap;
 use source::ShapeKind;
 
 /// A name and where it is written.
@@ -18,6 +19,10 @@ pub(crate) struct Ident {
 #[derive(Debug, Default)]
 pub(crate) struct File {
     pub(crate) decls: Vec<Decl>,
+    /// Where each declaration is written, from its first to its last token.
+    pub(crate) extents: Vec<Span>,
+    /// Where names are written, by the addresses of their texts in this tree.
+    pub(crate) written: FxHashMap<usize, Span>,
 }
 
 /// A declaration outside processes.
@@ -61,6 +66,8 @@ pub(crate) enum Decl {
     Fairness(Fairness, Span),
     /// `assume []<> p -> []<> q`.
     Assume(Expr),
+    /// `interference P.read with P.write`: steps that interfere with others under justness.
+    Interference(Expr, Expr),
     /// A property of any kind.
     Property(PropertyDecl),
     /// `system S { … }`.
@@ -374,6 +381,10 @@ pub(crate) enum TypeKind {
     Sequence(Box<Expr>, Box<TypeExpr>),
     /// `option of T`.
     Option(Box<TypeExpr>),
+    /// `bag[k] of T`: at most k elements.
+    Bag(Box<Expr>, Box<TypeExpr>),
+    /// `map[K] of T`: the domain of the keys, and the type of the values.
+    Map(Box<Expr>, Box<Expr>, Box<TypeExpr>),
     /// After `choose`: the name of a type, or a set.
     Chosen(Box<Expr>),
 }
@@ -490,6 +501,12 @@ pub(crate) enum ExprKind {
     Set(Vec<Expr>),
     /// `{ x in S where p }`. That `x` is an element of `S` is part of the condition.
     Filter(Box<Binder>),
+    /// `{ e for x in S where p }`.
+    Image(Box<Expr>, Box<Binder>),
+    /// `{k: v, l: w}`.
+    Entries(Vec<(Expr, Expr)>),
+    /// `{ k in S where p: v }`.
+    MapOf(Box<Binder>, Box<Expr>),
 }
 
 impl Expr {

@@ -18,10 +18,16 @@
 //! assert_eq!(loaded.systems()[0].model.actions()[0].name, "P.step");
 //! ```
 
+mod analysis;
 mod ast;
+mod format;
+mod keywords;
 mod lexer;
 mod lower;
 mod parser;
+
+pub use analysis::analyse;
+pub use format::format;
 
 use std::sync::Arc;
 
@@ -30,7 +36,8 @@ use logic::NamedProperty;
 use model::Scope;
 use rustc_hash::FxHashMap;
 use source::{
-    Content, Family, Files, FrontEnd, Loaded, MAX_BYTES, Members, Options, Question, System,
+    Analysis, Content, Family, Files, FrontEnd, Loaded, MAX_BYTES, Members, Options, Question,
+    System,
 };
 
 /// The native language as a front end.
@@ -51,6 +58,10 @@ impl FrontEnd for Native {
         false
     }
 
+    fn keywords(&self) -> &'static [&'static str] {
+        keywords::KEYWORDS
+    }
+
     /// Everything has a bound.
     fn larger_pools(&self) -> &'static [usize] {
         &[]
@@ -63,6 +74,10 @@ impl FrontEnd for Native {
     /// Texts of this language include nothing.
     fn load(&self, source: Source, _files: &dyn Files, options: &Options) -> Loaded {
         load(source, options)
+    }
+
+    fn analyse(&self, source: Source, _files: &dyn Files, options: &Options) -> Analysis {
+        analyse(source, options)
     }
 }
 

@@ -271,9 +271,9 @@ fairness wek
 property p under super: true",
         &expect![[r#"
             unknown-fairness 1:10 `wek` is not a kind of fairness
-                help: the kinds are `none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
+                help: the kinds are `none`, `just`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
             unknown-fairness 2:18 `super` is not a kind of fairness
-                help: the kinds are `none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
+                help: the kinds are `none`, `just`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`; combine with `+annotated`
         "#]],
     );
 }
@@ -729,7 +729,7 @@ process P(i in 0..1) {
             type-mismatch 10:15 expected an integer, but a Boolean is chosen
             choose 11:22 `choose` needs a bounded type of single values
                 help: write `choose lo..hi`, `choose bool` or the name of an enumeration
-            not-scalar 12:15 `choose` picks a single value, not an array or record
+            not-scalar 12:15 `choose` picks a single value, or an element of a set of such values
             not-assignable 13:21 only variables can be assigned to
             misplaced-list 14:16 a list can only be an initial value, be assigned to or compared with an array or sequence
             unknown-name 15:11 `undefined_thing` is not declared

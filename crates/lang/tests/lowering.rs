@@ -395,13 +395,13 @@ fn definitions_do_not_see_names_of_their_users() {
 /// The examples of the reference manual are what it says: complete and right.
 #[test]
 fn examples_of_the_manual() {
-    let path = format!(
-        "{}/../../docs/reference/language.md",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let manual = std::fs::read_to_string(path).expect("the manual exists");
+    let page = |name: &str| {
+        let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).expect("the page exists")
+    };
+    let manual = page("reference/language.md") + &page("how-to/come-from-another-language.md");
     let blocks: Vec<&str> = manual.split("```fair\n").skip(1).collect();
-    assert!(blocks.len() >= 8);
+    assert!(blocks.len() >= 12);
     for block in blocks {
         let text = block.split("```").next().expect("a block ends");
         let loaded = load(text, &Options::default());

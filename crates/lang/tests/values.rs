@@ -1,4 +1,4 @@
-//! Sets, sequences, options, enumerations as indices, and values that are compared, assigned and sent
+//! Sets, bags, maps, sequences, options, enumerations as indices, and values that are compared, assigned and sent
 //! as wholes: against quantifiers over members, against channels, and against arrays.
 
 mod support;
@@ -151,18 +151,151 @@ fn what_is_not_there_is_an_error() {
         "q := append(append([1, 2], 0), 1)",
         "q := [1]; x := q[1]",
         "x := value(o)",
+        "q := tail(append([1, 2], 0))",
+        "q := append(tail(q), 1)",
+        "b := remove(b, 1)",
+        "b := add(add(add(b, 1), 1), 1)",
+        "b := add(remove(b, 1), 1)",
+        "b := {1} union remove(b, 1)",
+        "b := add(b, x + 3)",
+        "x := m[1]",
+        "m[x + 3] := 1",
+        "m[1] := x + 3",
     ] {
         let text = format!(
             "var q : seq[2] of 0..2
             var o : option of 0..2
+            var b : bag[2] of 0..2
+            var m : map[0..2] of 0..2
             var x : 0..2 = 0
             process P {{ a {{ {effect} }} }}
-            reachable r: x == 1 && empty(q) && o == none"
+            reachable r: x == 1 && empty(q) && o == none && empty(b) && empty(m)"
         );
         let model = model(&text, &[]);
         let initial = model.initial_states().expect("initial states");
         assert!(model.successors(&initial[0]).is_err(), "{effect}");
     }
+}
+
+/// Sets of records, and of sets, by what is asked of their components.
+#[test]
+fn elements_may_have_components() {
+    holds_everywhere(
+        "enum Kind { data, ack }
+        record Msg { kind: Kind, seq: 0..1, last: bool }
+        var net, old : set of Msg = any
+        var one : Msg = any
+        var pairs : set of set of 0..1 = {{0}, {0, 1}}
+        def seqs(s) = { m.seq for m in s where m.kind == data }
+        init size(net) <= 2 && size(old) <= 1
+        process P {
+            check {
+                assert (one in net) == (exists m in net: m == one)
+                assert (one in net) == (exists m in Msg: m in net && m.kind == one.kind && m.seq == one.seq && m.last == one.last)
+                assert size(net) == (count m in Msg: m in net)
+                assert forall m in net: Msg(m.kind, m.seq, m.last) in net
+                assert { m in net where m.last } == { m in Msg where m in net && m.last }
+                assert (1 in seqs(net)) == (exists m in net: m.kind == data && m.seq == 1)
+                assert size(seqs(net)) <= size(net)
+                assert net subset net union old && size(net union {one}) - size(net) == (if one in net then 0 else 1)
+                assert (forall s in subsets(net): s subset net) && (count s in subsets(net): true) >= 1 + size(net)
+                assert {0, 1} in pairs && !({1} in pairs) && size(pairs) == 2
+                let before = net
+                net := net union {one}
+                assert net == before union {one}
+                let m = choose x in net where x == one
+                assert m == one && m.kind == one.kind
+                net := add(remove(net, m), m)
+                assert net == before union {one}
+                net := net minus {one, m}
+                assert net == before minus {one}
+                for x in before { net := net union {x} }
+                assert net == before
+                old := choose s in subsets(before) where size(s) == size(before)
+                assert old == before
+            }
+        }
+        deadlockfree",
+    );
+}
+
+#[test]
+fn operations_of_bags() {
+    holds_everywhere(
+        "var a : bag[3] of 0..2 = {1, 0, 1}
+        var b, e : bag[3] of 0..2
+        var n : 0..2 = any
+        process P {
+            check {
+                assert size(a) == 3 && full(a) && !empty(a) && empty(b) && b == {}
+                assert copies(a, n) == (if n == 2 then 0 else n + 1) && copies(a, 5) == 0
+                assert (n in a) == (copies(a, n) > 0)
+                assert a == {0, 1, 1} && a != {0, 1} && {1} subset a && !({0, 0} subset a)
+                assert (forall x in a: x <= 1) && (sum x in a: copies(a, x)) == 3
+                assert (a minus {1}) == {0, 1} && (a inter {1, 1, 2}) == {1, 1}
+                assert ({0} union {1, 1}) == a && remove(add(a, n), n) == a
+                b := add(b, n)
+                assert b == {n} && copies(b, n) == 1 && size(b) == 1
+                let x = any y in b
+                b := remove(b, x)
+                assert b == e && !(n in b)
+                assert { y in a where y > 0 } == { y in 0..2 where y == 1 }
+            }
+        }
+        deadlockfree",
+    );
+}
+
+#[test]
+fn operations_of_maps() {
+    holds_everywhere(
+        "enum Color { red, green, blue }
+        record Point { x: 0..1, y: 0..1 }
+        var m : map[Color] of 0..3 = {red: 1}
+        var p : map[Point] of seq[2] of Color
+        var n : map[1..3] of 0..3 = { i in 1..3 where i != 2: i }
+        var c : Color = any
+        process P {
+            check {
+                assert m == {red: 1} && m[red] == 1 && red in m && !(green in m) && size(m) == 1
+                assert (c in m) == (c == red) && keys(m) == {red}
+                assert n == {1: 1, 3: 3} && (sum i in n: n[i]) == 4 && keys(n) == {1, 3}
+                m[c] := 2
+                assert m[c] == 2 && c in m && size(m) == (if c == red then 1 else 2)
+                assert (forall k in m: m[k] > 0) && m == (if c == red then {red: 2} else {red: 1, c: 2})
+                m := remove(m, red)
+                assert m == (if c == red then {} else {c: 2})
+                assert empty(p)
+                p[Point(0, 1)] := [c]
+                p[Point(0, 1)][0] := red
+                assert p[Point(0, 1)] == [red] && Point(0, 1) in p && !(Point(1, 0) in p)
+                assert p == {Point(0, 1): [red]} && keys(p) == {Point(0, 1)}
+                n := {}
+                assert empty(n)
+            }
+        }
+        deadlockfree",
+    );
+}
+
+/// A bag of messages as an array of numbers has the same states and steps.
+#[test]
+fn a_bag_has_as_many_values_as_it_should() {
+    let bag = "var b : bag[4] of 1..3
+        process P(i in 1..3) {
+            put when !full(b) { b := add(b, i) }
+            get(x in b where x != i) { b := remove(b, x) }
+        }
+        deadlockfree";
+    let array = "var b : array[1..3] of 0..4 = 0
+        process P(i in 1..3) {
+            put when (sum j in 1..3: b[j]) < 4 { b[i] := b[i] + 1 }
+            get(x in 1..3) when b[x] > 0 && x != i { b[x] := b[x] - 1 }
+        }
+        deadlockfree";
+    let size = count(&model(bag, &[]));
+    assert_eq!(size, count(&model(array, &[])));
+    assert_eq!(size.0, 35, "multisets of at most 4 out of 3");
 }
 
 #[test]
@@ -245,6 +378,30 @@ fn slips_with_values_are_reported() {
         "not-a-domain",
     );
     check("property p: {1} == {2}", "misplaced-set");
+    check(
+        "var s : set of seq[2] of bool\nproperty p: size(s) == 0",
+        "set-element",
+    );
+    check(
+        "var b : bag[2] of int\nproperty p: size(b) == 0",
+        "set-element",
+    );
+    check(
+        "var q : seq[2] of bool\nproperty p: empty(q union q)",
+        "not-a-set",
+    );
+    check(
+        "var q : seq[2] of bool\nproperty p: empty(add(q, true))",
+        "wrong-arguments",
+    );
+    check(
+        "var b : bag[2] of bool = any\nproperty p: empty(b)",
+        "any-sequence",
+    );
+    check(
+        "var s : set of 0..2\nproperty p: forall x in s: always x == 1 && copies(s, x) == 1",
+        "wrong-arguments",
+    );
     check(
         "var q : seq[1] of bool = [true, false]\nproperty p: empty(q)",
         "wrong-length",

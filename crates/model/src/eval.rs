@@ -292,7 +292,7 @@ impl Evaluation<'_> {
         Ok(cell)
     }
 
-    fn instance(
+    pub(crate) fn instance(
         &self,
         process: ProcessId,
         owner: &Owner,

@@ -73,6 +73,10 @@ pub enum Subject {
     /// threshold, which stands for all values from there on. Weak fairness to it is t-fairness: a
     /// timer does not stay there forever unless it is set again and again.
     Timer(usize),
+    /// A step interferes with the step of this team of commands ([`crate::Interference`]), or is that
+    /// step. It counts as enabled where the step of the team exists. Weak fairness to all teams is
+    /// justness: a step that exists and that nothing interferes with exists forever.
+    Team(Vec<CommandId>),
 }
 
 /// One elementary fairness condition on runs.
@@ -96,6 +100,10 @@ impl Model {
         let actions = (0..self.actions().len()).map(|i| Subject::Action(ActionId::new(i)));
         let (kind, subjects): (_, Vec<Subject>) = match fairness.kind {
             FairnessKind::None | FairnessKind::StrongGlobal => (ConditionKind::Weak, vec![]),
+            FairnessKind::Just => {
+                let teams = self.teams().into_iter();
+                (ConditionKind::Weak, teams.map(Subject::Team).collect())
+            }
             FairnessKind::WeakProcess => (ConditionKind::Weak, processes.collect()),
             FairnessKind::StrongProcess => (ConditionKind::Strong, processes.collect()),
             FairnessKind::Weak => (ConditionKind::Weak, actions.collect()),
@@ -180,6 +188,7 @@ impl Model {
             Subject::Action(action) => action.index() < self.actions().len(),
             Subject::Choice(command) => command.index() < self.commands().len(),
             Subject::Timer(cell) => self.abstract_timers().any(|timer| timer.0 == *cell),
+            Subject::Team(team) => self.teams().contains(team),
         }
     }
 
@@ -206,6 +215,10 @@ impl Model {
             Subject::Action(action) => self.action_name(*action).to_owned(),
             Subject::Choice(command) => self.command_name(*command),
             Subject::Timer(cell) => self.cells()[*cell].name.clone(),
+            Subject::Team(team) => {
+                let names: Vec<String> = team.iter().map(|id| self.command_name(*id)).collect();
+                names.join("/")
+            }
         }
     }
 }

@@ -47,6 +47,7 @@ mod eval;
 mod execute;
 mod expr;
 mod fairness;
+mod interference;
 mod may_must;
 mod model;
 mod parts;
@@ -63,6 +64,7 @@ mod validate;
 pub use eval::{Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
 pub use fairness::{Annotation, Assumption, Condition, ConditionKind, Subject, Target};
+pub use interference::{Interference, Needs, Resource};
 pub use may_must::{MayMust, MayMustParts, Proposition};
 pub use model::{
     Action, ActionId, Cell, Command, CommandId, Instance, InstanceId, Model, ModelError,

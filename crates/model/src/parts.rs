@@ -55,6 +55,9 @@ pub struct ModelParts {
     pub atoms: Vec<Atom>,
     /// Fairness conditions written at processes, actions and steps.
     pub annotations: Vec<Annotation>,
+    /// Steps that are declared to interfere, on top of those that do so by what they read and change:
+    /// the first with the second. Only justness asks; see [`crate::Interference`].
+    pub interferences: Vec<(StepPattern, StepPattern)>,
     /// Assumptions about runs.
     pub assumptions: Vec<Assumption>,
     /// What the model says about fairness for the whole system.

@@ -285,13 +285,13 @@ impl Model {
         Ok(found)
     }
 
-    fn movers(&self, team: &[CommandId]) -> Vec<InstanceId> {
+    pub(crate) fn movers(&self, team: &[CommandId]) -> Vec<InstanceId> {
         let instance = |command: &CommandId| self.commands()[command.index()].instance;
         sorted(team.iter().map(instance).collect())
     }
 
     /// Location and guard; for a buffered channel also room or a matching message.
-    fn is_enabled(&self, id: CommandId, state: &State) -> Result<bool, RunTimeError> {
+    pub(crate) fn is_enabled(&self, id: CommandId, state: &State) -> Result<bool, RunTimeError> {
         let command = &self.commands()[id.index()];
         let step = self.step_of(id);
         if state.locations[command.instance.index()] != step.source {
@@ -328,7 +328,7 @@ impl Model {
 
     /// All states in which a team of commands may leave `state`, each command reading `state` and
     /// its own writes only; and which abstract timers are set on the way.
-    fn execute_team(
+    pub(crate) fn execute_team(
         &self,
         team: &[CommandId],
         state: &State,
@@ -372,7 +372,7 @@ impl Model {
     }
 
     /// The message that the first of two commands hands to the second; nothing if they do not fit.
-    fn rendezvous(
+    pub(crate) fn rendezvous(
         &self,
         sender: CommandId,
         receiver: CommandId,
@@ -537,7 +537,7 @@ impl Model {
         Ok((state, all_written))
     }
 
-    fn env_of(&self, command: &Command) -> Env {
+    pub(crate) fn env_of(&self, command: &Command) -> Env {
         Env::of(command.instance, command.bindings.clone())
     }
 }
@@ -586,7 +586,7 @@ fn branch<T>(states: Vec<State>, choices: &[T], apply: impl Fn(&mut State, &T)) 
 }
 
 /// One element of each list, in all ways; the last list varies fastest.
-fn combinations(lists: &[Vec<CommandId>]) -> Vec<Vec<CommandId>> {
+pub(crate) fn combinations(lists: &[Vec<CommandId>]) -> Vec<Vec<CommandId>> {
     let mut teams = vec![Vec::new()];
     for list in lists {
         let extend = |team: &Vec<CommandId>| -> Vec<Vec<CommandId>> {

@@ -300,6 +300,7 @@ macro_rules! operands {
                 init,
                 atoms,
                 annotations: _,
+                interferences: _,
                 assumptions: _,
                 fairness: _,
                 bounds: _,

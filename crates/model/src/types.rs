@@ -32,13 +32,20 @@ pub struct RecordType {
 
 /// What the values of a record type are shown as. Where the components are not as a form says,
 /// values are shown component by component.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum RecordForm {
     /// Components with names.
     #[default]
     Components,
-    /// A set of values of this type: an array of Booleans, one for each value.
-    Set(Scalar),
+    /// A set of values of this type: an array of Booleans, one for each value. Each cell of the type is
+    /// an index, the first one the outermost.
+    Set(Type),
+    /// A bag of values of this type: how many elements it has, and how many there are of each value,
+    /// with indices as in a set.
+    Bag(Type),
+    /// A map from keys of this type: an array of Booleans that says which keys it has, and an array of
+    /// arrays with one value each, with indices as in a set. Values without key do not count.
+    Map(Type),
     /// A sequence: its length, and an array of elements, of which those behind its length do not
     /// count.
     Sequence,

@@ -378,7 +378,12 @@ fn spoil_lists(random: &mut Random, parts: &mut ModelParts) {
                 ("f".into(), some_type(random)),
                 ("g".into(), some_type(random)),
             ],
-            form: RecordForm::Sequence,
+            form: match random.below(4) {
+                0 => RecordForm::Sequence,
+                1 => RecordForm::Set(some_type(random)),
+                2 => RecordForm::Bag(some_type(random)),
+                _ => RecordForm::Map(some_type(random)),
+            },
         }),
     }
 }

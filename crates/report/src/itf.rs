@@ -1,12 +1,13 @@
 //! The Informal Trace Format, as written by Apalache and Quint and read by many tools.
 //!
 //! See ADR 015 of Apalache. Ours has additional keys inside `#meta`, which other tools skip.
-//! Locations are variables named after their process; channels are sequences.
+//! Locations are variables named after their process; channels are sequences. Arrays and records are one
+//! variable each; `components` in `#meta` says which components reports show.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use evidence::{Communication, NamedRun, NamedState};
+use evidence::{Communication, NamedRun, NamedState, Structure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
@@ -104,13 +105,20 @@ pub(crate) fn to_json(trace: &StoredTrace) -> Json {
         meta.extend(own);
     }
     let run = &trace.run;
+    let structure = Structure::new(run);
+    let names = structure.names();
+    let is_split =
+        names.len() != run.vars.len() || names.iter().zip(&run.vars).any(|(a, b)| a != b);
+    if is_split {
+        meta.insert("components".to_owned(), json!(run.vars));
+    }
     let states = run.states.iter().enumerate();
     let states: Vec<Json> = states
-        .map(|(index, state)| state_to_json(&run.vars, index, state))
+        .map(|(index, state)| state_to_json(&structure, index, state))
         .collect();
     let mut object = Map::new();
     object.insert("#meta".to_owned(), Json::Object(meta));
-    object.insert("vars".to_owned(), json!(run.vars));
+    object.insert("vars".to_owned(), json!(names));
     object.insert("states".to_owned(), Json::Array(states));
     if let Some(start) = run.loop_start {
         object.insert("loop".to_owned(), json!(start));
@@ -118,7 +126,7 @@ pub(crate) fn to_json(trace: &StoredTrace) -> Json {
     Json::Object(object)
 }
 
-fn state_to_json(vars: &[String], index: usize, state: &NamedState) -> Json {
+fn state_to_json(structure: &Structure, index: usize, state: &NamedState) -> Json {
     let meta = StateMeta {
         index: Some(index),
         actions: state.actions.clone(),
@@ -128,8 +136,9 @@ fn state_to_json(vars: &[String], index: usize, state: &NamedState) -> Json {
     let meta = serde_json::to_value(meta).expect("all keys are strings");
     let mut object = Map::new();
     object.insert("#meta".to_owned(), meta);
-    let values = vars.iter().zip(&state.values);
-    object.extend(values.map(|(name, value)| (name.clone(), value_to_json(value))));
+    let names = structure.names().into_iter().map(str::to_owned);
+    let values = structure.values(state);
+    object.extend(names.zip(values.iter().map(value_to_json)));
     Json::Object(object)
 }
 
@@ -165,9 +174,20 @@ pub fn read_itf(text: &str) -> Result<StoredTrace, ItfError> {
     };
     let loop_start = read_loop(&object, states.len())?;
     let run = NamedRun {
+        wholes: vars.iter().map(String::len).collect(),
         vars,
         states,
         loop_start,
+    };
+    let components = object.get("#meta").and_then(|meta| meta.get("components"));
+    let run = match components {
+        None => run,
+        Some(names) => {
+            let names: Vec<String> = serde_json::from_value(names.clone())
+                .map_err(|reason| ItfError(format!("`components` is wrong: {reason}")))?;
+            run.split(&names)
+                .map_err(|reason| ItfError(format!("`components` does not fit: {reason}")))?
+        }
     };
     Ok(StoredTrace { meta, run })
 }

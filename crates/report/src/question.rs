@@ -222,6 +222,7 @@ impl ReportedQuestion<'_> {
 fn condition_note(reason: &Justification, is_covered: bool) -> ConditionNote {
     let (fair_because, at) = match reason.because {
         Because::Taken(at) => ("taken", Some(at)),
+        Because::Interfered(at) => ("interfered", Some(at)),
         Because::Disabled(at) => ("disabled", Some(at)),
         Because::NeverEnabled => ("never-enabled", None),
         Because::HoldsAt(at) => ("holds", Some(at)),

@@ -64,7 +64,7 @@ pub struct ErrorNote {
 pub struct ConditionNote {
     /// The condition, such as `wf(P.enter)`.
     pub condition: String,
-    /// For a fairness condition `taken`, `disabled` or `never-enabled`; for an assumption `holds`
+    /// For a fairness condition `taken`, `interfered`, `disabled` or `never-enabled`; for an assumption `holds`
     /// or `holds-throughout`.
     pub fair_because: String,
     /// The step at which it is taken, disabled or true; nothing if there is no single one.

@@ -248,7 +248,10 @@ impl Writer<'_> {
         }
 
         for note in group {
-            let reason = reason_text(note);
+            let reason = match (note.fair_because.as_str(), note.at) {
+                ("interfered", Some(at)) => interference_text(self.trace, at),
+                _ => reason_text(note),
+            };
             self.line(&format!("  {:width$}  {reason}", note.condition));
         }
     }
@@ -393,8 +396,9 @@ fn error_text(error: &ErrorNote) -> String {
 }
 
 /// The order in which reasons are told.
-const REASONS: [&str; 5] = [
+const REASONS: [&str; 6] = [
     "taken",
+    "interfered",
     "disabled",
     "never-enabled",
     "holds",
@@ -426,6 +430,7 @@ fn reason_text(note: &ConditionNote) -> String {
         "taken" if is_timer => "set",
         "disabled" if is_timer => "below its threshold",
         "never-enabled" if is_timer => "always below its threshold",
+        "interfered" => "interfered with",
         "never-enabled" => "never enabled",
         "holds" => "true",
         "holds-throughout" => "true throughout the loop",
@@ -437,6 +442,12 @@ fn reason_text(note: &ConditionNote) -> String {
     }
 }
 
+/// Which step of the loop interferes with another one.
+fn interference_text(trace: &StoredTrace, at: usize) -> String {
+    let step = trace.run.states.get(at).map(step_name).unwrap_or_default();
+    format!("{step} interferes at step {at}")
+}
+
 fn exclusion_text(note: &ExclusionNote) -> String {
     let ExclusionNote {
         fairness,
@@ -445,6 +456,7 @@ fn exclusion_text(note: &ExclusionNote) -> String {
         ..
     } = note;
     match fairness.as_str() {
+        "just" => format!("{subject} is enabled at step {at} and never interfered with"),
         "weak-process" => format!("{subject} is always enabled and never moves"),
         "strong-process" => format!("{subject} is enabled at step {at} and never moves"),
         "weak" => format!("{subject} is always enabled and never taken"),

@@ -416,6 +416,7 @@ fn stored_trace() -> impl Strategy<Value = StoredTrace> {
             meta: meta.clone(),
             run: NamedRun {
                 vars: vars.clone(),
+                wholes: vars.iter().map(String::len).collect(),
                 states,
                 loop_start,
             },
@@ -456,4 +457,55 @@ proptest! {
         let read = read_itf(&write_itf(&store(&model, &trace))).unwrap();
         prop_assert_eq!(read.run.to_trace(&model), Ok(trace));
     }
+}
+
+/// Arrays and records are one variable each, and come back as their components.
+#[test]
+fn variables_are_written_as_wholes() {
+    let names = [
+        "P[1]", "P[1].x", "a[0]", "a[1]", "b[2].f", "b[2].g", "b[3].f", "b[3].g", "c",
+    ];
+    let wholes = vec![4, 6, 1, 1, 1, 1, 1, 1, 1];
+    let values = (0..9).map(Value::Int).collect();
+    let run = NamedRun {
+        vars: names.map(str::to_owned).to_vec(),
+        wholes,
+        states: vec![NamedState {
+            values,
+            ..NamedState::default()
+        }],
+        loop_start: None,
+    };
+    let trace = StoredTrace {
+        run,
+        ..StoredTrace::default()
+    };
+    let text = write_itf(&trace);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let expected = serde_json::json!(["P[1]", "P[1].x", "a", "b", "c"]);
+    assert_eq!(json["vars"], expected);
+    assert_eq!(json["states"][0]["a"], serde_json::json!([2, 3]));
+    let b = serde_json::json!({ "#map": [[2, { "f": 4, "g": 5 }], [3, { "f": 6, "g": 7 }]] });
+    assert_eq!(json["states"][0]["b"], b);
+    assert_eq!(read_itf(&text), Ok(trace));
+}
+
+/// A component with the name of another variable is not made a part of it.
+#[test]
+fn names_that_are_taken_stay_apart() {
+    let trace = StoredTrace {
+        run: NamedRun {
+            vars: ["a", "a[0]", "a[1]"].map(str::to_owned).to_vec(),
+            wholes: vec![1, 1, 1],
+            states: vec![NamedState {
+                values: vec![Value::Int(1), Value::Int(2), Value::Int(3)],
+                ..NamedState::default()
+            }],
+            loop_start: None,
+        },
+        ..StoredTrace::default()
+    };
+    let read = read_itf(&write_itf(&trace)).expect("it is read");
+    assert_eq!(read.run.vars, trace.run.vars);
+    assert_eq!(read.run.states, trace.run.states);
 }

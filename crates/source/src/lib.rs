@@ -15,6 +15,7 @@
 //! assert_eq!(files.read("b.fair".as_ref()).unwrap_err().message, "there is no file `b.fair`");
 //! ```
 
+mod analysis;
 mod doubts;
 mod expected;
 mod files;
@@ -27,6 +28,7 @@ use std::path::Path;
 
 use base::Source;
 
+pub use analysis::{Analysis, Piece, PieceKind, Reference, Symbol, SymbolKind, comments, scan};
 pub use doubts::Doubts;
 pub use files::{Files, Memory, Overlay, Unreadable, beside};
 pub use loaded::{Content, Family, Loaded, Members, Single, System};
@@ -50,6 +52,9 @@ pub trait FrontEnd: Sync {
     /// choice is too little.
     fn larger_pools(&self) -> &'static [usize];
 
+    /// The words that have a meaning of their own, for editors.
+    fn keywords(&self) -> &'static [&'static str];
+
     /// Do the options make sense for this language?
     ///
     /// # Errors
@@ -58,6 +63,11 @@ pub trait FrontEnd: Sync {
 
     /// Reads a text. Files that it includes come from `files`.
     fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded;
+
+    /// What is known about a text, also if something is wrong with it.
+    fn analyse(&self, source: Source, files: &dyn Files, options: &Options) -> Analysis {
+        Analysis::of_loaded(self.load(source, files, options))
+    }
 }
 
 /// The language of a file: the one that is asked for, the one that its extension says, or the one

@@ -29,6 +29,7 @@ const ASSETS: &[(&str, &str, &[u8])] = &[
     asset!("store.js", SCRIPT),
     asset!("server.js", SCRIPT),
     asset!("languages.js", SCRIPT),
+    asset!("words.js", SCRIPT),
     asset!("editor.js", SCRIPT),
     asset!("start.js", SCRIPT),
     asset!("verify.js", SCRIPT),

@@ -9,7 +9,10 @@
 
 use base::{AtomId, Fairness, FairnessKind};
 use logic::{CtlStar, CtlStarBuilder, Ltl, Op, PathQuantifier};
-use model::{Assumption, ConditionKind, Model, RunTimeError, Subject, Successor};
+use model::{
+    Assumption, CommandId, ConditionKind, Interference, Model, Needs, RunTimeError, Subject,
+    Successor,
+};
 
 use crate::{Random, ReferenceGraph, random_formula};
 
@@ -186,19 +189,39 @@ impl BranchingOracle {
 
     /// Turns conditions into disjuncts; false if there are too many.
     fn add_conditions(&mut self, positions: &Positions<'_>, fairness: Fairness) -> bool {
+        let interference = Interference::new(positions.model);
+        let needs_at = |source: usize, team: &[CommandId]| {
+            let needs = interference.needs(&positions.graph.states[source]);
+            let is_team = |needs: &Needs| interference.teams()[needs.team] == team;
+            needs.into_iter().find(is_team)
+        };
         for condition in positions.model.fairness_conditions(fairness) {
             let involves = |step: &Successor| match &condition.subject {
                 Subject::Process(instance) => step.movers.contains(instance),
                 Subject::Action(action) => step.actions.contains(action),
                 Subject::Choice(command) => step.commands.contains(command),
                 Subject::Timer(cell) => step.timers_set.contains(cell),
+                Subject::Team(_) => false,
             };
             let can = |source: usize| {
+                if let Subject::Team(team) = &condition.subject {
+                    let control = positions.model.in_control(&positions.graph.states[source]);
+                    return needs_at(source, team)
+                        .is_some_and(|n| control.is_none_or(|id| n.movers.contains(&id)));
+                }
                 let mut steps = positions.graph.steps[source].iter();
                 steps.any(|(step, _)| involves(step))
             };
             let taken: Vec<bool> = (0..self.letters.len())
-                .map(|p| positions.successor(p).is_some_and(involves))
+                .map(|p| match (&condition.subject, positions.entry[p]) {
+                    (Subject::Team(team), Some((source, number))) => {
+                        let state = &positions.graph.states[source];
+                        let step = &positions.graph.steps[source][number].0;
+                        needs_at(source, team)
+                            .is_some_and(|n| interference.interferes(state, step, &n))
+                    }
+                    _ => positions.successor(p).is_some_and(involves),
+                })
                 .collect();
             let enabled: Vec<bool> = (0..self.letters.len())
                 .map(|p| positions.entry[p].is_some_and(|(source, _)| can(source)))

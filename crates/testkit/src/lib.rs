@@ -16,6 +16,7 @@ mod properties;
 mod random;
 pub mod text;
 mod twins;
+pub mod values;
 
 pub use branching::{BranchingOracle, random_ctl_star};
 pub use cases::cases;

@@ -1,9 +1,12 @@
 //! Fair runs by definition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{AtomId, Fairness, FairnessKind};
-use model::{Assumption, Condition, ConditionKind, Model, RunTimeError, State, Subject, Successor};
+use model::{
+    Assumption, Condition, ConditionKind, Interference, Model, Needs, RunTimeError, State, Subject,
+    Successor,
+};
 use omega::Automaton;
 
 /// All reachable states of a model and the steps between them, from the reference semantics.
@@ -85,6 +88,94 @@ struct ProductEdge {
 /// More edges than this in one component are not enumerated.
 const MAX_EDGES: usize = 13;
 
+/// Graphs with more nodes than this are not unfolded by their histories.
+const MAX_HISTORIES: usize = 400;
+
+/// A graph unfolded by what justness remembers: which steps have existed somewhere before, also long
+/// before, and have not been interfered with since.
+struct History<'m> {
+    interference: Interference<'m>,
+    /// A node is a state with a set of such steps.
+    graph: ReferenceGraph,
+    pending: Vec<BTreeSet<Needs>>,
+    is_free: Vec<bool>,
+}
+
+impl<'m> History<'m> {
+    /// Nothing if the fairness is not justness. Ends early where there are too many nodes.
+    fn new(model: &'m Model, graph: &ReferenceGraph, fairness: Fairness) -> Option<Self> {
+        if fairness.kind != FairnessKind::Just {
+            return None;
+        }
+        let interference = Interference::new(model);
+        let existing: Vec<BTreeSet<Needs>> = graph
+            .states
+            .iter()
+            .map(|state| {
+                let control = model.in_control(state);
+                let exists = |needs: &Needs| control.is_none_or(|id| needs.movers.contains(&id));
+                interference
+                    .needs(state)
+                    .into_iter()
+                    .filter(exists)
+                    .collect()
+            })
+            .collect();
+
+        let mut nodes: Vec<(usize, BTreeSet<Needs>)> = Vec::new();
+        nodes.extend((0..graph.n_initial).map(|state| (state, existing[state].clone())));
+        let mut steps = Vec::new();
+        while steps.len() < nodes.len() && nodes.len() <= MAX_HISTORIES {
+            let (state, pending) = nodes[steps.len()].clone();
+            let mut leaving = Vec::new();
+            for (step, target) in &graph.steps[state] {
+                let before = &graph.states[state];
+                let mut later = pending.clone();
+                later.retain(|needs| !interference.interferes(before, step, needs));
+                later.extend(existing[*target].iter().cloned());
+                let node = (*target, later);
+                let known = nodes.iter().position(|other| *other == node);
+                leaving.push((step.clone(), known.unwrap_or(nodes.len())));
+                if known.is_none() {
+                    nodes.push(node);
+                }
+            }
+            steps.push(leaving);
+        }
+
+        let states = nodes.iter().map(|(state, _)| graph.states[*state].clone());
+        let states: Vec<State> = states.collect();
+        Some(Self {
+            interference,
+            is_free: states
+                .iter()
+                .map(|s| model.in_control(s).is_none())
+                .collect(),
+            graph: ReferenceGraph {
+                states,
+                n_initial: graph.n_initial,
+                steps,
+            },
+            pending: nodes.into_iter().map(|(_, pending)| pending).collect(),
+        })
+    }
+
+    /// Is every step that exists somewhere interfered with later, in a run that takes these edges again
+    /// and again? A process that has control forever is excused.
+    fn is_just(&self, edges: &[&ProductEdge]) -> bool {
+        let ignored = |needs: &Needs| {
+            edges.iter().all(|edge| {
+                let (step, _) = &self.graph.steps[edge.state][edge.step];
+                let before = &self.graph.states[edge.state];
+                self.pending[edge.state].contains(needs)
+                    && !self.interference.interferes(before, step, needs)
+            })
+        };
+        let is_ever_free = edges.iter().any(|edge| self.is_free[edge.state]);
+        !is_ever_free || !self.pending[edges[0].state].iter().any(ignored)
+    }
+}
+
 /// Is there a run that the automaton accepts and that is fair, judged by enumerating all strongly
 /// connected sets of edges of the product?
 ///
@@ -96,6 +187,14 @@ pub fn fair_run_exists(
     automaton: &Automaton,
     fairness: Fairness,
 ) -> Result<Judgement, RunTimeError> {
+    let history = History::new(model, graph, fairness);
+    let graph = match &history {
+        Some(history) if history.graph.states.len() > MAX_HISTORIES => {
+            return Ok(Judgement::TooLarge);
+        }
+        Some(history) => &history.graph,
+        None => graph,
+    };
     let (edges, n_nodes) = product(model, graph, automaton)?;
     let reach = reachability(&edges, n_nodes);
     let mut judgement = Judgement::None;
@@ -125,6 +224,9 @@ pub fn fair_run_exists(
             if is_strongly_connected(&chosen)
                 && is_accepted(automaton, &chosen)
                 && is_fair(model, graph, fairness, &chosen)
+                && history
+                    .as_ref()
+                    .is_none_or(|history| history.is_just(&chosen))
             {
                 return Ok(Judgement::Exists);
             }
@@ -266,8 +368,10 @@ fn is_fair(
     edges: &[&ProductEdge],
 ) -> bool {
     let conditions = model.fairness_conditions(fairness);
+    // Justness is judged on the unfolded graph.
     conditions
         .iter()
+        .filter(|condition| !matches!(condition.subject, Subject::Team(_)))
         .all(|condition| is_fair_to(model, graph, condition, edges))
         && model
             .parts()
@@ -289,6 +393,7 @@ fn is_fair_to(
         Subject::Action(action) => step.actions.contains(action),
         Subject::Choice(command) => step.commands.contains(command),
         Subject::Timer(cell) => step.timers_set.contains(cell),
+        Subject::Team(_) => false,
     };
 
     let enabled = |edge: &&ProductEdge| match condition.subject {

@@ -6,11 +6,13 @@
 //! `cargo xtask bench engine`, `fairness`, `growth`, `timers` and `predicate` measure
 //! the checker
 //! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S;
-//! `cargo xtask fuzz` compares all routes of the checker with each other.
+//! `cargo xtask fuzz` compares all routes of the checker with each other, `cargo xtask corpus`
+//! compares it with Spin or with stored verdicts of PAT on a folder of models.
 
 mod architecture;
 #[cfg(unix)]
 mod bench;
+mod corpus;
 mod fuzz;
 mod lint;
 mod mutants;
@@ -20,9 +22,10 @@ use anyhow::{Result, bail};
 const USAGE: &str = "usage: cargo xtask architecture
        cargo xtask lint
        cargo xtask mutants [--only NAME] [--explore]
-       cargo xtask bench engine|fairness|growth|timers|predicate|ws1s|certify [--quick] [--runs N] [--only MODEL]
+       cargo xtask bench editor|engine|fairness|growth|timers|predicate|ws1s|certify [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM]
-       cargo xtask fuzz [--minutes M] [--seed S] [--cases N]";
+       cargo xtask fuzz [--minutes M] [--seed S] [--cases N]
+       cargo xtask corpus promela|csp FOLDER [--fair PROGRAM] [--seconds N]";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +33,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["architecture"] => architecture::check(&architecture::root()),
         ["fuzz", options @ ..] => fuzz::run(options),
+        ["corpus", options @ ..] => corpus::run(options),
         ["mutants", options @ ..] => {
             let options = mutants::Options::parse(options)?;
             mutants::run(&architecture::root(), &options)
@@ -46,6 +50,7 @@ fn benchmark(what: &str, options: &[&str]) -> Result<()> {
         ("engine", options) => bench::engine(&options),
         ("certify", options) => bench::certify(&options),
         ("growth", options) => bench::growth(&options),
+        ("editor", options) => bench::editor(&options),
         ("timers", options) => bench::timers(&options),
         ("fairness", options) => bench::fairness(&options),
         ("ws1s", options) => bench::ws1s(&options),

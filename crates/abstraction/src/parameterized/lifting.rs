@@ -218,7 +218,8 @@ fn subjects(family: &Family<'_>, fairness: Fairness) -> Vec<(ConditionKind, Subj
 
     for process in processes() {
         match fairness.kind {
-            FairnessKind::None => {}
+            // What steps read and change is not lifted; the proof does without justness.
+            FairnessKind::None | FairnessKind::Just => {}
             FairnessKind::WeakProcess => add(ConditionKind::Weak, whole(family, process)),
             FairnessKind::StrongProcess => add(ConditionKind::Strong, whole(family, process)),
             FairnessKind::Weak => actions(process).for_each(|s| add(ConditionKind::Weak, s)),

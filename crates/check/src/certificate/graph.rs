@@ -9,8 +9,8 @@ use super::refutation::Refutation;
 use super::{MAX_STATES, Uncertified};
 
 /// The product. Nodes and sets of marks are numbered.
-pub(super) struct Product {
-    pub(super) marks: Marks,
+pub(super) struct Product<'m> {
+    pub(super) marks: Marks<'m>,
     /// Different sets of marks.
     pub(super) mark_sets: Vec<Box<[u64]>>,
     system: SystemGraph,
@@ -70,10 +70,10 @@ impl<T: Clone + Eq + std::hash::Hash> Numbering<T> {
     }
 }
 
-impl Product {
+impl<'m> Product<'m> {
     /// Lists all states, then all nodes.
     pub(super) fn new(
-        model: &Model,
+        model: &'m Model,
         bad: &BadRuns,
         fairness: Fairness,
         atoms: &[AtomId],
@@ -178,7 +178,7 @@ impl Product {
 impl SystemGraph {
     fn new(
         model: &Model,
-        marks: &Marks,
+        marks: &Marks<'_>,
         walk: &mut Walk<'_>,
         letters: &mut Numbering<Letter>,
         step_marks: &mut Numbering<Box<[u64]>>,
@@ -194,11 +194,10 @@ impl SystemGraph {
             }
             for visit in visits {
                 let enabled = marks.enabled(model, &visit.state, &visit.steps);
-                let is_free = model.in_control(&visit.state).is_none();
                 let ends = visit.targets.iter().zip(visit.letters);
                 for (step, (target, letter)) in visit.steps.iter().zip(ends) {
                     let holds = |atom: AtomId| walk.holds(&letter, atom);
-                    let set = marks.of_step(&enabled, is_free, step, &holds);
+                    let set = marks.of_step(&enabled, step, &holds);
                     graph.steps.push(SystemStep {
                         target: *target,
                         letter: letters.number(letter),

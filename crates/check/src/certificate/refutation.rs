@@ -20,7 +20,7 @@ pub(super) struct Refutation {
 }
 
 /// Finds the numbers and reasons.
-pub(super) fn refute(product: &Product, budget: &Budget) -> Result<Refutation, Uncertified> {
+pub(super) fn refute(product: &Product<'_>, budget: &Budget) -> Result<Refutation, Uncertified> {
     let n_nodes = product.n_nodes();
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
     collect_marks(&product.marks.acceptance, &mut wanted, &mut unwanted);
@@ -80,7 +80,7 @@ struct Facts {
 }
 
 struct Refuter<'a> {
-    product: &'a Product,
+    product: &'a Product<'a>,
     budget: &'a Budget,
     /// The marks that occur in the acceptance as `Inf` and `Fin`.
     wanted: Vec<usize>,

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abstraction::predicate::Refusal;
-use base::{Diagnostic, Fairness, Progress, Route};
+use base::{Diagnostic, Fairness, FairnessKind, Progress, Route};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Hints, Model, Unbounded};
@@ -176,6 +176,19 @@ pub(crate) fn check(
 fn decide(check: &setup::Check<'_>) -> Outcome {
     let (model, fairness) = (check.model, check.fairness);
     let conditions = model.fairness_conditions(fairness);
+    let is_about_runs = matches!(
+        check.property,
+        Property::Ltl(_) | Property::Never(_) | Property::CtlStar(_)
+    );
+    let is_just = fairness.kind == FairnessKind::Just;
+    let invariant_of_runs =
+        matches!(check.property, Property::Invariant(_)) && !is_machine_closed(model, &conditions);
+    if is_just && (is_about_runs || invariant_of_runs) {
+        let why = "justness is about what steps read and change, which predicates do not keep; \
+                   give the data bounds and use the route `explicit`, or ask for `weak-process`, \
+                   which implies it";
+        return unsupported(fairness, why);
+    }
     match check.property {
         Property::Invariant(formula) if is_machine_closed(model, &conditions) => {
             check.invariant(formula)

@@ -143,6 +143,7 @@ impl Product<'_, '_> {
             Subject::Action(action) => description.actions.contains(action),
             Subject::Choice(command) => description.commands.contains(command),
             Subject::Timer(_) => unreachable!("models with timers are refused"),
+            Subject::Team(_) => unreachable!("justness is refused"),
         }
     }
 

@@ -300,7 +300,7 @@ impl MayMustBuilder<'_, '_, '_> {
             Subject::Process(instance) => description.movers.contains(instance),
             Subject::Action(action) => description.actions.contains(action),
             Subject::Choice(command) => description.commands.contains(command),
-            Subject::Timer(_) => false,
+            Subject::Timer(_) | Subject::Team(_) => false,
         }
     }
 
@@ -362,7 +362,9 @@ impl MayMustBuilder<'_, '_, '_> {
             let subject = match &condition.subject {
                 Subject::Process(instance) => model.instances()[instance.index()].name.clone(),
                 Subject::Action(action) => model.action_name(*action).to_owned(),
-                Subject::Choice(_) | Subject::Timer(_) => format!("choice {number}"),
+                Subject::Choice(_) | Subject::Timer(_) | Subject::Team(_) => {
+                    format!("choice {number}")
+                }
             };
             propositions.push(Proposition {
                 name: format!("taken({subject})"),

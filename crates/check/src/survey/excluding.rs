@@ -121,6 +121,7 @@ fn with_stronger(exclusion: &Exclusion) -> Vec<Exclusion> {
         FairnessKind::Weak => Some(FairnessKind::Strong),
         FairnessKind::WeakProcess => Some(FairnessKind::StrongProcess),
         FairnessKind::None
+        | FairnessKind::Just
         | FairnessKind::StrongProcess
         | FairnessKind::Strong
         | FairnessKind::StrongGlobal => None,
@@ -149,7 +150,7 @@ fn condition(model: &Model, exclusion: &Exclusion) -> Option<Condition> {
         FairnessKind::StrongProcess => (ConditionKind::Strong, instance()),
         FairnessKind::Weak => (ConditionKind::Weak, action()),
         FairnessKind::Strong => (ConditionKind::Strong, action()),
-        FairnessKind::None | FairnessKind::StrongGlobal => return None,
+        FairnessKind::None | FairnessKind::Just | FairnessKind::StrongGlobal => return None,
     };
     Some(Condition {
         kind,

@@ -10,7 +10,7 @@ use omega::{Closure, Component};
 use super::bad_loops::{BadLoops, forbidden_runs, meets};
 use super::{Survey, Surveyed};
 use crate::branching::{BranchingObstacle, FairGraph};
-use crate::fairness::is_machine_closed;
+use crate::fairness::{has_too_many_conditions, is_machine_closed};
 use crate::{Bug, Outcome, Plan, warnings};
 
 /// Checks each property under each notion: one row for each property, one outcome for each notion.
@@ -38,7 +38,8 @@ pub fn check_notions(
         outcomes.collect::<Result<Vec<_>, Bug>>()
     };
 
-    let can_share = is_finite(model, plan);
+    let has_too_many = |notion: &Fairness| has_too_many_conditions(model, *notion).is_some();
+    let can_share = is_finite(model, plan) && !notions.iter().any(has_too_many);
     let is_shared = |property: &NamedProperty| {
         can_share && depends_on_fairness(model, &property.property, notions)
     };

@@ -5,8 +5,11 @@ mod certify;
 mod check;
 mod explain;
 mod fairness;
+mod fmt;
 mod graph;
+mod lsp;
 mod ltl;
+mod mcp;
 mod replay;
 mod resume;
 mod shell;
@@ -35,6 +38,9 @@ pub fn run(cli: &Cli) -> Result<Status, Failure> {
         Command::Ltl(options) => ltl::run(options),
         Command::Ws1s(options) => ws1s::run(options),
         Command::Studio(options) => studio::run(options, cli.max_memory),
+        Command::Lsp(options) => lsp::run(options),
+        Command::Mcp => mcp::run(),
+        Command::Fmt(options) => fmt::run(options),
         Command::Completions(options) => shell::completions(options),
         Command::Man(options) => shell::manual(options),
     }

@@ -27,10 +27,10 @@ fn several_notions_make_a_table() {
     scene.check(
         &["check", "m.fair", "--fairness", "all"],
         expect![[r#"
-                none      weak-process  strong-process  weak      strong    strong-global
-        recurs  violated  holds *       holds           violated  holds     holds
+                none      just      weak-process  strong-process  weak      strong    strong-global
+        recurs  violated  violated  holds *       holds           violated  holds     holds
         * the weakest of these under which the property holds
-        6 verdicts about 1 property, 2 states, T s
+        7 verdicts about 1 property, 2 states, T s
         for a counterexample: fair check m.fair --property recurs --fairness none
         --- exit status 1
     "#]],
@@ -50,7 +50,7 @@ fn several_notions_make_a_table() {
         &["check", "m.fair", "--fairness", "weak,stron"],
         expect![[r#"
             --- stderr
-            error: invalid value 'weak,stron' for '--fairness <KIND>': allowed are none, weak-process, strong-process, weak, strong, strong-global, annotated, and KIND+annotated; did you mean `strong`?
+            error: invalid value 'weak,stron' for '--fairness <KIND>': allowed are none, just, weak-process, strong-process, weak, strong, strong-global, annotated, and KIND+annotated; did you mean `strong`?
 
             For more information, try '--help'.
             --- exit status 2
@@ -367,4 +367,37 @@ fn wrong_questions_are_refused() {
         --- exit status 3
     "#]],
     );
+}
+
+/// `P` waits for a flag that `Q` keeps changing, and `R` does not wait for anything.
+const INTERFERENCE: &str = "\
+var x : bool = false
+process P { init at0  from at0 { go when !x -> at1 }  from at1 { stay { skip } } }
+process Q { toggle { x := !x } }
+process R { init at0  from at0 { go -> at1 }  from at1 { stay { skip } } }
+property p: eventually P @ at1
+property r: eventually R @ at1
+";
+
+#[test]
+fn justness_says_who_interferes() {
+    let scene = Scene::with("fairness_just", "m.fair", INTERFERENCE);
+    let call = scene.call(&["check", "m.fair", "--fairness", "just"]);
+    for line in [
+        "p  violated  (fairness just",
+        "r  holds  (fairness just",
+        "just(P.go)      Q.toggle interferes at step 1",
+    ] {
+        assert!(call.stdout.contains(line), "{line}: {}", call.stdout);
+    }
+
+    let declared = INTERFERENCE.to_owned() + "interference Q with R.go\n";
+    let scene = Scene::with("fairness_declared", "m.fair", &declared);
+    let call = scene.call(&["check", "m.fair", "--fairness", "just", "-q"]);
+    assert!(call.stdout.contains("r  violated"), "{}", call.stdout);
+
+    let wrong = INTERFERENCE.to_owned() + "interference Q with R.gone\n";
+    let scene = Scene::with("fairness_undeclared", "m.fair", &wrong);
+    let call = scene.call(&["check", "m.fair"]);
+    assert!(call.stderr.contains("m.fair:7"), "{}", call.stderr);
 }

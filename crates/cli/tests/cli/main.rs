@@ -7,6 +7,7 @@ mod defects;
 mod documents;
 mod expectations;
 mod fairness;
+mod fmt;
 mod formats;
 mod graph;
 mod hostile;

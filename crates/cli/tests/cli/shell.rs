@@ -32,6 +32,9 @@ fn help_and_version() {
           ltl          Print the automaton of an LTL formula
           ws1s         Decide formulas of WS1S or M2L-Str in MONA's language
           studio       Write, verify and explore models in the browser
+          lsp          Serve an editor: the language server, on standard input and output
+          mcp          Serve an agent: the Model Context Protocol, on standard input and output
+          fmt          Bring native texts into canonical layout
           completions  Print a completion script for a shell
           man          Print the manual page
 

@@ -546,3 +546,21 @@ fn conditions_may_lead_back_to_the_same_process() {
     ";
     assert_eq!(verdicts(text), "YN");
 }
+
+#[test]
+fn arrays_are_assigned_and_compared_as_wholes() {
+    let text = "
+        var a[2][3] = [1, 2, 3, 4, 5, 6];
+        var b[2][3];
+        P = copy{b = a;} -> change{a[1][2] = 9;} -> back{a = b;} -> Stop;
+        #define same a == b;
+        #define kept b[1][2] == 6;
+        #define differ a != b;
+        #assert P |= [](copy -> same);
+        #assert P |= [](change -> kept);
+        #assert P |= [](change -> differ);
+        #assert P |= [](back -> same);
+        #assert P |= [] kept;
+    ";
+    assert_eq!(verdicts(text), "YYYYN");
+}

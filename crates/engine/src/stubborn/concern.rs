@@ -156,12 +156,13 @@ impl SubjectUnits {
             // Every step may set a timer. Time has the lowest priority, so this is met only in
             // models in which nothing but time passes.
             Subject::Timer(_) => true,
+            Subject::Team(_) => unreachable!("justness is refused"),
         };
 
         let mut taking = units.set_of(takes);
         let choice = match condition.subject {
             Subject::Choice(command) => Some(command),
-            Subject::Process(_) | Subject::Action(_) | Subject::Timer(_) => None,
+            Subject::Process(_) | Subject::Action(_) | Subject::Timer(_) | Subject::Team(_) => None,
         };
         let mut always = !matches!(condition.subject, Subject::Timer(_));
 

@@ -39,7 +39,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use base::bits;
-use model::Condition;
+use model::{Condition, Subject};
 
 use crate::letters::Letters;
 use crate::system::{Steps, System};
@@ -65,6 +65,8 @@ pub enum Refusal {
     Priorities,
     /// Strong global fairness speaks of every step of a state.
     StrongGlobal,
+    /// Justness is about what steps change, which others do not see.
+    Justness,
     /// A proposition asks whether any step is possible.
     Deadlock,
     /// There are too many commands.
@@ -79,6 +81,7 @@ impl fmt::Display for Refusal {
             }
             Self::Priorities => "priorities make the steps of a state depend on each other",
             Self::StrongGlobal => "strong global fairness is about every step of every state",
+            Self::Justness => "justness is about what every step reads and changes",
             Self::Deadlock => "the proposition `deadlock` is about all steps of a state",
             Self::TooLarge => "the model has too many commands to be compared with each other",
         })
@@ -169,6 +172,13 @@ impl Stubborn {
         }
         if demands.strong_global {
             return Err(Refusal::StrongGlobal);
+        }
+        let subjects = demands
+            .conditions
+            .iter()
+            .map(|condition| &condition.subject);
+        if { subjects }.any(|subject| matches!(subject, Subject::Team(_))) {
+            return Err(Refusal::Justness);
         }
         if demands.letters.mentions_deadlock() {
             return Err(Refusal::Deadlock);

@@ -75,7 +75,7 @@ impl SubjectMap {
                 let first = images.pop_first()?;
                 images.is_empty().then_some(Subject::Action(first))
             }
-            Subject::Timer(_) => None,
+            Subject::Timer(_) | Subject::Team(_) => None,
         }
     }
 

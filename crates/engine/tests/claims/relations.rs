@@ -233,6 +233,7 @@ fn takes(subject: &model::Subject, step: &Successor, commands: &[model::CommandI
         model::Subject::Action(action) => step.actions.contains(action),
         model::Subject::Choice(command) => commands.contains(command),
         model::Subject::Timer(cell) => step.timers_set.contains(cell),
+        model::Subject::Team(_) => unreachable!("justness is refused"),
     }
 }
 

@@ -22,8 +22,12 @@ pub(super) fn has_fair_loop<'s>(
 ) -> Option<bool> {
     let parts = model.parts();
     let conditions = model.fairness_conditions(fairness);
-    let is_timer = |condition: &Condition| matches!(condition.subject, Subject::Timer(_));
-    if !parts.assumptions.is_empty() || parts.control.is_some() || conditions.iter().any(is_timer) {
+    let asks_for_states =
+        |condition: &Condition| matches!(condition.subject, Subject::Timer(_) | Subject::Team(_));
+    if !parts.assumptions.is_empty()
+        || parts.control.is_some()
+        || conditions.iter().any(asks_for_states)
+    {
         return None;
     }
 
@@ -70,6 +74,7 @@ fn marks(conditions: &[Condition], leaving: &[Step], step: Option<&Successor>) -
             Subject::Action(action) => step.actions.contains(action),
             Subject::Choice(command) => step.commands.contains(command),
             Subject::Timer(cell) => step.timers_set.contains(cell),
+            Subject::Team(_) => false,
         };
         let is_enabled = leaving.iter().any(|(step, _)| takes(step));
         let is_first = match condition.kind {

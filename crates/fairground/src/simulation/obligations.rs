@@ -7,7 +7,7 @@
 
 use base::{Fairness, FairnessKind};
 use evidence::{assumption_name, condition_name};
-use model::{Condition, ConditionKind, Model, Subject, Successor};
+use model::{CommandId, Condition, ConditionKind, Interference, Model, Needs, Subject, Successor};
 
 use super::{Simulation, step_name};
 
@@ -36,7 +36,12 @@ pub(super) fn obligations(
 ) -> Vec<Obligation> {
     let conditions = model.fairness_conditions(fairness);
     let conditions = conditions.iter();
-    let mut found: Vec<Obligation> = conditions.map(|c| of_condition(model, run, c)).collect();
+    let looks = Looks {
+        model,
+        run,
+        interference: (fairness.kind == FairnessKind::Just).then(|| Interference::new(model)),
+    };
+    let mut found: Vec<Obligation> = conditions.map(|c| looks.of_condition(c)).collect();
     if fairness.kind == FairnessKind::StrongGlobal {
         found.extend(of_steps(model, run));
     }
@@ -58,48 +63,106 @@ pub(super) fn assumed(model: &Model) -> Vec<String> {
     assumptions.map(|a| assumption_name(model, a)).collect()
 }
 
-fn of_condition(model: &Model, run: &Simulation<'_>, condition: &Condition) -> Obligation {
-    let now = run.n_steps();
-    let subject = &condition.subject;
-    let is_enabled = |at: usize| is_enabled(model, run, at, subject);
-    let last_taken = (0..now).rev().find(|at| takes(run.step(*at), subject));
-    let since = last_taken.map_or(0, |at| at + 1);
+/// What conditions are looked for in.
+struct Looks<'a> {
+    model: &'a Model,
+    run: &'a Simulation<'a>,
+    /// Which steps interfere, under justness.
+    interference: Option<Interference<'a>>,
+}
 
-    let text = match condition.kind {
-        ConditionKind::Weak => {
-            // States in which a process has control are only passed through.
-            let counts = |at: &usize| model.in_control(&run.walk.states[*at]).is_none();
-            let counted = (since..=now).rev().filter(counts);
-            let disabled = { counted }.find(|at| !is_enabled(*at));
-            let since = disabled.map_or(since, |at| at + 1);
-            (since <= now).then(|| format!("enabled, not taken for {}", steps(now - since)))
-        }
-        ConditionKind::Strong => {
-            let times = (since..=now).filter(|at| is_enabled(*at)).count();
-            let now_too = if is_enabled(now) { ", now too" } else { "" };
-            let times_text = if times == 1 {
-                "once"
-            } else {
-                &format!("{times} times")
-            };
-            (times > 0).then(|| {
-                format!(
-                    "enabled {times_text}{now_too}, not taken for {}",
-                    steps(now - since)
-                )
-            })
-        }
-        ConditionKind::Unconditional => Some(format!("not taken for {}", steps(now - since))),
-    };
+impl Looks<'_> {
+    fn of_condition(&self, condition: &Condition) -> Obligation {
+        let (model, run) = (self.model, self.run);
+        let now = run.n_steps();
+        let subject = &condition.subject;
+        let is_enabled = |at: usize| self.is_enabled(at, subject);
+        let last_taken = (0..now).rev().find(|at| self.takes(*at, subject));
+        let since = last_taken.map_or(0, |at| at + 1);
 
-    let first_enabled = (0..=now).rev().take_while(|at| is_enabled(*at)).last();
-    Obligation {
-        condition: condition_name(model, condition),
-        is_enabled: first_enabled.is_some(),
-        enabled_since: first_enabled,
-        last_taken,
-        is_pending: text.is_some(),
-        text: text.unwrap_or_default(),
+        let text = match condition.kind {
+            ConditionKind::Weak => {
+                // States in which a process has control are only passed through.
+                let counts = |at: &usize| model.in_control(&run.walk.states[*at]).is_none();
+                let counted = (since..=now).rev().filter(counts);
+                let disabled = { counted }.find(|at| !is_enabled(*at));
+                let since = disabled.map_or(since, |at| at + 1);
+                let verb = match subject {
+                    Subject::Team(_) => "interfered with",
+                    _ => "taken",
+                };
+                (since <= now).then(|| format!("enabled, not {verb} for {}", steps(now - since)))
+            }
+            ConditionKind::Strong => {
+                let times = (since..=now).filter(|at| is_enabled(*at)).count();
+                let now_too = if is_enabled(now) { ", now too" } else { "" };
+                let times_text = if times == 1 {
+                    "once"
+                } else {
+                    &format!("{times} times")
+                };
+                (times > 0).then(|| {
+                    format!(
+                        "enabled {times_text}{now_too}, not taken for {}",
+                        steps(now - since)
+                    )
+                })
+            }
+            ConditionKind::Unconditional => Some(format!("not taken for {}", steps(now - since))),
+        };
+
+        let first_enabled = (0..=now).rev().take_while(|at| is_enabled(*at)).last();
+        Obligation {
+            condition: condition_name(model, condition),
+            is_enabled: first_enabled.is_some(),
+            enabled_since: first_enabled,
+            last_taken,
+            is_pending: text.is_some(),
+            text: text.unwrap_or_default(),
+        }
+    }
+
+    /// Is what a condition is about possible at a position?
+    fn is_enabled(&self, at: usize, subject: &Subject) -> bool {
+        let (model, run) = (self.model, self.run);
+        let state = &run.walk.states[at];
+        match subject {
+            // An abstract timer is demanded where it has its threshold.
+            Subject::Timer(cell) => {
+                let here = (*cell, state.cells[*cell]);
+                model.abstract_timers().any(|timer| timer == here)
+            }
+            Subject::Team(team) => {
+                let control = model.in_control(state);
+                self.needs(at, team)
+                    .is_some_and(|n| control.is_none_or(|id| n.movers.contains(&id)))
+            }
+            Subject::Process(_) | Subject::Action(_) | Subject::Choice(_) => {
+                let mut steps = run.walk.possible[at].steps().iter();
+                steps.any(|step| takes(step, subject))
+            }
+        }
+    }
+
+    /// Does the step at a position take what a condition is about?
+    fn takes(&self, at: usize, subject: &Subject) -> bool {
+        let step = self.run.step(at);
+        match (subject, &self.interference) {
+            (Subject::Team(team), Some(interference)) => {
+                let state = &self.run.walk.states[at];
+                let needs = self.needs(at, team);
+                needs.is_some_and(|needs| interference.interferes(state, step, &needs))
+            }
+            _ => takes(step, subject),
+        }
+    }
+
+    /// What is necessary for the step of a team at a position, if it is possible there.
+    fn needs(&self, at: usize, team: &[CommandId]) -> Option<Needs> {
+        let interference = self.interference.as_ref()?;
+        let needs = interference.needs(&self.run.walk.states[at]);
+        let is_team = |needs: &Needs| interference.teams()[needs.team] == team;
+        needs.into_iter().find(is_team)
     }
 }
 
@@ -124,21 +187,6 @@ fn of_steps(model: &Model, run: &Simulation<'_>) -> Vec<Obligation> {
     run.end().steps().iter().map(describe).collect()
 }
 
-/// Is what a condition is about possible at a position?
-fn is_enabled(model: &Model, run: &Simulation<'_>, at: usize, subject: &Subject) -> bool {
-    match subject {
-        // An abstract timer is demanded where it has its threshold.
-        Subject::Timer(cell) => {
-            let value = run.walk.states[at].cells[*cell];
-            model.abstract_timers().any(|timer| timer == (*cell, value))
-        }
-        Subject::Process(_) | Subject::Action(_) | Subject::Choice(_) => {
-            let mut steps = run.walk.possible[at].steps().iter();
-            steps.any(|step| takes(step, subject))
-        }
-    }
-}
-
 /// Does the step take what a condition is about?
 fn takes(step: &Successor, subject: &Subject) -> bool {
     match subject {
@@ -146,6 +194,7 @@ fn takes(step: &Successor, subject: &Subject) -> bool {
         Subject::Action(action) => step.actions.contains(action),
         Subject::Choice(command) => step.commands.contains(command),
         Subject::Timer(cell) => step.timers_set.contains(cell),
+        Subject::Team(_) => false,
     }
 }
 

@@ -40,7 +40,10 @@ impl<'a> Lowerer<'a> {
                 [only] => Some(only),
                 _ => None,
             }) {
-                Some(&(id, n)) => Some(Value::Scalar(Expr::Enum(id, n), Ty::Enum(id))),
+                Some(&(id, n)) => {
+                    self.resolution.found_variant(name, id, n);
+                    Some(Value::Scalar(Expr::Enum(id, n), Ty::Enum(id)))
+                }
                 None => self.report_ambiguous(name, span),
             };
         }
@@ -124,8 +127,16 @@ impl<'a> Lowerer<'a> {
         }
 
         let whole = self.operand(base, None);
+        if let Some(Value::Composite(place, ty)) = &whole
+            && let Some(Special::Map(key, value)) = self.special(ty)
+        {
+            return self.map_value(place, index, &key, value);
+        }
         let index_expr = self.position(index);
         let (whole, index_expr) = (whole?, index_expr?);
+        if let Value::Cells(cells, ty) = &whole {
+            return self.index_of_cells(cells, ty, &index_expr, base.span);
+        }
         if let Value::Composite(place, ty) = &whole
             && let Some(Special::Sequence(..)) = self.special(ty)
         {
@@ -150,6 +161,44 @@ impl<'a> Lowerer<'a> {
         Some(place_value(place, array.element))
     }
 
+    /// The value that belongs to a key. Without the key it is a run-time error.
+    fn map_value(
+        &mut self,
+        whole: &Place,
+        key: &'a ast::Expr,
+        key_ty: &Type,
+        value: Type,
+    ) -> Option<Value> {
+        let key = self.element_cells(key, key_ty)?;
+        let is_there = Expr::Read(self.place_of((whole, 0), &key, key_ty));
+        let mut place = self.place_of((whole, 1), &key, key_ty);
+        let slot = super::values::choice(is_there, Expr::Int(0), Expr::Int(1));
+        place.path.push(Access::Index(slot));
+        Some(place_value(place, value))
+    }
+
+    /// An element of an array that is not a variable.
+    fn index_of_cells(
+        &mut self,
+        cells: &[Expr],
+        ty: &Type,
+        index: &Expr,
+        span: Span,
+    ) -> Option<Value> {
+        if let (Type::Array(array), Some(index)) = (ty, index.as_literal())
+            && (array.lo..array.lo + array.len as i64).contains(&index)
+        {
+            let n_cells = array.element.n_cells(&self.parts.records);
+            let first = (index - array.lo) as usize * n_cells;
+            let part = cells[first..first + n_cells].to_vec();
+            return Some(cells_value(part, array.element.clone()));
+        }
+        let message = "only elements of variables can be read";
+        let help = "assign it to a variable first";
+        self.report(Diagnostic::error("not-a-variable", span, message).help(help));
+        None
+    }
+
     /// A number, or a value of an enumeration, which stands for its position.
     pub(super) fn position(&mut self, index: &'a ast::Expr) -> Option<Expr> {
         match self.scalar(index, None)? {
@@ -170,16 +219,17 @@ impl<'a> Lowerer<'a> {
         }
         let whole = self.operand(base, None)?;
         let is_special = match &whole {
-            Value::Composite(_, ty) => self.special(ty).is_some(),
-            Value::Scalar(..) | Value::Cells(..) => false,
+            Value::Composite(_, ty) | Value::Cells(_, ty) => self.special(ty).is_some(),
+            Value::Scalar(..) => false,
         };
-        let Value::Composite(mut place, Type::Record(id)) = whole else {
+        let (Value::Composite(_, Type::Record(id)) | Value::Cells(_, Type::Record(id))) = whole
+        else {
             let message = "only records and processes have components";
             self.report(Diagnostic::error("not-a-record", base.span, message));
             return None;
         };
         if is_special {
-            let message = "sets, sequences and options have no components";
+            let message = "sets, bags, maps, sequences and options have no components";
             self.report(Diagnostic::error("not-a-record", base.span, message));
             return None;
         }
@@ -196,9 +246,22 @@ impl<'a> Lowerer<'a> {
             return None;
         };
 
+        self.resolution.found_field(&field.text, id, position);
         let ty = record.fields[position].1.clone();
-        place.path.push(Access::Field(position));
-        Some(place_value(place, ty))
+        match whole {
+            Value::Composite(mut place, _) => {
+                place.path.push(Access::Field(position));
+                Some(place_value(place, ty))
+            }
+            Value::Cells(cells, _) => {
+                let before = record.fields[..position].iter();
+                let records = &self.parts.records;
+                let first: usize = before.map(|(_, ty)| ty.n_cells(records)).sum();
+                let part = cells[first..first + ty.n_cells(records)].to_vec();
+                Some(cells_value(part, ty))
+            }
+            Value::Scalar(..) => None,
+        }
     }
 
     pub(super) fn report_with_guess(
@@ -227,7 +290,10 @@ impl<'a> Lowerer<'a> {
         let description = &self.parts.enums[id.index()];
         let position = description.variants.iter().position(|v| *v == variant.text);
         match position {
-            Some(n) => Some(Value::Scalar(Expr::Enum(id, n as u32), Ty::Enum(id))),
+            Some(n) => {
+                self.resolution.found_variant(&variant.text, id, n as u32);
+                Some(Value::Scalar(Expr::Enum(id, n as u32), Ty::Enum(id)))
+            }
             None => {
                 let message = format!("`{}` has no value `{}`", description.name, variant.text);
                 let names = description.variants.iter().map(String::as_str);
@@ -306,7 +372,10 @@ impl<'a> Lowerer<'a> {
         field: &Ident,
     ) -> Option<Value> {
         let info = &self.processes[process.index()];
-        if let Some((Local::Var(id), _)) = info.locals.get(field.text.as_str()) {
+        if let Some((declared, (Local::Var(id), _))) =
+            info.locals.get_key_value(field.text.as_str())
+        {
+            self.resolution.found(&field.text, declared);
             return Some(self.variable_value(*id, Some(owner)));
         }
         if info.actions.contains_key(field.text.as_str()) {
@@ -373,7 +442,8 @@ impl<'a> Lowerer<'a> {
     /// A location of a process.
     pub(super) fn location(&mut self, process: ProcessId, name: &Ident) -> Option<LocationId> {
         let info = &self.processes[process.index()];
-        if let Some(location) = info.locations.get(name.text.as_str()) {
+        if let Some((declared, location)) = info.locations.get_key_value(name.text.as_str()) {
+            self.resolution.found(&name.text, declared);
             return Some(*location);
         }
         let description = &self.parts.processes[process.index()];
@@ -408,10 +478,11 @@ impl<'a> Lowerer<'a> {
             // What the model declares hides what the language provides.
             _ if self.local(name).is_some() || self.global(name).is_some() => {}
             "min" | "max" | "abs" => return self.arithmetic_function(name, arguments, span),
-            "append" | "tail" => {
+            "append" | "tail" | "add" | "remove" | "keys" => {
                 let (cells, ty) = self.cells_of_shaped(whole)?;
                 return Some(Value::Cells(cells, ty));
             }
+            "copies" => return self.copies(arguments, span),
             "size" | "head" | "last" | "value" | "len" | "empty" | "full" => {
                 if let Some(value) = self.special_function(name, arguments, span) {
                     return value;
@@ -430,10 +501,11 @@ impl<'a> Lowerer<'a> {
             }
             (_, Some(Global::Event(_))) => self.report_step_proposition(span),
             (_, Some(Global::Broken)) => None,
-            (_, Some(Global::Record(_))) => {
-                let message = "a record value can only be an initial value or be assigned";
-                self.report(Diagnostic::error("misplaced-record", span, message));
-                None
+            (_, Some(Global::Record(id))) => {
+                let ty = Type::Record(id);
+                let mut cells = Vec::new();
+                self.cell_values(whole, &ty, &mut cells)?;
+                Some(Value::Cells(cells, ty))
             }
             (None, None) if self.binding(name).is_none() => {
                 self.report_unknown(name, function.span);
@@ -513,6 +585,7 @@ impl<'a> Lowerer<'a> {
             let text = text.or_else(|| Some(self.text(argument)));
             bindings.push(Binding {
                 name: parameter.text.clone(),
+                origin: parameter.text.as_ptr().addr(),
                 value,
                 text,
                 size,
@@ -539,6 +612,14 @@ impl<'a> Lowerer<'a> {
         self.floor = outer_floor;
         self.process = outer_process;
         result
+    }
+}
+
+/// Cells as a value.
+fn cells_value(mut cells: Vec<Expr>, ty: Type) -> Value {
+    match ty {
+        Type::Scalar(scalar) => Value::Scalar(cells.swap_remove(0), ty_of(scalar)),
+        ty => Value::Cells(cells, ty),
     }
 }
 

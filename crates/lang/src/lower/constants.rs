@@ -50,6 +50,8 @@ impl<'a> Lowerer<'a> {
                 continue;
             }
             entry.push((id, names.len() as u32));
+            let number = names.len() as u32;
+            self.resolution.declare_variant(&variant.text, id, number);
             names.push(variant.text.clone());
         }
         self.parts.enums.push(EnumType {

@@ -94,8 +94,8 @@ impl<'a> Lowerer<'a> {
     fn initial(&mut self, expr: &'a ast::Expr, ty: &Type) -> Option<Initial> {
         if matches!(expr.kind, ExprKind::Any) {
             if self.has_sequence(ty) {
-                let message = "a sequence or option cannot start with any value";
-                let help = "start with `[]` or `none`, and let a step choose";
+                let message = "a sequence, option, bag or map cannot start with any value";
+                let help = "start with `[]`, `none` or `{}`, and let a step choose";
                 self.report(Diagnostic::error("any-sequence", expr.span, message).help(help));
                 return None;
             }

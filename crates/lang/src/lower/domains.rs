@@ -1,7 +1,7 @@
 //! What names range over, besides ranges of numbers.
 
 use base::Diagnostic;
-use model::{BinaryOp, BoundId, Expr};
+use model::{BinaryOp, BoundId, Expr, Type};
 
 use super::Lowerer;
 use super::names::{Global, Ty};
@@ -20,7 +20,13 @@ impl<'a> Lowerer<'a> {
             _ => {
                 let ty = self.shape_of(domain);
                 match ty.and_then(|ty| self.special(&ty)) {
-                    Some(Special::Set(scalar)) => {
+                    Some(
+                        Special::Set(element) | Special::Bag(_, element) | Special::Map(element, _),
+                    ) => {
+                        let Type::Scalar(scalar) = element else {
+                            self.report_composite_domain(domain);
+                            return None;
+                        };
                         let (lo, hi) = scalar.bounds();
                         Some((lo, hi, ty_of(scalar)))
                     }
@@ -115,9 +121,13 @@ impl<'a> Lowerer<'a> {
             return Some(any(equal));
         }
         let shape = self.shape_of(domain)?;
-        match self.special(&shape)? {
-            Special::Set(scalar) => self.member_of_set(value, domain, scalar, true),
-            Special::Sequence(..) => None,
-        }
+        let special = self.special(&shape)?;
+        let value = super::elements::bound_cell(bound, ty);
+        self.member(&[value], domain, &special, true)
+    }
+
+    fn report_composite_domain(&mut self, domain: &ast::Expr) {
+        let message = "the elements have several components, and a single value is needed";
+        self.report(Diagnostic::error("not-scalar", domain.span, message));
     }
 }

@@ -59,20 +59,22 @@ impl<'a> Lowerer<'a> {
                 out.push(Stmt::new(StmtKind::If(condition?, yes, no), span));
             }
             ast::StmtKind::For(name, lo, hi, body) => {
-                let range = (self.int_expr(lo), self.int_expr(hi));
-                let bound = self.fresh_bound(&name.text);
-                let ty = self.ty_of_domain(lo);
-                self.scope.push(Binding::bound(&name.text, bound, ty));
+                let (ranges, binding) = self.ranges_of(&name.text, lo, hi)?;
+                self.scope.push(binding);
                 let mut inner = Vec::new();
                 let done = self.statements(body, &mut inner);
                 self.scope.pop();
-                let (lo_expr, hi_expr) = (range.0?, range.1?);
-                self.check_range_size(&lo_expr, &hi_expr, lo.span.to(hi.span))?;
                 done?;
-                out.push(Stmt::new(
-                    StmtKind::For(bound, lo_expr, hi_expr, inner),
-                    span,
-                ));
+                for (bound, lo, hi) in ranges.into_iter().rev() {
+                    inner = vec![Stmt::new(StmtKind::For(bound, lo, hi, inner), span)];
+                }
+                out.append(&mut inner);
+            }
+            ast::StmtKind::Let(name, value) if self.chosen_element(value).is_some() => {
+                let mut binding = self.choose_element(value, out)?;
+                binding.name = name.text.clone();
+                binding.origin = name.text.as_ptr().addr();
+                self.scope.push(binding);
             }
             ast::StmtKind::Let(name, ast::Value::Plain(expr)) if self.shape_of(expr).is_some() => {
                 let (cells, ty) = self.cells_of_shaped(expr)?;
@@ -84,6 +86,7 @@ impl<'a> Lowerer<'a> {
                 }
                 self.scope.push(Binding {
                     name: name.text.clone(),
+                    origin: name.text.as_ptr().addr(),
                     size: (1, kept.len()),
                     value: Value::Cells(kept, ty),
                     text: None,
@@ -111,11 +114,17 @@ impl<'a> Lowerer<'a> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) -> Option<()> {
+        if let ([target], [ast::Value::Plain(value)]) = (targets, values)
+            && let Some(done) = self.update_in_place(target, value, span, out)
+        {
+            return done;
+        }
         let mut stores = Vec::new();
         for (target, value) in targets.iter().zip(values) {
-            let (place, ty) = self.place(target)?;
+            let (place, ty) = self.assigned_place(target, &mut stores, out)?;
             self.check_no_timer(&place, target.span)?;
-            let is_alone = targets.len() == 1;
+            // An entry of a map is stored in two places.
+            let is_alone = targets.len() == 1 && stores.is_empty();
             match (&ty, value) {
                 (Type::Scalar(scalar), ast::Value::Plain(expr)) => {
                     let value = self.value_for(expr, *scalar)?;
@@ -149,8 +158,18 @@ impl<'a> Lowerer<'a> {
                     let (bound, _) = self.bind_value("element", choose, wanted, span, out)?;
                     stores.push((cell, Expr::Bound(bound), scalar, true));
                 }
+                (_, choose) if self.chosen_element(choose).as_ref() == Some(&ty) => {
+                    let Value::Cells(chosen, _) = self.choose_element(choose, out)?.value else {
+                        return None;
+                    };
+                    let cells = cells_of(&place, &ty, &self.parts.records);
+                    for ((cell, scalar), value) in cells.into_iter().zip(chosen) {
+                        stores.push((cell, value, scalar, true));
+                    }
+                }
                 (_, ast::Value::Choose { span, .. }) => {
-                    let message = "`choose` picks a single value, not an array or record";
+                    let message =
+                        "`choose` picks a single value, or an element of a set of such values";
                     self.report(Diagnostic::error("not-scalar", *span, message));
                     return None;
                 }
@@ -200,7 +219,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Gives the present value of an expression a name: a choice among one value.
-    fn remember(&mut self, bound: BoundId, value: Expr, span: Span) -> Stmt {
+    pub(super) fn remember(&mut self, bound: BoundId, value: Expr, span: Span) -> Stmt {
         let same = self.copy_of(&value);
         Stmt::new(StmtKind::Choose(bound, value, same, Expr::Bool(true)), span)
     }

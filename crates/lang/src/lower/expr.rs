@@ -4,7 +4,7 @@ use base::{Diagnostic, Span};
 use model::{BinaryOp, Expr, Quantifier};
 
 use super::constants::simplify;
-use super::names::{Binding, Ty, Value};
+use super::names::{Ty, Value};
 use super::{Lowerer, MAX_EXPANSION};
 use crate::ast::{self, Binder, ExprKind, UnaryOp};
 
@@ -137,7 +137,8 @@ impl<'a> Lowerer<'a> {
                 ast::BinaryOp::Union | ast::BinaryOp::Intersection | ast::BinaryOp::Difference,
                 ..,
             )
-            | ExprKind::Filter(_) => {
+            | ExprKind::Filter(_)
+            | ExprKind::Image(..) => {
                 let (cells, ty) = self.cells_of_shaped(expr)?;
                 Some(Value::Cells(cells, ty))
             }
@@ -211,8 +212,8 @@ impl<'a> Lowerer<'a> {
                 };
                 Some(Value::Scalar(expr, ty))
             }
-            ExprKind::Set(_) => {
-                let message = "what set this is cannot be told from it alone";
+            ExprKind::Set(_) | ExprKind::Entries(_) | ExprKind::MapOf(..) => {
+                let message = "what set or map this is cannot be told from it alone";
                 let help =
                     "use it beside a variable of its type, as in `votes == {1}` or `x in {1, 2}`";
                 self.report(Diagnostic::error("misplaced-set", span, message).help(help));
@@ -369,26 +370,14 @@ impl<'a> Lowerer<'a> {
         };
 
         self.spend(1, 1, body.span)?;
-        let lo = self.int_expr(&binder.lo);
-        let hi = self.int_expr(&binder.hi);
-        let (lo, hi) = (lo?, hi?);
-        self.check_range_size(&lo, &hi, binder.lo.span.to(binder.hi.span))?;
-
-        let bound = self.fresh_bound(name);
-        let ty = self.ty_of_domain(&binder.lo);
-        self.scope.push(Binding::bound(name, bound, ty));
+        let (ranges, binding) = self.ranges_of(name, &binder.lo, &binder.hi)?;
+        self.scope.push(binding);
         self.depth += 1;
 
         let inner = self.quantified_below(kind, binder, is_last, others, body);
         self.depth -= 1;
         self.scope.pop();
-        Some(Expr::Quantified {
-            quantifier: kind.quantifier,
-            bound,
-            lo: Box::new(lo),
-            hi: Box::new(hi),
-            body: Box::new(inner?),
-        })
+        Some(super::built::quantified(kind.quantifier, ranges, inner?))
     }
 
     fn quantified_below(

@@ -282,7 +282,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// `P`, `P[1]`, `P.enter`, `P[1].meet(2)`, `go`, `go(2)`, `P[1].*`.
-    fn step_pattern(&mut self, expr: &'a ast::Expr) -> Option<StepPattern> {
+    pub(super) fn step_pattern(&mut self, expr: &'a ast::Expr) -> Option<StepPattern> {
         let (head, arguments) = match &expr.kind {
             ExprKind::Call(head, arguments) => (&**head, Some(arguments)),
             _ => (expr, None),
@@ -313,11 +313,12 @@ impl<'a> Lowerer<'a> {
                 let process = pattern.process?;
                 let info = self.processes[process.index()]
                     .actions
-                    .get(action.text.as_str());
-                let Some(info) = info.copied() else {
+                    .get_key_value(action.text.as_str());
+                let Some((declared, info)) = info.map(|(name, info)| (*name, *info)) else {
                     self.report_unknown_action(process, action);
                     return None;
                 };
+                self.resolution.found(&action.text, declared);
                 if info.in_event && values.is_some() {
                     let message = "this action takes part in an event, so its arguments are those of the event";
                     self.report(
@@ -401,7 +402,7 @@ impl<'a> Lowerer<'a> {
         if self.binding(name).is_some() {
             return None;
         }
-        match (self.local(name), self.global(name)) {
+        match (self.local(name), self.unshadowed(name)) {
             (Some(Local::Def(def)), _) | (None, Some(Global::Def(def))) => Some(def),
             _ => None,
         }
@@ -452,7 +453,10 @@ impl<'a> Lowerer<'a> {
             | ExprKind::In { .. }
             | ExprKind::Between(..)
             | ExprKind::Set(_)
-            | ExprKind::Filter(_) => false,
+            | ExprKind::Filter(_)
+            | ExprKind::Image(..)
+            | ExprKind::Entries(_)
+            | ExprKind::MapOf(..) => false,
             ExprKind::AnyStep(_) => true,
             ExprKind::Name(name) => self.is_temporal_name(name, depth),
             ExprKind::Index(base, index) => any(self, &[base, index]),

@@ -1,12 +1,12 @@
-//! What is asked of sets and sequences: elements, sizes, and whether two are the same.
+//! What is asked of sets, bags, maps and sequences: elements, sizes, and whether two are the same.
 
 use base::{Diagnostic, Span};
 use model::{Access, BinaryOp, Expr, Place, Quantifier, Scalar, Type};
 
 use super::Lowerer;
-use super::constants::{literal, simplify};
+use super::built::{one_if, quantified, sum};
+use super::constants::simplify;
 use super::names::{Ty, Value};
-use super::types::ty_of;
 use super::values::{Special, all, any, choice, length_of};
 use crate::ast::{self, ExprKind};
 
@@ -18,7 +18,7 @@ impl<'a> Lowerer<'a> {
         domain: &'a ast::Expr,
         is_bound: bool,
     ) -> Option<Expr> {
-        if self.domain_bounds_of_name(domain).is_some() {
+        if self.domain_bounds_of_name(domain).is_some() || self.record_named(domain).is_some() {
             return Some(Expr::Bool(true));
         }
         if let ExprKind::Set(listed) = &domain.kind {
@@ -30,82 +30,117 @@ impl<'a> Lowerer<'a> {
             return Some(any(equal));
         }
 
+        if let Some(set) = self.set_of_subsets(domain) {
+            let ty = self.shape_of(set)?;
+            let mut cells = Vec::new();
+            self.cell_values(element, &ty, &mut cells)?;
+            return self.is_subset(&cells, set);
+        }
         let ty = match self.shape_of(domain) {
             Some(ty) => ty,
             None => return self.cells_of_shaped(domain).and(None),
         };
-        match self.special(&ty) {
-            Some(Special::Set(scalar)) => {
-                let value = self.scalar_of(element, ty_of(scalar))?;
-                self.member_of_set(value, domain, scalar, is_bound)
+        let special = self.special(&ty);
+        match &special {
+            Some(Special::Sequence(_, element_ty)) => {
+                self.member_of_sequence(element, domain, element_ty)
             }
-            Some(Special::Sequence(most, Type::Scalar(scalar))) => {
-                let value = self.scalar_of(element, ty_of(scalar))?;
-                let (cells, _) = self.cells_of_shaped(domain)?;
-                let mut found = Vec::new();
-                for (position, item) in cells[1..].iter().enumerate().take(most) {
-                    let counts = Expr::binary(
-                        BinaryOp::Gt,
-                        self.copy_of(&cells[0]),
-                        Expr::Int(position as i64),
-                    );
-                    let same = Expr::binary(BinaryOp::Eq, item.clone(), self.copy_of(&value));
-                    found.push(all(vec![
-                        simplify(counts, Ty::Bool),
-                        simplify(same, Ty::Bool),
-                    ]));
-                }
-                Some(any(found))
+            Some(
+                Special::Set(element_ty)
+                | Special::Bag(_, element_ty)
+                | Special::Map(element_ty, _),
+            ) => {
+                let cells = self.element_cells(element, element_ty)?;
+                self.member(&cells, domain, special.as_ref()?, is_bound)
             }
-            _ => {
-                let message = "only sets and sequences of single values have elements";
+            None => {
+                let message = "only sets, bags, maps and sequences have elements";
                 self.report(Diagnostic::error("not-a-set", domain.span, message));
                 None
             }
         }
     }
 
-    pub(super) fn member_of_set(
+    fn member_of_sequence(
         &mut self,
-        value: Expr,
+        element: &'a ast::Expr,
         domain: &'a ast::Expr,
-        scalar: Scalar,
+        ty: &Type,
+    ) -> Option<Expr> {
+        let value = self.element_cells(element, ty)?;
+        let (cells, _) = self.cells_of_shaped(domain)?;
+        let mut found = Vec::new();
+        for (position, item) in cells[1..].chunks(value.len()).enumerate() {
+            let length = self.copy_of(&cells[0]);
+            let counts = Expr::binary(BinaryOp::Gt, length, Expr::Int(position as i64));
+            let same = self.same_cells(item, &value);
+            found.push(all(vec![simplify(counts, Ty::Bool), same]));
+        }
+        Some(any(found))
+    }
+
+    /// Is it an element of a set or bag, or a key of a map?
+    pub(super) fn member(
+        &mut self,
+        element: &[Expr],
+        domain: &'a ast::Expr,
+        special: &Special,
         is_bound: bool,
     ) -> Option<Expr> {
-        let (lo, hi) = scalar.bounds();
-        let is_plain = self.is_place(domain);
-        if let (true, Value::Composite(mut place, _)) = (is_plain, self.whole_of(domain)?) {
-            if value
-                .as_literal()
-                .is_some_and(|value| !scalar.contains(value))
-            {
-                return Some(Expr::Bool(false));
-            }
-            let is_inside =
-                is_bound || value.as_literal().is_some() || self.is_within(&value, scalar);
-            place.path.push(Access::Field(0));
-            place.path.push(Access::Index(self.copy_of(&value)));
-            let read = Expr::Read(place);
-            if is_inside {
-                return Some(read);
-            }
+        let there_is = |cell: Expr| match special {
+            Special::Bag(..) => Expr::binary(BinaryOp::Gt, cell, Expr::Int(0)),
+            Special::Set(_) | Special::Map(..) | Special::Sequence(..) => cell,
+        };
+        let ty = special.element()?;
+        let (field, first) = special.members();
+        if let Value::Composite(place, _) = self.whole_of(domain)? {
             // What is not a value of the element type is not an element.
-            let above = Expr::binary(BinaryOp::Ge, self.copy_of(&value), Expr::Int(lo));
-            let below = Expr::binary(BinaryOp::Le, value, Expr::Int(hi));
-            return Some(all(vec![above, below, read]));
+            let inside = if is_bound {
+                Expr::Bool(true)
+            } else {
+                self.within(element, &ty)
+            };
+            let place = self.place_of((&place, field), element, &ty);
+            return Some(all(vec![inside, there_is(Expr::Read(place))]));
         }
 
         let (cells, _) = self.cells_of_shaped(domain)?;
         let mut parts = Vec::new();
-        for (number, cell) in (lo..=hi).zip(cells) {
-            let same = Expr::binary(
-                BinaryOp::Eq,
-                self.copy_of(&value),
-                literal(number, ty_of(scalar)),
-            );
-            parts.push(all(vec![simplify(same, Ty::Bool), cell]));
+        for (value, cell) in self.all_values(&ty).iter().zip(&cells[first..]) {
+            let same = self.same_cells(element, value);
+            let there = simplify(there_is(cell.clone()), Ty::Bool);
+            parts.push(all(vec![same, there]));
         }
         Some(any(parts))
+    }
+
+    /// `copies(b, x)`: how often a bag has an element.
+    pub(super) fn copies(&mut self, arguments: &'a [ast::Expr], span: Span) -> Option<Value> {
+        let special = match arguments {
+            [bag, _] => self.special_of(bag),
+            _ => None,
+        };
+        let ([bag, element], Some(Special::Bag(_, ty))) = (arguments, special) else {
+            if !self.has_errors() {
+                let message = "`copies(b, x)` says how often a bag has an element";
+                self.report(Diagnostic::error("wrong-arguments", span, message));
+            }
+            return None;
+        };
+        let element = self.element_cells(element, &ty)?;
+
+        if let Value::Composite(place, _) = self.whole_of(bag)? {
+            let inside = self.within(&element, &ty);
+            let count = Expr::Read(self.place_of((&place, 1), &element, &ty));
+            return Some(Value::Scalar(choice(inside, count, Expr::Int(0)), Ty::Int));
+        }
+        let (cells, _) = self.cells_of_shaped(bag)?;
+        let mut number = Expr::Int(0);
+        for (value, count) in self.all_values(&ty).iter().zip(&cells[1..]) {
+            let here = self.same_cells(&element, value);
+            number = choice(here, count.clone(), number);
+        }
+        Some(Value::Scalar(number, Ty::Int))
     }
 
     /// Is the value of the expression always one of the type, by the type of what it reads?
@@ -131,9 +166,30 @@ impl<'a> Lowerer<'a> {
 
     /// `A subset B`.
     pub(super) fn subset(&mut self, left: &'a ast::Expr, right: &'a ast::Expr) -> Option<Expr> {
-        let (a, b) = self.both(left, right)?;
-        let implied = |(a, b)| any(vec![simplify(Expr::not(a), Ty::Bool), b]);
-        Some(all(a.into_iter().zip(b).map(implied).collect()))
+        let shape = match self.shape_of(left) {
+            Some(shape) => Some(shape),
+            None => self.shape_of(right),
+        };
+        let Some(ty) = shape else {
+            return self.cells_of_shaped(left).and(None);
+        };
+        let special = self.special(&ty);
+        if !matches!(special, Some(Special::Set(_) | Special::Bag(..))) {
+            let message = "`subset` compares two sets or two bags";
+            self.report(Diagnostic::error(
+                "not-a-set",
+                left.span.to(right.span),
+                message,
+            ));
+            return None;
+        }
+
+        let (a, b) = self.both_of(left, right, &ty)?;
+        let within = |(a, b)| match special {
+            Some(Special::Bag(..)) => simplify(Expr::binary(BinaryOp::Le, a, b), Ty::Bool),
+            _ => any(vec![simplify(Expr::not(a), Ty::Bool), b]),
+        };
+        Some(all(a.into_iter().zip(b).map(within).collect()))
     }
 
     /// Two values with several cells that are compared as wholes, if that is what they are.
@@ -158,21 +214,6 @@ impl<'a> Lowerer<'a> {
             all(a.into_iter().zip(b).map(same).collect())
         });
         Some(equal)
-    }
-
-    pub(super) fn both(
-        &mut self,
-        left: &'a ast::Expr,
-        right: &'a ast::Expr,
-    ) -> Option<(Vec<Expr>, Vec<Expr>)> {
-        let shape = match self.shape_of(left) {
-            Some(shape) => Some(shape),
-            None => self.shape_of(right),
-        };
-        let Some(ty) = shape else {
-            return self.cells_of_shaped(left).and(None);
-        };
-        self.both_of(left, right, &ty)
     }
 
     pub(super) fn both_of(
@@ -220,7 +261,7 @@ impl<'a> Lowerer<'a> {
                 let size = self.size(argument, ty, special)?;
                 compare(BinaryOp::Eq, size, 0)
             }
-            ("full", Special::Sequence(most, _)) => {
+            ("full", Special::Sequence(most, _) | Special::Bag(most, _)) => {
                 let size = self.size(argument, ty, special)?;
                 compare(BinaryOp::Eq, size, *most as i64)
             }
@@ -245,38 +286,26 @@ impl<'a> Lowerer<'a> {
         ty: &Type,
         special: &Special,
     ) -> Option<Expr> {
-        if let (Value::Composite(mut place, _), Special::Set(scalar)) =
+        if let (Value::Composite(place, _), Special::Set(element) | Special::Map(element, _)) =
             (self.whole_of(argument)?, special)
         {
             // A sum over the members, not a list of them: that processes can be exchanged stays
             // visible.
-            let (lo, hi) = scalar.bounds();
-            let bound = self.fresh_bound("member");
-            place.path.push(Access::Field(0));
-            place.path.push(Access::Index(Expr::Bound(bound)));
-            return Some(Expr::Quantified {
-                quantifier: Quantifier::Sum,
-                bound,
-                lo: Box::new(Expr::Int(lo)),
-                hi: Box::new(Expr::Int(hi)),
-                body: Box::new(Expr::Read(place)),
-            });
+            let (ranges, binding) = self.ranges_of_type("member", element.clone());
+            let Value::Cells(cells, _) = binding.value else {
+                return None;
+            };
+            let read = Expr::Read(self.place_of((&place, 0), &cells, element));
+            return Some(quantified(Quantifier::Sum, ranges, read));
         }
 
         let mut cells = Vec::new();
         self.cell_values(argument, ty, &mut cells)?;
         match special {
-            Special::Sequence(..) => Some(cells.swap_remove(0)),
-            Special::Set(_) => {
-                let one = |cell| choice(cell, Expr::Int(1), Expr::Int(0));
-                let sum = |a, b| simplify(Expr::binary(BinaryOp::Add, a, b), Ty::Int);
-                Some(
-                    cells
-                        .into_iter()
-                        .map(one)
-                        .reduce(sum)
-                        .unwrap_or(Expr::Int(0)),
-                )
+            Special::Sequence(..) | Special::Bag(..) => Some(cells.swap_remove(0)),
+            Special::Set(element) | Special::Map(element, _) => {
+                cells.truncate(self.all_values(element).len());
+                Some(sum(cells.into_iter().map(one_if)))
             }
         }
     }

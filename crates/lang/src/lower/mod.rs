@@ -11,6 +11,7 @@ mod constants;
 mod data;
 mod domains;
 mod effect;
+mod elements;
 mod expr;
 mod formula;
 mod fresh;
@@ -19,6 +20,7 @@ mod members;
 mod names;
 mod open;
 mod process;
+mod resolution;
 mod steps;
 mod system;
 mod text;
@@ -26,6 +28,7 @@ mod timer;
 mod types;
 mod unbounded;
 mod unused;
+mod updates;
 mod values;
 mod view;
 
@@ -39,6 +42,8 @@ use source::{Options, Picture};
 
 use crate::ast::{Decl, Def, Expr, File, Ident, PropertyBody, PropertyDecl};
 use names::{Binding, Global, ProcessInfo};
+use resolution::Resolution;
+pub(crate) use resolution::Resolved;
 
 /// How deep expressions may be nested once definitions are expanded.
 const MAX_DEPTH: usize = 300;
@@ -92,6 +97,8 @@ struct Lowerer<'a> {
     uses: unused::Uses,
     /// Names that have been reported as unknown.
     unknown: FxHashSet<String>,
+    /// What names were found to mean.
+    resolution: Resolution,
     /// The picture of the state.
     picture: Option<Picture>,
 }
@@ -146,6 +153,31 @@ pub(crate) fn lower_template(
     (open.template(parts).filter(|_| !failed), questions)
 }
 
+/// Translates as much as possible of texts, to know what their names mean. What the model itself
+/// says against it is reported, unless something else is wrong.
+pub(crate) fn resolve(
+    texts: &Texts<'_>,
+    is_family: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Resolved {
+    let open = if is_family {
+        open::Open::free()
+    } else {
+        open::Open::default()
+    };
+    let (lowerer, _) = lower_parts(texts, open, diagnostics);
+    let resolved = lowerer.resolved();
+    if !is_family && !lowerer.has_errors() {
+        let Lowerer {
+            parts, diagnostics, ..
+        } = lowerer;
+        if let Err(error) = parts.finish() {
+            diagnostics.push(Diagnostic::error("model", error.span, error.message));
+        }
+    }
+    resolved
+}
+
 fn lower_parts<'a>(
     texts: &Texts<'a>,
     open: open::Open,
@@ -188,6 +220,7 @@ fn lower_parts<'a>(
         data_parameters: Vec::new(),
         uses: unused::Uses::default(),
         unknown: FxHashSet::default(),
+        resolution: Resolution::default(),
         picture: None,
     };
 
@@ -290,8 +323,15 @@ impl<'a> Lowerer<'a> {
         }
 
         for decl in &file.decls {
-            if let Decl::Assume(formula) = decl {
-                self.assume(formula);
+            match decl {
+                Decl::Assume(formula) => self.assume(formula),
+                Decl::Interference(by, with) => {
+                    let patterns = (self.step_pattern(by), self.step_pattern(with));
+                    if let (Some(by), Some(with)) = patterns {
+                        self.parts.interferences.push((by, with));
+                    }
+                }
+                _ => {}
             }
         }
     }

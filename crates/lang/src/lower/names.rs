@@ -99,6 +99,8 @@ pub(super) struct ProcessInfo<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Binding {
     pub(super) name: String,
+    /// The address of the name in the tree, where it is bound.
+    pub(super) origin: usize,
     pub(super) value: Value,
     /// How the value is written in the names of atoms, if not by its name.
     pub(super) text: Option<String>,
@@ -111,6 +113,7 @@ impl Binding {
     pub(super) fn bound(name: &str, bound: BoundId, ty: Ty) -> Self {
         Self {
             name: name.to_owned(),
+            origin: name.as_ptr().addr(),
             value: Value::Scalar(Expr::Bound(bound), ty),
             text: None,
             size: (1, 1),
@@ -174,16 +177,22 @@ impl<'a> Lowerer<'a> {
     /// The innermost bound variable with this name.
     pub(super) fn binding(&self, name: &str) -> Option<&Binding> {
         let visible = &self.scope[self.floor..];
-        visible.iter().rev().find(|binding| binding.name == name)
+        let binding = visible.iter().rev().find(|binding| binding.name == name)?;
+        self.resolution.found_at(name, binding.origin);
+        Some(binding)
     }
 
     pub(super) fn local(&self, name: &str) -> Option<Local<'a>> {
         let info = &self.processes[self.process?.index()];
-        info.locals.get(name).map(|entry| entry.0)
+        let (declared, (local, _)) = info.locals.get_key_value(name)?;
+        self.resolution.found(name, declared);
+        Some(*local)
     }
 
     pub(super) fn global(&self, name: &str) -> Option<Global<'a>> {
-        self.globals.get(name).map(|entry| entry.0)
+        let (declared, (global, _)) = self.globals.get_key_value(name)?;
+        self.resolution.found(name, declared);
+        Some(*global)
     }
 
     /// Reports a name that is not known here, with the likeliest name that is.

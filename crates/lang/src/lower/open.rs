@@ -313,7 +313,8 @@ impl<'a> Lowerer<'a> {
             .collect();
         let blocks = file.decls.iter().filter_map(as_block);
         for name in blocks.flat_map(|block| &block.properties) {
-            if known.contains(&name.text.as_str()) {
+            if let Some(declared) = known.iter().find(|known| **known == name.text) {
+                self.resolution.found(&name.text, declared);
                 continue;
             }
             let message = format!("there is no property `{}`", name.text);
@@ -474,18 +475,14 @@ fn parts_of(expr: &ast::Expr) -> Vec<&ast::Expr> {
         ExprKind::In {
             element, domain, ..
         } => vec![element, domain],
-        ExprKind::Filter(binder) => [
-            Some(&binder.lo),
-            Some(&binder.hi),
-            binder.condition.as_ref(),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
+        ExprKind::Filter(binder) => binder_parts(binder).collect(),
+        ExprKind::Image(body, binder) | ExprKind::MapOf(binder, body) => {
+            binder_parts(binder).chain([&**body]).collect()
+        }
+        ExprKind::Entries(entries) => entries.iter().flat_map(|(k, v)| [k, v]).collect(),
         ExprKind::Quantified { binders, body, .. } => binders
             .iter()
-            .flat_map(|b| [Some(&b.lo), Some(&b.hi), b.condition.as_ref()])
-            .flatten()
+            .flat_map(binder_parts)
             .chain([&**body])
             .collect(),
         ExprKind::Array(parts) | ExprKind::Set(parts) => parts.iter().collect(),
@@ -495,6 +492,11 @@ fn parts_of(expr: &ast::Expr) -> Vec<&ast::Expr> {
         | ExprKind::At(None, _)
         | ExprKind::Any => Vec::new(),
     }
+}
+
+fn binder_parts(binder: &ast::Binder) -> impl Iterator<Item = &ast::Expr> {
+    let condition = binder.condition.as_ref();
+    [&binder.lo, &binder.hi].into_iter().chain(condition)
 }
 
 /// Is this an array whose length depends on the parameter?

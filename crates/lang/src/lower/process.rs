@@ -149,6 +149,9 @@ impl<'a> Lowerer<'a> {
         action.in_event |= in_event;
 
         let (other, first) = (action.n_parameters, action.span);
+        if let Some((declared, _)) = info.actions.get_key_value(name) {
+            self.resolution.found(name, declared);
+        }
         if other != n_parameters {
             let message = format!("`{name}` has {n_parameters} parameter(s) here");
             self.report(

@@ -82,7 +82,7 @@ impl<'a> Lowerer<'a> {
 
     fn step(&mut self, id: ProcessId, decl: &'a StepDecl, source: LocationId) -> Option<Step> {
         let parameters = self.parameters(decl);
-        let guards: Vec<_> = decl
+        let mut guards: Vec<_> = decl
             .guards
             .iter()
             .map(|guard| self.bool_expr(guard))
@@ -104,7 +104,8 @@ impl<'a> Lowerer<'a> {
             None => Some(source),
             Some(name) => self.location(id, name),
         };
-        let (parameters, condition) = parameters?;
+        let (parameters, condition, members) = parameters?;
+        guards.splice(0..0, members.into_iter().map(Some));
         done?;
 
         let mut target = target?;
@@ -124,46 +125,48 @@ impl<'a> Lowerer<'a> {
         Some(step)
     }
 
-    /// The parameters and the condition on them; leaves their names in scope.
-    fn parameters(&mut self, decl: &'a StepDecl) -> Option<(Vec<Parameter>, Expr)> {
+    /// The parameters, the condition on them, and guards: that a parameter is an element of a set that
+    /// depends on the state. Leaves their names in scope.
+    fn parameters(&mut self, decl: &'a StepDecl) -> Option<(Vec<Parameter>, Expr, Vec<Expr>)> {
         let mut parameters = Vec::new();
-        let mut conditions = Vec::new();
+        let (mut conditions, mut guards) = (Vec::new(), Vec::new());
         let mut ok = true;
         for (name, binder, is_last) in names_of(&decl.parameters) {
-            let bound = self.fresh_bound(name);
-            let range = (
-                self.stateless(&binder.lo, Ty::Int),
-                self.stateless(&binder.hi, Ty::Int),
-            );
-            let ty = self.ty_of_domain(&binder.lo);
-            self.scope.push(Binding::bound(name, bound, ty));
-            match range {
-                (Some(lo), Some(hi)) => {
-                    let span = binder.lo.span.to(binder.hi.span);
-                    ok &= self.check_range_size(&lo, &hi, span).is_some();
-                    parameters.push(Parameter { bound, lo, hi });
-                }
-                _ => ok = false,
+            let Some((ranges, binding)) = self.ranges_of(name, &binder.lo, &binder.hi) else {
+                // One mistake gives one error: what the name stands for is not asked again.
+                let bound = self.fresh_bound(name);
+                self.scope.push(Binding::bound(name, bound, Ty::Int));
+                ok = false;
+                continue;
+            };
+            self.scope.push(binding);
+            for (bound, lo, hi) in ranges {
+                ok &= self.check_stateless(&lo, &binder.lo).is_some();
+                ok &= self.check_stateless(&hi, &binder.hi).is_some();
+                parameters.push(Parameter { bound, lo, hi });
             }
+
             if let Some(condition) = binder.condition.as_ref().filter(|_| is_last) {
-                match self.stateless(condition, Ty::Bool) {
-                    Some(condition) => conditions.push(condition),
-                    None => ok = false,
+                let is_from_set = match &binder.lo.kind {
+                    ast::ExprKind::First(domain) => {
+                        self.set_of_subsets(domain).is_some() || self.shape_of(domain).is_some()
+                    }
+                    _ => false,
+                };
+                match self.bool_expr(condition) {
+                    Some(member) if is_from_set => guards.push(member),
+                    Some(other) if self.check_stateless(&other, condition).is_some() => {
+                        conditions.push(other);
+                    }
+                    _ => ok = false,
                 }
             }
         }
 
-        ok.then(|| (parameters, Expr::all(conditions)))
+        ok.then(|| (parameters, Expr::all(conditions), guards))
     }
 
-    /// An expression that must not depend on the state, because it is part of the name of an
-    /// action.
-    fn stateless(&mut self, expr: &'a ast::Expr, ty: Ty) -> Option<Expr> {
-        let lowered = self.scalar_of(expr, ty)?;
-        self.check_stateless(&lowered, expr)?;
-        Some(lowered)
-    }
-
+    /// What is part of the name of an action must not depend on the state.
     fn check_stateless(&mut self, lowered: &Expr, expr: &ast::Expr) -> Option<()> {
         if !lowered.mentions_state() {
             return Some(());

@@ -144,7 +144,11 @@ impl<'a> Lowerer<'a> {
     }
 
     fn state_number(&mut self, numbers: &FxHashMap<&str, u32>, state: &Ident) -> Option<u32> {
-        let number = numbers.get(state.text.as_str()).copied();
+        let found = numbers.get_key_value(state.text.as_str());
+        let number = found.map(|(declared, number)| {
+            self.resolution.found(&state.text, declared);
+            *number
+        });
         if number.is_none() {
             let message = format!("there is no state `{}`", state.text);
             let mut names: Vec<&str> = numbers.keys().copied().collect();
@@ -242,6 +246,8 @@ impl<'a> Lowerer<'a> {
             .iter()
             .map(|(known, _)| known.text.as_str());
         if let Some(position) = names.position(|known| known == name) {
+            let declared = &system.propositions[position].0.text;
+            self.resolution.found(name, declared);
             return Some(Ltl::atom(AtomId::new(position)));
         }
         let names = system

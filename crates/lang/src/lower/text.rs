@@ -181,6 +181,35 @@ impl Writer<'_, '_> {
                 self.hidden.truncate(n_hidden);
                 self.out.push('}');
             }
+            ExprKind::Image(element, binder) => {
+                // The names of the binder hide others in the element that stands before it.
+                let n_hidden = self.hidden.len();
+                let before = self.out.len();
+                self.binders(std::slice::from_ref(binder));
+                let binders = self.out.split_off(before);
+                self.out.push('{');
+                self.expr(element, 1);
+                self.hidden.truncate(n_hidden);
+                self.out.push_str(&format!(" for {binders}}}"));
+            }
+            ExprKind::Entries(entries) => {
+                for (position, (key, value)) in entries.iter().enumerate() {
+                    self.out.push_str(if position == 0 { "{" } else { ", " });
+                    self.expr(key, 1);
+                    self.out.push_str(": ");
+                    self.expr(value, 1);
+                }
+                self.out.push('}');
+            }
+            ExprKind::MapOf(binder, value) => {
+                self.out.push('{');
+                let n_hidden = self.hidden.len();
+                self.binders(std::slice::from_ref(binder));
+                self.out.push_str(": ");
+                self.expr(value, 1);
+                self.hidden.truncate(n_hidden);
+                self.out.push('}');
+            }
             ExprKind::First(domain) | ExprKind::Last(domain) => self.expr(domain, 7),
             ExprKind::In {
                 element, domain, ..
@@ -210,7 +239,8 @@ impl Writer<'_, '_> {
 
     fn name(&mut self, name: &str) {
         let is_hidden = self.hidden.iter().any(|hidden| hidden == name);
-        let binding = self.lowerer.binding(name).filter(|_| !is_hidden);
+        let visible = (!is_hidden).then_some(name);
+        let binding = visible.and_then(|name| self.lowerer.binding(name));
         match binding.and_then(|binding| binding.text.as_deref()) {
             Some(text) if text.chars().all(|c| c.is_alphanumeric() || c == '_') => {
                 self.out.push_str(text);

@@ -40,6 +40,9 @@ impl<'a> Lowerer<'a> {
             return self.declare_global(name, Global::Broken);
         }
         let id = RecordId::new(self.parts.records.len());
+        for (position, (field, _)) in fields.iter().enumerate() {
+            self.resolution.declare_field(&field.text, id, position);
+        }
         self.parts.records.push(RecordType {
             name: name.text.clone(),
             fields: lowered,
@@ -78,6 +81,8 @@ impl<'a> Lowerer<'a> {
             TypeKind::Set(element) => self.set_type(element),
             TypeKind::Sequence(most, element) => self.sequence_type(Some(most), element),
             TypeKind::Option(element) => self.sequence_type(None, element),
+            TypeKind::Bag(most, element) => self.bag_type(most, element),
+            TypeKind::Map(lo, hi, value) => self.map_type((lo, hi), value),
             // Only after `choose`, where it is looked at.
             TypeKind::Chosen(expr) => match &expr.kind {
                 ExprKind::Name(text) => self.named_type(&Ident {

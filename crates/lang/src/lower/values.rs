@@ -1,12 +1,15 @@
-//! Sets, sequences and options: values that consist of several cells and have operations of their own.
+//! Sets, bags, maps, sequences and options: values that consist of several cells and have operations of
+//! their own.
 //!
-//! A set over a type with few values is an array of Booleans, one for each value; a sequence is its
-//! length and an array of elements; an option is a sequence of at most one element. Elements behind
-//! the length of a sequence have their initial values, so that equal values have equal cells. All of
+//! A set over a type with few values is an array of Booleans, one for each value; a bag is its size and
+//! an array of numbers; a map is the set of its keys and an array of values; a sequence is its
+//! length and an array of elements; an option is a sequence of at most one element. What does not
+//! count, behind the length of a sequence or without key, has its initial value, so that equal values
+//! have equal cells. All of
 //! them become records of the model whose form says how they are shown, and every operation becomes
 //! expressions over cells, so no other part of the tool knows more about them.
 
-use base::Diagnostic;
+use base::{Diagnostic, Span};
 use model::{
     Access, ArrayType, BinaryOp, Expr, Place, RecordForm, RecordId, RecordType, Scalar, Type,
 };
@@ -15,17 +18,27 @@ use super::Lowerer;
 use super::names::{Global, Local, Ty, Value};
 use crate::ast::{self, ExprKind, TypeExpr};
 
-/// How many values a type may have of which there are sets.
-const MAX_ELEMENTS: i128 = 4096;
+/// Functions whose value may have several cells.
+const SHAPED: [&str; 8] = [
+    "append", "tail", "add", "remove", "keys", "head", "last", "value",
+];
 
-/// How many elements a sequence may have.
+/// The length or size of a value that cannot be, such as the tail of an empty sequence. To store it is
+/// a run-time error, also after further operations; it is equal to no other value.
+pub(super) const IMPOSSIBLE: i64 = -1_000_000;
+
+/// How many elements a sequence or bag may have, and values the range of the keys of a map.
 pub(super) const MAX_LENGTH: i64 = 4096;
 
 /// What a type with operations of its own is.
 #[derive(Clone, Debug)]
 pub(super) enum Special {
     /// Sets of values of this type.
-    Set(Scalar),
+    Set(Type),
+    /// Bags of at most this many elements.
+    Bag(usize, Type),
+    /// Maps from keys of the first type to values of the second.
+    Map(Type, Type),
     /// Sequences of at most this many elements; an option has at most one.
     Sequence(usize, Type),
 }
@@ -37,9 +50,28 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         let record = &self.parts.records[id.index()];
-        match record.form {
+        match &record.form {
             RecordForm::Components => None,
-            RecordForm::Set(element) => Some(Special::Set(element)),
+            RecordForm::Set(element) => Some(Special::Set(element.clone())),
+            RecordForm::Bag(element) => match record.fields[0].1 {
+                Type::Scalar(Scalar::Range(_, most)) => {
+                    Some(Special::Bag(most as usize, element.clone()))
+                }
+                _ => None,
+            },
+            RecordForm::Map(key) => {
+                let mut value = &record.fields[1].1;
+                for _ in 0..key.n_cells(&self.parts.records) {
+                    match value {
+                        Type::Array(array) => value = &array.element,
+                        Type::Scalar(_) | Type::Record(_) => return None,
+                    }
+                }
+                match value {
+                    Type::Array(slot) => Some(Special::Map(key.clone(), slot.element.clone())),
+                    Type::Scalar(_) | Type::Record(_) => None,
+                }
+            }
             RecordForm::Sequence | RecordForm::Option => match &record.fields[1].1 {
                 Type::Array(array) => Some(Special::Sequence(array.len, array.element.clone())),
                 Type::Scalar(_) | Type::Record(_) => None,
@@ -49,29 +81,85 @@ impl<'a> Lowerer<'a> {
 
     /// `set of T`.
     pub(super) fn set_type(&mut self, element: &'a TypeExpr) -> Option<Type> {
-        let span = element.span;
         let ty = self.ty(element)?;
-        let Type::Scalar(scalar) = ty else {
-            let message = "the elements of a set are single values";
-            self.report(Diagnostic::error("set-element", span, message));
-            return None;
+        self.check_elements(&ty, element.span)?;
+        Some(self.set_of(ty))
+    }
+
+    /// The type of sets of values of a type.
+    pub(super) fn set_of(&mut self, element: Type) -> Type {
+        let members = self.over_values(&element, Type::Scalar(Scalar::Bool));
+        let fields = vec![("members".to_owned(), members)];
+        self.record_of_form("set", fields, RecordForm::Set(element))
+    }
+
+    /// `bag[k] of T`.
+    pub(super) fn bag_type(&mut self, most: &'a ast::Expr, element: &'a TypeExpr) -> Option<Type> {
+        let most_value = self.constant_int(most);
+        let ty = self.ty(element)?;
+        let most_value = self.check_room(most_value?, most.span)?;
+        self.check_elements(&ty, element.span)?;
+
+        let number = Type::Scalar(Scalar::Range(0, most_value));
+        let counts = self.over_values(&ty, number.clone());
+        let fields = vec![("size".to_owned(), number), ("counts".to_owned(), counts)];
+        Some(self.record_of_form("bag", fields, RecordForm::Bag(ty)))
+    }
+
+    /// `map[K] of T`.
+    pub(super) fn map_type(
+        &mut self,
+        (lo, hi): (&'a ast::Expr, &'a ast::Expr),
+        value: &'a TypeExpr,
+    ) -> Option<Type> {
+        let key = match &lo.kind {
+            ExprKind::First(domain) => self.type_of_keys(domain)?,
+            _ => {
+                let (lo, hi) = self.constant_range(lo, hi, MAX_LENGTH)?;
+                Type::Scalar(Scalar::Range(lo, hi))
+            }
         };
-        let (lo, hi) = scalar.bounds();
-        let n_values = i128::from(hi) - i128::from(lo) + 1;
-        if n_values > MAX_ELEMENTS {
-            let message = format!("there are sets of at most {MAX_ELEMENTS} different elements");
-            let help = "give the elements a range such as `0..7`";
-            self.report(Diagnostic::error("set-element", span, message).help(help));
+        self.check_elements(&key, lo.span)?;
+        let ty = self.ty(value)?;
+        if super::open::is_open(&ty) {
+            self.report_open_array(value.span);
             return None;
         }
 
-        let members = ArrayType {
-            lo,
-            len: n_values as usize,
-            element: Type::Scalar(Scalar::Bool),
-        };
-        let fields = vec![("members".to_owned(), Type::Array(Box::new(members)))];
-        Some(self.record_of_form("set", fields, RecordForm::Set(scalar)))
+        let present = self.over_values(&key, Type::Scalar(Scalar::Bool));
+        // An array of one element, so that to read what is not there is to read beyond it.
+        let slot = Type::Array(Box::new(ArrayType {
+            lo: 0,
+            len: 1,
+            element: ty,
+        }));
+        let values = self.over_values(&key, slot);
+        let fields = vec![
+            ("present".to_owned(), present),
+            ("values".to_owned(), values),
+        ];
+        Some(self.record_of_form("map", fields, RecordForm::Map(key)))
+    }
+
+    fn type_of_keys(&mut self, domain: &'a ast::Expr) -> Option<Type> {
+        if let Some(ty) = self.record_named(domain) {
+            return Some(ty);
+        }
+        let (lo, hi, ty) = self.domain_bounds(domain)?;
+        Some(Type::Scalar(match ty {
+            Ty::Enum(id) => self.enum_scalar(id)?,
+            Ty::Bool => Scalar::Bool,
+            Ty::Int => Scalar::Range(lo, hi),
+        }))
+    }
+
+    fn check_room(&mut self, most: i64, span: Span) -> Option<i64> {
+        if (1..=MAX_LENGTH).contains(&most) {
+            return Some(most);
+        }
+        let message = format!("there is room for 1 to {MAX_LENGTH} elements");
+        self.report(Diagnostic::error("sequence-length", span, message));
+        None
     }
 
     /// `seq[k] of T` and `option of T`.
@@ -85,13 +173,8 @@ impl<'a> Lowerer<'a> {
             Some(most) => self.constant_int(most),
         };
         let ty = self.ty(element)?;
-        let most_value = most_value?;
-        if !(1..=MAX_LENGTH).contains(&most_value) {
-            let span = most.map_or(element.span, |most| most.span);
-            let message = format!("a sequence has room for 1 to {MAX_LENGTH} elements");
-            self.report(Diagnostic::error("sequence-length", span, message));
-            return None;
-        }
+        let span = most.map_or(element.span, |most| most.span);
+        let most_value = self.check_room(most_value?, span)?;
 
         let items = ArrayType {
             lo: 0,
@@ -158,7 +241,7 @@ impl<'a> Lowerer<'a> {
                 match (
                     self.definition_of(name),
                     self.local(name),
-                    self.global(name),
+                    self.unshadowed(name),
                 ) {
                     (Some(def), _, _) => self.may_have_cells(&def.body, depth + 1),
                     (None, Some(Local::Var(id)), _) | (None, None, Some(Global::Var(id))) => {
@@ -169,11 +252,17 @@ impl<'a> Lowerer<'a> {
                     _ => false,
                 }
             }
-            ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Filter(_) => true,
+            ExprKind::Index(..)
+            | ExprKind::Field(..)
+            | ExprKind::Filter(_)
+            | ExprKind::Image(..) => true,
             ExprKind::Call(function, _) => match &function.kind {
                 ExprKind::Name(name) => match self.definition_of(name) {
                     Some(def) => self.may_have_cells(&def.body, depth + 1),
-                    None => ["append", "tail"].contains(&name.as_str()),
+                    None => {
+                        SHAPED.contains(&name.as_str())
+                            || matches!(self.unshadowed(name), Some(Global::Record(_)))
+                    }
                 },
                 _ => false,
             },
@@ -207,11 +296,25 @@ impl<'a> Lowerer<'a> {
                     let shape = |l: &mut Self| l.shape_of(&def.body);
                     return self.with_arguments(def, arguments, expr.span, shape);
                 }
+                if let Some(Global::Record(id)) = self.unshadowed(name) {
+                    return Some(Type::Record(id));
+                }
                 match (name.as_str(), arguments.as_slice()) {
-                    ("append" | "tail", [sequence, ..]) => self.shape_of(sequence),
+                    ("append" | "tail" | "add" | "remove", [whole, ..]) => self.shape_of(whole),
+                    ("keys", [map]) => match self.special_of(map)? {
+                        Special::Map(key, _) => Some(self.set_of(key)),
+                        _ => None,
+                    },
+                    ("head" | "last" | "value", [sequence]) => match self.special_of(sequence)? {
+                        Special::Sequence(_, element) if !matches!(element, Type::Scalar(_)) => {
+                            Some(element)
+                        }
+                        _ => None,
+                    },
                     _ => None,
                 }
             }
+            ExprKind::Image(element, binder) => self.shape_of_image(element, binder),
             ExprKind::Binary(
                 ast::BinaryOp::Union | ast::BinaryOp::Intersection | ast::BinaryOp::Difference,
                 left,
@@ -222,11 +325,22 @@ impl<'a> Lowerer<'a> {
                 None => self.shape_of(right),
             },
             ExprKind::Filter(binder) => match &binder.lo.kind {
-                ExprKind::First(domain) => self.shape_of(domain),
+                ExprKind::First(domain) => match self.special_of(domain) {
+                    Some(special) => special.element().map(|element| self.set_of(element)),
+                    None => {
+                        let element = self.composite_domain(domain)?;
+                        Some(self.set_of(element))
+                    }
+                },
                 _ => None,
             },
             _ => None,
         }
+    }
+
+    pub(super) fn special_of(&mut self, expr: &'a ast::Expr) -> Option<Special> {
+        let shape = self.shape_of(expr)?;
+        self.special(&shape)
     }
 
     pub(super) fn definition_of(&self, name: &str) -> Option<&'a ast::Def> {
@@ -291,10 +405,28 @@ impl<'a> Lowerer<'a> {
         special: &Special,
     ) -> Option<Option<Vec<Expr>>> {
         let cells = match (&expr.kind, special) {
-            (ExprKind::Set(elements), Special::Set(scalar)) => self.listed_set(elements, *scalar),
-            (ExprKind::Filter(binder), Special::Set(scalar)) => self.filtered_set(binder, *scalar),
-            (ExprKind::Binary(op, left, right), Special::Set(_)) => {
+            (ExprKind::Set(elements), Special::Set(element)) => self.listed_set(elements, element),
+            (ExprKind::Set(elements), Special::Bag(_, element)) => {
+                self.listed_bag(elements, element)
+            }
+            (ExprKind::Set(none), Special::Map(..)) if none.is_empty() => {
+                Some(self.default_cells(ty))
+            }
+            (ExprKind::Entries(entries), Special::Map(key, value)) => {
+                self.listed_map(entries, key, value)
+            }
+            (ExprKind::MapOf(binder, body), Special::Map(key, value)) => {
+                self.map_over(binder, body, key, value)
+            }
+            (ExprKind::Filter(binder), Special::Set(element)) => self.filtered_set(binder, element),
+            (ExprKind::Image(image, binder), Special::Set(element)) => {
+                self.image(image, binder, element)
+            }
+            (ExprKind::Binary(op, left, right), Special::Set(_)) if is_set_operation(*op) => {
                 self.set_operation(*op, left, right, ty)
+            }
+            (ExprKind::Binary(op, left, right), Special::Bag(..)) if is_set_operation(*op) => {
+                self.bag_operation(*op, left, right, ty)
             }
             (ExprKind::Array(elements), Special::Sequence(most, element)) => {
                 self.listed_sequence(elements, *most, element, expr.span)
@@ -304,21 +436,68 @@ impl<'a> Lowerer<'a> {
             {
                 self.listed_sequence(&[], *most, element, expr.span)
             }
-            (ExprKind::Call(function, arguments), Special::Sequence(most, element)) => {
+            (ExprKind::Call(function, arguments), special) => {
                 let ExprKind::Name(name) = &function.kind else {
                     return None;
                 };
                 if !self.is_unknown(name) {
                     return None;
                 }
-                match (name.as_str(), arguments.as_slice()) {
-                    ("some", [_]) if self.is_option(ty) => {
-                        self.listed_sequence(arguments, *most, element, expr.span)
-                    }
-                    ("append", [sequence, added]) => self.appended(sequence, added, ty),
-                    ("tail", [sequence]) => self.tail(sequence, ty),
-                    _ => return None,
-                }
+                return self.special_call((name, arguments), ty, special, expr.span);
+            }
+            (ExprKind::Binary(op, ..), _) if is_set_operation(*op) => {
+                let message = "only two sets or two bags have a union, intersection or difference";
+                self.report(Diagnostic::error("not-a-set", expr.span, message));
+                None
+            }
+            (ExprKind::Filter(_) | ExprKind::Image(..), _) => {
+                let message = "this is a set, and a value of another type is needed";
+                self.report(Diagnostic::error("type-mismatch", expr.span, message));
+                None
+            }
+            _ => return None,
+        };
+        Some(cells)
+    }
+
+    /// The cells of a function that makes a new value of an old one.
+    fn special_call(
+        &mut self,
+        (name, arguments): (&str, &'a [ast::Expr]),
+        ty: &Type,
+        special: &Special,
+        span: Span,
+    ) -> Option<Option<Vec<Expr>>> {
+        let cells = match (name, arguments, special) {
+            ("some", [_], Special::Sequence(most, element)) if self.is_option(ty) => {
+                self.listed_sequence(arguments, *most, element, span)
+            }
+            ("append", [sequence, added], Special::Sequence(..)) => {
+                self.appended(sequence, added, ty)
+            }
+            ("tail", [sequence], Special::Sequence(..)) => self.tail(sequence, ty),
+            ("add" | "remove", [whole, _], Special::Set(element)) => {
+                let op = if name == "add" {
+                    ast::BinaryOp::Union
+                } else {
+                    ast::BinaryOp::Difference
+                };
+                let mut old = Vec::new();
+                let done = self.cell_values(whole, ty, &mut old);
+                let new = self.listed_set(&arguments[1..], element);
+                done.and(new).map(|new| join_sets(op, old, new))
+            }
+            ("add" | "remove", [whole, element], Special::Bag(..)) => {
+                self.changed_bag(whole, element, ty, name == "add")
+            }
+            ("remove", [whole, key], Special::Map(..)) => self.without_key(whole, key, ty),
+            ("keys", [map], Special::Set(_)) => self.keys(map),
+            ("append" | "tail" | "add" | "remove" | "keys", ..) => {
+                let message = format!("`{name}` does not fit these arguments");
+                let help = "`append(q, x)` and `tail(q)` are for sequences, `add(b, x)` and \
+                            `remove(b, x)` for sets and bags, `remove(m, k)` and `keys(m)` for maps";
+                self.report(Diagnostic::error("wrong-arguments", span, message).help(help));
+                None
             }
             _ => return None,
         };
@@ -332,15 +511,15 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// Is there a sequence or option in values of the type?
+    /// Do different cells of the type stand for one value, as behind the length of a sequence?
     pub(super) fn has_sequence(&self, ty: &Type) -> bool {
         match ty {
             Type::Scalar(_) => false,
             Type::Array(array) => self.has_sequence(&array.element),
             Type::Record(id) => {
                 let record = &self.parts.records[id.index()];
-                matches!(record.form, RecordForm::Sequence | RecordForm::Option)
-                    || record.fields.iter().any(|(_, ty)| self.has_sequence(ty))
+                let is_plain = matches!(record.form, RecordForm::Components | RecordForm::Set(_));
+                !is_plain || record.fields.iter().any(|(_, ty)| self.has_sequence(ty))
             }
         }
     }
@@ -373,6 +552,23 @@ impl<'a> Lowerer<'a> {
             Value::Composite(..) | Value::Cells(..) => expr.clone(),
         }
     }
+}
+
+fn is_set_operation(op: ast::BinaryOp) -> bool {
+    matches!(
+        op,
+        ast::BinaryOp::Union | ast::BinaryOp::Intersection | ast::BinaryOp::Difference
+    )
+}
+
+/// Union, intersection or difference of two sets.
+pub(super) fn join_sets(op: ast::BinaryOp, left: Vec<Expr>, right: Vec<Expr>) -> Vec<Expr> {
+    let join = |(a, b): (Expr, Expr)| match op {
+        ast::BinaryOp::Union => any(vec![a, b]),
+        ast::BinaryOp::Intersection => all(vec![a, b]),
+        _ => all(vec![a, super::constants::simplify(Expr::not(b), Ty::Bool)]),
+    };
+    left.into_iter().zip(right).map(join).collect()
 }
 
 pub(super) fn length_of(place: &Place) -> Expr {

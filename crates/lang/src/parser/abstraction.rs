@@ -33,9 +33,8 @@ impl Parser<'_> {
             return self.name("the name of a property");
         }
         let token = self.peek();
-        let (text, span) = (token.text.to_owned(), token.span);
         self.advance();
-        Ok(Ident { text, span })
+        Ok(self.ident(token))
     }
 
     fn abstraction_item(&mut self, decl: &mut AbstractDecl) -> Parsed<()> {

@@ -23,10 +23,15 @@ impl Parser<'_> {
             }
             let start = self.position;
             match self.decl() {
-                Ok(decl) => file.decls.push(decl),
+                Ok(decl) => {
+                    let first = self.tokens[start].span;
+                    file.extents.push(first.to(self.previous_span()));
+                    file.decls.push(decl);
+                }
                 Err(_) => self.recover_at_top(start),
             }
         }
+        file.written = std::mem::take(&mut self.written);
         file
     }
 
@@ -52,6 +57,7 @@ impl Parser<'_> {
             "fair" | "weak" | "strong" | "process" => return self.process().map(Decl::Process),
             "system" if self.peek_at(2).text == "{" => return self.system().map(Decl::System),
             "view" if self.peek_at(1).text == "{" => return self.view().map(Decl::View),
+            "interference" => return self.interference(),
             "}" => {
                 let diagnostic =
                     Diagnostic::error("syntax", token.span, "this `}` does not close anything");
@@ -88,6 +94,15 @@ impl Parser<'_> {
             "assume" => self.formula().map(Decl::Assume),
             keyword => self.property(keyword, token.span).map(Decl::Property),
         }
+    }
+
+    /// `interference P.read with P.write`.
+    fn interference(&mut self) -> Parsed<Decl> {
+        self.expect("interference")?;
+        let by = self.formula()?;
+        self.expect("with")?;
+        let with = self.formula()?;
+        Ok(Decl::Interference(by, with))
     }
 
     fn not_a_declaration(&mut self) -> super::Reported {
@@ -303,7 +318,7 @@ impl Parser<'_> {
         if let Some(fairness) = Fairness::parse(&text) {
             return Ok((fairness, span));
         }
-        let kinds = "`none`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`";
+        let kinds = "`none`, `just`, `weak-process`, `strong-process`, `weak`, `strong`, `strong-global` and `annotated`";
         let diagnostic = Diagnostic::error(
             "unknown-fairness",
             span,
@@ -395,8 +410,10 @@ impl Parser<'_> {
                 | ExprKind::Field(..)
                 | ExprKind::Call(..)
                 | ExprKind::Binary(..)
+                | ExprKind::If(..)
                 | ExprKind::Set(_)
                 | ExprKind::Filter(_)
+                | ExprKind::Image(..)
         );
         if !may_be_domain {
             let message = format!("expected `..`, found {}", self.found());
@@ -439,13 +456,26 @@ impl Parser<'_> {
                 self.advance();
                 TypeKind::Option(Box::new(self.ty()?))
             }
-            "seq" if self.peek_at(1).text == "[" => {
+            word @ ("seq" | "bag") if self.peek_at(1).text == "[" => {
                 self.advance();
                 let open = self.advance().span;
-                let most = self.expr()?;
+                let most = Box::new(self.expr()?);
                 self.expect_close("]", open)?;
                 self.expect("of")?;
-                TypeKind::Sequence(Box::new(most), Box::new(self.ty()?))
+                let element = Box::new(self.ty()?);
+                if word == "seq" {
+                    TypeKind::Sequence(most, element)
+                } else {
+                    TypeKind::Bag(most, element)
+                }
+            }
+            "map" if self.peek_at(1).text == "[" => {
+                self.advance();
+                let open = self.advance().span;
+                let (lo, hi, _) = self.domain()?;
+                self.expect_close("]", open)?;
+                self.expect("of")?;
+                TypeKind::Map(Box::new(lo), Box::new(hi), Box::new(self.ty()?))
             }
             _ => self.named_type_or_range()?,
         };

@@ -12,7 +12,7 @@ use model::BinaryOp as Op;
 use model::Quantifier;
 
 use super::{Parsed, Parser, foreign};
-use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp, path_word};
+use crate::ast::{BinaryOp, Binder, Expr, ExprKind, UnaryOp, path_word};
 use crate::lexer::TokenKind;
 
 /// Precedences, from loose to tight.
@@ -88,7 +88,7 @@ impl Parser<'_> {
             self.position -= usize::from(token.kind != TokenKind::End);
             return Err(self.unexpected("a variable or channel"));
         }
-        let kind = ExprKind::Name(token.text.to_owned());
+        let kind = ExprKind::Name(self.written_text(token));
         let span = token.span;
         self.postfix(Expr { kind, span })
     }
@@ -488,7 +488,7 @@ impl Parser<'_> {
             }
             _ if token.kind == TokenKind::Word && !super::is_reserved(token.text) => {
                 self.advance();
-                ExprKind::Name(token.text.to_owned())
+                ExprKind::Name(self.written_text(token))
             }
             _ => return Err(self.no_operand()),
         };
@@ -537,23 +537,56 @@ impl Parser<'_> {
         Ok(Expr { kind, span })
     }
 
-    /// `{a, b}` or `{ x in S where p }`.
+    /// `{a, b}`, `{ x in S where p }`, `{ e for x in S where p }`, `{k: v}` or `{ k in S: v }`.
     fn set(&mut self) -> Parsed<Expr> {
         let open = self.advance().span;
         let kind = if self.at("}") {
             ExprKind::Set(Vec::new())
         } else if self.at_binder(0) && self.peek_at(1).text == "in" {
-            let mut binders = self.in_brackets(Self::binders)?;
-            match binders.pop() {
-                Some(binder) if binders.is_empty() => ExprKind::Filter(Box::new(binder)),
-                _ => return Err(self.unexpected("one name with its domain")),
+            let binder = Box::new(self.one_binder()?);
+            if self.eat(":") {
+                let value = self.in_brackets(Self::condition)?;
+                ExprKind::MapOf(binder, Box::new(value))
+            } else {
+                ExprKind::Filter(binder)
             }
         } else {
-            ExprKind::Set(self.in_brackets(|p| p.list(Self::condition))?)
+            self.listed()?
         };
         let close = self.expect_close("}", open)?;
         let span = open.to(close);
         Ok(Expr { kind, span })
+    }
+
+    fn one_binder(&mut self) -> Parsed<Binder> {
+        let mut binders = self.in_brackets(Self::binders)?;
+        match binders.pop() {
+            Some(binder) if binders.is_empty() && binder.names.len() == 1 => Ok(binder),
+            _ => Err(self.unexpected("one name with its domain")),
+        }
+    }
+
+    /// Elements or entries, or what elements are made of.
+    fn listed(&mut self) -> Parsed<ExprKind> {
+        let mut elements = self.in_brackets(|p| p.list(Self::condition))?;
+        if elements.len() > 1 || !(self.at(":") || self.at("for")) {
+            return Ok(ExprKind::Set(elements));
+        }
+        let first = elements.remove(0);
+        if self.eat("for") {
+            let binder = self.one_binder()?;
+            return Ok(ExprKind::Image(Box::new(first), Box::new(binder)));
+        }
+
+        self.expect(":")?;
+        let value = self.in_brackets(Self::condition)?;
+        let mut entries = vec![(first, value)];
+        while self.eat(",") {
+            let key = self.in_brackets(Self::condition)?;
+            self.expect(":")?;
+            entries.push((key, self.in_brackets(Self::condition)?));
+        }
+        Ok(ExprKind::Entries(entries))
     }
 
     fn postfix(&mut self, mut base: Expr) -> Parsed<Expr> {

@@ -19,6 +19,7 @@ pub(crate) use stmt::range_bounds;
 use std::ops::Range;
 
 use base::{Diagnostic, SourceId, Span};
+use rustc_hash::FxHashMap;
 
 use crate::ast::{Expr, File, Ident};
 use crate::lexer::{Token, TokenKind, lex};
@@ -152,6 +153,12 @@ fn is_reserved(word: &str) -> bool {
     DECLARATIONS.contains(&word) || RESERVED.contains(&word)
 }
 
+/// All words that cannot name anything.
+#[cfg(test)]
+pub(crate) fn reserved_words() -> impl Iterator<Item = &'static str> {
+    DECLARATIONS.into_iter().chain(RESERVED)
+}
+
 struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     position: usize,
@@ -165,6 +172,8 @@ struct Parser<'a> {
     equals_is_slip: bool,
     /// Names that the text declares although they are operators elsewhere.
     declared: Vec<&'a str>,
+    /// Where names are written, by the addresses of their texts.
+    written: FxHashMap<usize, Span>,
     /// Where lines are that have something in them that is not a token.
     foreign_lines: Vec<Range<u32>>,
 }
@@ -177,6 +186,7 @@ impl<'a> Parser<'a> {
         let lines = foreign.map(|d| line_around(text, d.labels[0].span));
         Self {
             foreign_lines: lines.take(MAX_FOREIGN_LINES).collect(),
+            written: FxHashMap::default(),
             declared: declared_operators(&tokens),
             tokens,
             position: 0,
@@ -285,10 +295,21 @@ impl<'a> Parser<'a> {
             return Err(self.report(diagnostic));
         }
         self.advance();
-        Ok(Ident {
-            text: token.text.to_owned(),
-            span: token.span,
-        })
+        Ok(self.ident(token))
+    }
+
+    /// A name, of which the tree remembers where it is written.
+    fn ident(&mut self, token: Token<'_>) -> Ident {
+        let text = self.written_text(token);
+        let span = token.span;
+        Ident { text, span }
+    }
+
+    /// The text of a name. Its address does not change when it is moved into the tree.
+    fn written_text(&mut self, token: Token<'_>) -> String {
+        let text = token.text.to_owned();
+        self.written.insert(text.as_ptr().addr(), token.span);
+        text
     }
 
     /// A name in a position where only names can stand, so that some keywords are allowed.
@@ -296,10 +317,7 @@ impl<'a> Parser<'a> {
         let token = self.peek();
         if token.kind == TokenKind::Word && ACTION_WORDS.contains(&token.text) {
             self.advance();
-            return Ok(Ident {
-                text: token.text.to_owned(),
-                span: token.span,
-            });
+            return Ok(self.ident(token));
         }
         self.name("the name of an action")
     }

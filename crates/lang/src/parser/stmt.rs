@@ -242,7 +242,9 @@ impl Parser<'_> {
 
     fn value(&mut self) -> Parsed<Value> {
         let start = self.peek().span;
-        if !self.eat("choose") {
+        // `any x in S` is another way to write it.
+        let is_any = self.at("any") && self.peek_at(2).text == "in";
+        if !self.eat(if is_any { "any" } else { "choose" }) {
             return self.guard().map(Value::Plain);
         }
         let mut name = None;
@@ -271,7 +273,7 @@ impl Parser<'_> {
     fn chosen_domain(&mut self) -> Parsed<TypeExpr> {
         let token = self.peek();
         let is_name = token.kind == TokenKind::Word && !super::is_reserved(token.text);
-        if !is_name && !self.at("{") {
+        if !is_name && !self.at("{") && !self.at("(") {
             return self.ty();
         }
         let first = self.sum()?;

@@ -17,6 +17,10 @@ pub(super) fn check(parts: &ModelParts, sizes: &Sizes) -> Result<(), ModelError>
     for annotation in &parts.annotations {
         references.annotation(annotation)?;
     }
+    for (by, with) in &parts.interferences {
+        references.pattern(by, Span::nowhere())?;
+        references.pattern(with, Span::nowhere())?;
+    }
     for assumption in &parts.assumptions {
         references.assumption(assumption)?;
     }

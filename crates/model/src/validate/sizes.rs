@@ -3,7 +3,7 @@
 use base::Span;
 
 use super::fail;
-use crate::{ModelError, ModelParts, RecordId, Type, VarId};
+use crate::{ModelError, ModelParts, RecordForm, RecordId, Type, VarId};
 
 /// Records inside records deeper than this are refused.
 const MAX_DEPTH: usize = 256;
@@ -158,6 +158,12 @@ impl Records<'_> {
                     visited: 1,
                     depth: 1,
                 };
+                // Elements have no cells, but their types must be sound, too.
+                if let RecordForm::Set(ty) | RecordForm::Bag(ty) | RecordForm::Map(ty) =
+                    &record.form
+                {
+                    self.ty(ty, span, depth + 1)?;
+                }
                 for (_, ty) in &record.fields {
                     let field = self.ty(ty, span, depth + 1)?;
                     size.cells = (size.cells + field.cells).min(HUGE);

@@ -232,8 +232,11 @@ fn lower_with(
     }
     let parts = std::mem::take(&mut lowering.parts);
 
+    let may_be_numbers = named_mtypes && !program.mtypes.is_empty();
     match parts.finish() {
         Ok(model) => (Some((model, questions)), mtype_is_number),
+        // An `mtype` that is stored in a number is one, too.
+        Err(_) if may_be_numbers => (None, true),
         Err(error) => {
             diagnostics.push(Diagnostic::error("model", error.span, error.message));
             (None, false)

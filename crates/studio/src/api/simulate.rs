@@ -244,6 +244,7 @@ fn loop_fairness(fairness: &LoopFairness) -> Json {
     let reason = |reason: &Justification| {
         let (because, at) = match reason.because {
             Because::Taken(at) => ("taken", Some(at)),
+            Because::Interfered(at) => ("interfered with", Some(at)),
             Because::Disabled(at) => ("disabled", Some(at)),
             Because::NeverEnabled => ("never enabled", None),
             Because::HoldsAt(at) => ("holds", Some(at)),

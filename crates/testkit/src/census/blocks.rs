@@ -11,7 +11,8 @@ pub(super) type Without = (&'static str, ModelParts);
 /// All blocks whose absence can be seen in the steps of the model.
 pub(super) fn seen_in_steps(parts: &ModelParts) -> Vec<Without> {
     // Exhaustive, so that a new part has to be thought of here. Enumerations, records, events and
-    // bounds are seen where they are used; annotations, assumptions and fairness in fair runs.
+    // bounds are seen where they are used; annotations, interferences,
+    // assumptions and fairness in fair runs.
     let ModelParts {
         enums: _,
         records: _,
@@ -23,6 +24,7 @@ pub(super) fn seen_in_steps(parts: &ModelParts) -> Vec<Without> {
         init,
         atoms: _,
         annotations: _,
+        interferences: _,
         assumptions: _,
         fairness: _,
         bounds: _,
@@ -77,6 +79,12 @@ pub(super) fn seen_in_fair_runs(parts: &ModelParts) -> Vec<Without> {
                 found.add(name, |parts| drop(parts.annotations.remove(number)));
             }
         }
+    }
+
+    for number in 0..parts.interferences.len() {
+        found.add("declared interference", |parts| {
+            drop(parts.interferences.remove(number));
+        });
     }
 
     for (number, assumption) in parts.assumptions.iter().enumerate() {

@@ -31,6 +31,7 @@ pub(super) fn of_fairness(fairness: Fairness) -> Vec<&'static str> {
     } = fairness;
     let whole = match kind {
         FairnessKind::None => None,
+        FairnessKind::Just => Some("FairnessKind::Just"),
         FairnessKind::WeakProcess => Some("FairnessKind::WeakProcess"),
         FairnessKind::StrongProcess => Some("FairnessKind::StrongProcess"),
         FairnessKind::Weak => Some("FairnessKind::Weak"),

@@ -145,6 +145,14 @@ impl Generator<'_> {
             let assumption = self.assumption(2);
             self.parts.assumptions.push(assumption);
         }
+        if self.random.chance(15) {
+            let of = |process| StepPattern {
+                process: Some(process),
+                ..StepPattern::default()
+            };
+            let [by, with] = [0, 1].map(|_| ProcessId::new(self.random.below(self.n_processes())));
+            self.parts.interferences.push((of(by), of(with)));
+        }
     }
 
     fn assumption(&mut self, depth: usize) -> Assumption {

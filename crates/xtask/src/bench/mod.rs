@@ -4,11 +4,13 @@
 //! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness, [`mod@fairness`] all notions at once with one
 //! after the other. What is
 //! run is listed in `bench/suite.toml`; what came out is kept in `bench/record/`. [`mod@ws1s`] runs
-//! `fair ws1s` beside MONA on formulas of its own, [`mod@certify`] measures certificates.
+//! `fair ws1s` beside MONA on formulas of its own, [`mod@certify`] measures certificates,
+//! [`mod@editor`] how long an editor waits for diagnostics.
 //!
 //! Times are CPU times (user and system) of child processes, because the machine may be shared.
 
 mod certify;
+mod editor;
 mod engine;
 mod fair;
 mod fairness;
@@ -37,6 +39,7 @@ use record::Record;
 use suite::Suite;
 
 pub use certify::certify;
+pub use editor::editor;
 pub use engine::engine;
 pub use fairness::fairness;
 pub use growth::growth;

@@ -1,0 +1,308 @@
+//! Justness against its definition.
+//!
+//! The oracle unfolds a system by what has been enabled and not interfered with since, so it knows
+//! nothing of the fact that such a step stays enabled, on which the marks of the searches rest.
+
+use base::{Budget, Fairness, FairnessKind, NoProgress, Span};
+use check::{Outcome, Plan, Reduction, check, check_notions};
+use evidence::{Because, Shown, UnknownReason, Verdict};
+use logic::{Ltl, NamedProperty, Property, classify};
+use model::{
+    BinaryOp, Expr, Initial, Interference, LocationId, Model, ModelParts, Place, Process, Scalar,
+    Step, StepPattern, Stmt, StmtKind, Type, VarId, Variable,
+};
+use testkit::{
+    Judgement, ModelShape, Random, ReferenceGraph, cases, fair_run_exists, random_formula,
+    random_model,
+};
+
+const JUST: Fairness = Fairness::of(FairnessKind::Just);
+
+fn named(property: Property) -> NamedProperty {
+    NamedProperty {
+        name: "p".into(),
+        text: String::new(),
+        property,
+        fairness: None,
+        span: Span::nowhere(),
+    }
+}
+
+fn outcome(model: &Model, property: Property, plan: Plan) -> Outcome {
+    let outcome = check(model, &named(property), &plan, &mut NoProgress);
+    outcome.unwrap_or_else(|bug| panic!("{bug}"))
+}
+
+fn under(fairness: Fairness) -> Plan {
+    Plan {
+        fairness: Some(fairness),
+        budget: Budget::unlimited(),
+        ..Plan::default()
+    }
+}
+
+/// Small systems of every kind, with the verdict that the definition gives.
+fn for_each_case(n_wanted: u32, mut visit: impl FnMut(u64, &Model, &Ltl, Fairness, &str)) {
+    let (mut n_holds, mut n_violated) = (0, 0);
+    for seed in 0.. {
+        if n_holds + n_violated >= n_wanted {
+            break;
+        }
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Tiny);
+        if model.abstract_timers().next().is_some() {
+            continue;
+        }
+        let Ok(Some(graph)) = ReferenceGraph::explore(&model, 24) else {
+            continue;
+        };
+        for kind in ["just", "just", "just+annotated"] {
+            let fairness = Fairness::parse(kind).expect("the names are right");
+            let size = random.below(5);
+            let formula = random_formula(&mut random, 8, size);
+            let negation = logic::translate(&Ltl::not(formula.clone())).expect("small formulas");
+            let judged = fair_run_exists(&model, &graph, &negation, fairness);
+            let expected = match judged.expect("atoms of tiny models have values") {
+                Judgement::TooLarge => continue,
+                Judgement::Exists => "violated",
+                Judgement::None => "holds",
+            };
+            visit(seed, &model, &formula, fairness, expected);
+            match expected {
+                "holds" => n_holds += 1,
+                _ => n_violated += 1,
+            }
+        }
+    }
+
+    assert!(
+        n_holds > n_wanted / 8 && n_violated > n_wanted / 8,
+        "{n_holds} {n_violated}"
+    );
+}
+
+#[test]
+fn verdicts_agree_with_the_definition() {
+    for_each_case(cases(1_500), |seed, model, formula, fairness, expected| {
+        let found = outcome(model, classify(formula.clone()), under(fairness));
+        let name = |atom: base::AtomId| format!("p{}", atom.0);
+        assert_eq!(
+            found.verdict.name(),
+            expected,
+            "seed {seed}, fairness {}, formula {}",
+            fairness.name(),
+            formula.display(&name)
+        );
+    });
+}
+
+#[test]
+fn one_exploration_gives_the_same_verdicts() {
+    for_each_case(cases(300), |seed, model, formula, fairness, expected| {
+        let property = named(classify(formula.clone()));
+        let notions = [Fairness::NONE, fairness];
+        let plan = under(fairness);
+        let rows = check_notions(model, &[&property], &notions, &plan, &mut NoProgress);
+        let rows = rows.unwrap_or_else(|bug| panic!("{bug}"));
+        assert_eq!(rows[0][1].verdict.name(), expected, "seed {seed}");
+    });
+}
+
+#[test]
+fn reductions_are_refused_and_threads_agree() {
+    for_each_case(cases(200), |seed, model, formula, fairness, expected| {
+        let reduced = Plan {
+            reduction: Reduction::ALL,
+            ..under(fairness)
+        };
+        let threads = Plan {
+            budget: Budget::unlimited().with_threads(2),
+            ..under(fairness)
+        };
+        for plan in [reduced, threads] {
+            let found = outcome(model, classify(formula.clone()), plan);
+            assert_eq!(found.verdict.name(), expected, "seed {seed}");
+        }
+    });
+}
+
+/// What the marks rest on: as long as nothing interferes with a step, it stays possible, and the same
+/// is necessary for it.
+#[test]
+fn what_nothing_interferes_with_stays() {
+    let mut n_kept = 0_u64;
+    for seed in 0..u64::from(cases(1_000)) {
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Tiny);
+        let Ok(Some(graph)) = ReferenceGraph::explore(&model, 60) else {
+            continue;
+        };
+        let interference = Interference::new(&model);
+        for (number, state) in graph.states.iter().enumerate() {
+            let needs = interference.needs(state);
+            for (step, target) in &graph.steps[number] {
+                let later = interference.needs(&graph.states[*target]);
+                for needs in &needs {
+                    if !interference.interferes(state, step, needs) {
+                        assert!(later.contains(needs), "seed {seed}: {needs:?}");
+                        n_kept += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(n_kept > 500, "{n_kept}");
+}
+
+/// A step that moves in a step of the system is possible there, and the other way round.
+#[test]
+fn needs_are_those_of_the_steps_that_exist() {
+    for seed in 0..u64::from(cases(500)) {
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Tiny);
+        let Ok(Some(graph)) = ReferenceGraph::explore(&model, 60) else {
+            continue;
+        };
+        let interference = Interference::new(&model);
+        if interference.teams().is_empty() || model.parts().control.is_some() {
+            continue;
+        }
+        for (number, state) in graph.states.iter().enumerate() {
+            let mut possible = Vec::new();
+            for needs in interference.needs(state) {
+                possible.extend(interference.teams()[needs.team].iter().copied());
+            }
+            let steps = graph.steps[number].iter();
+            let mut executed: Vec<_> = steps.flat_map(|(step, _)| step.commands.clone()).collect();
+            possible.sort_unstable();
+            possible.dedup();
+            executed.sort_unstable();
+            executed.dedup();
+            assert_eq!(possible, executed, "seed {seed}");
+        }
+    }
+}
+
+fn boolean(name: &str) -> Variable {
+    Variable {
+        name: name.into(),
+        ty: Type::Scalar(Scalar::Bool),
+        owner: None,
+        initial: Initial::Values(vec![Expr::Bool(false)]),
+        span: Span::nowhere(),
+    }
+}
+
+fn place(var: u32) -> Place {
+    Place {
+        var: VarId(var),
+        owner: None,
+        path: Vec::new(),
+    }
+}
+
+/// `P` takes its one step `go` when `guard` is true, and is done; `Q` toggles `x` forever.
+fn go_beside_toggle(guard: Expr) -> ModelParts {
+    let here = LocationId(0);
+    let go = Step {
+        guard,
+        ..Step::new("go", here, LocationId(1), Span::nowhere())
+    };
+    let toggle = Step {
+        effect: vec![Stmt::new(
+            StmtKind::Assign(place(0), Expr::not(Expr::Read(place(0)))),
+            Span::nowhere(),
+        )],
+        ..Step::new("toggle", here, here, Span::nowhere())
+    };
+    let locations = || vec!["here".to_owned(), "done".to_owned()];
+    ModelParts {
+        vars: vec![boolean("x")],
+        processes: vec![
+            Process::new("P", locations(), vec![go], Span::nowhere()),
+            Process::new("Q", locations(), vec![toggle], Span::nowhere()),
+        ],
+        atoms: vec![model::Atom {
+            name: "done".into(),
+            meaning: model::AtomMeaning::State(Expr::At {
+                process: model::ProcessId(0),
+                owner: model::Owner::Single,
+                locations: vec![LocationId(1)],
+            }),
+            span: Span::nowhere(),
+        }],
+        ..ModelParts::default()
+    }
+}
+
+fn goes(parts: ModelParts) -> Outcome {
+    let model = parts.finish().expect("the parts fit");
+    let done = Ltl::atom(base::AtomId::new(0));
+    outcome(&model, Property::Ltl(Ltl::eventually(done)), under(JUST))
+}
+
+#[test]
+fn only_what_is_read_counts() {
+    // Nothing is read: the other process cannot interfere.
+    assert_eq!(
+        goes(go_beside_toggle(Expr::Bool(true))).verdict.name(),
+        "holds"
+    );
+    // What the other process changes is read, although it is always true.
+    let read = Expr::Read(place(0));
+    let either = |left, right| Expr::binary(BinaryOp::Or, left, right);
+    let tautology = either(read.clone(), Expr::not(read.clone()));
+    assert_eq!(goes(go_beside_toggle(tautology)).verdict.name(), "violated");
+    // It is not read, because what comes before it decides.
+    let decided = either(Expr::Bool(true), read);
+    assert_eq!(goes(go_beside_toggle(decided)).verdict.name(), "holds");
+}
+
+#[test]
+fn interference_can_be_declared() {
+    let mut parts = go_beside_toggle(Expr::Bool(true));
+    let of = |process| StepPattern {
+        process: Some(model::ProcessId(process)),
+        ..StepPattern::default()
+    };
+    parts.interferences.push((of(1), of(0)));
+    let outcome = goes(parts);
+    assert_eq!(outcome.verdict.name(), "violated");
+
+    let Shown::Run(run) = outcome.explanation.shown() else {
+        panic!("a run is shown");
+    };
+    let reasons: Vec<_> = run
+        .conditions
+        .iter()
+        .map(|reason| (reason.condition.as_str(), reason.because))
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            ("just(P.go)", Because::Interfered(0)),
+            ("just(Q.toggle)", Because::Interfered(0))
+        ]
+    );
+
+    let mut parts = go_beside_toggle(Expr::Bool(true));
+    parts.interferences.push((of(0), of(1)));
+    assert_eq!(goes(parts).verdict.name(), "holds");
+}
+
+#[test]
+fn predicates_do_not_decide_justness() {
+    let model = go_beside_toggle(Expr::Bool(true))
+        .finish()
+        .expect("the parts fit");
+    let plan = Plan {
+        route: Some(base::Route::Predicate),
+        ..under(JUST)
+    };
+    let done = Ltl::atom(base::AtomId::new(0));
+    let found = outcome(&model, Property::Ltl(Ltl::eventually(done)), plan);
+    let Verdict::Unknown(UnknownReason::Unsupported(why)) = &found.verdict else {
+        panic!("{:?}", found.verdict);
+    };
+    assert!(why.contains("justness"), "{why}");
+}

@@ -1,0 +1,570 @@
+//! A scripted client: every request on every example in all languages, and on damaged texts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use fairground::{Memory, NoProgress, Options, Plan, Project};
+use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
+use serde_json::{Value as Json, json};
+use testkit::{Random, cases};
+
+fn examples() -> Vec<(PathBuf, String)> {
+    fn visit(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                visit(&path, found);
+            } else if fairground::is_model(&path) {
+                let text = std::fs::read_to_string(&path).expect("a text");
+                found.push((path, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    visit(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"),
+        &mut found,
+    );
+    found.sort();
+    for language in ["fair", "csp", "pml"] {
+        let is_it =
+            |(path, _): &&(PathBuf, String)| path.extension().is_some_and(|e| e == language);
+        assert!(found.iter().filter(is_it).count() >= 5, "{language}");
+    }
+    found
+}
+
+/// The client's end of a connection with a server.
+struct Client {
+    connection: Connection,
+    server: Option<thread::JoinHandle<()>>,
+    n_requests: i32,
+    /// The latest diagnostics of each text.
+    diagnostics: BTreeMap<String, Vec<Json>>,
+    /// What was told about the progress of searches.
+    progress: Vec<Json>,
+}
+
+impl Client {
+    fn new() -> Self {
+        let (server, client) = Connection::memory();
+        let settings = lsp::Settings {
+            max_states: 100_000,
+            max_memory: 1 << 30,
+            timeout: Duration::from_secs(20),
+        };
+        let server = thread::spawn(move || lsp::serve(&server, settings).expect("the protocol"));
+        let mut client = Self {
+            connection: client,
+            server: Some(server),
+            n_requests: 0,
+            diagnostics: BTreeMap::new(),
+            progress: Vec::new(),
+        };
+        let capabilities = json!({ "capabilities": { "window": { "workDoneProgress": true } } });
+        let answer = client.ask("initialize", capabilities);
+        assert_eq!(
+            answer["capabilities"]["renameProvider"]["prepareProvider"],
+            true
+        );
+        client.tell("initialized", json!({}));
+        client
+    }
+
+    fn tell(&self, method: &str, params: Json) {
+        let notification = Notification::new(method.to_owned(), params);
+        self.connection
+            .sender
+            .send(Message::Notification(notification))
+            .expect("a server");
+    }
+
+    fn try_ask(&mut self, method: &str, params: Json) -> Result<Json, String> {
+        self.n_requests += 1;
+        let id = RequestId::from(self.n_requests);
+        let request = Request::new(id.clone(), method.to_owned(), params);
+        self.connection
+            .sender
+            .send(Message::Request(request))
+            .expect("a server");
+        loop {
+            if let Some(response) = self.receive() {
+                assert_eq!(response.id, id);
+                return match response.response_result {
+                    Ok(result) => Ok(result),
+                    Err(error) => {
+                        assert_ne!(error.code, -32603, "{method}: {}", error.message);
+                        Err(error.message)
+                    }
+                };
+            }
+        }
+    }
+
+    fn ask(&mut self, method: &str, params: Json) -> Json {
+        self.try_ask(method, params)
+            .unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Takes the next message; returns it if it is an answer.
+    fn receive(&mut self) -> Option<Response> {
+        let message = self
+            .connection
+            .receiver
+            .recv_timeout(Duration::from_secs(120));
+        match message.expect("the server is silent") {
+            Message::Response(response) => Some(response),
+            Message::Notification(note) if note.method == "$/progress" => {
+                self.progress.push(note.params);
+                None
+            }
+            Message::Notification(note) => {
+                assert_eq!(note.method, "textDocument/publishDiagnostics");
+                let uri = note.params["uri"].as_str().expect("an address").to_owned();
+                let list = note.params["diagnostics"]
+                    .as_array()
+                    .expect("a list")
+                    .clone();
+                self.diagnostics.insert(uri, list);
+                None
+            }
+            Message::Request(request) => {
+                assert_eq!(request.method, "window/workDoneProgress/create");
+                let response = Response::new_ok(request.id, Json::Null);
+                self.connection
+                    .sender
+                    .send(Message::Response(response))
+                    .expect("a server");
+                None
+            }
+        }
+    }
+
+    fn open(&mut self, uri: &str, text: &str) {
+        self.diagnostics.remove(uri);
+        let document = json!({ "uri": uri, "languageId": "fair", "version": 1, "text": text });
+        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        while !self.diagnostics.contains_key(uri) {
+            self.receive();
+        }
+    }
+
+    /// Waits until a search has ended.
+    fn wait_for_end(&mut self) {
+        while !self.progress.iter().any(|p| p["value"]["kind"] == "end") {
+            self.receive();
+        }
+        self.progress.clear();
+    }
+
+    fn close(mut self) {
+        self.ask("shutdown", Json::Null);
+        self.tell("exit", Json::Null);
+        self.server
+            .take()
+            .map(|server| server.join().expect("the server ends"));
+    }
+}
+
+/// Lines of a text, with their lengths in UTF-16 units.
+fn check_range(range: &Json, text: &str) {
+    let lines: Vec<usize> = text
+        .split('\n')
+        .map(|line| line.encode_utf16().count())
+        .collect();
+    let mut last = (0, 0);
+    for key in ["start", "end"] {
+        let line = range[key]["line"].as_u64().expect("a line") as usize;
+        let character = range[key]["character"].as_u64().expect("a character") as usize;
+        assert!(
+            line < lines.len() && character <= lines[line],
+            "{range} is outside of the text"
+        );
+        assert!((line, character) >= last, "{range}");
+        last = (line, character);
+    }
+}
+
+/// All ranges anywhere in an answer are in the text.
+fn check_ranges(answer: &Json, text: &str) {
+    match answer {
+        Json::Array(items) => items.iter().for_each(|item| check_ranges(item, text)),
+        Json::Object(fields) => {
+            for (key, value) in fields {
+                if ["range", "selectionRange"].contains(&key.as_str()) {
+                    check_range(value, text);
+                }
+                check_ranges(value, text);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Asks everything that is asked of a text as a whole, and at some positions.
+fn ask_everything(client: &mut Client, uri: &str, text: &str, random: &mut Random) {
+    let document = json!({ "uri": uri });
+    let whole = json!({ "textDocument": document });
+    for method in [
+        "documentSymbol",
+        "semanticTokens/full",
+        "foldingRange",
+        "formatting",
+        "inlayHint",
+        "codeLens",
+    ] {
+        let answer = client.ask(&format!("textDocument/{method}"), whole.clone());
+        check_ranges(&answer, text);
+        if method == "semanticTokens/full" {
+            assert_eq!(answer["data"].as_array().expect("tokens").len() % 5, 0);
+        }
+    }
+    let lines: Vec<&str> = text.split('\n').collect();
+    for _ in 0..6 {
+        let line = random.below(lines.len());
+        let character = random.below(lines[line].encode_utf16().count() + 1);
+        let position = json!({ "line": line, "character": character });
+        let at = json!({ "textDocument": document, "position": position, "newName": "fresh_name",
+            "positions": [position], "range": { "start": position, "end": position }, "context": {} });
+        for method in [
+            "hover",
+            "definition",
+            "references",
+            "documentHighlight",
+            "completion",
+            "signatureHelp",
+            "selectionRange",
+            "codeAction",
+        ] {
+            let answer = client.ask(&format!("textDocument/{method}"), at.clone());
+            check_ranges(&answer, text);
+        }
+        // These may be refused, with a reason.
+        for method in ["prepareRename", "rename"] {
+            let answer = client.try_ask(&format!("textDocument/{method}"), at.clone());
+            answer.map_or_else(
+                |why| assert!(!why.is_empty()),
+                |answer| check_ranges(&answer, text),
+            );
+        }
+    }
+}
+
+#[test]
+fn every_request_is_answered_on_every_example() {
+    let mut client = Client::new();
+    let mut random = Random::new(1);
+    for (path, text) in examples() {
+        let uri = format!("file://{}", path.display());
+        client.open(&uri, &text);
+        let errors = client.diagnostics[&uri]
+            .iter()
+            .filter(|d| d["severity"] == 1);
+        assert_eq!(errors.count(), 0, "{uri}");
+        ask_everything(&mut client, &uri, &text, &mut random);
+        let found = client.ask("workspace/symbol", json!({ "query": "" }));
+        assert!(!found.as_array().expect("symbols").is_empty(), "{uri}");
+        client.tell(
+            "textDocument/didClose",
+            json!({ "textDocument": { "uri": uri } }),
+        );
+    }
+    assert!(client.try_ask("textDocument/nonsense", json!({})).is_err());
+    client.close();
+}
+
+#[test]
+fn damaged_texts_are_answered_too() {
+    let mut client = Client::new();
+    let mut random = Random::new(2);
+    let examples = examples();
+    for _ in 0..cases(40) {
+        let (path, text) = &examples[random.below(examples.len())];
+        let damaged = damage(text, &mut random);
+        let uri = format!("file://{}", path.display());
+        client.open(&uri, &damaged);
+        let diagnostics = json!(client.diagnostics[&uri]);
+        check_ranges(&diagnostics, &damaged);
+        ask_everything(&mut client, &uri, &damaged, &mut random);
+    }
+    client.close();
+}
+
+/// Removes, repeats or replaces a few characters.
+fn damage(text: &str, random: &mut Random) -> String {
+    let mut characters: Vec<char> = text.chars().collect();
+    for _ in 0..1 + random.below(3) {
+        let at = random.below(characters.len());
+        let length = random.below(12).min(characters.len() - at);
+        match random.below(3) {
+            0 => drop(characters.drain(at..at + length)),
+            1 => {
+                let again: Vec<char> = characters[at..at + length].to_vec();
+                characters.splice(at..at, again);
+            }
+            _ => {
+                let other = ['{', '}', '(', ')', '"', '/', '*', 'ä', '𝄞', '.', '@'];
+                characters[at] = *random.pick(&other);
+            }
+        }
+    }
+    characters.into_iter().collect()
+}
+
+/// The verdicts of a text, by property; each within a budget.
+fn verdicts(text: &str) -> Vec<&'static str> {
+    let files = Memory::new([("m.fair", text)]);
+    let project = Project::open(&files, "m.fair", &Options::default()).expect("a right text");
+    let plan = Plan {
+        budget: fairground::Budget::unlimited().with_max_states(20_000),
+        ..Plan::default()
+    };
+    let questions = project.questions().iter();
+    questions
+        .map(|question| {
+            project
+                .check(question, &plan, &mut NoProgress)
+                .expect("an answer")
+                .verdict()
+                .name()
+        })
+        .collect()
+}
+
+/// A text after changes from the last to the first.
+fn apply(text: &str, edits: &[Json]) -> String {
+    let starts: Vec<usize> = std::iter::once(0)
+        .chain(text.match_indices('\n').map(|(n, _)| n + 1))
+        .collect();
+    let offset = |position: &Json| {
+        let line = starts[position["line"].as_u64().unwrap() as usize];
+        let units = position["character"].as_u64().unwrap() as usize;
+        let mut seen = 0;
+        let in_line = text[line..].char_indices().find(|(_, c)| {
+            let is_it = seen >= units;
+            seen += c.len_utf16();
+            is_it
+        });
+        in_line.map_or(text.len(), |(at, _)| line + at)
+    };
+    let mut changed = text.to_owned();
+    let mut edits: Vec<(usize, usize, &str)> = edits
+        .iter()
+        .map(|edit| {
+            let range = &edit["range"];
+            (
+                offset(&range["start"]),
+                offset(&range["end"]),
+                edit["newText"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    edits.sort_unstable();
+    for (start, end, new) in edits.into_iter().rev() {
+        changed.replace_range(start..end, new);
+    }
+    changed
+}
+
+#[test]
+fn renaming_keeps_verdicts() {
+    let mut client = Client::new();
+    let small = [
+        "peterson.fair",
+        "toggle.fair",
+        "two_phase_commit.fair",
+        "philosophers.fair",
+        "lock.fair",
+    ];
+    let mut n_renamed = 0;
+    for (path, text) in examples() {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("");
+        if !small.contains(&name) || path.extension().is_none_or(|e| e != "fair") {
+            continue;
+        }
+        let uri = format!("file://{}", path.display());
+        client.open(&uri, &text);
+        let before = verdicts(&text);
+        let mut renamed = text.clone();
+        let analysis =
+            fairground::analyse(&Memory::default(), &path, &text, &Options::default()).unwrap();
+        for symbol in &analysis.symbols {
+            // The name of this question is a keyword.
+            if symbol.name == "deadlockfree" {
+                continue;
+            }
+            // Always in the text as it is by then, so that all names change together.
+            let now = fairground::analyse(&Memory::default(), &path, &renamed, &Options::default())
+                .unwrap();
+            let found = now
+                .symbols
+                .iter()
+                .find(|s| s.name == symbol.name && s.kind == symbol.kind);
+            let Some(found) = found else {
+                continue;
+            };
+            let line_start = renamed[..found.span.start as usize]
+                .rfind('\n')
+                .map_or(0, |n| n + 1);
+            let line = renamed[..line_start].matches('\n').count();
+            let character = renamed[line_start..found.span.start as usize]
+                .encode_utf16()
+                .count();
+            let params = json!({
+                "textDocument": { "uri": uri },
+                "position": { "line": line, "character": character },
+                "newName": format!("{}_new", symbol.name),
+            });
+            let answer = client.ask("textDocument/rename", params);
+            let edits = answer["changes"][&uri].as_array().expect("changes").clone();
+            renamed = apply(&renamed, &edits);
+            client.open(&uri, &renamed);
+            n_renamed += 1;
+        }
+        assert_eq!(verdicts(&renamed), before, "{renamed}");
+    }
+    assert!(n_renamed > 40, "{n_renamed}");
+    client.close();
+}
+
+const MODEL: &str = "// Counts.
+
+const Top = 1 + 2 // the greatest value
+var x : 0..Top = 0
+def below(a, b) = a < b
+process P {
+    init low
+    from low {
+        up when below(x, Top) { x := x + 1 } -> low
+        go when x == Top -> high
+    }
+    from high { }
+}
+process Q { rest { skip } }
+property reached: eventually P @ high
+";
+
+fn position_of(text: &str, what: &str, plus: usize) -> Json {
+    let offset = text.find(what).expect(what) + plus;
+    let line = text[..offset].matches('\n').count();
+    let start = text[..offset].rfind('\n').map_or(0, |n| n + 1);
+    json!({ "line": line, "character": offset - start })
+}
+
+fn at(text: &str, what: &str, plus: usize) -> Json {
+    json!({ "textDocument": { "uri": "file:///m.fair" }, "position": position_of(text, what, plus) })
+}
+
+#[test]
+fn answers_say_what_is_known() {
+    let mut client = Client::new();
+    client.open("file:///m.fair", MODEL);
+    let hover = client.ask("textDocument/hover", at(MODEL, "x, Top", 3));
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(
+        text.contains("constant Top = 3") && text.contains("the greatest value"),
+        "{text}"
+    );
+    let definition = client.ask("textDocument/definition", at(MODEL, "below(x", 2));
+    assert_eq!(
+        definition["range"]["start"],
+        position_of(MODEL, "below(a", 0)
+    );
+    let signature = client.ask("textDocument/signatureHelp", at(MODEL, "below(x, Top", 8));
+    assert_eq!(signature["signatures"][0]["label"], "below(a, b)");
+    assert_eq!(signature["activeParameter"], 1);
+
+    let labels = |answer: &Json| -> Vec<String> {
+        let items = answer["items"].as_array().unwrap().iter();
+        items
+            .map(|item| item["label"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let damaged = MODEL.replace("P @ high", "P @ ");
+    client.open("file:///m.fair", &damaged);
+    assert_eq!(client.diagnostics["file:///m.fair"][0]["severity"], 1);
+    let locations = client.ask("textDocument/completion", at(&damaged, "P @ ", 4));
+    assert_eq!(labels(&locations), ["low", "high"]);
+    let names = labels(&client.ask("textDocument/completion", at(&damaged, "x + 1", 0)));
+    for name in ["x", "Top", "below", "choose"] {
+        assert!(names.contains(&name.to_owned()), "{name}");
+    }
+    let refused = client.try_ask("textDocument/rename", at(&damaged, "x := ", 0));
+    assert!(refused.unwrap_err().contains("errors"));
+    client.close();
+}
+
+#[test]
+fn verdicts_come_with_steps_and_changes() {
+    let mut client = Client::new();
+    client.open("file:///m.fair", MODEL);
+    let document = json!({ "textDocument": { "uri": "file:///m.fair" } });
+    let lenses = client.ask("textDocument/codeLens", document.clone());
+    let command = lenses[1]["command"].clone();
+    assert_eq!(command["command"], "fairground.checkNotions");
+    client.ask("workspace/executeCommand", command);
+    client.wait_for_end();
+
+    let said = client.diagnostics["file:///m.fair"].clone();
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0]["code"], "violated");
+    assert!(
+        said[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("it holds under weak"),
+        "{said:?}"
+    );
+    let hints = client.ask("textDocument/inlayHint", document.clone());
+    assert!(hints[0]["label"].as_str().unwrap().starts_with("violated"));
+    let explain = client.ask("textDocument/codeLens", document.clone())[2]["command"].clone();
+    let text = client.ask("workspace/executeCommand", explain);
+    assert!(text.as_str().unwrap().contains("reached"));
+
+    let range = said[0]["range"].clone();
+    let params =
+        json!({ "textDocument": { "uri": "file:///m.fair" }, "range": range, "context": {} });
+    let actions = client.ask("textDocument/codeAction", params);
+    let edits = actions[0]["edit"]["changes"]["file:///m.fair"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert_eq!(verdicts(&apply(MODEL, &edits)), ["holds"]);
+
+    // Whatever is typed, old verdicts go.
+    let changed = format!("{MODEL}\n");
+    let change = json!({ "textDocument": { "uri": "file:///m.fair", "version": 2 }, "contentChanges": [{ "text": changed }] });
+    client.tell("textDocument/didChange", change);
+    let hints = client.ask("textDocument/inlayHint", document);
+    assert_eq!(hints, json!([]));
+    client.close();
+}
+
+#[test]
+fn slips_can_be_corrected() {
+    let mut client = Client::new();
+    let wrong = MODEL.replace("x == Top", "x == Tpo /\\ x > 0");
+    client.open("file:///m.fair", &wrong);
+    let params = json!({ "textDocument": { "uri": "file:///m.fair" }, "context": {},
+        "range": { "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } } });
+    let actions = client.ask("textDocument/codeAction", params.clone());
+    let edits = actions[0]["edit"]["changes"]["file:///m.fair"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let better = apply(&wrong, &edits);
+    assert!(better.contains("Tpo && x"), "{better}");
+    client.open("file:///m.fair", &better);
+    let actions = client.ask("textDocument/codeAction", params);
+    let edits = actions[0]["edit"]["changes"]["file:///m.fair"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert!(apply(&better, &edits).contains("x == Top &&"));
+    client.close();
+}

@@ -1,0 +1,2 @@
+autocmd BufRead,BufNewFile *.fair setfiletype fair
+autocmd BufRead,BufNewFile *.pml,*.promela,*.prm setfiletype promela
