@@ -1,6 +1,7 @@
 //! What holds is certified, and what does not hold is not, whatever a certificate says.
 
 mod invariants;
+mod wrong_holds;
 
 use base::{Budget, Fairness, NoProgress, Span};
 use certify::{Certificate, Claim, Failure, NoRun, Proof, Reason, read, verify, write};
