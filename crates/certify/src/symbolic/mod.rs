@@ -120,8 +120,11 @@ fn obligations(
         };
         for id in &participant.alternatives {
             let step = model.step_of(*id);
-            if !matches!(step.sync, Sync::Internal | Sync::Event { .. }) {
-                return Err("channels are not expressed".to_owned());
+            match step.sync {
+                Sync::Internal | Sync::Event { .. } => {}
+                Sync::Send { .. } | Sync::Receive { .. } => {
+                    return Err("channels are not expressed".to_owned());
+                }
             }
             let mut execution = start.clone();
             execution.assume_invariant();
