@@ -11,6 +11,14 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
+/// Writes a number that may be negative; small absolute values become small numbers.
+pub(crate) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
+    put(
+        bytes,
+        (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned(),
+    );
+}
+
 /// Writes a text with its length.
 pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
     put(bytes, text.len() as u64);
@@ -73,6 +81,11 @@ impl<'b> Reader<'b> {
     pub(crate) fn small(&mut self) -> Result<u32, Failure> {
         let number = self.number()?;
         u32::try_from(number).map_err(|_| Failure::wrong("a number is too large"))
+    }
+
+    pub(crate) fn signed(&mut self) -> Result<i64, Failure> {
+        let number = self.number()?;
+        Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 
     pub(crate) fn text(&mut self) -> Result<String, Failure> {

@@ -5,28 +5,39 @@ use logic::{Ltl, holds_on_lasso};
 use model::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::Failure;
 use crate::format::{NoRun, Proof};
 use crate::marks::Marks;
 use crate::obligation::Obligation;
 use crate::reason::{Place, check_reasons, check_step, is_path, unclosed_places};
+use crate::symbolic::{Demand, Solver, check_invariant};
 use crate::tableau::BadRuns;
 use crate::walk::{Letter, Visit, Walk};
+use crate::{Extent, Failure};
 
-/// Checks that a proof shows what it has to show; says how many states the model has.
+/// Checks that a proof shows what it has to show; says what was looked at.
 pub(crate) fn check_proof(
     model: &Model,
     obligation: &Obligation,
     proof: &Proof,
+    solvers: &mut [Box<dyn Solver>],
     budget: &Budget,
-) -> Result<usize, Failure> {
+) -> Result<Extent, Failure> {
+    let mut all_states = |demand| match proof {
+        Proof::Positions(n_new) => {
+            let formula = match demand {
+                Demand::Formula(formula) => Some(formula),
+                Demand::SomeStep => None,
+            };
+            check_positions(model, formula, n_new, budget).map(Extent::States)
+        }
+        Proof::Invariant(invariant) => {
+            check_invariant(model, demand, invariant, solvers, budget).map(Extent::Obligations)
+        }
+        Proof::Runs(_) => Err(other_kind()),
+    };
     match (obligation, proof) {
-        (Obligation::Positions(formula), Proof::Positions(n_new)) => {
-            check_positions(model, Some(formula), n_new, budget)
-        }
-        (Obligation::NoDeadlock, Proof::Positions(n_new)) => {
-            check_positions(model, None, n_new, budget)
-        }
+        (Obligation::Positions(formula), _) => all_states(Demand::Formula(formula)),
+        (Obligation::NoDeadlock, _) => all_states(Demand::SomeStep),
         (
             Obligation::NoRun {
                 bad,
@@ -36,12 +47,15 @@ pub(crate) fn check_proof(
             Proof::Runs(run),
         ) => {
             let walk = Walk::new(model, atoms.clone(), run.profile_of.len(), budget)?;
-            RunCheck::new(model, bad, *fairness, run, walk)?.check()
+            let n_states = RunCheck::new(model, bad, *fairness, run, walk)?.check()?;
+            Ok(Extent::States(n_states))
         }
-        _ => Err(Failure::wrong(
-            "the proof is of another kind than the claim",
-        )),
+        (Obligation::NoRun { .. }, Proof::Positions(_) | Proof::Invariant(_)) => Err(other_kind()),
     }
+}
+
+fn other_kind() -> Failure {
+    Failure::wrong("the proof is of another kind than the claim")
 }
 
 /// Has a state as many new successors as the file says?

@@ -5,7 +5,7 @@ use std::path::Path;
 use base::{Budget, Severity, Source};
 use source::{Files, FrontEnd, language_of};
 
-use crate::{Certified, Failure, read, verify};
+use crate::{Certified, Failure, Solver, read, verify};
 
 const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
 
@@ -18,6 +18,7 @@ pub fn check_file(
     files: &dyn Files,
     model: &Path,
     bytes: &[u8],
+    solvers: &mut [Box<dyn Solver>],
     budget: &Budget,
 ) -> Result<Vec<Certified>, Failure> {
     let text = files.read(model);
@@ -48,9 +49,13 @@ pub fn check_file(
         }
         let in_property = |failure| match failure {
             Failure::Wrong(why) => Failure::Wrong(format!("`{}`: {why}", certificate.property)),
+            Failure::Unconfirmed(why) => {
+                Failure::Unconfirmed(format!("`{}`: {why}", certificate.property))
+            }
             Failure::Stopped(reason) => Failure::Stopped(reason),
         };
-        let checked = verify(loaded.systems(), &loaded.questions, certificate, budget);
+        let (systems, questions) = (loaded.systems(), &loaded.questions);
+        let checked = verify(systems, questions, certificate, solvers, budget);
         accepted.push(checked.map_err(in_property)?);
     }
     Ok(accepted)

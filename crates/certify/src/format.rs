@@ -8,8 +8,9 @@ use base::Fairness;
 use source::Options;
 
 use crate::Failure;
-use crate::bytes::{Reader, digest, put, put_list, put_text};
+use crate::bytes::{Reader, digest, put, put_list, put_signed, put_text};
 use crate::reason::Reason;
+use crate::symbolic::Invariant;
 use crate::tableau::Demands;
 
 const MAGIC: &[u8] = b"fairground certificate 1\n";
@@ -59,6 +60,8 @@ pub enum Proof {
     Positions(Vec<u32>),
     /// No run is fair and forbidden.
     Runs(NoRun),
+    /// All states are as demanded, because they satisfy an invariant that solvers confirm.
+    Invariant(Invariant),
 }
 
 /// A proof that no run is fair and forbidden.
@@ -218,6 +221,13 @@ fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
             put_list(bytes, &run.demands, |b, demands| put_numbers(b, demands));
             put_list(bytes, &run.reasons, put_reason);
         }
+        Proof::Invariant(invariant) => {
+            bytes.push(2);
+            put_list(bytes, &invariant.terms, |bytes, term| put_text(bytes, term));
+            put_list(bytes, &invariant.rows, |bytes, row| {
+                put_list(bytes, row, |bytes, value| put_signed(bytes, *value));
+            });
+        }
     }
 }
 
@@ -229,6 +239,10 @@ fn proof(reader: &mut Reader<'_>) -> Result<Proof, Failure> {
             profiles: reader.list(|r| r.list(|r| Ok((r.small()?, numbers(r)?))))?,
             demands: reader.list(numbers)?,
             reasons: reader.list(|r| reason(r, 0))?,
+        })),
+        2 => Ok(Proof::Invariant(Invariant {
+            terms: reader.list(Reader::text)?,
+            rows: reader.list(|r| r.list(Reader::signed))?,
         })),
         _ => Err(Failure::wrong("the kind of proof is not known")),
     }

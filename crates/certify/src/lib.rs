@@ -14,7 +14,8 @@
 //!
 //! let text = "process P { step { skip } }  property fine: always true";
 //! let files = Memory::new([("p.fair", text)]);
-//! let forged = check_file(&files, "p.fair".as_ref(), b"believe me", &base::Budget::unlimited());
+//! let budget = base::Budget::unlimited();
+//! let forged = check_file(&files, "p.fair".as_ref(), b"believe me", &mut [], &budget);
 //! assert!(matches!(forged, Err(Failure::Wrong(_))));
 //! ```
 //!
@@ -27,7 +28,9 @@ mod file;
 mod format;
 mod marks;
 mod obligation;
+mod programs;
 mod reason;
+mod symbolic;
 mod tableau;
 mod walk;
 
@@ -41,7 +44,9 @@ pub use format::{
 };
 pub use marks::{Acceptance, Marks};
 pub use obligation::{Obligation, obligations};
+pub use programs::installed_solvers;
 pub use reason::Reason;
+pub use symbolic::{Confirmations, Invariant, Said, Solver};
 pub use tableau::{BadRuns, Demands, Reading};
 pub use walk::{Letter, Visit, Walk};
 
@@ -52,6 +57,9 @@ pub enum Failure {
     Wrong(String),
     /// It was not checked to its end.
     Stopped(StopReason),
+    /// Whether it shows what it claims is not known: there is no solver that says so, or the model has
+    /// something that is not expressed for solvers.
+    Unconfirmed(String),
 }
 
 impl Failure {
@@ -63,7 +71,7 @@ impl Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Wrong(why) => f.write_str(why),
+            Self::Wrong(why) | Self::Unconfirmed(why) => f.write_str(why),
             Self::Stopped(reason) => write!(f, "the check was stopped: {}", reason.name()),
         }
     }
@@ -90,8 +98,32 @@ pub struct Certified {
     pub fairness: base::Fairness,
     /// With which options the model was read.
     pub options: CertifiedOptions,
-    /// How many states the model has.
-    pub n_states: usize,
+    /// What was looked at, for the last of its proofs.
+    pub extent: Extent,
+}
+
+/// What a proof was checked on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// On all states of the model, of which there are so many.
+    States(usize),
+    /// On obligations that solvers confirmed.
+    Obligations(Confirmations),
+}
+
+impl std::fmt::Display for Extent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::States(n_states) => write!(f, "{n_states} states"),
+            Self::Obligations(confirmations) => {
+                write!(f, "{} obligations", confirmations.n_obligations)?;
+                let by_solver = confirmations.by_solver.iter();
+                by_solver
+                    .filter(|(_, n_confirmed)| *n_confirmed > 0)
+                    .try_for_each(|(solver, n)| write!(f, ", {n} confirmed by {solver}"))
+            }
+        }
+    }
 }
 
 impl Certified {
@@ -106,27 +138,39 @@ impl Certified {
         let mut with = String::new();
         for (option, pairs) in options.iter().zip(&self.options.pairs) {
             for (name, value) in pairs {
-                with += &format!(" {option} {name}={value}");
+                with += &format!(" {option} {}={}", plain(name), plain(value));
             }
         }
         for assumption in &self.options.assume {
-            with += &format!(" --assume {assumption}");
+            with += &format!(" --assume {}", plain(assumption));
         }
 
         let Self {
             property,
             formula,
-            n_states,
+            extent,
             ..
         } = self;
+        let (property, formula) = (plain(property), plain(formula));
         let fairness = self.fairness.name();
-        format!(
-            "certified: `{property}` {what}, fairness {fairness}{with}: {formula} ({n_states} states)"
-        )
+        format!("certified: `{property}` {what}, fairness {fairness}{with}: {formula} ({extent})")
     }
 }
 
-/// Checks a certificate of one of the questions about one of the systems.
+/// A text on one line. Texts from a certificate must not look like further lines of the checker.
+fn plain(text: &str) -> String {
+    let escaped = |c: char| -> Box<dyn Iterator<Item = char>> {
+        if c.is_control() {
+            Box::new(c.escape_default())
+        } else {
+            Box::new(std::iter::once(c))
+        }
+    };
+    text.chars().flat_map(escaped).collect()
+}
+
+/// Checks a certificate of one of the questions about one of the systems. Solvers are needed for proofs
+/// by invariants only; each of their obligations must be confirmed by one and refuted by none.
 ///
 /// # Errors
 /// It does not show what it claims, or the budget is spent.
@@ -134,6 +178,7 @@ pub fn verify(
     systems: &[System],
     questions: &[Question],
     certificate: &Certificate,
+    solvers: &mut [Box<dyn Solver>],
     budget: &Budget,
 ) -> Result<Certified, Failure> {
     let name = &certificate.property;
@@ -164,9 +209,9 @@ pub fn verify(
     if wanted.len() != certificate.proofs.len() {
         return Err(Failure::wrong("the claim needs another number of proofs"));
     }
-    let mut n_states = 0;
+    let mut extent = Extent::States(0);
     for (obligation, proof) in wanted.iter().zip(&certificate.proofs) {
-        n_states = check::check_proof(model, obligation, proof, budget)?;
+        extent = check::check_proof(model, obligation, proof, solvers, budget)?;
     }
 
     Ok(Certified {
@@ -175,6 +220,6 @@ pub fn verify(
         claim,
         fairness,
         options: certificate.options.clone(),
-        n_states,
+        extent,
     })
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use base::Budget;
-use certify::{Certified, Failure, check_file};
+use certify::{Certified, Failure, check_file, installed_solvers};
 use source::{Files, Unreadable};
 
 fn main() -> ExitCode {
@@ -25,7 +25,10 @@ fn main() -> ExitCode {
     let budget = Budget::unlimited().with_threads(n_threads);
     // Models may be nested deeply.
     let model = model.clone();
-    let check = move || check_file(&Disk, &model, &bytes, &budget);
+    let check = move || {
+        let mut solvers = installed_solvers(&[]);
+        check_file(&Disk, &model, &bytes, &mut solvers, &budget)
+    };
     let thread = std::thread::Builder::new().stack_size(1 << 29).spawn(check);
     let checked = thread.map(std::thread::JoinHandle::join);
     match checked {
@@ -36,6 +39,10 @@ fn main() -> ExitCode {
         Ok(Ok(Err(Failure::Wrong(why)))) => {
             println!("rejected: {why}");
             ExitCode::FAILURE
+        }
+        Ok(Ok(Err(Failure::Unconfirmed(why)))) => {
+            println!("not confirmed: {why}");
+            ExitCode::from(3)
         }
         Ok(Ok(Err(Failure::Stopped(reason)))) => {
             println!("not checked to the end: {}", reason.name());

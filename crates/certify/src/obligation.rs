@@ -37,9 +37,6 @@ pub fn obligations(
     claim: Claim,
     by_runs: bool,
 ) -> Result<Vec<Obligation>, String> {
-    if model.unbounded().is_some() {
-        return Err("the model leaves data open, so its states cannot be listed".to_owned());
-    }
     let has_abstract_timers = model.abstract_timers().next().is_some();
     match (property, claim) {
         (Property::Reachable(formula), Claim::Unreachable) => {

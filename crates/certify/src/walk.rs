@@ -91,6 +91,10 @@ impl<'m> Walk<'m> {
             max_states,
         };
 
+        if model.unbounded().is_some() {
+            let why = "the model leaves data open, so its states cannot be listed";
+            return Err(Failure::wrong(why));
+        }
         check_candidates(model)?;
         let mut fresh = Vec::new();
         for state in model.initial_states()? {
@@ -279,7 +283,7 @@ fn pack(state: &State) -> Box<[u8]> {
         crate::bytes::put(&mut bytes, u64::from(location.0));
     }
     for cell in &state.cells {
-        put_signed(&mut bytes, *cell);
+        crate::bytes::put_signed(&mut bytes, *cell);
     }
     for channel in &state.channels {
         crate::bytes::put(&mut bytes, channel.len() as u64);
@@ -287,16 +291,8 @@ fn pack(state: &State) -> Box<[u8]> {
             crate::bytes::put(&mut bytes, message.len() as u64);
             message
                 .iter()
-                .for_each(|value| put_signed(&mut bytes, *value));
+                .for_each(|value| crate::bytes::put_signed(&mut bytes, *value));
         }
     }
     bytes.into_boxed_slice()
-}
-
-/// Small absolute values become small numbers.
-fn put_signed(bytes: &mut Vec<u8>, value: i64) {
-    crate::bytes::put(
-        bytes,
-        (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned(),
-    );
 }

@@ -205,16 +205,19 @@ impl Case {
     }
 
     /// What holds is certified. Larger systems are left to longer runs of the suite, because the checker
-    /// uses the reference semantics.
-    fn check_certificate(&self, loaded: &Loaded, plan: &Plan, outcome: &check::Outcome) {
+    /// uses the reference semantics. Says what became of the row.
+    fn check_certificate(&self, loaded: &Loaded, plan: &Plan, outcome: &check::Outcome) -> String {
         let max_states = u64::from(testkit::cases(MAX_CERTIFIED));
-        if !outcome.holds() || outcome.stats.n_states > max_states {
-            return;
+        if !outcome.holds() {
+            return "needs none".to_owned();
+        }
+        if outcome.stats.n_states > max_states {
+            return "too large for this run of the suite".to_owned();
         }
         let question = self.question(loaded);
         // Nothing is claimed about questions that depend on what a front end does not know.
         if question.undecided(outcome.fairness).is_some() {
-            return;
+            return "undecided by the front end".to_owned();
         }
         let (systems, budget) = (loaded.systems(), Budget::unlimited().with_threads(2));
         let options = source::Options::default();
@@ -224,21 +227,25 @@ impl Case {
             Ok(found) => found,
             Err(check::Uncertified::Unsupported(why)) => {
                 let is_known = UNCERTIFIABLE.iter().any(|known| why.contains(known));
-                return assert!(is_known, "{}: {why}", self.name());
+                assert!(is_known, "{}: {why}", self.name());
+                return why;
             }
             Err(error) => panic!("{}: {error}", self.name()),
         };
-        let certified = certify::verify(systems, &loaded.questions, &found, &budget);
+        let certified = certify::verify(systems, &loaded.questions, &found, &mut [], &budget);
         let certified = certified.unwrap_or_else(|error| panic!("{}: {error}", self.name()));
-        let n_states = certified.n_states as u64;
+        let certify::Extent::States(n_states) = certified.extent else {
+            panic!("{}: {}", self.name(), certified.extent);
+        };
         // States in which a process has control are not counted by searches.
         let has_control = systems[question.system].model.parts().control.is_some();
         if !outcome.stats.reduced && !has_control {
-            assert_eq!(n_states, outcome.stats.n_states, "{}", self.name());
+            assert_eq!(n_states as u64, outcome.stats.n_states, "{}", self.name());
         }
+        "certified".to_owned()
     }
 
-    fn check_verdicts(&self, loaded: &Loaded) {
+    fn check_verdicts(&self, loaded: &Loaded, coverage: &mut BTreeMap<String, usize>) {
         let question = self.question(loaded);
         let (model, property) = (&loaded.systems()[question.system].model, &question.property);
         for (fairness, expected) in self.expectations() {
@@ -266,7 +273,8 @@ impl Case {
             }
             self.check_starting_again(model, property, &plan, &outcome);
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
-            self.check_certificate(loaded, &plan, &outcome);
+            let certified = self.check_certificate(loaded, &plan, &outcome);
+            *coverage.entry(certified).or_default() += 1;
             if outcome.stats.n_states < MAX_REPEATED {
                 let together = Plan {
                     budget: Budget::unlimited().with_threads(2),
@@ -304,12 +312,14 @@ fn run(file: &str) {
     let text =
         std::fs::read_to_string(root().join("testdata").join(file)).expect("the suite exists");
     let suite: Suite = toml::from_str(&text).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let mut coverage = BTreeMap::new();
     for case in &suite.case {
         let loaded = case.load();
         let system = case.question(&loaded).system;
         case.check_counts(&loaded.systems()[system].model);
-        case.check_verdicts(&loaded);
+        case.check_verdicts(&loaded, &mut coverage);
     }
+    println!("{file}: {coverage:?}");
 }
 
 #[test]

@@ -333,6 +333,9 @@ pub struct CertifyOptions {
     /// The certificates, a file written by `fair check --certificate`.
     #[arg(value_name = "CERTIFICATE")]
     pub certificate: PathBuf,
+    /// Write the texts that solvers are asked to this folder, which must exist.
+    #[arg(long, value_name = "FOLDER")]
+    pub obligations: Option<PathBuf>,
     /// Use up to this many threads.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub threads: u16,

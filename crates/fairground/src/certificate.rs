@@ -1,7 +1,7 @@
 //! Certificates of verdicts.
 
 use base::Budget;
-use certify::{Certificate, Failure};
+use certify::{Certificate, Extent, Failure};
 use check::{Bug, Plan, Uncertified};
 use evidence::{Confidence, Invalid};
 use source::Content;
@@ -79,20 +79,32 @@ impl Project {
         certificate: &Certificate,
         budget: &Budget,
     ) -> Result<(), Error> {
+        // An answer that a solver found is confirmed by others.
+        let solvers = answer.result.rests_on.solvers.iter();
+        let finders: Vec<&str> = solvers.map(|solver| solver.name.as_str()).collect();
+        let mut solvers = certify::installed_solvers(&finders);
         let checked = match self.files() {
             Some((files, path)) => {
                 let bytes = certify::write(std::slice::from_ref(certificate));
-                certify::check_file(files, path, &bytes, budget).map(|_| ())
+                certify::check_file(files, path, &bytes, &mut solvers, budget)
             }
             None => match &self.content {
                 Content::Systems(systems) => {
-                    certify::verify(systems, &self.asked, certificate, budget).map(|_| ())
+                    let questions = &self.asked;
+                    certify::verify(systems, questions, certificate, &mut solvers, budget)
+                        .map(|certified| vec![certified])
                 }
                 Content::Family(_) => unreachable!("families have no certificates"),
             },
         };
         match checked {
-            Ok(()) => {
+            Ok(certified) => {
+                for certified in certified {
+                    if let Extent::Obligations(_) = certified.extent {
+                        let remark = format!("the certificate has {}", certified.extent);
+                        answer.result.remarks.push(remark);
+                    }
+                }
                 let rests_on = &mut answer.result.rests_on;
                 rests_on.confidence = Some(Confidence::Certified);
                 // The certificate is one of the whole system.
@@ -101,6 +113,9 @@ impl Project {
             Err(Failure::Stopped(reason)) => {
                 let remark = format!("not certified: {}", reason.name());
                 answer.result.remarks.push(remark);
+            }
+            Err(Failure::Unconfirmed(why)) => {
+                answer.result.remarks.push(format!("not certified: {why}"));
             }
             Err(Failure::Wrong(why)) => {
                 return Err(wrong(

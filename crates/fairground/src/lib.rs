@@ -80,8 +80,8 @@ pub use base::{
     Progress, Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
 };
 pub use certify::{
-    Certificate, Certified, Failure as CertificateFailure, check_file as check_certificates,
-    write as write_certificates,
+    Certificate, Certified, Failure as CertificateFailure, Said, Solver as CertificateSolver,
+    check_file as check_certificates, installed_solvers, write as write_certificates,
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};

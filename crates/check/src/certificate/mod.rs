@@ -43,7 +43,9 @@ impl std::fmt::Display for Uncertified {
 impl From<certify::Failure> for Uncertified {
     fn from(failure: certify::Failure) -> Self {
         match failure {
-            certify::Failure::Wrong(why) => Self::Unsupported(why),
+            certify::Failure::Wrong(why) | certify::Failure::Unconfirmed(why) => {
+                Self::Unsupported(why)
+            }
             certify::Failure::Stopped(reason) => Self::Stopped(reason),
         }
     }
@@ -63,12 +65,17 @@ pub fn certificate(
     budget: &Budget,
 ) -> Result<Certificate, Uncertified> {
     let claim = claim_of(&outcome.verdict)?;
-    if outcome.route != Route::Explicit {
-        let why = format!(
-            "there are no certificates for the route `{}`",
-            outcome.route.name()
-        );
-        return Err(Uncertified::Unsupported(why));
+    match (outcome.route, &outcome.invariant) {
+        (Route::Explicit, _) | (Route::Predicate, Some(_)) => {}
+        (Route::Predicate, None) => {
+            let why = "predicate abstraction has certificates where an invariant of numbers and \
+                       locations was found";
+            return Err(Uncertified::Unsupported(why.to_owned()));
+        }
+        (route, _) => {
+            let why = format!("there are no certificates for the route `{}`", route.name());
+            return Err(Uncertified::Unsupported(why));
+        }
     }
     match question.kind {
         QuestionKind::Property | QuestionKind::EndStates => {}
@@ -86,7 +93,10 @@ pub fn certificate(
     let mut fairness = crate::effective_fairness(model, property, asked_for);
     // For abstract timers, t-fairness is part of what has to be shown, not of what is claimed.
     fairness.timers &= !has_abstract_timers;
-    let proofs = prove(model, &property.property, fairness, claim, budget)?;
+    let proofs = match &outcome.invariant {
+        Some(invariant) => vec![Proof::Invariant(invariant.clone())],
+        None => prove(model, &property.property, fairness, claim, budget)?,
+    };
     Ok(Certificate {
         property: property.name.clone(),
         options: CertifiedOptions::new(options),

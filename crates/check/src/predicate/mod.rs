@@ -9,6 +9,7 @@
 
 mod concrete;
 mod endless;
+mod invariant;
 mod listing;
 mod liveness;
 mod product;

@@ -8,6 +8,7 @@ use omega::Prop;
 use smt::Term;
 
 use super::concrete::Replayed;
+use super::invariant::invariant_of;
 use super::refinement::{Decision, Found, Round};
 use super::setup::{Check, Letters, proposition};
 use super::{outcome, unsupported};
@@ -58,6 +59,9 @@ impl Check<'_> {
 
         let mut outcome = self.outcome(decided);
         self.describe(&mut outcome, &abstraction, &graph, n_refinements, &[]);
+        if sought.is_absent(&outcome.verdict) {
+            outcome.invariant = invariant_of(abstraction.program, &abstraction.domain, &graph);
+        }
         outcome
     }
 
@@ -242,6 +246,15 @@ impl Sought {
             Self::Bad(_) => GoalMeaning::Violation(ViolationKind::BadPrefix),
             Self::Wanted(_) => GoalMeaning::Witness,
             Self::Deadlock => GoalMeaning::Violation(ViolationKind::Deadlock),
+        }
+    }
+
+    /// Does the verdict say that there is no such state?
+    fn is_absent(&self, verdict: &Verdict) -> bool {
+        match (self, verdict) {
+            (Self::Bad(_) | Self::Deadlock, Verdict::Holds { .. }) => true,
+            (Self::Wanted(_), Verdict::Violated(violation)) => violation.trace.is_none(),
+            _ => false,
         }
     }
 

@@ -77,3 +77,60 @@ fn what_is_not_a_certificate_is_refused() {
     assert_eq!(scene.call(&["certify", "m.fair", "absent"]).status, 2);
     assert_eq!(scene.call(&["certify", "absent.fair", "c"]).status, 2);
 }
+
+/// Data without bounds: an invariant, confirmed by solvers.
+const CREDITS: &str = "\
+var n : int = 0
+var x : int = 0
+process Q { more { n := n + 1 } }
+process P {
+    init low
+    from low { up when x < n { x := x + 1 } -> high }
+    from high { down { x := x - 1 } -> low }
+}
+invariant from_zero: x >= 0
+";
+
+#[test]
+fn invariants_of_unbounded_data_are_confirmed_by_solvers() {
+    let scene = Scene::with("certified-invariant", "m.fair", CREDITS);
+    let flags = ["--route", "predicate", "--certificate", "c"];
+    let called = scene.call(&[&["check", "m.fair"][..], &flags].concat());
+    assert_eq!(called.status, 0, "{}", called.stderr);
+    let folder = scene.path("texts");
+    std::fs::create_dir(&folder).expect("it is new");
+    let called = scene.call(&["certify", "m.fair", "c", "--obligations", "texts"]);
+    let n_texts = std::fs::read_dir(&folder).expect("it exists").count();
+    assert!(n_texts > 0);
+
+    // Where there is no solver, nothing is confirmed.
+    match called.status {
+        0 => {
+            let confirmed = format!("({n_texts} obligations, {n_texts} confirmed by ");
+            assert!(called.stdout.contains(&confirmed), "{}", called.stdout);
+        }
+        3 => assert!(
+            called.stdout.starts_with("not confirmed: "),
+            "{}",
+            called.stdout
+        ),
+        _ => panic!("{} {}", called.stdout, called.stderr),
+    }
+
+    // The same invariant about a model where it does not hold.
+    scene.write("m.fair", CREDITS.replace("x - 1", "x - 2").as_bytes());
+    let called = scene.call(&["certify", "m.fair", "c"]);
+    assert_ne!(called.status, 0, "{}", called.stdout);
+}
+
+#[test]
+fn what_stands_in_a_file_is_printed_on_one_line() {
+    let scene = Scene::with("one-line", "m.fair", TURNS);
+    let formula = "more=always\nx <= 2";
+    let flags = ["--ltl", formula, "--property", "more", "--certificate", "c"];
+    let called = scene.call(&[&["check", "m.fair"][..], &flags].concat());
+    assert_eq!(called.status, 0, "{}{}", called.stdout, called.stderr);
+    let called = scene.call(&["certify", "m.fair", "c"]);
+    assert!(called.stdout.starts_with("certified: `more` holds"));
+    assert_eq!(called.stdout.lines().count(), 1, "{}", called.stdout);
+}

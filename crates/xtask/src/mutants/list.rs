@@ -23,6 +23,8 @@ struct WrittenMutant {
     replace: String,
     killed_by: Option<String>,
     equivalent: Option<String>,
+    #[serde(default)]
+    wrong_holds: bool,
 }
 
 /// The list.
@@ -60,6 +62,8 @@ pub struct Mutant {
     pub id: u64,
     /// What is known about it.
     pub role: Role,
+    /// It says "holds" of something that is violated, and no certificate of that is accepted.
+    pub wrong_holds: bool,
 }
 
 /// What is known about a mutant.
@@ -114,6 +118,7 @@ fn understood(mutant: WrittenMutant) -> Result<Mutant> {
         find: mutant.find,
         replace: mutant.replace,
         role,
+        wrong_holds: mutant.wrong_holds,
     })
 }
 

@@ -12,6 +12,11 @@
 //! An *equivalent* mutant carries the argument why no test can notice it, or why what it changes is
 //! effort or size that nothing is promised about. Those of which nothing is said are *not judged*;
 //! `--explore` tries the suites of their area on them.
+//!
+//! A mutant with `wrong_holds` says "holds" of something that is violated, and that must end in a
+//! *rejected* certificate: of the suite [`WRONG_HOLDS`], the test that looks for violations fails, and
+//! the one that tries to get certificates accepted passes. `--certificates` asks this, and nothing
+//! else, of every mutant.
 
 mod list;
 mod schemata;
@@ -37,6 +42,15 @@ const PATIENCE_WITHOUT: Duration = Duration::from_secs(30);
 /// meet at the place that is wrong is a matter of luck.
 const N_ATTEMPTS: usize = 3;
 
+/// The test program about certificates of what is violated.
+const WRONG_HOLDS: &str = "check/certificates";
+
+/// Its test that fails if a search says "holds" of something that is violated.
+const FINDS_VIOLATIONS: &str = "violations_are_found";
+
+/// Its test that fails if a certificate of something that is violated is accepted.
+const REJECTS: &str = "wrong_holds_are_rejected";
+
 /// What is asked for.
 #[derive(Default)]
 pub struct Options {
@@ -44,6 +58,8 @@ pub struct Options {
     only: Option<String>,
     /// Try all suites of the list on mutants without a test, and say which one notices.
     explore: bool,
+    /// Ask only about wrong "holds", and of every mutant.
+    certificates: bool,
 }
 
 impl Options {
@@ -54,6 +70,7 @@ impl Options {
         while let Some(argument) = rest.next() {
             match *argument {
                 "--explore" => options.explore = true,
+                "--certificates" => options.certificates = true,
                 "--only" => {
                     let name = rest.next().context("`--only` needs a part of a name")?;
                     options.only = Some((*name).to_owned());
@@ -62,6 +79,10 @@ impl Options {
             }
         }
         Ok(options)
+    }
+
+    fn asks_for_certificates(&self, mutant: &Mutant) -> bool {
+        self.certificates || mutant.wrong_holds
     }
 
     fn selects(&self, mutant: &Mutant) -> bool {
@@ -94,7 +115,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         list: &list,
         suites: &suites,
         usual: &usual,
-        explore: options.explore,
+        options,
         counts: Mutex::default(),
     }
     .judge_all(selected.collect())?;
@@ -103,6 +124,9 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     println!("took {:.0} s", started.elapsed().as_secs_f64());
     if counts.survived > 0 {
         bail!("{} mutants survived", counts.survived);
+    }
+    if counts.certified > 0 {
+        bail!("{} mutants are not as the list says", counts.certified);
     }
     Ok(())
 }
@@ -117,11 +141,20 @@ fn target_folder(root: &Path) -> PathBuf {
 /// A suite, and a filter for its tests.
 type Run = (String, Option<String>);
 
+/// A test of the program about certificates.
+fn wrong_holds_run(test: &str) -> Run {
+    (WRONG_HOLDS.to_owned(), Some(test.to_owned()))
+}
+
 /// What will be run.
 fn wanted_runs(list: &List, options: &Options) -> BTreeSet<Run> {
     let mut runs = BTreeSet::new();
     for mutant in list.mutants.iter().filter(|m| options.selects(m)) {
+        if options.asks_for_certificates(mutant) {
+            runs.extend([FINDS_VIOLATIONS, REJECTS].map(wrong_holds_run));
+        }
         match &mutant.role {
+            _ if options.certificates => {}
             Role::Killed { suite, test } => {
                 runs.insert((suite.clone(), test.clone()));
             }
@@ -158,6 +191,10 @@ struct Counts {
     survived: usize,
     /// Nothing is claimed about them yet.
     open: usize,
+    /// Wrong "holds" whose certificates were rejected.
+    rejected: usize,
+    /// A wrong certificate was accepted, or there is no wrong "holds" although the list says so.
+    certified: usize,
 }
 
 impl Counts {
@@ -167,10 +204,13 @@ impl Counts {
             equivalent,
             survived,
             open,
+            rejected,
+            certified,
         } = self;
         println!(
             "{killed} killed, {equivalent} equivalent by argument, {survived} survived, {open} not judged"
         );
+        println!("{rejected} with wrong verdicts that are all rejected, {certified} not as listed");
     }
 }
 
@@ -180,7 +220,7 @@ struct Inquiry<'a> {
     suites: &'a Suites,
     /// How long runs take without a mutant.
     usual: &'a BTreeMap<Run, Duration>,
-    explore: bool,
+    options: &'a Options,
     counts: Mutex<Counts>,
 }
 
@@ -192,7 +232,12 @@ impl Inquiry<'_> {
         let take = || next.lock().expect("no worker panics").next();
         let work = || -> Result<()> {
             while let Some(mutant) = take() {
-                self.judge(mutant)?;
+                if !self.options.certificates {
+                    self.judge(mutant)?;
+                }
+                if self.options.asks_for_certificates(mutant) {
+                    self.judge_wrong_holds(mutant)?;
+                }
             }
             Ok(())
         };
@@ -216,7 +261,7 @@ impl Inquiry<'_> {
                 let end = self.run_until_noticed(&(suite.clone(), test.clone()), mutant)?;
                 (end != End::Passed).then(|| format!("{suite}: {end}"))
             }
-            Role::Open if self.explore => self.first_killer(mutant)?,
+            Role::Open if self.options.explore => self.first_killer(mutant)?,
             Role::Open => {
                 self.count(|counts| counts.open += 1);
                 println!("not judged  {}", mutant.name);
@@ -232,6 +277,39 @@ impl Inquiry<'_> {
             println!("SURVIVED    {} ({})", mutant.name, mutant.file);
         }
 
+        Ok(())
+    }
+
+    /// Does the mutant say "holds" wrongly, and is no certificate of that accepted?
+    fn judge_wrong_holds(&self, mutant: &Mutant) -> Result<()> {
+        let name = &mutant.name;
+        let search = wrong_holds_run(FINDS_VIOLATIONS);
+        let found = if mutant.wrong_holds {
+            self.run_until_noticed(&search, mutant)?
+        } else {
+            self.run(&search, mutant)?
+        };
+        let is_wrong = matches!(found, End::Failed(test) if test.ends_with(FINDS_VIOLATIONS));
+        if !is_wrong {
+            let is_listed = mutant.wrong_holds;
+            self.count(|counts| counts.certified += usize::from(is_listed));
+            let word = if is_listed {
+                "NOT FOUND  "
+            } else {
+                "none       "
+            };
+            println!("{word} {name}: no wrong verdict");
+            return Ok(());
+        }
+
+        let end = self.run(&wrong_holds_run(REJECTS), mutant)?;
+        if end == End::Passed {
+            self.count(|counts| counts.rejected += 1);
+            println!("rejected    {name}");
+        } else {
+            self.count(|counts| counts.certified += 1);
+            println!("CERTIFIED   {name}: {end}");
+        }
         Ok(())
     }
 

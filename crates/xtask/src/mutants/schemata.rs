@@ -10,8 +10,8 @@ use anyhow::{Context as _, Result, bail};
 use super::list::Mutant;
 use super::{SWITCH, below};
 
-/// The function that the copy asks whether a mutant is active. It is added to crate `base`, which
-/// all crates with mutants depend on.
+/// The function that the copy asks whether a mutant is active. It is added to crate `base`, and to
+/// crates with mutants that do not depend on it.
 const CHOICE: &str = r#"
 /// Is the mutant with this number active?
 #[doc(hidden)]
@@ -39,16 +39,18 @@ pub fn write(root: &Path, copy: &Path, mutants: &[Mutant]) -> Result<()> {
         let own: Vec<_> = mutants.iter().filter(|m| m.file == *file).collect();
         if !own.is_empty() {
             let text = std::str::from_utf8(content).context("sources are UTF-8")?;
-            *content = mutated(text, &own)?.into_bytes();
+            *content = mutated(text, &own, asks(file))?.into_bytes();
         }
     }
 
     if let Some(lost) = mutants.iter().find(|m| !texts.contains_key(&m.file)) {
         bail!("`{}`: there is no file `{}`", lost.name, lost.file);
     }
-    let base = texts.get_mut("crates/base/src/lib.rs");
-    let base = base.context("crate `base` is not where it was")?;
-    base.extend(CHOICE.replace("SWITCH", SWITCH).bytes());
+    for root in ["crates/base/src/lib.rs", "crates/store/src/lib.rs"] {
+        let library = texts.get_mut(root);
+        let library = library.with_context(|| format!("`{root}` is not where it was"))?;
+        library.extend(CHOICE.replace("SWITCH", SWITCH).bytes());
+    }
 
     remove_others(copy, &texts)?;
     for (file, content) in &texts {
@@ -74,8 +76,18 @@ fn tracked_files(root: &Path) -> Result<Vec<String>> {
     Ok(names.lines().filter(exists).map(str::to_owned).collect())
 }
 
+/// How the code in a file asks whether a mutant is active.
+fn asks(file: &str) -> &'static str {
+    // This crate depends on no other one.
+    if file.starts_with("crates/store/") {
+        "crate::mutant"
+    } else {
+        "::base::mutant"
+    }
+}
+
 /// The text with choices between right and wrong. Several mutants may replace the same text.
-fn mutated(text: &str, mutants: &[&Mutant]) -> Result<String> {
+fn mutated(text: &str, mutants: &[&Mutant], asks: &str) -> Result<String> {
     let mut places: BTreeMap<usize, Vec<&Mutant>> = BTreeMap::new();
     for &mutant in mutants {
         let Mutant {
@@ -99,7 +111,7 @@ fn mutated(text: &str, mutants: &[&Mutant]) -> Result<String> {
             bail!("`{}`: its text overlaps with another one", choices[0].name);
         }
         result.push_str(&text[end..at]);
-        result.push_str(&choice(find, &choices));
+        result.push_str(&choice(find, &choices, asks));
         end = at + find.len();
     }
 
@@ -108,10 +120,10 @@ fn mutated(text: &str, mutants: &[&Mutant]) -> Result<String> {
 }
 
 /// The right text, unless one of the mutants is active.
-fn choice(find: &str, mutants: &[&Mutant]) -> String {
+fn choice(find: &str, mutants: &[&Mutant], asks: &str) -> String {
     let wrong = mutants.iter().map(|mutant| {
         let Mutant { id, replace, .. } = mutant;
-        format!("if ::base::mutant({id}) {{ {replace} }} else ")
+        format!("if {asks}({id}) {{ {replace} }} else ")
     });
     let wrong: String = wrong.collect();
     let are_statements = find.trim_end().ends_with([';', '}']);

@@ -1,5 +1,8 @@
 //! What holds is certified, and what does not hold is not, whatever a certificate says.
 
+mod invariants;
+mod wrong_holds;
+
 use base::{Budget, Fairness, NoProgress, Span};
 use certify::{Certificate, Claim, Failure, NoRun, Proof, Reason, read, verify, write};
 use check::{Outcome, Plan, Uncertified, certificate, check};
@@ -23,8 +26,10 @@ const KINDS: [&str; 9] = [
 
 /// A model with one question about it.
 struct Case {
-    systems: [System; 1],
-    questions: [Question; 1],
+    systems: Vec<System>,
+    questions: Vec<Question>,
+    /// Which of the questions.
+    asked: usize,
     fairness: Fairness,
 }
 
@@ -38,14 +43,19 @@ impl Case {
             span: Span::nowhere(),
         };
         Self {
-            systems: [System::new("m", model)],
-            questions: [Question::about(named, Scope::default())],
+            systems: vec![System::new("m", model)],
+            questions: vec![Question::about(named, Scope::default())],
+            asked: 0,
             fairness,
         }
     }
 
+    fn question(&self) -> &Question {
+        &self.questions[self.asked]
+    }
+
     fn model(&self) -> &Model {
-        &self.systems[0].model
+        &self.systems[self.question().system].model
     }
 
     fn outcome(&self) -> Outcome {
@@ -54,13 +64,13 @@ impl Case {
             budget: Budget::unlimited().with_max_states(400),
             ..Plan::default()
         };
-        let property = &self.questions[0].property;
+        let property = &self.question().property;
         let outcome = check(self.model(), property, &plan, &mut NoProgress);
         outcome.unwrap_or_else(|bug| panic!("{bug}"))
     }
 
     fn certificate(&self, outcome: &Outcome) -> Result<Certificate, Uncertified> {
-        let [question] = &self.questions;
+        let question = self.question();
         let (fairness, budget) = (Some(self.fairness), Budget::unlimited());
         let options = Options::default();
         certificate(
@@ -75,8 +85,10 @@ impl Case {
 
     fn verify(&self, certificate: &Certificate) -> Result<(), Failure> {
         let budget = Budget::unlimited();
-        let verified = verify(&self.systems, &self.questions, certificate, &budget);
-        verified.map(|certified| assert_eq!(certified.property, "p"))
+        let mut solvers = certify::installed_solvers(&[]);
+        let (systems, questions) = (&self.systems, &self.questions);
+        let verified = verify(systems, questions, certificate, &mut solvers, &budget);
+        verified.map(|certified| assert_eq!(certified.property, self.question().property.name))
     }
 }
 
@@ -92,7 +104,7 @@ fn random_shape(random: &mut Random) -> ModelShape {
 /// Is the claim of this outcome one that certificates can be about?
 fn is_certifiable(case: &Case, outcome: &Outcome) -> bool {
     let is_timed = case.model().abstract_timers().next().is_some();
-    match (&case.questions[0].property.property, &outcome.verdict) {
+    match (&case.question().property.property, &outcome.verdict) {
         (Property::CtlStar(_) | Property::MayMust(_), _) => false,
         (Property::Reachable(_), Verdict::Holds { .. }) => false,
         (Property::Reachable(_), Verdict::Violated(v)) => v.trace.is_none() && !is_timed,
@@ -128,6 +140,7 @@ fn what_holds_of_random_models_is_certified() {
         match found.proofs[0] {
             Proof::Positions(_) => n_positions += 1,
             Proof::Runs(_) => n_runs += 1,
+            Proof::Invariant(_) => panic!("the explicit route lists states"),
         }
     }
     assert!(n_runs > 0 && n_positions > 0, "{n_runs} {n_positions}");
@@ -212,7 +225,7 @@ fn change(random: &mut Random, certificate: &mut Certificate) {
                 *count = random.below(4) as u32;
             }
         }
-        [] => {}
+        [Proof::Invariant(_), ..] | [] => {}
     }
     if random.chance(3) {
         certificate.claim = Claim::Unreachable;
@@ -320,7 +333,8 @@ fn damaged_files_are_rejected_without_panic() {
                     Err(_) => true,
                     Ok(all) => all.iter().any(|certificate| {
                         let budget = Budget::unlimited();
-                        verify(&case.systems, &case.questions, certificate, &budget).is_err()
+                        let (systems, questions) = (&case.systems, &case.questions);
+                        verify(systems, questions, certificate, &mut [], &budget).is_err()
                     }),
                 });
             }

@@ -1,0 +1,398 @@
+//! Inductive invariants of models whose states cannot be listed.
+//!
+//! A certificate names an invariant: terms over the state, and which combinations of their values
+//! occur. Nothing of it is believed. From the model and these objects the checker writes one text of
+//! SMT-LIB for each initial condition, each step and the property, whose answer must be "unsat", and
+//! has them answered by solvers ([`Solver`]). So a file cannot lie about what it proves.
+//!
+//! Integers are those of mathematics. What is not expressed (channels, teams, priorities, timers, data
+//! that is left open, some operators) is refused.
+
+mod execute;
+mod script;
+
+use base::Budget;
+use logic::Ltl;
+use model::{Composition, Model, Scalar, Sync, Transition};
+
+use self::execute::{Execution, Refusal, never_rejects};
+use self::script::{Script, Sort, Term};
+use crate::Failure;
+
+/// An invariant: in every state that can be reached, the terms have the values of one of the rows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Invariant {
+    /// Terms of SMT-LIB over the cells `c0`, `c1`, … and the locations `l0`, `l1`, … of instances, all
+    /// of which are integers. A term whose operator makes a truth value has the value 0 or 1.
+    pub terms: Vec<String>,
+    /// Values of the terms.
+    pub rows: Vec<Vec<i64>>,
+}
+
+/// What a solver says about a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Said {
+    /// The assertions contradict each other.
+    Unsat,
+    /// They do not.
+    Sat,
+    /// Nothing.
+    Nothing,
+}
+
+/// Something that answers texts of SMT-LIB.
+pub trait Solver {
+    /// How it is called.
+    fn name(&self) -> String;
+
+    /// What it says about a text, which has a title.
+    fn ask(&mut self, title: &str, script: &str) -> Said;
+}
+
+/// How many obligations there were, and how many of them each solver confirmed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Confirmations {
+    /// How many texts were asked about.
+    pub n_obligations: usize,
+    /// The names of solvers, and how many answers "unsat" they gave.
+    pub by_solver: Vec<(String, usize)>,
+}
+
+/// What has to be shown of all states.
+#[derive(Clone, Copy)]
+pub(crate) enum Demand<'a> {
+    Formula(&'a Ltl),
+    SomeStep,
+}
+
+/// Checks that the invariant is one and implies what is demanded.
+pub(crate) fn check_invariant(
+    model: &Model,
+    demand: Demand<'_>,
+    invariant: &Invariant,
+    solvers: &mut [Box<dyn Solver>],
+    budget: &Budget,
+) -> Result<Confirmations, Failure> {
+    let all = obligations(model, demand, invariant).map_err(Failure::Unconfirmed)?;
+    let mut confirmations = Confirmations {
+        n_obligations: all.len(),
+        by_solver: solvers.iter().map(|s| (s.name(), 0)).collect(),
+    };
+    for (title, script) in &all {
+        budget.check(0, 0).map_err(Failure::Stopped)?;
+        let mut is_confirmed = false;
+        for (solver, (name, n_confirmed)) in solvers.iter_mut().zip(&mut confirmations.by_solver) {
+            match solver.ask(title, script) {
+                Said::Unsat => {
+                    *n_confirmed += 1;
+                    is_confirmed = true;
+                }
+                Said::Sat => {
+                    let message = format!("{name} refutes the obligation `{title}`");
+                    return Err(Failure::Wrong(message));
+                }
+                Said::Nothing => {}
+            }
+        }
+        if !is_confirmed {
+            let message = format!("no solver confirms the obligation `{title}`");
+            return Err(Failure::Unconfirmed(message));
+        }
+    }
+    Ok(confirmations)
+}
+
+/// The texts to be answered with "unsat", each with a title.
+fn obligations(
+    model: &Model,
+    demand: Demand<'_>,
+    invariant: &Invariant,
+) -> Result<Vec<(String, String)>, Refusal> {
+    refuse(model)?;
+    let start = any_state(model, invariant)?;
+    let mut all = vec![("initial states".to_owned(), initial(&start)?)];
+    let mut some_step = Term::bool(false);
+
+    for transition in model.transitions() {
+        let Transition { participants, .. } = transition;
+        let [participant] = &participants[..] else {
+            return Err("steps of several processes are not expressed".to_owned());
+        };
+        for id in &participant.alternatives {
+            let step = model.step_of(*id);
+            match step.sync {
+                Sync::Internal | Sync::Event { .. } => {}
+                Sync::Send { .. } | Sync::Receive { .. } => {
+                    return Err("channels are not expressed".to_owned());
+                }
+            }
+            let mut execution = start.clone();
+            execution.assume_invariant();
+            execution.guard(*id)?;
+            execution.effect(*id)?;
+            let after = execution.state_satisfies();
+            let title = format!("step {}", model.command_name(*id));
+            all.push((title, execution.breaks(&after)));
+        }
+    }
+
+    let mut execution = start;
+    execution.assume_invariant();
+    let demanded = match demand {
+        Demand::Formula(formula) => execution.formula(formula)?,
+        Demand::SomeStep => {
+            let commands = model
+                .transitions()
+                .iter()
+                .flat_map(|t| &t.participants[0].alternatives);
+            for id in commands {
+                execution.guard(*id)?;
+                if never_rejects(&model.step_of(*id).effect) {
+                    some_step = execution.script.or(&some_step, &execution.alive);
+                }
+                execution.alive = Term::bool(true);
+            }
+            some_step
+        }
+    };
+    all.push(("the property".to_owned(), execution.breaks(&demanded)));
+    Ok(all)
+}
+
+/// Refuses models that are not expressed.
+fn refuse(model: &Model) -> Result<(), Refusal> {
+    let parts = model.parts();
+    let refusal = |why: &str| Err(why.to_owned());
+    if parts.composition != Composition::Interleaving {
+        return refusal("synchronous processes are not expressed");
+    }
+    if parts.control.is_some() || !parts.timers.is_empty() || parts.clock.is_some() {
+        return refusal("control and timers are not expressed");
+    }
+    let mut priorities = parts
+        .processes
+        .iter()
+        .flat_map(|p| &p.steps)
+        .map(|s| s.priority);
+    let first = priorities.next();
+    if priorities.any(|priority| Some(priority) != first) {
+        return refusal("priorities are not expressed");
+    }
+    if !parts.channels.is_empty() {
+        return refusal("channels are not expressed");
+    }
+    for variable in &parts.vars {
+        let mut is_open = has_unbounded_array(&variable.ty, &parts.records);
+        variable.ty.for_each_cell(&parts.records, "", &mut |_, ty| {
+            is_open |= matches!(ty, Scalar::Enum(_, model::OPEN_VALUES));
+        });
+        if is_open {
+            return refusal("data that is left open is not expressed");
+        }
+    }
+    Ok(())
+}
+
+fn has_unbounded_array(ty: &model::Type, records: &[model::RecordType]) -> bool {
+    match ty {
+        model::Type::Scalar(_) => false,
+        model::Type::Array(array) => {
+            model::is_unbounded_array(array) || has_unbounded_array(&array.element, records)
+        }
+        model::Type::Record(id) => {
+            let mut fields = records[id.index()].fields.iter();
+            fields.any(|(_, ty)| has_unbounded_array(ty, records))
+        }
+    }
+}
+
+/// Any state whose values fit their types; the invariant is defined.
+fn any_state<'m>(model: &'m Model, invariant: &Invariant) -> Result<Execution<'m>, Refusal> {
+    let n_cells = model.cells().len();
+    let n_instances = model.instances().len();
+    let names = (0..n_cells).map(|i| format!("c{i}"));
+    let names: Vec<String> = names
+        .chain((0..n_instances).map(|i| format!("l{i}")))
+        .collect();
+    let terms: Vec<Term> = names
+        .iter()
+        .map(|name| Term::open(name, Sort::Int))
+        .collect();
+
+    let mut script = Script::default();
+    script.line("(set-logic ALL)");
+    let parameters: Vec<String> = names.iter().map(|name| format!("({name} Int)")).collect();
+    let body = invariant.body(&names)?;
+    script.line(&format!(
+        "(define-fun invariant ({}) Bool {body})",
+        parameters.join(" ")
+    ));
+    for (position, name) in names.iter().enumerate() {
+        let meaning = match model.cells().get(position) {
+            Some(cell) => &cell.name,
+            None => &model.instances()[position - n_cells].name,
+        };
+        // A name of the model must not end the comment.
+        script.line(&format!(
+            "(declare-const {name} Int) ; {}",
+            meaning.escape_debug()
+        ));
+        let bounds = match model.cells().get(position) {
+            Some(cell) => cell.ty.bounds(),
+            None => {
+                let instance = model::InstanceId::new(position - n_cells);
+                (0, model.process_of(instance).locations.len() as i64 - 1)
+            }
+        };
+        let fits = script.within(&terms[position], bounds);
+        script.assert(&fits);
+    }
+    let (cells, locations) = terms.split_at(n_cells);
+    Ok(Execution::new(
+        model,
+        script,
+        cells.to_vec(),
+        locations.to_vec(),
+    ))
+}
+
+/// Initial states satisfy the invariant, and nothing fails in them.
+fn initial(start: &Execution<'_>) -> Result<String, Refusal> {
+    let mut execution = start.clone();
+    let model = execution.model;
+    for (position, cell) in start.cells.iter().enumerate() {
+        let value = model.initial_value(position);
+        let value = value.map_err(|error| format!("an initial value: {}", error.kind))?;
+        if let Some(value) = value {
+            let is_it = execution
+                .script
+                .compare("=", cell, &Term::int(value.into()));
+            execution.script.assert(&is_it);
+        }
+    }
+    for (instance, location) in start.locations.iter().enumerate() {
+        let mut is_one = Term::bool(false);
+        for initial in model.initial_locations(instance) {
+            let value = Term::int(initial.index() as i128);
+            let is_it = execution.script.compare("=", location, &value);
+            is_one = execution.script.or(&is_one, &is_it);
+        }
+        execution.script.assert(&is_one);
+    }
+    for constraint in &model.parts().init {
+        let holds = execution.truth(constraint)?;
+        execution.alive = execution.script.and(&execution.alive, &holds);
+    }
+    let here = execution.state_satisfies();
+    Ok(execution.breaks(&here))
+}
+
+impl Execution<'_> {
+    /// The state before anything happens satisfies the invariant.
+    fn assume_invariant(&mut self) {
+        let here = self.state_satisfies();
+        self.script.assert(&here);
+    }
+
+    /// The invariant of the values that cells and locations have now.
+    fn state_satisfies(&mut self) -> Term {
+        let values: Vec<Term> = self.cells.iter().chain(&self.locations).cloned().collect();
+        if values.is_empty() {
+            return Term::open("invariant", Sort::Bool);
+        }
+        self.script
+            .apply(Sort::Bool, "invariant", &values.iter().collect::<Vec<_>>())
+    }
+
+    /// The text that asks for an error, or for getting this far without what is demanded.
+    fn breaks(mut self, demanded: &Term) -> String {
+        let not = self.script.not(demanded);
+        let breaks = self.script.and(&self.alive, &not);
+        let wrong = self.script.or(&self.error, &breaks);
+        self.script.asked(&wrong)
+    }
+}
+
+/// Operators that a term of an invariant may have, and whether they make truth values.
+const OPERATORS: [(&str, bool); 14] = [
+    ("+", false),
+    ("-", false),
+    ("*", false),
+    ("div", false),
+    ("mod", false),
+    ("ite", false),
+    ("and", true),
+    ("or", true),
+    ("not", true),
+    ("=", true),
+    ("<", true),
+    ("<=", true),
+    (">", true),
+    (">=", true),
+];
+
+impl Invariant {
+    /// The invariant as a term over these names.
+    fn body(&self, names: &[String]) -> Result<String, Refusal> {
+        let mut is_truth = Vec::new();
+        for term in &self.terms {
+            is_truth.push(check_term(term, names)?);
+        }
+        let mut body = "(or false".to_owned();
+        for row in &self.rows {
+            if row.len() != self.terms.len() {
+                return Err("a row of the invariant has another length".to_owned());
+            }
+            body += " (and true";
+            for ((term, is_truth), value) in self.terms.iter().zip(&is_truth).zip(row) {
+                match (is_truth, value) {
+                    (true, 0) => body += &format!(" (not {term})"),
+                    (true, _) => body += &format!(" {term}"),
+                    (false, _) => {
+                        body += &format!(" (= {term} {})", Term::int((*value).into()).text)
+                    }
+                }
+            }
+            body += ")";
+        }
+        body += ")";
+        Ok(body)
+    }
+}
+
+/// Is the text one term, made of known operators, names and numbers only? Whether it has the right sorts
+/// is left to solvers. Says whether it is a truth value.
+fn check_term(term: &str, names: &[String]) -> Result<bool, Refusal> {
+    let wrong = || format!("`{}` is not a term of an invariant", term.escape_debug());
+    let spaced = term.replace('(', " ( ").replace(')', " ) ");
+    let (mut depth, mut n_terms, mut expects_operator) = (0_usize, 0_usize, false);
+    let mut is_truth = false;
+    for token in spaced.split(' ').filter(|token| !token.is_empty()) {
+        let operator = OPERATORS.iter().find(|(known, _)| *known == token);
+        match (token, expects_operator, operator) {
+            ("(", false, _) => {
+                n_terms += usize::from(depth == 0);
+                depth += 1;
+                expects_operator = true;
+            }
+            (_, true, Some((_, makes_truth))) => {
+                is_truth |= depth == 1 && *makes_truth;
+                expects_operator = false;
+            }
+            (")", false, _) => depth = depth.checked_sub(1).ok_or_else(wrong)?,
+            (_, false, None) => {
+                let is_number = token.bytes().all(|byte| byte.is_ascii_digit());
+                let is_name = names.iter().any(|name| name == token);
+                if !is_number && !is_name {
+                    return Err(wrong());
+                }
+                n_terms += usize::from(depth == 0);
+            }
+            _ => return Err(wrong()),
+        }
+    }
+    if depth != 0 || n_terms != 1 || expects_operator {
+        return Err(wrong());
+    }
+    Ok(is_truth)
+}
