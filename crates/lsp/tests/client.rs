@@ -162,9 +162,9 @@ impl Client {
     fn close(mut self) {
         self.ask("shutdown", Json::Null);
         self.tell("exit", Json::Null);
-        self.server
-            .take()
-            .map(|server| server.join().expect("the server ends"));
+        if let Some(server) = self.server.take() {
+            server.join().expect("the server ends")
+        }
     }
 }
 
