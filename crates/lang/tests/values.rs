@@ -303,21 +303,23 @@ fn enumerations_and_families_are_indices() {
     holds_everywhere(
         "enum Color { red, green, blue }
         var paint : array[Color] of 0..2 = [c in Color: if c == green then 1 else 0]
-        var best : Color = blue
+        var fine : Color = blue
         var some_colors : set of Color = {red, blue}
         process P(c in Color) {
             var seen : bool = false
+            var best : Color = green
             check when c == c {
-                assert paint[green] == 1 && paint[best] == 0
+                assert paint[green] == 1 && paint[fine] == 0
                 assert (sum k in Color: paint[k]) == 1
                 assert forall k in Color: (paint[k] == 1) == (k == green)
                 assert green in some_colors == false
-                assert size(some_colors) == 2 && best in some_colors
+                assert size(some_colors) == 2 && fine in some_colors
                 assert forall i in P: !P[i].seen
+                assert !(exists i in P: P[i].best in some_colors) && empty({ P[i].best for i in P where P[i].seen })
                 paint[c] := 2
                 assert paint[c] == 2
-                best := choose k in some_colors where k != red
-                assert best == blue
+                fine := choose k in some_colors where k != red
+                assert fine == blue
             }
         }
         property p: forall k in Color: always (P[k].seen -> paint[k] >= 0)",

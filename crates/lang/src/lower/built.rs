@@ -330,11 +330,13 @@ impl<'a> Lowerer<'a> {
         }
         let (value, ty) = self.scalar(expr, None)?;
         // shape: the type of anything else has to be known from elsewhere.
-        match (&value, ty) {
-            (Expr::Read(place), _) => self.scalar_at(place).map(Type::Scalar),
-            (_, Ty::Enum(id)) => self.enum_scalar(id).map(Type::Scalar),
-            (_, Ty::Bool) => Some(Type::Scalar(Scalar::Bool)),
-            (_, Ty::Int) => None,
+        if let Expr::Read(place) = &value {
+            return self.scalar_at(place).map(Type::Scalar);
+        }
+        match ty {
+            Ty::Enum(id) => self.enum_scalar(id).map(Type::Scalar),
+            Ty::Bool => Some(Type::Scalar(Scalar::Bool)),
+            Ty::Int => None,
         }
     }
 

@@ -1,9 +1,7 @@
 //! Effects of steps, statement by statement.
 
 use base::{Diagnostic, Span};
-use model::{
-    Access, BinaryOp, BoundId, Expr, Owner, Place, RecordType, Scalar, Stmt, StmtKind, Type,
-};
+use model::{Access, BinaryOp, BoundId, Expr, Place, RecordType, Scalar, Stmt, StmtKind, Type};
 
 use super::Lowerer;
 use super::names::{Binding, Global, Local, Ty, Value};
@@ -394,8 +392,6 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn scalar_at(&self, place: &Place) -> Option<Scalar> {
-        // shape: an assertion about one shape.
-        debug_assert!(!matches!(place.owner, Some(Owner::Indexed(_))));
         let mut ty = &self.parts.vars[place.var.index()].ty;
         for access in &place.path {
             ty = match (access, ty) {
