@@ -152,7 +152,7 @@ fn declared_once<'t>(text: &'t str, pieces: &[Piece]) -> BTreeMap<&'t str, usize
         if keyword.contains(&at(n)) {
             declared.entry(at(first)).or_default().push(words[first].1);
         } else if ["var", "timer"].contains(&at(n)) {
-            while !["", ":", "abstract"].contains(&at(first)) && at(first + 1) != "" {
+            while !["", ":", "abstract"].contains(&at(first)) && !at(first + 1).is_empty() {
                 declared.entry(at(first)).or_default().push(words[first].1);
                 if at(first + 1) != "," {
                     break;

@@ -119,7 +119,7 @@ pub fn ltl(bytes: &[u8]) {
 pub fn certificate(bytes: &[u8]) {
     let files = Memory::new([("m.fair", CERTIFIED)]);
     let budget = Budget::unlimited().with_max_states(10_000);
-    let _ = check_certificates(&files, "m.fair".as_ref(), bytes, &budget);
+    let _ = check_certificates(&files, "m.fair".as_ref(), bytes, &mut [], &budget);
 }
 
 /// The model of the seeds for certificates.
