@@ -149,10 +149,7 @@ pub fn advice_text(advice: &Advice, style: Style, with_loops: bool) -> String {
             let _ = writeln!(out, "  {title} {}", set_name(set));
             write_set(&mut out, set, style, with_loops, "     ");
         }
-        for smaller in &set.smaller {
-            let _ = writeln!(out, "     or, for single processes: {}", set_name(smaller));
-            write_set(&mut out, smaller, style, with_loops, "       ");
-        }
+        write_smaller(&mut out, set, style, with_loops);
     }
 
     if let Some(reason) = &advice.reason {
@@ -167,6 +164,34 @@ pub fn advice_text(advice: &Advice, style: Style, with_loops: bool) -> String {
         write_hopeless(&mut out, advice, trace, style);
     }
     out
+}
+
+/// What suffices for single processes. There can be many such sets, with many members: unless all is
+/// asked for, two sets are listed, and what to write only for small ones.
+fn write_smaller(out: &mut String, set: &AdviceSet, style: Style, with_loops: bool) {
+    const MAX_SETS: usize = 2;
+    const MAX_MEMBERS: usize = 2;
+
+    let n_shown = if with_loops {
+        set.smaller.len()
+    } else {
+        MAX_SETS.min(set.smaller.len())
+    };
+    for smaller in &set.smaller[..n_shown] {
+        let _ = writeln!(out, "     or, for single processes: {}", set_name(smaller));
+        if with_loops || smaller.members.len() <= MAX_MEMBERS {
+            write_set(out, smaller, style, with_loops, "       ");
+        }
+    }
+
+    let n_hidden = set.smaller.len() - n_shown;
+    if n_hidden > 0 {
+        let more = n_of(n_hidden as u64, "more set");
+        let _ = writeln!(
+            out,
+            "     and {more} for single processes (`--verbose` lists all)"
+        );
+    }
 }
 
 /// The audit for people; with every loop that appears if `with_loops`.
