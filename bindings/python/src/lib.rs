@@ -49,7 +49,9 @@ fn deep<T: Send + 'static>(
     });
     match result {
         Ok(Ok(answer)) => answer.map_err(|error| failure(&error)),
-        Ok(Err(_)) => Err(PyRuntimeError::new_err("this is a bug in fair; please report it")),
+        Ok(Err(_)) => Err(PyRuntimeError::new_err(
+            "this is a bug in fair; please report it",
+        )),
         Err(error) => Err(PyRuntimeError::new_err(error.to_string())),
     }
 }
@@ -67,7 +69,11 @@ fn failure(error: &Error) -> PyErr {
             let (line, column) = source.line_column(span.start as usize);
             Some(format!("{}:{line}:{column}: ", source.name))
         });
-        lines.push(format!("{}{}", place.unwrap_or_default(), diagnostic.message));
+        lines.push(format!(
+            "{}{}",
+            place.unwrap_or_default(),
+            diagnostic.message
+        ));
         lines.extend(diagnostic.help.iter().map(|help| format!("  help: {help}")));
     }
     PyValueError::new_err(lines.join("\n"))
@@ -94,7 +100,11 @@ fn check(
         ),
         None => None,
     };
-    let call = Call { name, text, defines };
+    let call = Call {
+        name,
+        text,
+        defines,
+    };
     deep(py, move || {
         let project = call.open(false)?;
         let mut budget = Budget::unlimited();
@@ -112,9 +122,17 @@ fn check(
             });
         }
 
-        let plan = Plan { fairness, budget, ..Plan::default() };
+        let plan = Plan {
+            fairness,
+            budget,
+            ..Plan::default()
+        };
         let names = properties.unwrap_or_else(|| {
-            project.questions().iter().map(|question| question.name.clone()).collect()
+            project
+                .questions()
+                .iter()
+                .map(|question| question.name.clone())
+                .collect()
         });
         let mut results = Vec::new();
         for name in names {
@@ -125,8 +143,14 @@ fn check(
         }
         drop(done);
 
-        let one = |results| Report { file: call.name.clone(), results, warnings: Vec::new() };
-        let texts = results.iter().map(|result| report::text(&one(vec![result.clone()]), Style::Plain));
+        let one = |results| Report {
+            file: call.name.clone(),
+            results,
+            ..Report::default()
+        };
+        let texts = results
+            .iter()
+            .map(|result| report::text(&one(vec![result.clone()]), Style::Plain));
         let texts = texts.collect();
         Ok((report::json(&one(results)), texts))
     })
@@ -142,7 +166,11 @@ fn simulate(
     steps: usize,
     seed: u64,
 ) -> PyResult<String> {
-    let call = Call { name, text, defines };
+    let call = Call {
+        name,
+        text,
+        defines,
+    };
     deep(py, move || {
         let project = call.open(true)?;
         let mut random = Random::new(seed);
@@ -161,8 +189,9 @@ fn simulate(
             .map(|at| {
                 let values = run.values(at);
                 let names = run.names().iter().cloned();
-                let state: Map<String, Json> =
-                    names.zip(values.iter().map(report::value_to_json)).collect();
+                let state: Map<String, Json> = names
+                    .zip(values.iter().map(report::value_to_json))
+                    .collect();
                 let actions = (at < run.n_steps()).then(|| run.taken_details(at).actions);
                 json!({ "state": state, "actions": actions })
             })

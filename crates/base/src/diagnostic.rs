@@ -211,7 +211,7 @@ pub fn cap_errors(diagnostics: &mut Vec<Diagnostic>) {
         } else {
             n_warnings += 1;
         }
-        if n_errors > MAX_ERRORS {
+        if diagnostic.severity == Severity::Error && n_errors > MAX_ERRORS {
             n_dropped += 1;
             last_span = diagnostic.labels[0].span;
         } else {

@@ -253,9 +253,13 @@ fn only_what_is_read_counts() {
     let either = |left, right| Expr::binary(BinaryOp::Or, left, right);
     let tautology = either(read.clone(), Expr::not(read.clone()));
     assert_eq!(goes(go_beside_toggle(tautology)).verdict.name(), "violated");
-    // It is not read, because what comes before it decides.
-    let decided = either(Expr::Bool(true), read);
-    assert_eq!(goes(go_beside_toggle(decided)).verdict.name(), "holds");
+    // All of a guard is read, in whatever order its operands are written.
+    for guard in [
+        either(Expr::Bool(true), read.clone()),
+        either(read, Expr::Bool(true)),
+    ] {
+        assert_eq!(goes(go_beside_toggle(guard)).verdict.name(), "violated");
+    }
 }
 
 #[test]
