@@ -517,7 +517,7 @@ fn verdicts_come_with_steps_and_changes() {
         said[0]["message"]
             .as_str()
             .unwrap()
-            .contains("it holds under weak"),
+            .contains("it holds under just"),
         "{said:?}"
     );
     let hints = client.ask("textDocument/inlayHint", document.clone());

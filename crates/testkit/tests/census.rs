@@ -6,8 +6,9 @@ use base::Fairness;
 use testkit::census::{CONSTRUCTS, Census, EXCEPTIONS};
 use testkit::{ModelShape, Random, ReferenceGraph, cases, random_model, random_property};
 
-const NOTIONS: [&str; 8] = [
+const NOTIONS: [&str; 9] = [
     "none",
+    "just",
     "weak-process",
     "strong-process",
     "weak",

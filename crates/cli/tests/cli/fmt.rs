@@ -68,7 +68,12 @@ fn servers_end_with_their_input() {
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
     );
 
-    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
-    let hello = format!("Content-Length: {}\r\n\r\n{hello}", hello.len());
-    assert!(serve("lsp", &hello).contains("semanticTokensProvider"));
+    let messages = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#,
+        r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
+        r#"{"jsonrpc":"2.0","method":"exit"}"#,
+    ];
+    let framed = messages.map(|text| format!("Content-Length: {}\r\n\r\n{text}", text.len()));
+    assert!(serve("lsp", &framed.concat()).contains("semanticTokensProvider"));
 }

@@ -16,7 +16,7 @@ mod table;
 
 use std::collections::BTreeMap;
 
-use base::Fairness;
+use base::{Fairness, FairnessKind};
 use logic::Property;
 use model::{Model, ModelParts};
 
@@ -212,8 +212,10 @@ impl Census {
             return;
         }
 
+        // Annotations matter under the first, declared interference under the second.
         let notions = [
             Fairness::parse("annotated").expect("the name is right"),
+            Fairness::of(FairnessKind::Just),
             model.parts().fairness.unwrap_or_default(),
         ];
         let Some(judgements) = fair_runs(model, &notions) else {
@@ -221,13 +223,13 @@ impl Census {
         };
         for (name, parts) in blocks {
             let Ok(other) = parts.finish() else { continue };
-            if let Some(others) = fair_runs(&other, &notions[..1]) {
+            if let Some(others) = fair_runs(&other, &notions[..2]) {
                 self.count(name, others != judgements[..others.len()]);
             }
         }
 
         if is_asked && let Some(others) = fair_runs(model, &[Fairness::default()]) {
-            let differs = others != judgements[others.len()..];
+            let differs = others != judgements[judgements.len() - others.len()..];
             self.count("fairness of the model", differs);
         }
     }
