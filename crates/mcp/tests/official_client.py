@@ -26,26 +26,26 @@ async def main(program: str) -> None:
     server = StdioServerParameters(command=program, args=["mcp"])
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         hello = await session.initialize()
-        assert hello.serverInfo.name == "fair", hello
+        assert hello.server_info.name == "fair", hello
         tools = {tool.name for tool in (await session.list_tools()).tools}
         assert tools == {"check", "explain", "simulate", "fairness", "abstract", "documentation"}, tools
 
         violated = await session.call_tool("check", {"text": MODEL})
-        result = violated.structuredContent["results"][0]
-        assert (violated.isError, result["verdict"]) == (False, "violated"), violated
+        result = violated.structured_content["results"][0]
+        assert (violated.is_error, result["verdict"]) == (False, "violated"), violated
         told = await session.call_tool("explain", {"trace": str_of(result["trace"])})
-        assert not told.isError and "loop" in told.content[0].text, told
+        assert not told.is_error and "loop" in told.content[0].text, told
 
         fair = await session.call_tool("check", {"text": MODEL, "fairness": "weak"})
-        assert fair.structuredContent["results"][0]["verdict"] == "holds", fair
+        assert fair.structured_content["results"][0]["verdict"] == "holds", fair
         advice = await session.call_tool("fairness", {"text": MODEL, "property": "top"})
-        assert not advice.isError, advice
+        assert not advice.is_error, advice
         walk = await session.call_tool("simulate", {"text": MODEL, "steps": 3})
-        assert len(walk.structuredContent["steps"]) == 3, walk
+        assert len(walk.structured_content["steps"]) == 3, walk
         page = await session.call_tool("documentation", {"query": "fairness"})
         assert "fairness" in page.content[0].text, page
         wrong = await session.call_tool("check", {"text": "process P {"})
-        assert wrong.isError and "model.fair:1" in wrong.content[0].text, wrong
+        assert wrong.is_error and "model.fair:1" in wrong.content[0].text, wrong
     print("the official client and the server understand each other")
 
 
