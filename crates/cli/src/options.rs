@@ -40,7 +40,7 @@ const EXIT_STATUS: &str = "Exit status: 0 every property holds, or is as expecte
     violated, or not as expected; 2 the model, formula or call is wrong; 3 none of these, but some \
     property is undecided; 101 a bug in the tool.";
 
-/// More threads than this are no use to any search.
+/// More threads than this help no search.
 const MAX_THREADS: i64 = 1024;
 
 /// The commands.

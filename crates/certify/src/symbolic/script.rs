@@ -201,7 +201,7 @@ impl Script {
         self.apply(Sort::Int, operator, &[&a, &b])
     }
 
-    /// Is the number from `lo` on and up to `hi`? The ends of 64-bit integers are no bounds.
+    /// Is the number from `lo` on and up to `hi`? The ends of 64-bit integers do not count as bounds.
     pub(super) fn within(&mut self, number: &Term, (lo, hi): (i64, i64)) -> Term {
         let mut inside = Term::bool(true);
         if lo != i64::MIN {
