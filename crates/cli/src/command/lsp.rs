@@ -15,6 +15,11 @@ pub fn run(options: &LspOptions) -> Result<Status, Failure> {
         max_memory: options.max_memory,
         timeout: options.timeout,
     };
-    lsp::run(settings).map_err(Failure::wrong)?;
+    lsp::run(settings).map_err(|error| {
+        Failure::wrong(format!(
+            "the editor did not follow the Language Server Protocol ({error:#}); `fair lsp` is \
+             started by editors: docs/how-to/use-in-editors.md"
+        ))
+    })?;
     Ok(Status::Success)
 }
