@@ -6,9 +6,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
-use evidence::{Communication, NamedRun, NamedState, Structure};
-use serde::{Deserialize, Serialize};
+use evidence::{Communication, NamedRun, NamedState, NamedStep, Structure};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use crate::StoredTrace;
@@ -91,55 +93,89 @@ impl From<Message> for Communication {
 /// The trace as the text of an ITF file.
 #[must_use]
 pub fn write_itf(trace: &StoredTrace) -> String {
-    let mut text = serde_json::to_string_pretty(&to_json(trace)).expect("all keys are strings");
+    let mut text = serde_json::to_string_pretty(&Itf(trace)).expect("all keys are strings");
     text.push('\n');
     text
 }
 
-/// The trace as an ITF object.
-pub(crate) fn to_json(trace: &StoredTrace) -> Json {
-    let mut meta = Map::new();
-    meta.insert("format".to_owned(), json!("ITF"));
-    let own = serde_json::to_value(&trace.meta).expect("all keys are strings");
-    if let Json::Object(own) = own {
-        meta.extend(own);
+/// A trace as an ITF object. It is written state by state: as one value of JSON, a long run would
+/// need much more memory than as a text.
+pub(crate) struct Itf<'a>(pub(crate) &'a StoredTrace);
+
+impl Serialize for Itf<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut meta = Map::new();
+        meta.insert("format".to_owned(), json!("ITF"));
+        let own = serde_json::to_value(&self.0.meta).expect("all keys are strings");
+        if let Json::Object(own) = own {
+            meta.extend(own);
+        }
+        let run = &self.0.run;
+        let structure = Structure::new(run);
+        let names = structure.names();
+        let is_split =
+            names.len() != run.vars.len() || names.iter().zip(&run.vars).any(|(a, b)| a != b);
+        if is_split {
+            meta.insert("components".to_owned(), json!(run.vars));
+        }
+
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("#meta", &meta)?;
+        object.serialize_entry("vars", &names)?;
+        let states = ItfStates {
+            run,
+            structure: &structure,
+            names: &names,
+        };
+        object.serialize_entry("states", &states)?;
+        if let Some(start) = run.loop_start {
+            object.serialize_entry("loop", &start)?;
+        }
+        object.end()
     }
-    let run = &trace.run;
-    let structure = Structure::new(run);
-    let names = structure.names();
-    let is_split =
-        names.len() != run.vars.len() || names.iter().zip(&run.vars).any(|(a, b)| a != b);
-    if is_split {
-        meta.insert("components".to_owned(), json!(run.vars));
-    }
-    let states = run.states.iter().enumerate();
-    let states: Vec<Json> = states
-        .map(|(index, state)| state_to_json(&structure, index, state))
-        .collect();
-    let mut object = Map::new();
-    object.insert("#meta".to_owned(), Json::Object(meta));
-    object.insert("vars".to_owned(), json!(names));
-    object.insert("states".to_owned(), Json::Array(states));
-    if let Some(start) = run.loop_start {
-        object.insert("loop".to_owned(), json!(start));
-    }
-    Json::Object(object)
 }
 
-fn state_to_json(structure: &Structure, index: usize, state: &NamedState) -> Json {
-    let meta = StateMeta {
-        index: Some(index),
-        actions: state.actions.clone(),
-        movers: state.movers.clone(),
-        communication: state.communication.clone().map(Into::into),
-    };
-    let meta = serde_json::to_value(meta).expect("all keys are strings");
-    let mut object = Map::new();
-    object.insert("#meta".to_owned(), meta);
-    let names = structure.names().into_iter().map(str::to_owned);
-    let values = structure.values(state);
-    object.extend(names.zip(values.iter().map(value_to_json)));
-    Json::Object(object)
+/// The states of a run, one after the other.
+struct ItfStates<'a> {
+    run: &'a NamedRun,
+    structure: &'a Structure,
+    names: &'a [&'a str],
+}
+
+impl Serialize for ItfStates<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let states = self.run.states.iter().enumerate();
+        serializer.collect_seq(states.map(|(index, state)| ItfState {
+            states: self,
+            index,
+            state,
+        }))
+    }
+}
+
+struct ItfState<'a> {
+    states: &'a ItfStates<'a>,
+    index: usize,
+    state: &'a NamedState,
+}
+
+impl Serialize for ItfState<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let step = &self.state.step;
+        let meta = StateMeta {
+            index: Some(self.index),
+            actions: step.actions.clone(),
+            movers: step.movers.clone(),
+            communication: step.communication.clone().map(Into::into),
+        };
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("#meta", &meta)?;
+        let values = self.states.structure.values(self.state);
+        for (name, value) in self.states.names.iter().zip(&values) {
+            object.serialize_entry(name, &value_to_json(value))?;
+        }
+        object.end()
+    }
 }
 
 /// Reads the text of an ITF file.
@@ -189,7 +225,10 @@ pub fn read_itf(text: &str) -> Result<StoredTrace, ItfError> {
                 .map_err(|reason| ItfError(format!("`components` does not fit: {reason}")))?
         }
     };
-    Ok(StoredTrace { meta, run })
+    Ok(StoredTrace {
+        meta,
+        run: Arc::new(run),
+    })
 }
 
 fn read_vars(object: &Map<String, Json>) -> Result<Vec<String>, ItfError> {
@@ -254,8 +293,10 @@ fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, 
 
     Ok(NamedState {
         values,
-        actions: meta.actions,
-        movers: meta.movers,
-        communication: meta.communication.map(Into::into),
+        step: Arc::new(NamedStep {
+            actions: meta.actions,
+            movers: meta.movers,
+            communication: meta.communication.map(Into::into),
+        }),
     })
 }
