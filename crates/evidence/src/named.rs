@@ -35,7 +35,7 @@ pub struct NamedState {
 }
 
 /// A step, but for where it leads.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct NamedStep {
     /// What happens; empty for an idle step, nothing if the run ends here or a file does not say.
     pub actions: Option<Vec<String>>,

@@ -4,13 +4,14 @@
 //! Locations are variables named after their process; channels are sequences. Arrays and records are one
 //! variable each; `components` in `#meta` says which components reports show.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use evidence::{Communication, NamedRun, NamedState, NamedStep, Structure};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use crate::StoredTrace;
@@ -183,6 +184,12 @@ impl Serialize for ItfState<'_> {
 /// # Errors
 /// What is wrong with it.
 pub fn read_itf(text: &str) -> Result<StoredTrace, ItfError> {
+    // A long run would need much more memory as one value of JSON than it needs as a run. What is not
+    // written in the usual order, or wrong, is read as such a value; then it can be said what is wrong.
+    if let Ok(document) = serde_json::from_str(text) {
+        let Document { object, states } = document;
+        return finish(&object, states);
+    }
     let json: Json = match serde_json::from_str(text) {
         Ok(json) => json,
         Err(reason) => return error(format!("the ITF file is not JSON: {reason}")),
@@ -197,18 +204,98 @@ pub fn read_itf(text: &str) -> Result<StoredTrace, ItfError> {
     if states.is_empty() {
         return error("`states` is empty");
     }
+    let mut pool = StepPool::default();
     let states: Result<Vec<_>, _> = states
         .iter()
         .enumerate()
-        .map(|(index, state)| read_state(&vars, index, state))
+        .map(|(index, state)| read_state(&vars, index, state, &mut pool))
         .collect();
-    let states = states?;
+    finish(&object, states?)
+}
+
+/// Steps that are equal, kept once.
+type StepPool = HashSet<Arc<NamedStep>>;
+
+/// What a file holds in the usual order: variables before states, and nothing twice.
+struct Document {
+    /// Everything but the states.
+    object: Map<String, Json>,
+    states: Vec<NamedState>,
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(DocumentVisitor)
+    }
+}
+
+struct DocumentVisitor;
+
+impl<'de> Visitor<'de> for DocumentVisitor {
+    type Value = Document;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an ITF object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
+        let mut object = Map::new();
+        let mut states: Vec<NamedState> = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "states" && states.is_empty() {
+                let vars = read_vars(&object).map_err(A::Error::custom)?;
+                states = map.next_value_seed(StatesSeed(&vars))?;
+            } else if key == "states" || object.contains_key(&key) {
+                return Err(A::Error::custom("a key occurs twice"));
+            } else {
+                object.insert(key, map.next_value()?);
+            }
+        }
+        if states.is_empty() {
+            return Err(A::Error::custom("there are no states"));
+        }
+        Ok(Document { object, states })
+    }
+}
+
+/// Reads states one after the other, given the variables.
+struct StatesSeed<'a>(&'a [String]);
+
+impl<'de> DeserializeSeed<'de> for StatesSeed<'_> {
+    type Value = Vec<NamedState>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for StatesSeed<'_> {
+    type Value = Vec<NamedState>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of states")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut pool = StepPool::default();
+        let mut states = Vec::new();
+        while let Some(json) = seq.next_element::<Json>()? {
+            let state = read_state(self.0, states.len(), &json, &mut pool);
+            states.push(state.map_err(A::Error::custom)?);
+        }
+        Ok(states)
+    }
+}
+
+/// The trace with these states; `object` is what the file says besides.
+fn finish(object: &Map<String, Json>, states: Vec<NamedState>) -> Result<StoredTrace, ItfError> {
+    let vars = read_vars(object)?;
     let meta = match object.get("#meta") {
         None => Default::default(),
         Some(meta) => serde_json::from_value(meta.clone())
             .map_err(|reason| ItfError(format!("`#meta` is wrong: {reason}")))?,
     };
-    let loop_start = read_loop(&object, states.len())?;
+    let loop_start = read_loop(object, states.len())?;
     let run = NamedRun {
         wholes: vars.iter().map(String::len).collect(),
         vars,
@@ -262,7 +349,12 @@ fn read_loop(object: &Map<String, Json>, n_states: usize) -> Result<Option<usize
     }
 }
 
-fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, ItfError> {
+fn read_state(
+    vars: &[String],
+    index: usize,
+    json: &Json,
+    pool: &mut StepPool,
+) -> Result<NamedState, ItfError> {
     let Json::Object(object) = json else {
         return error(format!("state {index} is not an object"));
     };
@@ -291,12 +383,18 @@ fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, 
         ));
     }
 
-    Ok(NamedState {
-        values,
-        step: Arc::new(NamedStep {
-            actions: meta.actions,
-            movers: meta.movers,
-            communication: meta.communication.map(Into::into),
-        }),
-    })
+    let step = NamedStep {
+        actions: meta.actions,
+        movers: meta.movers,
+        communication: meta.communication.map(Into::into),
+    };
+    let step = match pool.get(&step) {
+        Some(known) => Arc::clone(known),
+        None => {
+            let step = Arc::new(step);
+            pool.insert(Arc::clone(&step));
+            step
+        }
+    };
+    Ok(NamedState { values, step })
 }
