@@ -360,7 +360,7 @@ impl Check<'_, '_> {
     }
 
     /// The run of the model that a run of representatives stands for.
-    fn concrete(&mut self, trace: &Trace) -> Result<Trace, Obstacle> {
+    fn concrete(&mut self, trace: Trace) -> Result<Trace, Obstacle> {
         engine::concrete_run(&mut self.system, trace).ok_or(Obstacle::NotConcrete)
     }
 
@@ -374,7 +374,7 @@ impl Check<'_, '_> {
         let verdict = match found {
             Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => Verdict::Holds { witness: None },
-            Found::Goal(trace) => violated(kind, Some(self.concrete(&trace)?)),
+            Found::Goal(trace) => violated(kind, Some(self.concrete(trace)?)),
             Found::Failure(trace) => self.failure(atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
         };
@@ -389,7 +389,7 @@ impl Check<'_, '_> {
             Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => violated(ViolationKind::Unreachable, None),
             Found::Goal(trace) => Verdict::Holds {
-                witness: Some(self.concrete(&trace)?),
+                witness: Some(self.concrete(trace)?),
             },
             Found::Failure(trace) => self.failure(&atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
@@ -468,7 +468,7 @@ impl Check<'_, '_> {
     }
 
     fn failure(&mut self, atoms: &[AtomId], trace: Option<Trace>) -> Result<Verdict, Obstacle> {
-        let trace = trace.map(|trace| self.concrete(&trace)).transpose()?;
+        let trace = trace.map(|trace| self.concrete(trace)).transpose()?;
         let error = match &trace {
             None => initial_error(self.model),
             Some(trace) => error_at_end(self.model, atoms, trace),

@@ -404,7 +404,8 @@ impl Command {
 /// Ways of making a search smaller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ReductionName {
-    /// None at first; after ten million states, those that make the state space smaller.
+    /// None at first; after ten million states, or when half of the memory is used, those that make
+    /// the state space smaller.
     Auto,
     /// None.
     None,

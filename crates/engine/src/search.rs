@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
-use evidence::{ComponentSize, Trace};
+use evidence::{ComponentSize, StepPool, Trace};
 use model::Condition;
 use omega::{Automaton, Closure, Component, Graph, Lasso, LassoStep, NodeId, SearchState};
 use rustc_hash::FxHashSet;
@@ -106,7 +106,7 @@ pub fn find_run(
             trace,
             covering,
             component,
-        } => concrete_run(system, &trace).map_or(Outcome::NotConcrete, |trace| Outcome::Run {
+        } => concrete_run(system, trace).map_or(Outcome::NotConcrete, |trace| Outcome::Run {
             trace,
             covering,
             component,
@@ -286,6 +286,7 @@ pub(crate) fn to_trace<S: Space>(
         steps: Vec::new(),
         loop_start: Some(lasso.stem.len()),
     };
+    let mut pool = StepPool::default();
     let mut edges = omega::EdgeBuffer::new(product.n_mark_words());
     for LassoStep {
         source, position, ..
@@ -295,9 +296,8 @@ pub(crate) fn to_trace<S: Space>(
         edges.truncate(0);
         product.successors(*source, &mut edges)?;
         let step = edges.step(*position as usize);
-        trace
-            .steps
-            .push(trace_step(product.step_label(*source, step)?));
+        let step = trace_step(product.step_label(*source, step)?);
+        trace.steps.push(pool.share(step));
     }
     Ok(trace)
 }

@@ -199,7 +199,7 @@ impl<'a, 'm> Quotient<'a, 'm> {
             let step = edges.step(step.position as usize);
             positions.push(taken.get(step as usize).map_or(0, |taken| taken.0));
         }
-        let trace = concrete_run_at(self.product.system, &trace, Some(&positions));
+        let trace = concrete_run_at(self.product.system, trace, Some(&positions));
         Ok(trace.map_or(Outcome::NotConcrete, |trace| Outcome::Run {
             trace,
             covering: None,

@@ -1,13 +1,11 @@
 //! Why a loop is fair, and which stronger fairness would exclude it.
 
 use base::{Fairness, FairnessKind};
-use model::{
-    ActionId, Assumption, Condition, ConditionKind, InstanceId, Model, Subject, Successor,
-};
+use model::{ActionId, Assumption, Condition, ConditionKind, InstanceId, Model, Subject};
 use rustc_hash::FxHashSet;
 
 use crate::loop_usage::LoopUsage;
-use crate::replay::{Replay, StepRef, actions_name};
+use crate::replay::{Replay, StepLabel, StepRef, actions_name};
 use crate::word::{Word, assumption_atoms};
 use crate::{Invalid, Trace};
 
@@ -261,16 +259,16 @@ fn notion(kind: ConditionKind, subject: &Subject) -> FairnessKind {
 }
 
 /// A step of a state of the loop that the loop does not take, and a position of the state.
-pub(crate) fn uncovered_step<'a>(replay: &'a Replay<'_>) -> Option<(usize, &'a Successor)> {
+pub(crate) fn uncovered_step<'a>(replay: &'a Replay<'_>) -> Option<(usize, &'a StepLabel)> {
     let positions = replay.trace.loop_range();
     let taken: FxHashSet<StepRef> = positions.clone().map(|at| replay.step_at(at)).collect();
-    let mut seen = vec![false; replay.steps.len()];
+    let mut seen = vec![false; replay.n_nodes()];
     for at in positions {
-        let node = replay.node_at[at];
+        let node = replay.node(at);
         if std::mem::replace(&mut seen[node], true) {
             continue;
         }
-        for (index, step) in replay.steps[node].iter().enumerate() {
+        for (index, step) in replay.steps(node).enumerate() {
             if !taken.contains(&(node, index)) {
                 return Some((at, step));
             }

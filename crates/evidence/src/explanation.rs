@@ -3,6 +3,8 @@
 //! An [`Explanation`] is the other side of a judgement. The replay that confirms a run also tells
 //! why its loop is fair and what would exclude it, so what is explained has been confirmed.
 
+use std::sync::Arc;
+
 use base::Span;
 use model::{Model, RunTimeError};
 
@@ -39,7 +41,7 @@ pub struct ExplainedRun {
     /// What it shows.
     pub kind: RunKind,
     /// The run in names and readable values.
-    pub run: NamedRun,
+    pub run: Arc<NamedRun>,
     /// All processes, in the order of the model.
     pub processes: Vec<String>,
     /// The error at the end of a [`RunKind::RunTimeError`].
@@ -169,7 +171,7 @@ impl ExplainedRun {
         let instances = model.instances().iter();
         Self {
             kind,
-            run: NamedRun::new(model, trace),
+            run: Arc::new(NamedRun::new(model, trace)),
             processes: instances.map(|instance| instance.name.clone()).collect(),
             error: None,
             conditions: Vec::new(),

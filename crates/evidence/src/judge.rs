@@ -9,6 +9,7 @@
 //! [`Explanation`].
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use base::Fairness;
 use logic::{Ltl, Property};
@@ -172,13 +173,25 @@ impl<'a> Judge<'a> {
         Ok(Explanation::new(shown, self.n_replays.get()))
     }
 
-    /// Replays a trace from an initial state on. All replays of runs from there are made here.
+    /// Replays a trace from an initial state on.
     pub(crate) fn replay<'t>(&self, trace: &'t Trace) -> Result<Replay<'t>, Invalid>
     where
         'a: 't,
     {
+        self.replay_keeping(trace, trace.loop_range())
+    }
+
+    /// The same, keeping the steps of the states at other positions than those of the loop.
+    pub(crate) fn replay_keeping<'t>(
+        &self,
+        trace: &'t Trace,
+        kept: Range<usize>,
+    ) -> Result<Replay<'t>, Invalid>
+    where
+        'a: 't,
+    {
         self.n_replays.set(self.n_replays.get() + 1);
-        Replay::new(self.model, trace)
+        Replay::keeping(self.model, trace, kept)
     }
 
     /// Replays a trace from any state on.
@@ -281,7 +294,7 @@ impl<'a> Judge<'a> {
         let (model, trace) = (replay.model, replay.trace);
         let last: &State = trace.states.last()?;
         let before = trace.steps.len().checked_sub(1);
-        let entry = before.map(|at| replay.successor(replay.step_at(at)));
+        let entry = before.map(|at| replay.label(at));
         let commands = entry.map_or(&[][..], |step| &step.commands);
 
         let mut atoms = match self.property {

@@ -170,11 +170,15 @@ fn check_inside(shown: &Replay<'_>, covering: &Replay<'_>) -> Result<(), Invalid
 }
 
 fn component_size(replay: &Replay<'_>) -> ComponentSize {
-    let mut nodes: Vec<usize> = replay.node_at[replay.trace.loop_range()].to_vec();
+    let mut nodes: Vec<usize> = replay
+        .trace
+        .loop_range()
+        .map(|at| replay.node(at))
+        .collect();
     nodes.sort_unstable();
     nodes.dedup();
     ComponentSize {
         n_states: nodes.len(),
-        n_steps: nodes.iter().map(|node| replay.steps[*node].len()).sum(),
+        n_steps: nodes.iter().map(|node| replay.steps(*node).len()).sum(),
     }
 }

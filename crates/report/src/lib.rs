@@ -52,8 +52,8 @@ pub use stored::{
     ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, TraceMeta,
 };
 pub use style::Style;
-pub use text::{text, verbose_text};
-pub use trace_text::trace_text;
+pub use text::{text, write_text};
+pub use trace_text::{trace_text, write_trace};
 
 /// The name of the tool in machine-readable reports.
 pub const TOOL: &str = "fair";

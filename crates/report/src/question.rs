@@ -1,5 +1,7 @@
 //! From a verdict and its explanation to a result.
 
+use std::sync::Arc;
+
 use base::{Diagnostic, Fairness, Route, Source, Span};
 use evidence::{
     Because, ExplainedBranching, ExplainedError, ExplainedRun, Explanation, Justification, RestsOn,
@@ -141,7 +143,7 @@ impl ReportedQuestion<'_> {
 
         StoredTrace {
             meta,
-            run: explained.run.clone(),
+            run: Arc::clone(&explained.run),
         }
     }
 

@@ -154,7 +154,7 @@ impl Serialize for BranchNote {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("branch", 2)?;
         object.serialize_field("shows", &self.shows)?;
-        object.serialize_field("trace", &itf::to_json(&self.trace))?;
+        object.serialize_field("trace", &itf::Itf(&self.trace))?;
         object.end()
     }
 }
@@ -184,7 +184,7 @@ impl Serialize for PropertyResult {
         object.serialize_field("reduced", &self.reduced)?;
         object.serialize_field("rests_on", &RestsOnKeys::from(&self.rests_on))?;
         object.serialize_field("warnings", &self.warnings)?;
-        object.serialize_field("trace", &self.trace.as_ref().map(itf::to_json))?;
+        object.serialize_field("trace", &self.trace.as_ref().map(itf::Itf))?;
         if !self.branches.is_empty() {
             object.serialize_field("branches", &self.branches)?;
         }

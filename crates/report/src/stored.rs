@@ -1,5 +1,7 @@
 //! A trace with everything that is ever printed about it, so that no model is needed to print it.
 
+use std::sync::Arc;
+
 use evidence::NamedRun;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,7 @@ pub struct StoredTrace {
     /// What the trace shows, and why.
     pub meta: TraceMeta,
     /// The run.
-    pub run: NamedRun,
+    pub run: Arc<NamedRun>,
 }
 
 /// What a trace shows, and why.

@@ -2,6 +2,8 @@
 
 mod system;
 
+use std::sync::Arc;
+
 use base::{AtomId, FairnessKind, SourceId, Span, StopReason};
 use evidence::{
     ComponentSize, Confidence, RestsOn, SolverUse, UnknownReason, Verdict, Violation, ViolationKind,
@@ -353,11 +355,9 @@ fn charts() {
     "#]]
     .assert_eq(&chart(&stored));
     let mut unmoved = stored.clone();
-    unmoved
-        .run
-        .states
-        .iter_mut()
-        .for_each(|state| state.movers.clear());
+    for state in &mut Arc::make_mut(&mut unmoved.run).states {
+        Arc::make_mut(&mut state.step).movers.clear();
+    }
     assert_eq!(chart(&unmoved), "no process moves in this trace\n");
 }
 

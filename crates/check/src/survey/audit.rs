@@ -371,7 +371,9 @@ impl Trial<'_, '_, '_, '_> {
                 let mut at = node;
                 while let Some((source, step)) = before[at as usize] {
                     trace.states.push(graph.state(system, source));
-                    trace.steps.push(graph.trace_step(system, source, step));
+                    trace
+                        .steps
+                        .push(graph.trace_step(system, source, step).into());
                     at = source;
                 }
                 trace.states.reverse();

@@ -12,10 +12,11 @@ use crate::{output, trace_file};
 /// The file is not a trace.
 pub fn run(options: &ExplainOptions) -> Result<Status, Failure> {
     let trace = trace_file::read(&options.trace)?;
-    output::print(&if options.msc {
-        report::chart(&trace)
+    if options.msc {
+        output::print(&report::chart(&trace))?;
     } else {
-        report::trace_text(&trace, output::stdout_style())
-    })?;
+        let style = output::stdout_style();
+        output::print_stream(None, |out| report::write_trace(out, &trace, style))?;
+    }
     Ok(Status::Success)
 }

@@ -5,6 +5,7 @@ mod csp;
 mod defects;
 #[cfg(unix)]
 mod documents;
+mod every_limit;
 mod expectations;
 mod fairness;
 mod fmt;

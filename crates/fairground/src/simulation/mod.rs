@@ -202,12 +202,12 @@ impl Simulation<'_> {
         };
         StoredTrace {
             meta,
-            run: NamedRun::new(self.model, &trace),
+            run: NamedRun::new(self.model, &trace).into(),
         }
     }
 
     fn trace(&self) -> Trace {
-        let steps = (0..self.n_steps()).map(|position| TraceStep::from(self.step(position)));
+        let steps = (0..self.n_steps()).map(|position| TraceStep::from(self.step(position)).into());
         Trace {
             steps: steps.collect(),
             states: self.walk.states.clone(),
