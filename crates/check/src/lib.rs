@@ -57,6 +57,9 @@ pub struct Plan {
     /// Compile code that is never executed, and store variables that never change? That makes no
     /// difference to any answer.
     pub all_code: bool,
+    /// Visit all states even if a property is known to hold before? Then counts are those of the model,
+    /// warnings speak of all of it, and run-time errors are met wherever they are.
+    pub all_states: bool,
     /// Interpret the code instead of translating it to machine code? That makes no difference to any
     /// answer.
     pub interpreted: bool,

@@ -160,6 +160,10 @@ pub struct CheckOptions {
     /// Do not remove commands that are never executed and variables that never change.
     #[arg(long)]
     pub all_code: bool,
+    /// Visit all states even if a property is known to hold before, so that counts, warnings about
+    /// steps that are never taken, and run-time errors are those of the whole model.
+    #[arg(long)]
+    pub all_states: bool,
     /// Bitstate search in this much memory (default: 64M): stores a few bits per state, so it
     /// explores more states but may miss some. A violation that it finds is real; if it finds none,
     /// the verdict is unknown. For invariants, reachability and deadlocks.

@@ -38,6 +38,8 @@ pub struct Cost {
     pub transitions: Option<u64>,
     /// States of the product.
     pub product_states: Option<u64>,
+    /// Was the answer known before all states were visited?
+    pub is_partial: bool,
     /// Time.
     pub seconds: f64,
     /// Memory.
@@ -69,6 +71,7 @@ impl ReportedQuestion<'_> {
             states: cost.states,
             transitions: cost.transitions,
             product_states: cost.product_states,
+            is_partial: cost.is_partial,
             seconds: cost.seconds,
             peak_memory_bytes: cost.peak_memory_bytes,
             reduced: cost.reduced,

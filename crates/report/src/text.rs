@@ -119,7 +119,9 @@ fn verdict_line(result: &PropertyResult, style: Style) -> String {
         None => format!("{}{expectation}", result.verdict.name()),
     };
     let mut facts = vec![format!("fairness {}", result.fairness)];
-    facts.extend(result.states.map(|states| n_of(states, "state")));
+    let visited = if result.is_partial { " visited" } else { "" };
+    let states = result.states.map(|states| n_of(states, "state"));
+    facts.extend(states.map(|states| states + visited));
     facts.push(format!("{:.2} s", result.seconds));
     format!(
         "{}  {}  ({})\n",
