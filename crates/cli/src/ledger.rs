@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use fairground::report::{self, PropertyResult, Report};
+use fairground::report::{self, Detail, PropertyResult, Report};
 use fairground::{Project, Question, RestsOn, StopReason};
 
 use crate::failure::Status;
@@ -37,6 +37,7 @@ pub struct Manner {
     format: OutputFormat,
     quiet: bool,
     verbose: bool,
+    detail: Detail,
 }
 
 impl From<&CheckOptions> for Manner {
@@ -45,6 +46,10 @@ impl From<&CheckOptions> for Manner {
             format: options.output_format,
             quiet: options.quiet,
             verbose: options.verbose,
+            detail: Detail {
+                all_conditions: options.verbose,
+                full_states: options.full,
+            },
         }
     }
 }
@@ -170,16 +175,15 @@ impl Manner {
         match self.format {
             OutputFormat::JsonLines => Some(report::json_lines(&report)),
             OutputFormat::Json | OutputFormat::Junit | OutputFormat::Sarif => None,
-            OutputFormat::Text if self.verbose => {
-                let mut text = report::verbose_text(&report, output::stdout_style());
-                text.extend(report.results.iter().map(cost_lines));
-                Some(text)
-            }
             OutputFormat::Text => {
                 if self.quiet {
                     report.results.iter_mut().for_each(strip);
                 }
-                Some(report::text(&report, output::stdout_style()))
+                let mut text = report::detailed_text(&report, output::stdout_style(), self.detail);
+                if self.verbose {
+                    text.extend(report.results.iter().map(cost_lines));
+                }
+                Some(text)
             }
         }
     }

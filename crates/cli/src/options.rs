@@ -217,6 +217,12 @@ pub struct CheckOptions {
     /// Print what each verdict cost.
     #[arg(short, long)]
     pub verbose: bool,
+    /// Show whole states in traces instead of what steps change.
+    #[arg(long, conflicts_with = "quiet")]
+    pub full: bool,
+    /// Check again whenever a file changes that was read, until Ctrl-C.
+    #[arg(long, conflicts_with_all = ["checkpoint", "trace", "certificate"])]
+    pub watch: bool,
 }
 
 /// The notions of fairness that are asked for.
@@ -515,6 +521,9 @@ pub struct ReplayOptions {
     #[command(flatten)]
     pub model: ModelOptions,
     /// The trace (`.itf.json`).
+    /// Show whole states instead of what steps change.
+    #[arg(long, conflicts_with = "msc")]
+    pub full: bool,
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
     /// An assumption that the check was given. Repeatable.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Serialize, Serializer};
 
 use crate::style::{Role, Style};
-use crate::trace_text::{n_of, trace_text_indented};
+use crate::trace_text::{Detail, n_of, trace_text_indented};
 use crate::{Outcome, Position, StoredTrace, TOOL, VERSION, itf};
 
 /// The weakest conditions under which a property holds.
@@ -252,7 +252,7 @@ pub fn audit_text(audit: &AuditReport, style: Style, with_loops: bool) -> String
             "  not machine-closed: after this run no fair run is possible, so the assumptions exclude \
              what the system can do"
         );
-        out += &trace_text_indented(trace, style, "    ");
+        out += &trace_text_indented(trace, style, "    ", Detail::default());
     }
     if let Some(premise) = &audit.vacuous {
         let _ = writeln!(
@@ -343,7 +343,12 @@ fn write_loop(
     };
     if in_full {
         let _ = writeln!(out, "{indent}{when}:");
-        out.push_str(&trace_text_indented(trace, style, &format!("{indent}  ")));
+        out.push_str(&trace_text_indented(
+            trace,
+            style,
+            &format!("{indent}  "),
+            Detail::default(),
+        ));
         return;
     }
     let start = trace.run.loop_start.unwrap_or(0);
@@ -380,7 +385,7 @@ fn write_hopeless(out: &mut String, advice: &Advice, trace: &StoredTrace, style:
         _ => "no fairness excludes this run",
     };
     let _ = writeln!(out, "  {why}");
-    out.push_str(&trace_text_indented(trace, style, "  "));
+    out.push_str(&trace_text_indented(trace, style, "  ", Detail::default()));
 }
 
 fn role(outcome: Outcome) -> Role {

@@ -109,6 +109,7 @@ impl ReportedQuestion<'_> {
             kind: Some(explained.kind.name().to_owned()),
             error: explained.error.as_ref().map(|error| self.error_note(error)),
             processes: explained.processes.clone(),
+            broken: explained.broken.clone(),
             ..TraceMeta::default()
         };
 

@@ -5,28 +5,22 @@ use std::fmt::Write as _;
 use evidence::{Confidence, RestsOn, SolverUse};
 
 use crate::style::{Role, Style};
-use crate::trace_text::{full_trace_text_indented, n_of, trace_text_indented};
+use crate::trace_text::{Detail, n_of, trace_text_indented};
 use crate::{Outcome, PropertyResult, Report, StoredTrace, Success, Warning};
 
 /// The report as text: for each property the verdict, its warnings and its trace; then the warnings
 /// about the model.
 #[must_use]
 pub fn text(report: &Report, style: Style) -> String {
-    report_text(report, style, trace_text_indented)
+    detailed_text(report, style, Detail::default())
 }
 
-/// The same with every fairness condition on a line of its own.
+/// The same with as much of the traces as is asked for.
 #[must_use]
-pub fn verbose_text(report: &Report, style: Style) -> String {
-    report_text(report, style, full_trace_text_indented)
-}
-
-type TraceText = fn(&StoredTrace, Style, &str) -> String;
-
-fn report_text(report: &Report, style: Style, trace_text: TraceText) -> String {
+pub fn detailed_text(report: &Report, style: Style, detail: Detail) -> String {
     let mut out = String::new();
     for result in &report.results {
-        out += &result_text(result, style, trace_text);
+        out += &result_text(result, style, detail);
     }
     for warning in &report.warnings {
         out += &warning_line(warning, style, "");
@@ -36,10 +30,10 @@ fn report_text(report: &Report, style: Style, trace_text: TraceText) -> String {
 
 /// One property: the verdict, its warnings and its trace.
 pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
-    result_text(result, style, trace_text_indented)
+    result_text(result, style, Detail::default())
 }
 
-fn result_text(result: &PropertyResult, style: Style, trace_text: TraceText) -> String {
+fn result_text(result: &PropertyResult, style: Style, detail: Detail) -> String {
     let mut out = verdict_line(result, style);
     for warning in &result.warnings {
         out += &warning_line(warning, style, "  ");
@@ -51,7 +45,7 @@ fn result_text(result: &PropertyResult, style: Style, trace_text: TraceText) -> 
         let _ = writeln!(out, "  {remark}");
     }
     if let Some(trace) = &result.trace {
-        out += &trace_text(trace, style, "  ");
+        out += &trace_text_indented(trace, style, "  ", detail);
     }
 
     for branch in &result.branches {
@@ -60,7 +54,7 @@ fn result_text(result: &PropertyResult, style: Style, trace_text: TraceText) -> 
             "  on the way, this fair run satisfies {}",
             branch.shows
         );
-        out += &trace_text(&branch.trace, style, "    ");
+        out += &trace_text_indented(&branch.trace, style, "    ", detail);
     }
 
     out

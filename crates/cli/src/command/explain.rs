@@ -1,6 +1,6 @@
 //! `fair explain`: a stored trace, printed again.
 
-use fairground::report;
+use fairground::report::{self, Detail};
 
 use crate::failure::{Failure, Status};
 use crate::options::ExplainOptions;
@@ -15,7 +15,11 @@ pub fn run(options: &ExplainOptions) -> Result<Status, Failure> {
     output::print(&if options.msc {
         report::chart(&trace)
     } else {
-        report::trace_text(&trace, output::stdout_style())
+        let detail = Detail {
+            full_states: options.full,
+            ..Detail::default()
+        };
+        report::trace_text(&trace, output::stdout_style(), detail)
     })?;
     Ok(Status::Success)
 }
