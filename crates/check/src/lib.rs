@@ -35,7 +35,7 @@ use model::Model;
 pub use answer::{answer, answer_together};
 pub use base::Route;
 pub use certificate::{Uncertified, certificate};
-pub use fairness::effective_fairness;
+pub use fairness::{effective_fairness, is_broken_by_states};
 pub use optimum::optimum;
 pub use outcome::Outcome;
 pub use parameterized::{Answer, ForAll, Instances, check_for_all, template_fairness};

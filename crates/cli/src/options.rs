@@ -486,13 +486,22 @@ pub struct SimulateOptions {
     /// Which model.
     #[command(flatten)]
     pub model: ModelOptions,
-    /// Choose every step at random instead of asking.
-    #[arg(long)]
+    /// Choose every step at random instead of asking. Ends at a state that breaks an invariant.
+    #[arg(long, group = "at_random")]
     pub random: bool,
-    /// How many random steps.
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "random")]
-    pub steps: usize,
-    /// The same seed gives the same choices.
+    /// Make so many random runs, and print statistics and the first run that breaks an invariant.
+    #[arg(long, value_name = "K", group = "at_random")]
+    pub runs: Option<u64>,
+    /// How many random steps a run has at most. Default: 20; with `--runs`, 100.
+    #[arg(
+        long,
+        visible_alias = "depth",
+        value_name = "N",
+        requires = "at_random"
+    )]
+    pub steps: Option<usize>,
+    /// The same seed gives the same choices; each of several runs has the seed after that of the run
+    /// before.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
     /// The fairness whose pending obligations are shown; as for `check`.
@@ -512,6 +521,9 @@ pub struct ExplainOptions {
     /// Draw a message sequence chart instead.
     #[arg(long)]
     pub msc: bool,
+    /// Show whole states instead of what steps change.
+    #[arg(long, conflicts_with = "msc")]
+    pub full: bool,
 }
 
 /// Options of `fair replay`.
@@ -521,9 +533,6 @@ pub struct ReplayOptions {
     #[command(flatten)]
     pub model: ModelOptions,
     /// The trace (`.itf.json`).
-    /// Show whole states instead of what steps change.
-    #[arg(long, conflicts_with = "msc")]
-    pub full: bool,
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
     /// An assumption that the check was given. Repeatable.

@@ -90,6 +90,8 @@ fn every_command_keeps_its_time() {
         property p: always y >= 0 - x
     ";
     scene.write("u.fair", numbers.as_bytes());
+    let switch = "var x : bool = false process P { flip { x := !x } }";
+    scene.write("s.fair", switch.as_bytes());
     let many = "1000000000";
     let calls: [&[&str]; 9] = [
         &["check", "m.fair", "--property", "far"],
@@ -99,7 +101,7 @@ fn every_command_keeps_its_time() {
         &["check", "u.fair"],
         &["fairness", "m.fair"],
         &["graph", "m.fair", "--max-states", many],
-        &["simulate", "m.fair", "--random", "--steps", many],
+        &["simulate", "s.fair", "--random", "--steps", many],
         &["ws1s", "f.mona"],
     ];
     for number in 0..cases(1) {

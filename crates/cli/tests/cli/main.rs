@@ -25,5 +25,6 @@ mod studio;
 mod traces;
 mod values;
 mod verdicts;
+mod watch;
 mod wrong_calls;
 mod ws1s;
