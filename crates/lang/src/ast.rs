@@ -235,11 +235,21 @@ pub(crate) struct ProcessDecl {
     pub(crate) blocks: Vec<FromBlock>,
     /// Where it says `process P(…)`.
     pub(crate) span: Span,
+    /// Where it may stay forever.
+    pub(crate) ends: Option<Ends>,
 }
 
 /// Steps with common sources.
 #[derive(Debug)]
 pub(crate) struct FromBlock {
+/// The locations at which a process may stay forever.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    /// These; none means all of them.
+    pub(crate) names: Vec<Ident>,
+    pub(crate) span: Span,
+}
+
     pub(crate) sources: Sources,
     pub(crate) steps: Vec<StepDecl>,
 }
@@ -405,6 +415,8 @@ pub(crate) enum PropertyBody {
 /// A named question.
 #[derive(Debug)]
 pub(crate) struct PropertyDecl {
+    /// There is no deadlock but where this formula holds.
+    ProperEnds(Expr),
     pub(crate) name: Ident,
     pub(crate) fairness: Option<Fairness>,
     pub(crate) question: PropertyBody,

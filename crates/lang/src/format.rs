@@ -97,6 +97,7 @@ pub fn format(text: &str) -> Option<String> {
         before: None,
         prefix: false,
     };
+        is_everywhere: false,
     let mut end = 0;
     for token in &tokens {
         let start = token.span.start as usize;
@@ -129,6 +130,8 @@ struct Layout<'a> {
     before: Option<Token<'a>>,
     /// Is the token before an operator with one operand, to which it belongs?
     prefix: bool,
+    /// Is the token before the star of `end *`, which is not an operator?
+    is_everywhere: bool,
 }
 
 impl<'a> Layout<'a> {
@@ -228,7 +231,7 @@ impl<'a> Layout<'a> {
         let is_list = self.brackets.last().is_none() && before.text == ",";
         begins_operator && token.text != "-"
             || CONTINUING_WORDS.contains(&token.text) && token.kind == TokenKind::Word
-            || is_operator(before.text)
+            || is_operator(before.text) && !self.is_everywhere
             || OPEN_WORDS.contains(&before.text)
             || ["[]", "<>", "always", "eventually", ":"].contains(&before.text)
             || is_list
@@ -323,6 +326,8 @@ impl<'a> Layout<'a> {
         }
         self.out.push_str(token.text);
         self.before = Some(*token);
+        let after_end = self.before.is_some_and(|before| before.text == "end");
+        self.is_everywhere = token.text == "*" && after_end;
     }
 
     fn open(&mut self, is_wide: bool) {

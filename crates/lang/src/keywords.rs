@@ -22,6 +22,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "delay",
     "else",
     "enabled",
+    "end",
     "enum",
     "event",
     "eventually",
