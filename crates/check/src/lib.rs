@@ -131,6 +131,10 @@ pub fn check(
         ));
     }
     if model.abstract_timers().next().is_some() {
+        if predicate::has_past(&property.property) {
+            let reason = UnknownReason::Unsupported(predicate::NO_PAST.to_owned());
+            return Ok(Outcome::unknown(Route::Explicit, fairness, reason));
+        }
         return timers::check(model, property, fairness, plan, progress);
     }
     let outcome = decide(model, property, fairness, plan, progress);

@@ -444,6 +444,9 @@ pub(crate) enum UnaryOp {
 /// Operators with two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BinaryOp {
+    Previously,
+    Once,
+    Historically,
     /// One that the model knows.
     Model(model::BinaryOp),
     Iff,
@@ -463,6 +466,7 @@ pub(crate) enum BinaryOp {
 /// The shape of an expression.
 #[derive(Debug)]
 pub(crate) enum ExprKind {
+    Since,
     Int(i64),
     Bool(bool),
     Name(String),

@@ -25,7 +25,7 @@ const SPACED: [&str; 20] = [
 const FREE: [&str; 7] = ["+", "-", "*", "/", "%", "<", ">"];
 
 /// Words after which a line goes on.
-const OPEN_WORDS: [&str; 20] = [
+const OPEN_WORDS: [&str; 21] = [
     "and",
     "or",
     "implies",
@@ -34,6 +34,7 @@ const OPEN_WORDS: [&str; 20] = [
     "release",
     "unless",
     "weakuntil",
+    "since",
     "when",
     "where",
     "in",
@@ -49,7 +50,7 @@ const OPEN_WORDS: [&str; 20] = [
 ];
 
 /// Words that go on with the line above.
-const CONTINUING_WORDS: [&str; 18] = [
+const CONTINUING_WORDS: [&str; 19] = [
     "and",
     "or",
     "implies",
@@ -58,6 +59,7 @@ const CONTINUING_WORDS: [&str; 18] = [
     "release",
     "unless",
     "weakuntil",
+    "since",
     "when",
     "where",
     "then",
@@ -95,9 +97,9 @@ pub fn format(text: &str) -> Option<String> {
         declares_variables: false,
         is_continued: false,
         before: None,
+        is_everywhere: false,
         prefix: false,
     };
-        is_everywhere: false,
     let mut end = 0;
     for token in &tokens {
         let start = token.span.start as usize;
@@ -128,10 +130,10 @@ struct Layout<'a> {
     /// Does the line go on with the one above?
     is_continued: bool,
     before: Option<Token<'a>>,
-    /// Is the token before an operator with one operand, to which it belongs?
-    prefix: bool,
     /// Is the token before the star of `end *`, which is not an operator?
     is_everywhere: bool,
+    /// Is the token before an operator with one operand, to which it belongs?
+    prefix: bool,
 }
 
 impl<'a> Layout<'a> {
@@ -324,10 +326,10 @@ impl<'a> Layout<'a> {
         if token.starts_line && !["var", "timer"].contains(&token.text) {
             self.declares_variables &= self.is_continued;
         }
-        self.out.push_str(token.text);
-        self.before = Some(*token);
         let after_end = self.before.is_some_and(|before| before.text == "end");
         self.is_everywhere = token.text == "*" && after_end;
+        self.out.push_str(token.text);
+        self.before = Some(*token);
     }
 
     fn open(&mut self, is_wide: bool) {

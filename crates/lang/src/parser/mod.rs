@@ -126,7 +126,7 @@ const ACTION_WORDS: [&str; 12] = [
 ];
 
 /// Words that are operators before an operand of a formula, and names elsewhere.
-const PREFIX_NAMES: [&str; 4] = ["next", "G", "F", "X"];
+const PREFIX_NAMES: [&str; 7] = ["next", "G", "F", "X", "previously", "once", "historically"];
 
 /// Reads a model.
 pub(crate) fn parse_file(text: &str, source: SourceId, out: &mut Vec<Diagnostic>) -> File {
