@@ -202,7 +202,10 @@ pub(crate) struct TimerDecl {
 pub(crate) struct Def {
     pub(crate) name: Ident,
     pub(crate) parameters: Vec<Ident>,
+    /// The value; of a procedure, nothing that could be used.
     pub(crate) body: Expr,
+    /// The statements of a procedure.
+    pub(crate) effect: Option<Vec<Stmt>>,
 }
 
 /// A channel or an array of channels.
@@ -232,16 +235,13 @@ pub(crate) struct ProcessDecl {
     pub(crate) timers: Vec<TimerDecl>,
     pub(crate) defs: Vec<Def>,
     pub(crate) initial: Vec<Ident>,
+    /// Where it may stay forever.
+    pub(crate) ends: Option<Ends>,
     pub(crate) blocks: Vec<FromBlock>,
     /// Where it says `process P(…)`.
     pub(crate) span: Span,
-    /// Where it may stay forever.
-    pub(crate) ends: Option<Ends>,
 }
 
-/// Steps with common sources.
-#[derive(Debug)]
-pub(crate) struct FromBlock {
 /// The locations at which a process may stay forever.
 #[derive(Debug)]
 pub(crate) struct Ends {
@@ -250,6 +250,9 @@ pub(crate) struct Ends {
     pub(crate) span: Span,
 }
 
+/// Steps with common sources.
+#[derive(Debug)]
+pub(crate) struct FromBlock {
     pub(crate) sources: Sources,
     pub(crate) steps: Vec<StepDecl>,
 }
@@ -335,6 +338,8 @@ pub(crate) enum StmtKind {
     Assert(Expr),
     /// `set t := e`.
     SetTimer(Expr, TimerValue),
+    /// `f(a, b)`: the statements of a procedure.
+    Call(Ident, Vec<Expr>),
     /// `skip`.
     Skip,
 }
@@ -410,13 +415,13 @@ pub(crate) enum PropertyBody {
     Reachable(Expr),
     /// There is no deadlock.
     DeadlockFree,
+    /// There is no deadlock but where this formula holds.
+    ProperEnds(Expr),
 }
 
 /// A named question.
 #[derive(Debug)]
 pub(crate) struct PropertyDecl {
-    /// There is no deadlock but where this formula holds.
-    ProperEnds(Expr),
     pub(crate) name: Ident,
     pub(crate) fairness: Option<Fairness>,
     pub(crate) question: PropertyBody,
@@ -439,14 +444,14 @@ pub(crate) enum UnaryOp {
     Always,
     Eventually,
     Next,
+    Previously,
+    Once,
+    Historically,
 }
 
 /// Operators with two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BinaryOp {
-    Previously,
-    Once,
-    Historically,
     /// One that the model knows.
     Model(model::BinaryOp),
     Iff,
@@ -461,12 +466,12 @@ pub(crate) enum BinaryOp {
     WeakUntil,
     Release,
     StrongRelease,
+    Since,
 }
 
 /// The shape of an expression.
 #[derive(Debug)]
 pub(crate) enum ExprKind {
-    Since,
     Int(i64),
     Bool(bool),
     Name(String),

@@ -967,3 +967,27 @@ system S {
         "#]],
     );
 }
+
+#[test]
+fn procedures() {
+    check(
+        "\
+var x : 0..9 = 0
+def f(a) { x := a }
+def g(a) { a := 1 }
+def loop_(a) { loop_(a) }
+def value(a) = a + 1
+process P {
+    one { f(1, 2) }
+    two { g(1) }
+    three { loop_(1) }
+    four { value(1) }
+    five { unknown(1) }
+    six when f(1) { x := f(2) }
+    seven { let y = 3; hidden(y) }
+}
+def hidden(z) { x := y }
+invariant p: x < 9",
+        &expect![[r#""#]],
+    );
+}

@@ -167,7 +167,7 @@ impl<'a> Lowerer<'a> {
 
     /// Checks a definition without parameters even if nothing uses it.
     pub(super) fn check_definition(&mut self, def: &'a Def) {
-        if !def.parameters.is_empty() {
+        if !def.parameters.is_empty() || def.effect.is_some() {
             return;
         }
         if self.is_temporal_definition(def) {
