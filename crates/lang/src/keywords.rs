@@ -110,4 +110,14 @@ mod tests {
         }
         assert!(super::KEYWORDS.is_sorted());
     }
+
+    #[test]
+    fn all_words_are_in_the_index_of_the_manual() {
+        let manual = include_str!("../../../docs/reference/language.md");
+        let (_, index) = manual.split_once("## Index").expect("there is an index");
+        for word in super::KEYWORDS {
+            let entry = format!("| `{word}` |");
+            assert!(index.contains(&entry), "`{word}` is not in the index");
+        }
+    }
 }
