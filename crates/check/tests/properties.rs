@@ -160,3 +160,18 @@ fn procedures() {
         reachable ended: P[1] @ b";
     assert_eq!(verdicts(text).0, ["holds", "holds", "holds"]);
 }
+
+/// All places are determined before anything is stored.
+#[test]
+fn several_targets_at_once() {
+    let text = "record R { v: 0..9 }
+        var n : 0..2 = 0
+        var a : bool[3] = false
+        var c : R[3]
+        var m : map[0..2] of 0..9
+        process P { go when n == 0 { n, a[n], c[n].v, m[n] := 2, true, n + 7, n + 1 } }
+        invariant before: n == 0 -> !a[0] && !a[2]
+        invariant after: n == 2 -> a[0] && !a[2] && c[0].v == 7 && c[2].v == 0 && m == {0: 1}
+        reachable done: n == 2";
+    assert_eq!(verdicts(text).0, ["holds", "holds", "holds"]);
+}

@@ -166,8 +166,11 @@ impl<'a> Lowerer<'a> {
         }
         let mut stores = Vec::new();
         for (target, value) in targets.iter().zip(values) {
-            let (place, ty) = self.assigned_place(target, &mut stores, out)?;
+            let (mut place, ty) = self.assigned_place(target, &mut stores, out)?;
             self.check_no_timer(&place, target.span)?;
+            if targets.len() > 1 {
+                self.settle(&mut place, target.span, out);
+            }
             // An entry of a map is stored in two places.
             let is_alone = targets.len() == 1 && stores.is_empty();
             match (&ty, value) {
@@ -223,6 +226,20 @@ impl<'a> Lowerer<'a> {
 
         self.store_all(stores, span, out);
         Some(())
+    }
+
+    /// Computes the indices of a place now, before any of several targets is stored to.
+    fn settle(&mut self, place: &mut Place, span: Span, out: &mut Vec<Stmt>) {
+        for access in &mut place.path {
+            // shape: components have no index.
+            if let Access::Index(index) = access
+                && index.mentions_state()
+            {
+                let bound = self.fresh_bound("index");
+                let value = std::mem::replace(index, Expr::Bound(bound));
+                out.push(self.remember(bound, value, span));
+            }
+        }
     }
 
     /// `x += e`.
