@@ -68,6 +68,9 @@ pub fn obligations(
             fairness,
             atoms: with_assumed_atoms(model, claim.atoms()),
         }]),
+        (Property::Ltl(formula), Claim::Holds) if formula.has_past() => {
+            Err("there are no certificates for formulas with past operators".to_owned())
+        }
         (Property::Ltl(formula), Claim::Holds) if has_abstract_timers => {
             timed(model, formula, fairness)
         }

@@ -73,6 +73,10 @@ fn premise_never_true(
     stats: &Stats,
     plan: &Plan,
 ) -> Vec<Diagnostic> {
+    // What was not visited may make it true.
+    if stats.is_partial {
+        return Vec::new();
+    }
     let mut premises = Vec::new();
     match &property.property {
         Property::Ltl(formula) => collect_premises(model, formula, &mut premises),
@@ -287,6 +291,7 @@ pub fn needless_annotations(
         outcome.holds()
             && outcome.route == Route::Explicit
             && !outcome.stats.reduced
+            && !outcome.stats.is_partial
             && !matches!(
                 property.property,
                 Property::Reachable(_) | Property::MayMust(_)

@@ -412,6 +412,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             memory_bytes: self.memory(),
             commands_taken: self.commands_taken.clone(),
             atoms_seen,
+            is_partial: false,
             reduced: false,
             n_reduced_states: 0,
             refusal: None,

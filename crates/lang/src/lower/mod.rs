@@ -392,6 +392,11 @@ impl<'a> Lowerer<'a> {
                 };
                 (Property::Reachable(inner), source_text(formula))
             }
+            PropertyBody::ProperEnds(formula) => {
+                let inner = self.proposition(formula)?;
+                let property = Property::Invariant(self.contract(&inner));
+                (property, "deadlockfree".to_owned())
+            }
             PropertyBody::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
         };
 

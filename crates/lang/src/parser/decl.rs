@@ -239,16 +239,27 @@ impl Parser<'_> {
             parameters = self.list(|p| p.name("the name of a parameter"))?;
             self.expect_close(")", open)?;
         }
-        self.expect("=")?;
-        let body = if formula {
-            self.formula()?
+        let mut effect = None;
+        let body = if self.at("{") {
+            let start = self.peek().span;
+            effect = Some(self.stmt_block()?);
+            Expr {
+                kind: ExprKind::Bool(true),
+                span: start.to(self.previous_span()),
+            }
         } else {
-            self.condition()?
+            self.expect("=")?;
+            if formula {
+                self.formula()?
+            } else {
+                self.condition()?
+            }
         };
         Ok(Def {
             name,
             parameters,
             body,
+            effect,
         })
     }
 

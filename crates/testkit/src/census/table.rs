@@ -68,7 +68,9 @@ pub const CONSTRUCTS: &[&str] = &[
     "Op::Next",
     "Op::Not",
     "Op::Or",
+    "Op::Previously",
     "Op::Release",
+    "Op::Since",
     "Op::StrongRelease",
     "Op::True",
     "Op::Until",
@@ -193,6 +195,14 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "fair subject",
         "for conditions that are tried out; compared with brute force in crate check",
+    ),
+    (
+        "Op::Previously",
+        "past operators are compared in `logic/tests/agreement.rs` and `check/tests/random_cases.rs`",
+    ),
+    (
+        "Op::Since",
+        "past operators are compared in `logic/tests/agreement.rs` and `check/tests/random_cases.rs`",
     ),
     (
         "Property::MayMust",
