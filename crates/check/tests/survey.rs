@@ -3,17 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{AtomId, Budget, Fairness, NoProgress, Span};
+use base::{AtomId, Budget, Fairness, FairnessKind, NoProgress, Span};
 use check::{
     Granularity, Inference, Left, Level, Offer, Outcome, Plan, check, check_notions, infer, offers,
 };
 use evidence::{Verdict, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
-use model::{Annotation, Assumption, Model, Target};
+use model::{
+    Annotation, Assumption, Atom, AtomMeaning, Expr, LocationId, Model, ModelParts, Owner, Process,
+    ProcessId, Step, Target,
+};
 use testkit::{ModelShape, Random, cases, random_formula, random_model, random_property};
 
-const NOTIONS: [&str; 9] = [
+const NOTIONS: [&str; 11] = [
     "none",
+    "just",
+    "just+annotated",
     "weak-process",
     "strong-process",
     "weak",
@@ -139,7 +144,7 @@ fn holds(model: &Model, property: &NamedProperty, levels: &[&Level]) -> Option<b
     parts.annotations.clear();
     for condition in levels.iter().flat_map(|level| &level.conditions) {
         parts.annotations.push(Annotation {
-            kind: condition.kind,
+            kind: condition.kind.into(),
             target: Target::Subject(condition.subject.clone()),
             span: Span::nowhere(),
         });
@@ -192,12 +197,14 @@ fn some_offers(random: &mut Random, model: &Model) -> Vec<Offer> {
     let mut all = offers(model, granularity);
     let mut chosen = Vec::new();
     let (mut n_levels, most) = (0, 3 + random.below(6));
-    while n_levels + 2 <= most && !all.is_empty() {
+    while n_levels < most && !all.is_empty() {
         let mut offer = all.swap_remove(random.below(all.len()));
-        if random.chance(25) {
-            offer.levels.truncate(1);
+        if random.chance(20) {
+            offer.levels.remove(0);
         }
-        if offer.levels[0].conditions.is_empty() {
+        let n_kept = if random.chance(20) { 1 } else { 3 };
+        offer.levels.truncate(n_kept.min(most - n_levels));
+        if offer.levels.is_empty() || offer.levels[0].conditions.is_empty() {
             continue;
         }
         n_levels += offer.levels.len();
@@ -240,6 +247,7 @@ fn some_formula(random: &mut Random) -> Ltl {
 fn inference_agrees_with_brute_force() {
     let mut counts = BTreeMap::new();
     let mut n_members = BTreeMap::new();
+    let mut n_just = 0;
     let mut n_compared = 0;
     for seed in 0.. {
         if n_compared == cases(150) {
@@ -267,7 +275,7 @@ fn inference_agrees_with_brute_force() {
         }
         // Most properties hold always or never; enough of these are compared all the same.
         let depends = inference.sets.iter().any(|set| !set.members.is_empty());
-        if !depends && random.chance(70) {
+        if !depends && random.chance(93) {
             continue;
         }
         let Some(expected) = by_brute_force(&model, &property, &offers) else {
@@ -305,10 +313,13 @@ fn inference_agrees_with_brute_force() {
                 "{what}"
             );
             *n_members.entry(set.members.len()).or_insert(0) += 1;
+            let names = set.members.iter().map(|member| &member.level.name);
+            n_just += names.filter(|name| name.starts_with("just")).count();
         }
     }
 
-    println!("{counts:?}, members {n_members:?}");
+    println!("{counts:?}, members {n_members:?}, {n_just} of them justness");
+    assert!(n_just >= cases(150) as usize / 12, "{n_just}");
     for verdict in ["never", "always", "under conditions"] {
         let n_cases = counts.get(verdict);
         assert!(n_cases.is_some_and(|n| *n >= cases(150) / 12), "{counts:?}");
@@ -336,4 +347,60 @@ fn a_limit_leaves_sets_open() {
         Some(Left::Stopped(base::StopReason::StateLimit))
     );
     assert!(inference.sets.is_empty() && inference.hopeless.is_none());
+}
+
+/// `P` goes on once, `Q` stays forever; both steps have the same label, so they are one action.
+fn shared_label() -> Model {
+    let here = LocationId(0);
+    let step = |name: &str, target| Step {
+        label: Some("same".into()),
+        ..Step::new(name, here, target, Span::nowhere())
+    };
+    let locations = || vec!["here".to_owned(), "done".to_owned()];
+    let process = |name: &str, step| Process::new(name, locations(), vec![step], Span::nowhere());
+    let parts = ModelParts {
+        processes: vec![
+            process("P", step("go", LocationId(1))),
+            process("Q", step("stay", here)),
+        ],
+        atoms: vec![Atom {
+            name: "done".into(),
+            meaning: AtomMeaning::State(Expr::At {
+                process: ProcessId(0),
+                owner: Owner::Single,
+                locations: vec![LocationId(1)],
+            }),
+            span: Span::nowhere(),
+        }],
+        ..ModelParts::default()
+    };
+    parts.finish().expect("the parts fit")
+}
+
+#[test]
+fn weak_fairness_to_a_shared_label_does_not_imply_justness() {
+    let model = shared_label();
+    let done = Ltl::eventually(Ltl::atom(AtomId::new(0)));
+    let property = named(Property::Ltl(done));
+    for granularity in [Granularity::Each, Granularity::Family] {
+        let offers = offers(&model, granularity);
+        let inference = infer(&model, &property, offers, &bounded(), &mut NoProgress);
+        let inference = inference.unwrap_or_else(|bug| panic!("{bug}"));
+        let names = inference.sets.iter().map(|set| {
+            let names = set.members.iter().map(|member| member.level.name.as_str());
+            names.collect::<Vec<_>>().join(", ")
+        });
+        let names: Vec<String> = names.collect();
+        let label = if granularity == Granularity::Each {
+            "just fair same"
+        } else {
+            "just fair go of P"
+        };
+        assert_eq!(names, [label, "just fair process P"]);
+    }
+
+    // The label is taken forever, so it is treated fairly; its other step is not treated justly.
+    let under = |kind| single(&model, &property, Fairness::of(kind)).verdict.name();
+    assert_eq!(under(FairnessKind::Strong), "violated");
+    assert_eq!(under(FairnessKind::Just), "holds");
 }

@@ -45,6 +45,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "inter",
     "interference",
     "invariant",
+    "just",
     "leads",
     "let",
     "map",

@@ -157,6 +157,7 @@ pub const CONSTRUCTS: &[&str] = &[
     "guard",
     "init constraint",
     "initial value by index",
+    "just fair",
     "length elsewhere",
     "length in a guard",
     "length in a proposition",
@@ -193,6 +194,10 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "fair subject",
         "for conditions that are tried out; compared with brute force in crate check",
+    ),
+    (
+        "just fair",
+        "`check/tests/justness.rs` and `audit.rs` turn annotations of other kinds into it",
     ),
     (
         "Property::MayMust",
