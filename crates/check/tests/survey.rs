@@ -281,15 +281,16 @@ impl Compared {
 /// May a single state have more steps than can be written down? In a synchronous composition the
 /// choices of all processes multiply.
 fn may_have_too_many_steps(model: &Model) -> bool {
-    let mut effects = model.parts().processes.iter().flat_map(|p| &p.steps);
+    let mut steps = model.parts().processes.iter().flat_map(|p| &p.steps);
     let chooses = |step: &Step| {
         let mut found = false;
         Stmt::walk_all(&step.effect, &mut |statement| {
+            // shape: nothing else has several results.
             found |= matches!(statement, StmtKind::Choose(..));
         });
         found
     };
-    model.parts().composition == Composition::Synchronous && effects.any(chooses)
+    model.parts().composition == Composition::Synchronous && steps.any(chooses)
 }
 
 /// Compares inference with all sets, on systems of every second seed.

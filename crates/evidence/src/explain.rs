@@ -231,7 +231,7 @@ fn elementary_exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusi
         let kinds = [ConditionKind::Weak, ConditionKind::Strong];
         let breaks =
             |kind: &ConditionKind| usage.judge(&elementary(*kind, &subject)) == Because::Broken;
-        // Who assumes more of the subject does not need less.
+        // What is assumed of the subject already says more.
         let is_assumed = kinds
             .iter()
             .any(|kind| assumed.contains(&(*kind, subject.clone())));
