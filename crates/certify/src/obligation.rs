@@ -90,10 +90,7 @@ fn timed(model: &Model, formula: &Ltl, fairness: Fairness) -> Result<Vec<Obligat
     let Some(clock) = model.parts().clock else {
         return Err(no_timers());
     };
-    let says_nothing = matches!(
-        fairness.kind,
-        FairnessKind::StrongGlobal | FairnessKind::Just
-    );
+    let says_nothing = fairness.kind == FairnessKind::StrongGlobal || model.is_just(fairness);
     if says_nothing || fairness.timers {
         return Err("this fairness says nothing about the settings of timers".to_owned());
     }

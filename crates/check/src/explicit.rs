@@ -341,12 +341,12 @@ impl Check<'_, '_> {
     /// labels, and so the same fairness, unless it speaks of states. Exchanged processes are
     /// different subjects of fairness, which the search keeps account of.
     fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) {
-        let about_all = match self.fairness.kind {
-            FairnessKind::StrongGlobal => {
-                Some("strong global fairness is about every step of every state")
-            }
-            FairnessKind::Just => Some("justness is about what every step reads and changes"),
-            _ => None,
+        let about_all = if self.fairness.kind == FairnessKind::StrongGlobal {
+            Some("strong global fairness is about every step of every state")
+        } else if self.model.is_just(self.fairness) {
+            Some("justness is about what every step reads and changes")
+        } else {
+            None
         };
         let is_kept = self.checkpoints.is_some() && !conditions.is_empty();
         let allowed = Differences {

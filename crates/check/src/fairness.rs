@@ -25,12 +25,12 @@ pub fn effective_fairness(
 }
 
 /// More teams of commands than this are not listed: justness has a condition for each.
-const MAX_TEAMS: usize = 20_000;
+pub(crate) const MAX_TEAMS: usize = 20_000;
 
 /// Why a fairness has too many conditions for this model.
 pub(crate) fn has_too_many_conditions(model: &Model, fairness: Fairness) -> Option<String> {
     let n_teams = model.n_teams();
-    let is_too_much = fairness.kind == FairnessKind::Just && n_teams > MAX_TEAMS;
+    let is_too_much = model.is_just(fairness) && n_teams > MAX_TEAMS;
     is_too_much.then(|| {
         format!(
             "the commands of the model can move together in {n_teams} ways, and justness is about \

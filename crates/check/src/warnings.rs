@@ -357,8 +357,9 @@ fn is_enabled_somewhere(model: &Model, subject: &Subject, stats: &Stats) -> bool
     let taken = |id: &CommandId| stats.commands_taken[id.index()];
     match subject {
         Subject::Choice(command) => taken(command),
-        // Nothing is annotated at timers, and teams are not annotated.
-        Subject::Timer(_) | Subject::Team(_) => true,
+        // Nothing is annotated at timers.
+        Subject::Timer(_) => true,
+        Subject::Team(team) => team.iter().all(taken),
         Subject::Process(instance) => {
             let commands = (0..model.commands().len()).map(CommandId::new);
             let mut own = commands.filter(|id| model.commands()[id.index()].instance == *instance);

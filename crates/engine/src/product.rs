@@ -658,7 +658,9 @@ pub(crate) fn takes_part(label: &Label, subject: &Subject) -> bool {
         Subject::Action(action) => label.actions.contains(action),
         Subject::Choice(command) => label.commands.contains(command),
         Subject::Timer(cell) => label.timers_set.contains(&(*cell as u32)),
-        // It depends on states, too: see `interference.rs`.
-        Subject::Team(_) => false,
+        // Other steps that interfere depend on states, too: see `interference.rs`.
+        Subject::Team(team) => {
+            label.commands.len() == team.len() && team.iter().all(|id| label.commands.contains(id))
+        }
     }
 }

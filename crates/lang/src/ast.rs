@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
-use model::{ConditionKind, Quantifier};
+use model::{AnnotationKind, Quantifier};
 use rustc_hash::FxHashMap;
 use source::ShapeKind;
 
@@ -220,7 +220,7 @@ pub(crate) struct ChanDecl {
 /// A fairness annotation: how strict, and whether for one step only.
 #[derive(Clone, Debug)]
 pub(crate) struct FairnessMark {
-    pub(crate) kind: ConditionKind,
+    pub(crate) kind: AnnotationKind,
     pub(crate) choice: bool,
     pub(crate) span: Span,
 }

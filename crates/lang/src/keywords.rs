@@ -47,6 +47,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "inter",
     "interference",
     "invariant",
+    "just",
     "leads",
     "let",
     "map",

@@ -404,12 +404,12 @@ fn notion_width(notes: &[ExclusionNote]) -> usize {
 }
 
 fn condition_text(note: &ExclusionNote) -> String {
-    let strength = if note.fairness.starts_with("strong") {
-        "strong"
-    } else {
-        "weak"
+    let strength = match note.fairness.as_str() {
+        "just" => "justness",
+        "strong" | "strong-process" => "strong fairness",
+        _ => "weak fairness",
     };
-    format!("{strength} fairness of {}", note.subject)
+    format!("{strength} of {}", note.subject)
 }
 
 /// The number of the round that starts at a state, counted from 1.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abstraction::predicate::Refusal;
-use base::{Diagnostic, Fairness, FairnessKind, Progress, Route};
+use base::{Diagnostic, Fairness, Progress, Route};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Hints, Model, Unbounded};
@@ -201,7 +201,7 @@ fn decide(check: &setup::Check<'_>) -> Outcome {
         check.property,
         Property::Ltl(_) | Property::Never(_) | Property::CtlStar(_)
     );
-    let is_just = fairness.kind == FairnessKind::Just;
+    let is_just = model.is_just(fairness);
     let invariant_of_runs =
         matches!(check.property, Property::Invariant(_)) && !is_machine_closed(model, &conditions);
     if is_just && (is_about_runs || invariant_of_runs) {

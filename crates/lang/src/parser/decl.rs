@@ -43,7 +43,8 @@ impl Parser<'_> {
         loop {
             let token = self.peek();
             let begins = token.starts_line
-                && (DECLARATIONS.contains(&token.text) || ["weak", "strong"].contains(&token.text));
+                && (DECLARATIONS.contains(&token.text)
+                    || ["just", "weak", "strong"].contains(&token.text));
             if self.at_end() || begins {
                 return;
             }
@@ -54,7 +55,9 @@ impl Parser<'_> {
     fn decl(&mut self) -> Parsed<Decl> {
         let token = self.peek();
         match token.text {
-            "fair" | "weak" | "strong" | "process" => return self.process().map(Decl::Process),
+            "just" | "fair" | "weak" | "strong" | "process" => {
+                return self.process().map(Decl::Process);
+            }
             "system" if self.peek_at(2).text == "{" => return self.system().map(Decl::System),
             "view" if self.peek_at(1).text == "{" => return self.view().map(Decl::View),
             "interference" => return self.interference(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Span};
-use model::ConditionKind;
+use model::AnnotationKind;
 
 use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
 use crate::ast::{
@@ -188,16 +188,18 @@ impl Parser<'_> {
         Ok(Sources::Named(names))
     }
 
-    /// `weak fair`, `strong fair`, `fair`, each with or without `choice`.
+    /// `just fair`, `weak fair`, `strong fair`, `fair`, each with or without `choice`.
     fn fairness_mark(&mut self) -> Parsed<Option<FairnessMark>> {
         let start = self.peek().span;
         let kind = match self.peek().text {
-            "weak" => ConditionKind::Weak,
-            "strong" => ConditionKind::Strong,
-            "fair" => ConditionKind::Unconditional,
+            // `just` alone is a name like any other.
+            "just" if self.peek_at(1).text == "fair" => AnnotationKind::Just,
+            "weak" => AnnotationKind::Weak,
+            "strong" => AnnotationKind::Strong,
+            "fair" => AnnotationKind::Unconditional,
             _ => return Ok(None),
         };
-        if kind != ConditionKind::Unconditional {
+        if kind != AnnotationKind::Unconditional {
             self.advance();
         }
         self.expect("fair")?;

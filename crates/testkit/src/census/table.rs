@@ -159,6 +159,7 @@ pub const CONSTRUCTS: &[&str] = &[
     "guard",
     "init constraint",
     "initial value by index",
+    "just fair",
     "length elsewhere",
     "length in a guard",
     "length in a proposition",
@@ -203,6 +204,10 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "Op::Since",
         "past operators are compared in `logic/tests/agreement.rs` and `check/tests/random_cases.rs`",
+    ),
+    (
+        "just fair",
+        "`check/tests/justness.rs` and `audit.rs` turn annotations of other kinds into it",
     ),
     (
         "Property::MayMust",
