@@ -408,7 +408,7 @@ mod tests {
     use super::*;
 
     /// How many states are inserted: enough for the table to grow, also where every step is slow.
-    const N_STATES: u64 = if cfg!(miri) { 2_000 } else { 100_000 };
+    const N_STATES: u64 = if cfg!(miri) { 950 } else { 100_000 };
 
     fn state(i: u64) -> [u64; 2] {
         [i % 317, i / 317]
