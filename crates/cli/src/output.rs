@@ -211,7 +211,7 @@ fn writing(write: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
 /// Lets no other thread print any more. What is being printed is waited for, but not forever: its
 /// reader may not read. Says whether it has ended.
 pub fn silence() -> bool {
-    const PATIENCE: Duration = Duration::from_millis(400);
+    const PATIENCE: Duration = Duration::from_millis(250);
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if let Ok(mut is_silent) = IS_SILENT.try_lock() {
