@@ -9,6 +9,7 @@ use source::Options;
 
 use crate::Failure;
 use crate::bytes::{Reader, digest, put, put_list, put_signed, put_text};
+use crate::family::{FamilyProof, family_proof, put_family};
 use crate::reason::Reason;
 use crate::symbolic::Invariant;
 use crate::tableau::Demands;
@@ -62,6 +63,8 @@ pub enum Proof {
     Runs(NoRun),
     /// All states are as demanded, because they satisfy an invariant that solvers confirm.
     Invariant(Invariant),
+    /// All states of all instances are as demanded.
+    Family(FamilyProof),
 }
 
 /// A proof that no run is fair and forbidden.
@@ -79,6 +82,14 @@ pub struct NoRun {
 
 /// Positions in [`NoRun::demands`], in ascending order, and paths.
 pub type Profile = Vec<(u32, Vec<u32>)>;
+
+impl Certificate {
+    /// Is it about all values of a parameter?
+    #[must_use]
+    pub fn is_for_all(&self) -> bool {
+        matches!(self.proofs[..], [Proof::Family(_)])
+    }
+}
 
 impl CertifiedOptions {
     /// What is to be remembered of the options.
@@ -104,9 +115,9 @@ impl CertifiedOptions {
         }
     }
 
-    /// The options for the front end.
+    /// The options for the front end, which leaves a parameter open only if that is what is claimed.
     #[must_use]
-    pub fn for_front_end(&self) -> Options {
+    pub fn for_front_end(&self, closed: bool) -> Options {
         let [defines, ltl, ctl, abstract_timers] = self.pairs.clone();
         Options {
             defines,
@@ -115,7 +126,7 @@ impl CertifiedOptions {
             assume: self.assume.clone(),
             abstract_timers,
             pool: self.pool,
-            closed: true,
+            closed,
             expected: Vec::new(),
             language: None,
         }
@@ -228,6 +239,10 @@ fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
                 put_list(bytes, row, |bytes, value| put_signed(bytes, *value));
             });
         }
+        Proof::Family(proof) => {
+            bytes.push(3);
+            put_family(bytes, proof);
+        }
     }
 }
 
@@ -244,6 +259,7 @@ fn proof(reader: &mut Reader<'_>) -> Result<Proof, Failure> {
             terms: reader.list(Reader::text)?,
             rows: reader.list(|r| r.list(Reader::signed))?,
         })),
+        3 => Ok(Proof::Family(family_proof(reader)?)),
         _ => Err(Failure::wrong("the kind of proof is not known")),
     }
 }

@@ -15,6 +15,7 @@ use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Assumption, Expr, Model, RecordType, Scope, Template, Type};
 
+use crate::certificate::family_proof;
 use crate::{Bug, Outcome, Plan, Reductions, reduction};
 
 /// Instances up to this number of processes are searched for violations before a proof is tried.
@@ -116,6 +117,7 @@ pub fn check_for_all(
         suspects: Vec::new(),
         reduced: Reductions::NONE,
         agreeing: Vec::new(),
+        proof: None,
         stats: engine::Stats::default(),
     };
 
@@ -151,6 +153,8 @@ struct Proving<'a> {
     reduced: Reductions,
     /// Values of the parameter for which a search agrees with the proof.
     agreeing: Vec<i64>,
+    /// What a certificate is made of.
+    proof: Option<certify::Proof>,
     stats: engine::Stats,
 }
 
@@ -183,7 +187,10 @@ impl Proving<'_> {
             match abstraction(&asked, level, &self.plan.budget) {
                 Err(obstacle) => return failed(obstacle),
                 Ok(found) => match self.decide(&found) {
-                    Ok(needs) => return Attempt::Proved(needs),
+                    Ok(needs) => {
+                        self.note_proof(&found);
+                        return Attempt::Proved(needs);
+                    }
                     Err(why) => remarks = why,
                 },
             }
@@ -299,6 +306,26 @@ impl Proving<'_> {
             selection.rankings[position] = !self.holds(abstraction, &selection).0;
         }
         selection
+    }
+
+    /// Keeps what shows a property that is about single states.
+    fn note_proof(&mut self, abstraction: &Abstraction) {
+        let ForAll {
+            template,
+            property,
+            scope,
+            ..
+        } = *self.question;
+        self.proof = match property.property {
+            Property::Invariant(_) | Property::DeadlockFree => {
+                family_proof(template, scope, property.span, abstraction)
+            }
+            Property::Ltl(_)
+            | Property::Reachable(_)
+            | Property::CtlStar(_)
+            | Property::Never(_)
+            | Property::MayMust(_) => None,
+        };
     }
 
     fn note_basis(&mut self, abstraction: &Abstraction) {
@@ -493,6 +520,7 @@ impl Proving<'_> {
             stats: self.stats,
             other_reductions: self.reduced,
             agreeing: self.agreeing,
+            proof: self.proof,
             remarks: self.remarks,
             warnings,
             ..Outcome::new(Route::Ws1s, self.fairness, verdict)

@@ -140,7 +140,7 @@ fn what_holds_of_random_models_is_certified() {
         match found.proofs[0] {
             Proof::Positions(_) => n_positions += 1,
             Proof::Runs(_) => n_runs += 1,
-            Proof::Invariant(_) => panic!("the explicit route lists states"),
+            Proof::Invariant(_) | Proof::Family(_) => panic!("the explicit route lists states"),
         }
     }
     assert!(n_runs > 0 && n_positions > 0, "{n_runs} {n_positions}");
@@ -225,7 +225,7 @@ fn change(random: &mut Random, certificate: &mut Certificate) {
                 *count = random.below(4) as u32;
             }
         }
-        [Proof::Invariant(_), ..] | [] => {}
+        [Proof::Invariant(_) | Proof::Family(_), ..] | [] => {}
     }
     if random.chance(3) {
         certificate.claim = Claim::Unreachable;
