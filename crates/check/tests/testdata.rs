@@ -363,6 +363,11 @@ fn justness() {
 }
 
 #[test]
+fn wrong_holds() {
+    run("wrong_holds.toml");
+}
+
+#[test]
 fn every_suite_is_run() {
     let here = std::fs::read_dir(root().join("testdata")).expect("the folder exists");
     let names = here.map(|entry| {
@@ -387,7 +392,8 @@ fn every_suite_is_run() {
             "micro.toml",
             "population.toml",
             "promela_timers.toml",
-            "timers.toml"
+            "timers.toml",
+            "wrong_holds.toml"
         ]
     );
 }

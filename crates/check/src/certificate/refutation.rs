@@ -97,7 +97,7 @@ struct Refuter<'a> {
 }
 
 /// The numbers that are given so far, with their reasons.
-struct Parts {
+struct NumberedReasons {
     reasons: Vec<Reason>,
     /// The numbers whose reason is the absence of this mark, in ascending order.
     numbers_of_mark: FxHashMap<u32, Vec<u32>>,
@@ -119,7 +119,7 @@ impl Refuter<'_> {
         spent.map_err(Uncertified::Stopped)?;
 
         // Components come after those that can be reached from them, so numbers do not increase.
-        let mut parts = Parts {
+        let mut parts = NumberedReasons {
             reasons: Vec::new(),
             numbers_of_mark: FxHashMap::default(),
         };
@@ -203,7 +203,7 @@ impl Refuter<'_> {
         facts: &Facts,
         depth: usize,
         below: Option<(u32, Vec<u64>)>,
-        parts: &mut Parts,
+        parts: &mut NumberedReasons,
     ) -> Result<u32, Uncertified> {
         let union = self.union(component);
         // A number may be shared as long as its mark is absent from all edges between its nodes.
@@ -229,7 +229,7 @@ impl Refuter<'_> {
         &self,
         union: &[u64],
         below: Option<&(u32, Vec<u64>)>,
-        parts: &Parts,
+        parts: &NumberedReasons,
     ) -> Option<u32> {
         let mut least: Option<u32> = None;
         for (mark, numbers) in &parts.numbers_of_mark {

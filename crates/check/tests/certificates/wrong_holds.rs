@@ -362,7 +362,12 @@ fn refuted_rows(file: &str) -> Vec<Refuted> {
 }
 
 fn all_refuted() -> impl Iterator<Item = Refuted> {
-    let tables = ["defects.toml", "micro.toml", "population.toml"];
+    let tables = [
+        "defects.toml",
+        "micro.toml",
+        "population.toml",
+        "wrong_holds.toml",
+    ];
     let written = tables.into_iter().flat_map(refuted_rows);
     written.chain((0..u64::from(testkit::cases(400))).filter_map(random_refuted))
 }

@@ -134,7 +134,7 @@ struct Task<'a> {
 }
 
 /// What a search comes to: a witness, or large components that may contain one.
-enum Parts {
+enum Decomposition {
     Witness(Component),
     Open(Vec<Promising>),
 }
@@ -148,8 +148,8 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             formula: self.acceptance,
         };
         Ok(match self.decompose(&everything, true, observer)? {
-            Parts::Witness(component) => Some(component),
-            Parts::Open(_) => None,
+            Decomposition::Witness(component) => Some(component),
+            Decomposition::Open(_) => None,
         })
     }
 
@@ -160,7 +160,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
         task: &Task<'_>,
         at_once: bool,
         observer: &mut Observer<'_, G::Stop>,
-    ) -> Result<Parts, G::Stop> {
+    ) -> Result<Decomposition, G::Stop> {
         let sets = self.sets;
         let n_threads = self.graphs.len();
         let n_mark_words = self.graphs[0].n_mark_words();
@@ -195,7 +195,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             let mut partial = candidates.into_iter().map(|node| sets.component(node));
             let partial = partial.find(|component| self.acceptance.accepts(&component.marks));
             if let Some(component) = witness.or(partial) {
-                return Ok(Parts::Witness(component));
+                return Ok(Decomposition::Witness(component));
             }
             if let Some(stop) = stop {
                 return Err(stop);
@@ -206,12 +206,12 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
             }
             for (component, formula) in shared {
                 if let Some(found) = self.look_into(component, formula, observer)? {
-                    return Ok(Parts::Witness(found));
+                    return Ok(Decomposition::Witness(found));
                 }
             }
         }
 
-        Ok(Parts::Open(open))
+        Ok(Decomposition::Open(open))
     }
 
     /// Lets all threads search until they pause.
@@ -292,8 +292,8 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
                 return Ok(None);
             };
             match self.take_apart(&removal, observer)? {
-                Parts::Witness(found) => return Ok(Some(found)),
-                Parts::Open(undecided) => parts = undecided,
+                Decomposition::Witness(found) => return Ok(Some(found)),
+                Decomposition::Open(undecided) => parts = undecided,
             }
         }
     }
@@ -303,7 +303,7 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
         &mut self,
         removal: &Removal,
         observer: &mut Observer<'_, G::Stop>,
-    ) -> Result<Parts, G::Stop> {
+    ) -> Result<Decomposition, G::Stop> {
         self.sets.reset(&removal.component.nodes);
         let task = Task {
             starts: &removal.component.nodes,

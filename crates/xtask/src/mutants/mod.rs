@@ -124,11 +124,9 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
 
     counts.print();
     println!("took {:.0} s", started.elapsed().as_secs_f64());
-    if counts.survived > 0 {
-        bail!("{} mutants survived", counts.survived);
-    }
-    if counts.certified > 0 {
-        bail!("{} mutants are not as the list says", counts.certified);
+    if !counts.complaints.is_empty() {
+        let complaints = counts.complaints.join("\n");
+        bail!("these mutants are not as the list says:\n{complaints}");
     }
     Ok(())
 }
@@ -195,8 +193,9 @@ struct Counts {
     open: usize,
     /// Wrong "holds" whose certificates were rejected.
     rejected: usize,
-    /// A wrong certificate was accepted, or there is no wrong "holds" although the list says so.
-    certified: usize,
+    /// What is not as the list says: a mutant survived, a wrong certificate was accepted, or there is
+    /// no wrong "holds" although the list says so. Said again at the end, where it is not overlooked.
+    complaints: Vec<String>,
 }
 
 impl Counts {
@@ -207,12 +206,13 @@ impl Counts {
             survived,
             open,
             rejected,
-            certified,
+            complaints,
         } = self;
         println!(
             "{killed} killed, {equivalent} equivalent by argument, {survived} survived, {open} not judged"
         );
-        println!("{rejected} with wrong verdicts that are all rejected, {certified} not as listed");
+        println!("{rejected} with wrong verdicts that are all rejected");
+        println!("{} not as listed", complaints.len());
     }
 }
 
@@ -276,7 +276,7 @@ impl Inquiry<'_> {
             println!("killed      {}: {killer}", mutant.name);
         } else {
             self.count(|counts| counts.survived += 1);
-            println!("SURVIVED    {} ({})", mutant.name, mutant.file);
+            self.complain(format!("SURVIVED    {} ({})", mutant.name, mutant.file));
         }
 
         Ok(())
@@ -293,14 +293,11 @@ impl Inquiry<'_> {
         };
         let is_wrong = matches!(found, End::Failed(test) if test.ends_with(FINDS_VIOLATIONS));
         if !is_wrong {
-            let is_listed = mutant.wrong_holds;
-            self.count(|counts| counts.certified += usize::from(is_listed));
-            let word = if is_listed {
-                "NOT FOUND  "
+            if mutant.wrong_holds {
+                self.complain(format!("NOT FOUND   {name}: no wrong verdict"));
             } else {
-                "none       "
-            };
-            println!("{word} {name}: no wrong verdict");
+                println!("none        {name}: no wrong verdict");
+            }
             return Ok(());
         }
 
@@ -309,8 +306,7 @@ impl Inquiry<'_> {
             self.count(|counts| counts.rejected += 1);
             println!("rejected    {name}");
         } else {
-            self.count(|counts| counts.certified += 1);
-            println!("CERTIFIED   {name}: {end}");
+            self.complain(format!("CERTIFIED   {name}: {end}"));
         }
         Ok(())
     }
@@ -342,6 +338,11 @@ impl Inquiry<'_> {
             .suites
             .run((&run.0, filter), Some(mutant.id), self.usual[run])?;
         Ok(end)
+    }
+
+    fn complain(&self, line: String) {
+        println!("{line}");
+        self.count(|counts| counts.complaints.push(line));
     }
 
     fn count(&self, add: impl FnOnce(&mut Counts)) {
