@@ -222,15 +222,7 @@ fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
         }
         Proof::Runs(run) => {
             bytes.push(1);
-            put_numbers(bytes, &run.profile_of);
-            put_list(bytes, &run.profiles, |bytes, profile| {
-                put_list(bytes, profile, |bytes, (state, path)| {
-                    put(bytes, u64::from(*state));
-                    put_numbers(bytes, path);
-                });
-            });
-            put_list(bytes, &run.demands, |b, demands| put_numbers(b, demands));
-            put_list(bytes, &run.reasons, put_reason);
+            put_no_run(bytes, run);
         }
         Proof::Invariant(invariant) => {
             bytes.push(2);
@@ -246,15 +238,31 @@ fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
     }
 }
 
+pub(crate) fn put_no_run(bytes: &mut Vec<u8>, run: &NoRun) {
+    put_numbers(bytes, &run.profile_of);
+    put_list(bytes, &run.profiles, |bytes, profile| {
+        put_list(bytes, profile, |bytes, (state, path)| {
+            put(bytes, u64::from(*state));
+            put_numbers(bytes, path);
+        });
+    });
+    put_list(bytes, &run.demands, |b, demands| put_numbers(b, demands));
+    put_list(bytes, &run.reasons, put_reason);
+}
+
+pub(crate) fn no_run(reader: &mut Reader<'_>) -> Result<NoRun, Failure> {
+    Ok(NoRun {
+        profile_of: numbers(reader)?,
+        profiles: reader.list(|r| r.list(|r| Ok((r.small()?, numbers(r)?))))?,
+        demands: reader.list(numbers)?,
+        reasons: reader.list(|r| reason(r, 0))?,
+    })
+}
+
 fn proof(reader: &mut Reader<'_>) -> Result<Proof, Failure> {
     match reader.number()? {
         0 => Ok(Proof::Positions(numbers(reader)?)),
-        1 => Ok(Proof::Runs(NoRun {
-            profile_of: numbers(reader)?,
-            profiles: reader.list(|r| r.list(|r| Ok((r.small()?, numbers(r)?))))?,
-            demands: reader.list(numbers)?,
-            reasons: reader.list(|r| reason(r, 0))?,
-        })),
+        1 => Ok(Proof::Runs(no_run(reader)?)),
         2 => Ok(Proof::Invariant(Invariant {
             terms: reader.list(Reader::text)?,
             rows: reader.list(|r| r.list(Reader::signed))?,

@@ -39,7 +39,10 @@ use base::{Budget, StopReason};
 use model::RunTimeError;
 use source::{Family, Question, QuestionKind, System};
 
-pub use family::{Base, FamilyProof, Formula, Index};
+pub use family::{
+    Base, Elementary, FamilyCondition, FamilyEdge, FamilyMark, FamilyProof, FamilyRuns, Formula,
+    Index, core_system, elementary_conditions,
+};
 pub use file::check_file;
 pub use format::{
     Certificate, CertifiedOptions, Claim, MAX_DEPTH, NoRun, Profile, Proof, read, write,
@@ -247,7 +250,14 @@ pub fn verify_for_all(
             "the claim is not one about all values of a parameter",
         ));
     };
-    let extent = family::check_family(family, question, proof, solvers, budget)?;
+    let extent = family::check_family(
+        family,
+        question,
+        certificate.fairness,
+        proof,
+        solvers,
+        budget,
+    )?;
     Ok(accepted(question, certificate, extent))
 }
 

@@ -187,9 +187,9 @@ impl Proving<'_> {
             match abstraction(&asked, level, &self.plan.budget) {
                 Err(obstacle) => return failed(obstacle),
                 Ok(found) => match self.decide(&found) {
-                    Ok(needs) => {
-                        self.note_proof(&found);
-                        return Attempt::Proved(needs);
+                    Ok(needed) => {
+                        self.proof = family_proof(self.question, self.fairness, &found, &needed);
+                        return Attempt::Proved(names(&found, &needed));
                     }
                     Err(why) => remarks = why,
                 },
@@ -218,7 +218,8 @@ impl Proving<'_> {
     }
 
     /// What the proof on this abstraction needs, or why there is none.
-    fn decide(&mut self, abstraction: &Abstraction) -> Result<Vec<String>, Vec<String>> {
+    fn decide(&mut self, abstraction: &Abstraction) -> Result<Selection, Vec<String>> {
+        let nothing = Selection::uniform(abstraction, false);
         self.stats.n_states = abstraction.graph.states.len() as u64;
         self.stats.n_transitions = abstraction.graph.edges.len() as u64;
         self.suspects.clone_from(&abstraction.suspects);
@@ -232,7 +233,7 @@ impl Proving<'_> {
         if abstraction.graph.initial.is_empty() {
             self.remarks
                 .push("no instance has an initial state, so everything holds of them".to_owned());
-            return Ok(Vec::new());
+            return Ok(nothing);
         }
         if !abstraction.graph.failures.is_empty() {
             return Err(vec![
@@ -244,7 +245,7 @@ impl Proving<'_> {
         if self.question.property.property == Property::DeadlockFree {
             return if abstraction.graph.deadlocks.is_empty() {
                 self.note_basis(abstraction);
-                Ok(Vec::new())
+                Ok(nothing)
             } else {
                 Err(vec![
                     "some abstract state that can be reached describes a deadlock; an invariant may exclude it"
@@ -253,7 +254,6 @@ impl Proving<'_> {
             };
         }
 
-        let nothing = Selection::uniform(abstraction, false);
         let everything = Selection::uniform(abstraction, true);
         let needed = if self.holds(abstraction, &nothing).0 {
             nothing
@@ -266,7 +266,7 @@ impl Proving<'_> {
         };
 
         self.note_basis(abstraction);
-        Ok(names(abstraction, &needed))
+        Ok(needed)
     }
 
     /// Does the property hold of the abstraction under the selected conditions?
@@ -306,26 +306,6 @@ impl Proving<'_> {
             selection.rankings[position] = !self.holds(abstraction, &selection).0;
         }
         selection
-    }
-
-    /// Keeps what shows a property that is about single states.
-    fn note_proof(&mut self, abstraction: &Abstraction) {
-        let ForAll {
-            template,
-            property,
-            scope,
-            ..
-        } = *self.question;
-        self.proof = match property.property {
-            Property::Invariant(_) | Property::DeadlockFree => {
-                family_proof(template, scope, property.span, abstraction)
-            }
-            Property::Ltl(_)
-            | Property::Reachable(_)
-            | Property::CtlStar(_)
-            | Property::Never(_)
-            | Property::MayMust(_) => None,
-        };
     }
 
     fn note_basis(&mut self, abstraction: &Abstraction) {

@@ -60,8 +60,10 @@ impl Project {
                 let (outcome, budget) = (&answer.outcome, &plan.budget);
                 check::certificate(systems, asked, outcome, plan.fairness, &options, budget)
             }
-            (Content::Family(_), Some(asked)) => {
-                check::certificate_for_all(asked, &answer.outcome, &self.options())
+            (Content::Family(family), Some(asked)) => {
+                let (template, outcome) = (&family.template, &answer.outcome);
+                let options = self.options();
+                check::certificate_for_all(template, asked, outcome, &options, &plan.budget)
             }
             (_, None) => {
                 let why = "the question is not one of the model";

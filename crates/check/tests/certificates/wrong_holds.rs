@@ -424,10 +424,12 @@ impl ClaimedForAll {
     fn assert_rejected(&self) {
         let question = &self.loaded.questions[self.asked];
         let options = source::Options::default();
-        if let Ok(found) = certificate_for_all(question, &self.outcome, &options) {
-            let family = self.loaded.family().expect("it is a family");
+        let family = self.loaded.family().expect("it is a family");
+        let (template, budget) = (&family.template, Budget::unlimited());
+        let found = certificate_for_all(template, question, &self.outcome, &options, &budget);
+        if let Ok(found) = found {
             let mut solvers = certify::installed_solvers(&[]);
-            let (questions, budget) = (&self.loaded.questions, Budget::unlimited());
+            let questions = &self.loaded.questions;
             let verified =
                 certify::verify_for_all(family, questions, &found, &mut solvers, &budget);
             assert!(verified.is_err(), "accepted {found:?}");
