@@ -33,7 +33,7 @@ pub(crate) fn check_proof(
         Proof::Invariant(invariant) => {
             check_invariant(model, demand, invariant, solvers, budget).map(Extent::Obligations)
         }
-        Proof::Runs(_) => Err(other_kind()),
+        Proof::Runs(_) | Proof::Family(_) => Err(other_kind()),
     };
     match (obligation, proof) {
         (Obligation::Positions(formula), _) => all_states(Demand::Formula(formula)),
@@ -50,7 +50,10 @@ pub(crate) fn check_proof(
             let n_states = RunCheck::new(model, bad, *fairness, run, walk)?.check()?;
             Ok(Extent::States(n_states))
         }
-        (Obligation::NoRun { .. }, Proof::Positions(_) | Proof::Invariant(_)) => Err(other_kind()),
+        (
+            Obligation::NoRun { .. },
+            Proof::Positions(_) | Proof::Invariant(_) | Proof::Family(_),
+        ) => Err(other_kind()),
     }
 }
 

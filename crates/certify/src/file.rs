@@ -5,7 +5,7 @@ use std::path::Path;
 use base::{Budget, Severity, Source};
 use source::{Files, FrontEnd, language_of};
 
-use crate::{Certified, Failure, Solver, read, verify};
+use crate::{Certified, Failure, Solver, read, verify, verify_for_all};
 
 const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
 
@@ -32,7 +32,7 @@ pub fn check_file(
     }
     let mut accepted = Vec::new();
     for certificate in &certificates {
-        let options = certificate.options.for_front_end();
+        let options = certificate.options.for_front_end(!certificate.is_for_all());
         // Only what a front end would provide for itself: a forged file must not ask for more.
         if options.pool != 0 && !front_end.larger_pools().contains(&options.pool) {
             return Err(Failure::wrong("the model is never read like this"));
@@ -54,8 +54,11 @@ pub fn check_file(
             }
             Failure::Stopped(reason) => Failure::Stopped(reason),
         };
-        let (systems, questions) = (loaded.systems(), &loaded.questions);
-        let checked = verify(systems, questions, certificate, solvers, budget);
+        let questions = &loaded.questions;
+        let checked = match (loaded.family(), loaded.systems()) {
+            (Some(family), _) => verify_for_all(family, questions, certificate, solvers, budget),
+            (None, systems) => verify(systems, questions, certificate, solvers, budget),
+        };
         accepted.push(checked.map_err(in_property)?);
     }
     Ok(accepted)

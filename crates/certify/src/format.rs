@@ -9,6 +9,7 @@ use source::Options;
 
 use crate::Failure;
 use crate::bytes::{Reader, digest, put, put_list, put_signed, put_text};
+use crate::family::{FamilyProof, family_proof, put_family};
 use crate::reason::Reason;
 use crate::symbolic::Invariant;
 use crate::tableau::Demands;
@@ -62,6 +63,8 @@ pub enum Proof {
     Runs(NoRun),
     /// All states are as demanded, because they satisfy an invariant that solvers confirm.
     Invariant(Invariant),
+    /// All states of all instances are as demanded.
+    Family(FamilyProof),
 }
 
 /// A proof that no run is fair and forbidden.
@@ -79,6 +82,14 @@ pub struct NoRun {
 
 /// Positions in [`NoRun::demands`], in ascending order, and paths.
 pub type Profile = Vec<(u32, Vec<u32>)>;
+
+impl Certificate {
+    /// Is it about all values of a parameter?
+    #[must_use]
+    pub fn is_for_all(&self) -> bool {
+        matches!(self.proofs[..], [Proof::Family(_)])
+    }
+}
 
 impl CertifiedOptions {
     /// What is to be remembered of the options.
@@ -104,9 +115,9 @@ impl CertifiedOptions {
         }
     }
 
-    /// The options for the front end.
+    /// The options for the front end, which leaves a parameter open only if that is what is claimed.
     #[must_use]
-    pub fn for_front_end(&self) -> Options {
+    pub fn for_front_end(&self, closed: bool) -> Options {
         let [defines, ltl, ctl, abstract_timers] = self.pairs.clone();
         Options {
             defines,
@@ -115,7 +126,7 @@ impl CertifiedOptions {
             assume: self.assume.clone(),
             abstract_timers,
             pool: self.pool,
-            closed: true,
+            closed,
             expected: Vec::new(),
             language: None,
         }
@@ -211,15 +222,7 @@ fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
         }
         Proof::Runs(run) => {
             bytes.push(1);
-            put_numbers(bytes, &run.profile_of);
-            put_list(bytes, &run.profiles, |bytes, profile| {
-                put_list(bytes, profile, |bytes, (state, path)| {
-                    put(bytes, u64::from(*state));
-                    put_numbers(bytes, path);
-                });
-            });
-            put_list(bytes, &run.demands, |b, demands| put_numbers(b, demands));
-            put_list(bytes, &run.reasons, put_reason);
+            put_no_run(bytes, run);
         }
         Proof::Invariant(invariant) => {
             bytes.push(2);
@@ -228,22 +231,43 @@ fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
                 put_list(bytes, row, |bytes, value| put_signed(bytes, *value));
             });
         }
+        Proof::Family(proof) => {
+            bytes.push(3);
+            put_family(bytes, proof);
+        }
     }
+}
+
+pub(crate) fn put_no_run(bytes: &mut Vec<u8>, run: &NoRun) {
+    put_numbers(bytes, &run.profile_of);
+    put_list(bytes, &run.profiles, |bytes, profile| {
+        put_list(bytes, profile, |bytes, (state, path)| {
+            put(bytes, u64::from(*state));
+            put_numbers(bytes, path);
+        });
+    });
+    put_list(bytes, &run.demands, |b, demands| put_numbers(b, demands));
+    put_list(bytes, &run.reasons, put_reason);
+}
+
+pub(crate) fn no_run(reader: &mut Reader<'_>) -> Result<NoRun, Failure> {
+    Ok(NoRun {
+        profile_of: numbers(reader)?,
+        profiles: reader.list(|r| r.list(|r| Ok((r.small()?, numbers(r)?))))?,
+        demands: reader.list(numbers)?,
+        reasons: reader.list(|r| reason(r, 0))?,
+    })
 }
 
 fn proof(reader: &mut Reader<'_>) -> Result<Proof, Failure> {
     match reader.number()? {
         0 => Ok(Proof::Positions(numbers(reader)?)),
-        1 => Ok(Proof::Runs(NoRun {
-            profile_of: numbers(reader)?,
-            profiles: reader.list(|r| r.list(|r| Ok((r.small()?, numbers(r)?))))?,
-            demands: reader.list(numbers)?,
-            reasons: reader.list(|r| reason(r, 0))?,
-        })),
+        1 => Ok(Proof::Runs(no_run(reader)?)),
         2 => Ok(Proof::Invariant(Invariant {
             terms: reader.list(Reader::text)?,
             rows: reader.list(|r| r.list(Reader::signed))?,
         })),
+        3 => Ok(Proof::Family(family_proof(reader)?)),
         _ => Err(Failure::wrong("the kind of proof is not known")),
     }
 }

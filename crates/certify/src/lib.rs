@@ -24,6 +24,7 @@
 
 mod bytes;
 mod check;
+mod family;
 mod file;
 mod format;
 mod marks;
@@ -36,8 +37,12 @@ mod walk;
 
 use base::{Budget, StopReason};
 use model::RunTimeError;
-use source::{Question, QuestionKind, System};
+use source::{Family, Question, QuestionKind, System};
 
+pub use family::{
+    Base, Elementary, FamilyCondition, FamilyEdge, FamilyMark, FamilyProof, FamilyRuns, Formula,
+    Index, core_system, elementary_conditions,
+};
 pub use file::check_file;
 pub use format::{
     Certificate, CertifiedOptions, Claim, MAX_DEPTH, NoRun, Profile, Proof, read, write,
@@ -109,18 +114,43 @@ pub enum Extent {
     States(usize),
     /// On obligations that solvers confirmed.
     Obligations(Confirmations),
+    /// On obligations about all values of a parameter, and on all states of some instances.
+    Family {
+        /// What solvers confirmed.
+        confirmations: Confirmations,
+        /// The name of the parameter.
+        parameter: String,
+        /// Its values in the instances.
+        instances: Vec<i64>,
+    },
+}
+
+impl std::fmt::Display for Confirmations {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} obligations", self.n_obligations)?;
+        let by_solver = self.by_solver.iter();
+        by_solver
+            .filter(|(_, n_confirmed)| *n_confirmed > 0)
+            .try_for_each(|(solver, n)| write!(f, ", {n} confirmed by {solver}"))
+    }
 }
 
 impl std::fmt::Display for Extent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::States(n_states) => write!(f, "{n_states} states"),
-            Self::Obligations(confirmations) => {
-                write!(f, "{} obligations", confirmations.n_obligations)?;
-                let by_solver = confirmations.by_solver.iter();
-                by_solver
-                    .filter(|(_, n_confirmed)| *n_confirmed > 0)
-                    .try_for_each(|(solver, n)| write!(f, ", {n} confirmed by {solver}"))
+            Self::Obligations(confirmations) => write!(f, "{confirmations}"),
+            Self::Family {
+                confirmations,
+                parameter,
+                instances,
+            } => {
+                let parameter = plain(parameter);
+                write!(f, "{confirmations}; evaluated for {parameter} = ")?;
+                match (instances.first(), instances.last()) {
+                    (Some(first), Some(last)) => write!(f, "{first} to {last}"),
+                    _ => f.write_str("nothing"),
+                }
             }
         }
     }
@@ -153,6 +183,10 @@ impl Certified {
         } = self;
         let (property, formula) = (plain(property), plain(formula));
         let fairness = self.fairness.name();
+        let what = match extent {
+            Extent::Family { parameter, .. } => format!("{what} for all {}", plain(parameter)),
+            Extent::States(_) | Extent::Obligations(_) => what.to_owned(),
+        };
         format!("certified: `{property}` {what}, fairness {fairness}{with}: {formula} ({extent})")
     }
 }
@@ -181,6 +215,68 @@ pub fn verify(
     solvers: &mut [Box<dyn Solver>],
     budget: &Budget,
 ) -> Result<Certified, Failure> {
+    let question = question_of(questions, certificate)?;
+    let model = &systems[question.system].model;
+    let by_runs = matches!(certificate.proofs[..], [Proof::Runs(_)]);
+    let (fairness, claim) = (certificate.fairness, certificate.claim);
+    let wanted = obligations(model, &question.property.property, fairness, claim, by_runs);
+    let wanted = wanted.map_err(Failure::Wrong)?;
+    if wanted.len() != certificate.proofs.len() {
+        return Err(Failure::wrong("the claim needs another number of proofs"));
+    }
+    let mut extent = Extent::States(0);
+    for (obligation, proof) in wanted.iter().zip(&certificate.proofs) {
+        extent = check::check_proof(model, obligation, proof, solvers, budget)?;
+    }
+
+    Ok(accepted(question, certificate, extent))
+}
+
+/// Checks a certificate of one of the questions about all members of a family.
+///
+/// # Errors
+/// It does not show what it claims, or the budget is spent.
+pub fn verify_for_all(
+    family: &Family,
+    questions: &[Question],
+    certificate: &Certificate,
+    solvers: &mut [Box<dyn Solver>],
+    budget: &Budget,
+) -> Result<Certified, Failure> {
+    let question = question_of(questions, certificate)?;
+    let ([Proof::Family(proof)], Claim::Holds) = (&certificate.proofs[..], certificate.claim)
+    else {
+        return Err(Failure::wrong(
+            "the claim is not one about all values of a parameter",
+        ));
+    };
+    let extent = family::check_family(
+        family,
+        question,
+        certificate.fairness,
+        proof,
+        solvers,
+        budget,
+    )?;
+    Ok(accepted(question, certificate, extent))
+}
+
+fn accepted(question: &Question, certificate: &Certificate, extent: Extent) -> Certified {
+    Certified {
+        property: question.property.name.clone(),
+        formula: question.property.text.clone(),
+        claim: certificate.claim,
+        fairness: certificate.fairness,
+        options: certificate.options.clone(),
+        extent,
+    }
+}
+
+/// The question that a certificate is about, if there are certificates for it.
+fn question_of<'q>(
+    questions: &'q [Question],
+    certificate: &Certificate,
+) -> Result<&'q Question, Failure> {
     let name = &certificate.property;
     let mut named = questions.iter().filter(|q| q.property.name == *name);
     let (Some(question), None) = (named.next(), named.next()) else {
@@ -197,29 +293,8 @@ pub fn verify(
             ));
         }
     }
-    if let Some(why) = question.undecided(certificate.fairness) {
-        return Err(Failure::wrong(why));
+    match question.undecided(certificate.fairness) {
+        Some(why) => Err(Failure::wrong(why)),
+        None => Ok(question),
     }
-
-    let model = &systems[question.system].model;
-    let by_runs = matches!(certificate.proofs[..], [Proof::Runs(_)]);
-    let (fairness, claim) = (certificate.fairness, certificate.claim);
-    let wanted = obligations(model, &question.property.property, fairness, claim, by_runs);
-    let wanted = wanted.map_err(Failure::Wrong)?;
-    if wanted.len() != certificate.proofs.len() {
-        return Err(Failure::wrong("the claim needs another number of proofs"));
-    }
-    let mut extent = Extent::States(0);
-    for (obligation, proof) in wanted.iter().zip(&certificate.proofs) {
-        extent = check::check_proof(model, obligation, proof, solvers, budget)?;
-    }
-
-    Ok(Certified {
-        property: name.clone(),
-        formula: question.property.text.clone(),
-        claim,
-        fairness,
-        options: certificate.options.clone(),
-        extent,
-    })
 }

@@ -117,6 +117,12 @@ impl<'m> Walk<'m> {
         self.letters.len()
     }
 
+    /// Have as many states come up as there may be?
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.number_by_state.len() >= self.max_states
+    }
+
     /// What holds in an initial state, before any step.
     #[must_use]
     pub fn initial_letter(&self, state: usize) -> &[u64] {

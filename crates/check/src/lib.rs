@@ -34,7 +34,7 @@ use model::Model;
 
 pub use answer::{answer, answer_together};
 pub use base::Route;
-pub use certificate::{Uncertified, certificate};
+pub use certificate::{Uncertified, certificate, certificate_for_all};
 pub use fairness::{effective_fairness, is_broken_by_states};
 pub use optimum::optimum;
 pub use outcome::Outcome;

@@ -44,8 +44,8 @@ pub struct Outcome {
     /// The sample of the model that the run of a violation or witness belongs to, if data is left
     /// open in the model itself.
     pub sample: Option<Box<Model>>,
-    /// What an abstraction of data has found to be true of all states, if the verdict follows from it.
-    pub invariant: Option<certify::Invariant>,
+    /// What an abstraction has found to be true of all states, if the verdict follows from it.
+    pub proof: Option<certify::Proof>,
 }
 
 impl Outcome {
@@ -66,7 +66,7 @@ impl Outcome {
             branching: None,
             remarks: Vec::new(),
             warnings: Vec::new(),
-            invariant: None,
+            proof: None,
             sample: None,
         }
     }

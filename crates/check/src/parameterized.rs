@@ -15,6 +15,7 @@ use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Assumption, Expr, Model, RecordType, Scope, Template, Type};
 
+use crate::certificate::family_proof;
 use crate::{Bug, Outcome, Plan, Reductions, reduction};
 
 /// Instances up to this number of processes are searched for violations before a proof is tried.
@@ -116,6 +117,7 @@ pub fn check_for_all(
         suspects: Vec::new(),
         reduced: Reductions::NONE,
         agreeing: Vec::new(),
+        proof: None,
         stats: engine::Stats::default(),
     };
 
@@ -151,6 +153,8 @@ struct Proving<'a> {
     reduced: Reductions,
     /// Values of the parameter for which a search agrees with the proof.
     agreeing: Vec<i64>,
+    /// What a certificate is made of.
+    proof: Option<certify::Proof>,
     stats: engine::Stats,
 }
 
@@ -187,7 +191,10 @@ impl Proving<'_> {
             match abstraction(&asked, level, &self.plan.budget) {
                 Err(obstacle) => return failed(obstacle),
                 Ok(found) => match self.decide(&found) {
-                    Ok(needs) => return Attempt::Proved(needs),
+                    Ok(needed) => {
+                        self.proof = family_proof(self.question, self.fairness, &found, &needed);
+                        return Attempt::Proved(names(&found, &needed));
+                    }
                     Err(why) => remarks = why,
                 },
             }
@@ -215,7 +222,8 @@ impl Proving<'_> {
     }
 
     /// What the proof on this abstraction needs, or why there is none.
-    fn decide(&mut self, abstraction: &Abstraction) -> Result<Vec<String>, Vec<String>> {
+    fn decide(&mut self, abstraction: &Abstraction) -> Result<Selection, Vec<String>> {
+        let nothing = Selection::uniform(abstraction, false);
         self.stats.n_states = abstraction.graph.states.len() as u64;
         self.stats.n_transitions = abstraction.graph.edges.len() as u64;
         self.suspects.clone_from(&abstraction.suspects);
@@ -229,7 +237,7 @@ impl Proving<'_> {
         if abstraction.graph.initial.is_empty() {
             self.remarks
                 .push("no instance has an initial state, so everything holds of them".to_owned());
-            return Ok(Vec::new());
+            return Ok(nothing);
         }
         if !abstraction.graph.failures.is_empty() {
             return Err(vec![
@@ -241,7 +249,7 @@ impl Proving<'_> {
         if self.question.property.property == Property::DeadlockFree {
             return if abstraction.graph.deadlocks.is_empty() {
                 self.note_basis(abstraction);
-                Ok(Vec::new())
+                Ok(nothing)
             } else {
                 Err(vec![
                     "some abstract state that can be reached describes a deadlock; an invariant may exclude it"
@@ -250,7 +258,6 @@ impl Proving<'_> {
             };
         }
 
-        let nothing = Selection::uniform(abstraction, false);
         let everything = Selection::uniform(abstraction, true);
         let needed = if self.holds(abstraction, &nothing).0 {
             nothing
@@ -263,7 +270,7 @@ impl Proving<'_> {
         };
 
         self.note_basis(abstraction);
-        Ok(names(abstraction, &needed))
+        Ok(needed)
     }
 
     /// Does the property hold of the abstraction under the selected conditions?
@@ -497,6 +504,7 @@ impl Proving<'_> {
             stats: self.stats,
             other_reductions: self.reduced,
             agreeing: self.agreeing,
+            proof: self.proof,
             remarks: self.remarks,
             warnings,
             ..Outcome::new(Route::Ws1s, self.fairness, verdict)

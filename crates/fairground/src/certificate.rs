@@ -60,8 +60,13 @@ impl Project {
                 let (outcome, budget) = (&answer.outcome, &plan.budget);
                 check::certificate(systems, asked, outcome, plan.fairness, &options, budget)
             }
-            (Content::Family(_), _) | (_, None) => {
-                let why = "there are no certificates for all values of a parameter";
+            (Content::Family(family), Some(asked)) => {
+                let (template, outcome) = (&family.template, &answer.outcome);
+                let options = self.options();
+                check::certificate_for_all(template, asked, outcome, &options, &plan.budget)
+            }
+            (_, None) => {
+                let why = "the question is not one of the model";
                 Err(Uncertified::Unsupported(why.to_owned()))
             }
         }
@@ -88,21 +93,28 @@ impl Project {
                 let bytes = certify::write(std::slice::from_ref(certificate));
                 certify::check_file(files, path, &bytes, &mut solvers, budget)
             }
-            None => match &self.content {
-                Content::Systems(systems) => {
-                    let questions = &self.asked;
-                    certify::verify(systems, questions, certificate, &mut solvers, budget)
-                        .map(|certified| vec![certified])
-                }
-                Content::Family(_) => unreachable!("families have no certificates"),
-            },
+            None => {
+                let (questions, solvers) = (&self.asked, &mut solvers);
+                let certified = match &self.content {
+                    Content::Systems(systems) => {
+                        certify::verify(systems, questions, certificate, solvers, budget)
+                    }
+                    Content::Family(family) => {
+                        certify::verify_for_all(family, questions, certificate, solvers, budget)
+                    }
+                };
+                certified.map(|certified| vec![certified])
+            }
         };
         match checked {
             Ok(certified) => {
                 for certified in certified {
-                    if let Extent::Obligations(_) = certified.extent {
-                        let remark = format!("the certificate has {}", certified.extent);
-                        answer.result.remarks.push(remark);
+                    match certified.extent {
+                        Extent::States(_) => {}
+                        Extent::Obligations(_) | Extent::Family { .. } => {
+                            let remark = format!("the certificate has {}", certified.extent);
+                            answer.result.remarks.push(remark);
+                        }
                     }
                 }
                 let rests_on = &mut answer.result.rests_on;

@@ -21,7 +21,7 @@ use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask architecture
        cargo xtask lint
-       cargo xtask mutants [--only NAME] [--explore] [--certificates]
+       cargo xtask mutants [--only NAME] [--explore] [--certificates [--listed]]
        cargo xtask bench editor|engine|fairness|growth|timers|predicate|ws1s|certify [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM]
        cargo xtask fuzz [--minutes M] [--seed S] [--cases N]

@@ -5,94 +5,100 @@
 //! there is the condition [`Execution::alive`] under which it gets this far, and instead of a run-time
 //! error the condition [`Execution::error`] under which there is one somewhere on the way. A value that
 //! is chosen is a constant about which only its bounds and its condition are known.
+//!
+//! What a state consists of is the matter of a [`Memory`].
 
 use base::AtomId;
 use logic::{Ltl, Op};
 use model::{
-    Access, AtomMeaning, BinaryOp, BoundId, Command, CommandId, Expr, InstanceId, Model, Owner,
-    Place, ProcessId, Quantifier, Stmt, StmtKind, Type,
+    AtomMeaning, BinaryOp, BoundId, Expr, LocationId, ModelParts, Owner, Place, ProcessId,
+    Quantifier, Stmt, StmtKind,
 };
 
 use super::script::{Script, Term};
 
 /// More alternatives or iterations are not written down.
-const MAX_CASES: i128 = 2_000;
+pub(crate) const MAX_CASES: i128 = 2_000;
 
 /// Why something is not expressed.
-pub(super) type Refusal = String;
+pub(crate) type Refusal = String;
+
+/// What a state consists of, as terms.
+pub(crate) trait Memory: Clone {
+    /// The model, or what all instances have in common.
+    fn parts(&self) -> &ModelParts;
+
+    /// The content of a place.
+    fn read(execution: &mut Execution<Self>, place: &Place) -> Result<Term, Refusal>;
+
+    /// Stores a number.
+    fn store(execution: &mut Execution<Self>, place: &Place, value: &Term) -> Result<(), Refusal>;
+
+    /// Is a process at one of the locations?
+    fn at(
+        execution: &mut Execution<Self>,
+        process: ProcessId,
+        owner: &Owner,
+        locations: &[LocationId],
+    ) -> Result<Term, Refusal>;
+
+    /// A quantified expression whose range is not one of constants.
+    fn open_range(
+        execution: &mut Execution<Self>,
+        quantifier: Quantifier,
+        range: (BoundId, &Term, &Term),
+        body: &Expr,
+    ) -> Result<Term, Refusal>;
+
+    /// A loop whose range is not one of constants.
+    fn open_loop(
+        execution: &mut Execution<Self>,
+        range: (BoundId, &Term, &Term),
+        body: &[Stmt],
+    ) -> Result<(), Refusal>;
+
+    /// A comparison that is not expressed by its operands, if it is one.
+    fn special(
+        execution: &mut Execution<Self>,
+        op: BinaryOp,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<Option<Term>, Refusal>;
+
+    /// What is stored after one of two sequences.
+    fn merge(script: &mut Script, condition: &Term, then: &Self, otherwise: &Self) -> Self;
+}
 
 /// An execution from any state.
 #[derive(Clone)]
-pub(super) struct Execution<'m> {
-    pub(super) model: &'m Model,
-    pub(super) script: Script,
-    /// Numbers.
-    pub(super) cells: Vec<Term>,
-    /// Numbers.
-    pub(super) locations: Vec<Term>,
-    pub(super) alive: Term,
-    pub(super) error: Term,
-    bounds: Vec<(BoundId, Term)>,
-    instance: Option<InstanceId>,
+pub(crate) struct Execution<M> {
+    pub(crate) memory: M,
+    pub(crate) script: Script,
+    pub(crate) alive: Term,
+    pub(crate) error: Term,
+    pub(crate) bounds: Vec<(BoundId, Term)>,
 }
 
-impl<'m> Execution<'m> {
-    pub(super) fn new(
-        model: &'m Model,
-        script: Script,
-        cells: Vec<Term>,
-        locations: Vec<Term>,
-    ) -> Self {
+impl<M: Memory> Execution<M> {
+    pub(crate) fn new(memory: M, script: Script) -> Self {
         Self {
-            model,
+            memory,
             script,
-            cells,
-            locations,
             alive: Term::bool(true),
             error: Term::bool(false),
             bounds: Vec::new(),
-            instance: None,
         }
     }
 
-    /// Takes a step, as far as its guard.
-    pub(super) fn guard(&mut self, id: CommandId) -> Result<(), Refusal> {
-        let Command {
-            instance, bindings, ..
-        } = &self.model.commands()[id.index()];
-        let step = self.model.step_of(id);
-        let known = bindings
-            .iter()
-            .map(|(bound, value)| (*bound, Term::int((*value).into())));
-        self.bounds = known.collect();
-        self.instance = Some(*instance);
-
-        let source = Term::int(step.source.index() as i128);
-        let location = self.locations[instance.index()].clone();
-        self.alive = self.script.compare("=", &location, &source);
-        let guard = self.truth(&step.guard)?;
-        self.alive = self.script.and(&self.alive, &guard);
-        Ok(())
-    }
-
-    /// The rest of the step.
-    pub(super) fn effect(&mut self, id: CommandId) -> Result<(), Refusal> {
-        let instance = self.model.commands()[id.index()].instance;
-        let step = self.model.step_of(id);
-        self.run(&step.effect)?;
-        self.locations[instance.index()] = Term::int(step.target.index() as i128);
-        Ok(())
-    }
-
     /// Where this is not so, and the execution gets this far, there is a run-time error.
-    fn require(&mut self, condition: &Term) {
+    pub(crate) fn require(&mut self, condition: &Term) {
         let fails = self.script.not(condition);
         let fails = self.script.and(&self.alive, &fails);
         self.error = self.script.or(&self.error, &fails);
     }
 
     /// Does something that happens only under a condition.
-    fn under<T>(
+    pub(crate) fn under<T>(
         &mut self,
         condition: &Term,
         act: impl FnOnce(&mut Self) -> Result<T, Refusal>,
@@ -104,17 +110,17 @@ impl<'m> Execution<'m> {
         result
     }
 
-    pub(super) fn truth(&mut self, expr: &Expr) -> Result<Term, Refusal> {
+    pub(crate) fn truth(&mut self, expr: &Expr) -> Result<Term, Refusal> {
         let term = self.eval(expr)?;
         Ok(self.script.truth(&term))
     }
 
-    fn eval(&mut self, expr: &Expr) -> Result<Term, Refusal> {
+    pub(crate) fn eval(&mut self, expr: &Expr) -> Result<Term, Refusal> {
         Ok(match expr {
             Expr::Int(value) => Term::int((*value).into()),
             Expr::Bool(value) => Term::bool(*value),
             Expr::Enum(_, variant) => Term::int((*variant).into()),
-            Expr::Read(place) => self.read(place)?,
+            Expr::Read(place) => M::read(self, place)?,
             Expr::Bound(bound) => self.bound(*bound)?.clone(),
             Expr::Not(inner) => {
                 let inner = self.truth(inner)?;
@@ -143,19 +149,7 @@ impl<'m> Execution<'m> {
                 process,
                 owner,
                 locations,
-            } => {
-                let mut is_there = Term::bool(false);
-                for (condition, instance) in self.instances(*process, owner)? {
-                    for location in locations {
-                        let at = self.locations[instance.index()].clone();
-                        let at =
-                            (self.script).compare("=", &at, &Term::int(location.index() as i128));
-                        let both = self.script.and(&condition, &at);
-                        is_there = self.script.or(&is_there, &both);
-                    }
-                }
-                is_there
-            }
+            } => M::at(self, *process, owner, locations)?,
             Expr::Length(_) => return Err("channels are not expressed".to_owned()),
             Expr::Wrap { .. } => return Err("words of few bits are not expressed".to_owned()),
         })
@@ -168,6 +162,9 @@ impl<'m> Execution<'m> {
     }
 
     fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Term, Refusal> {
+        if let Some(truth) = M::special(self, op, left, right)? {
+            return Ok(truth);
+        }
         let a = self.eval(left)?;
         // The right operand is looked at only if it matters.
         if let BinaryOp::And | BinaryOp::Or | BinaryOp::Implies = op {
@@ -193,6 +190,9 @@ impl<'m> Execution<'m> {
                 let is_zero = script.compare("=", &b, &Term::int(0));
                 let is_other = script.not(&is_zero);
                 self.require(&is_other);
+                if op == BinaryOp::Mod && b.known.is_none() {
+                    return Ok(self.script.remainder(&a, &b));
+                }
                 let operator = if op == BinaryOp::Div { "div" } else { "mod" };
                 self.script.arithmetic(operator, &a, &b)
             }
@@ -216,13 +216,12 @@ impl<'m> Execution<'m> {
         })
     }
 
-    /// The values between two constants.
-    fn range(&mut self, lo: &Expr, hi: &Expr) -> Result<std::ops::RangeInclusive<i128>, Refusal> {
-        let (lo, hi) = (self.eval(lo)?, self.eval(hi)?);
+    /// The values between two constants, if they are such.
+    fn range(lo: &Term, hi: &Term) -> Result<Option<std::ops::RangeInclusive<i128>>, Refusal> {
         match (lo.known, hi.known) {
-            (Some(lo), Some(hi)) if hi - lo < MAX_CASES => Ok(lo..=hi),
+            (Some(lo), Some(hi)) if hi - lo < MAX_CASES => Ok(Some(lo..=hi)),
             (Some(_), Some(_)) => Err("a range is too large".to_owned()),
-            _ => Err("ranges that depend on the state are not expressed".to_owned()),
+            _ => Ok(None),
         }
     }
 
@@ -232,12 +231,16 @@ impl<'m> Execution<'m> {
         (bound, lo, hi): (BoundId, &Expr, &Expr),
         body: &Expr,
     ) -> Result<Term, Refusal> {
+        let (lo, hi) = (self.eval(lo)?, self.eval(hi)?);
+        let Some(values) = Self::range(&lo, &hi)? else {
+            return M::open_range(self, quantifier, (bound, &lo, &hi), body);
+        };
         let mut so_far = match quantifier {
             Quantifier::Forall => Term::bool(true),
             Quantifier::Exists => Term::bool(false),
             Quantifier::Sum => Term::int(0),
         };
-        for value in self.range(lo, hi)? {
+        for value in values {
             let matters = match quantifier {
                 Quantifier::Forall => so_far.clone(),
                 Quantifier::Exists => self.script.not(&so_far),
@@ -261,139 +264,7 @@ impl<'m> Execution<'m> {
         Ok(so_far)
     }
 
-    /// Which of some numbers a term is; a run-time error if it is none of them.
-    fn cases(
-        &mut self,
-        term: &Term,
-        lo: i128,
-        n_values: usize,
-    ) -> Result<Vec<(Term, usize)>, Refusal> {
-        if n_values as i128 > MAX_CASES {
-            return Err("a range is too large".to_owned());
-        }
-        let mut cases = Vec::new();
-        let mut is_one = Term::bool(false);
-        for offset in 0..n_values {
-            let value = Term::int(lo + offset as i128);
-            let condition = self.script.compare("=", term, &value);
-            if condition.known != Some(0) {
-                is_one = self.script.or(&is_one, &condition);
-                cases.push((condition, offset));
-            }
-        }
-        self.require(&is_one);
-        Ok(cases)
-    }
-
-    fn instances(
-        &mut self,
-        process: ProcessId,
-        owner: &Owner,
-    ) -> Result<Vec<(Term, InstanceId)>, Refusal> {
-        let one = |instance: Option<InstanceId>| {
-            let instance = instance.ok_or_else(|| "a process is missing".to_owned())?;
-            Ok(vec![(Term::bool(true), instance)])
-        };
-        match owner {
-            Owner::Own => one(self.instance),
-            Owner::Single => one(self.model.instance_of(process, None)),
-            Owner::Indexed(index) => {
-                let index = self.eval(index)?;
-                let family = &self.model.parts().processes[process.index()];
-                let range = family
-                    .index
-                    .ok_or_else(|| "a process has no index".to_owned())?;
-                let n_values = usize::try_from(i128::from(range.hi) - i128::from(range.lo) + 1);
-                let mut found = Vec::new();
-                for (condition, offset) in
-                    self.cases(&index, range.lo.into(), n_values.unwrap_or(0))?
-                {
-                    let instance = self
-                        .model
-                        .instance_of(process, Some(range.lo + offset as i64));
-                    found.push((
-                        condition,
-                        instance.ok_or_else(|| "a process is missing".to_owned())?,
-                    ));
-                }
-                Ok(found)
-            }
-        }
-    }
-
-    /// The cells that a place may name, each with its condition.
-    fn cells_of(&mut self, place: &Place) -> Result<Vec<(Term, usize)>, Refusal> {
-        let model = self.model;
-        let variable = &model.parts().vars[place.var.index()];
-        let mut found = match (&place.owner, variable.owner) {
-            (Some(owner), Some(process)) => {
-                let instances = self.instances(process, owner)?.into_iter();
-                let first = |instance| model.first_cell(place.var, Some(instance));
-                instances
-                    .map(|(condition, i)| (condition, first(i)))
-                    .collect()
-            }
-            _ => vec![(Term::bool(true), model.first_cell(place.var, None))],
-        };
-
-        let records = &model.parts().records;
-        let mut ty = &variable.ty;
-        for access in &place.path {
-            match (access, ty) {
-                (Access::Index(index), Type::Array(array)) => {
-                    let index = self.eval(index)?;
-                    let n_cells = array.element.n_cells(records);
-                    let cases = self.cases(&index, array.lo.into(), array.len)?;
-                    let mut refined = Vec::new();
-                    for (condition, first) in &found {
-                        for (here, offset) in &cases {
-                            let both = self.script.and(condition, here);
-                            refined.push((both, first + offset * n_cells));
-                        }
-                    }
-                    found = refined;
-                    ty = &array.element;
-                }
-                (Access::Field(field), Type::Record(record)) => {
-                    let fields = &records[record.index()].fields;
-                    let n_before: usize = fields[..*field]
-                        .iter()
-                        .map(|(_, ty)| ty.n_cells(records))
-                        .sum();
-                    found.iter_mut().for_each(|(_, cell)| *cell += n_before);
-                    ty = &fields[*field].1;
-                }
-                _ => return Err("a path does not fit its type".to_owned()),
-            }
-        }
-        Ok(found)
-    }
-
-    fn read(&mut self, place: &Place) -> Result<Term, Refusal> {
-        let mut value = Term::int(0);
-        for (condition, cell) in self.cells_of(place)? {
-            let there = self.cells[cell].clone();
-            value = self.script.ite(&condition, &there, &value);
-        }
-        Ok(value)
-    }
-
-    fn store(&mut self, place: &Place, value: &Term) -> Result<(), Refusal> {
-        let value = self.script.number(value);
-        for (condition, cell) in self.cells_of(place)? {
-            let bounds = self.model.cells()[cell].ty.bounds();
-            let fits = self.script.within(&value, bounds);
-            self.under(&condition, |this| {
-                this.require(&fits);
-                Ok(())
-            })?;
-            let before = self.cells[cell].clone();
-            self.cells[cell] = self.script.ite(&condition, &value, &before);
-        }
-        Ok(())
-    }
-
-    fn run(&mut self, statements: &[Stmt]) -> Result<(), Refusal> {
+    pub(crate) fn run(&mut self, statements: &[Stmt]) -> Result<(), Refusal> {
         statements.iter().try_for_each(|s| self.run_one(&s.kind))
     }
 
@@ -401,14 +272,19 @@ impl<'m> Execution<'m> {
         match statement {
             StmtKind::Assign(place, value) => {
                 let value = self.eval(value)?;
-                self.store(place, &value)
+                let value = self.script.number(&value);
+                M::store(self, place, &value)
             }
             StmtKind::If(condition, then, otherwise) => {
                 let condition = self.truth(condition)?;
                 self.run_either(&condition, then, otherwise)
             }
             StmtKind::For(bound, lo, hi, body) => {
-                for value in self.range(lo, hi)? {
+                let (lo, hi) = (self.eval(lo)?, self.eval(hi)?);
+                let Some(values) = Self::range(&lo, &hi)? else {
+                    return M::open_loop(self, (*bound, &lo, &hi), body);
+                };
+                for value in values {
                     self.bounds.push((*bound, Term::int(value)));
                     self.run(body)?;
                 }
@@ -460,10 +336,11 @@ impl<'m> Execution<'m> {
         otherwise: &[Stmt],
     ) -> Result<(), Refusal> {
         let not = self.script.not(condition);
-        let (cells, bounds, alive) = (self.cells.clone(), self.bounds.clone(), self.alive.clone());
+        let (memory, bounds) = (self.memory.clone(), self.bounds.clone());
+        let alive = self.alive.clone();
         self.alive = self.script.and(&alive, condition);
         self.run(then)?;
-        let then_cells = std::mem::replace(&mut self.cells, cells);
+        let then_memory = std::mem::replace(&mut self.memory, memory);
         let n_bounds = bounds.len();
         let then_bounds = std::mem::replace(&mut self.bounds, bounds);
         let other_alive = self.script.and(&alive, &not);
@@ -471,10 +348,7 @@ impl<'m> Execution<'m> {
         self.run(otherwise)?;
 
         self.alive = self.script.or(&then_alive, &self.alive);
-        for (cell, then) in then_cells.iter().enumerate() {
-            let otherwise = self.cells[cell].clone();
-            self.cells[cell] = self.script.ite(condition, then, &otherwise);
-        }
+        self.memory = M::merge(&mut self.script, condition, &then_memory, &self.memory);
         // Names that were bound in a branch are not known behind it.
         self.bounds.truncate(n_bounds);
         for (position, (_, then)) in then_bounds.iter().take(n_bounds).enumerate() {
@@ -485,7 +359,7 @@ impl<'m> Execution<'m> {
     }
 
     /// A formula without temporal operators, in the state.
-    pub(super) fn formula(&mut self, formula: &Ltl) -> Result<Term, Refusal> {
+    pub(crate) fn formula(&mut self, formula: &Ltl) -> Result<Term, Refusal> {
         let all = |this: &mut Self, parts: &[Ltl]| -> Result<Vec<Term>, Refusal> {
             parts.iter().map(|part| this.formula(part)).collect()
         };
@@ -529,8 +403,8 @@ impl<'m> Execution<'m> {
     }
 
     fn atom(&mut self, atom: AtomId) -> Result<Term, Refusal> {
-        match &self.model.parts().atoms[atom.index()].meaning {
-            AtomMeaning::State(expr) => self.truth(expr),
+        match self.memory.parts().atoms[atom.index()].meaning.clone() {
+            AtomMeaning::State(expr) => self.truth(&expr),
             AtomMeaning::Taken(_)
             | AtomMeaning::Enabled(_)
             | AtomMeaning::Deadlock
@@ -540,10 +414,18 @@ impl<'m> Execution<'m> {
             }
         }
     }
+
+    /// The text that asks for an error, or for getting this far without what is demanded.
+    pub(crate) fn breaks(mut self, demanded: &Term) -> String {
+        let not = self.script.not(demanded);
+        let breaks = self.script.and(&self.alive, &not);
+        let wrong = self.script.or(&self.error, &breaks);
+        self.script.asked(&wrong)
+    }
 }
 
 /// Can the statements be executed whatever is chosen?
-pub(super) fn never_rejects(statements: &[Stmt]) -> bool {
+pub(crate) fn never_rejects(statements: &[Stmt]) -> bool {
     statements.iter().all(|statement| match &statement.kind {
         StmtKind::Choose(..) | StmtKind::While(..) => false,
         StmtKind::If(_, then, otherwise) => never_rejects(then) && never_rejects(otherwise),

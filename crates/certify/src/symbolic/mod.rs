@@ -8,13 +8,15 @@
 //! Integers are those of mathematics. What is not expressed (channels, teams, priorities, timers, data
 //! that is left open, some operators) is refused.
 
-mod execute;
-mod script;
+mod cells;
+pub(crate) mod execute;
+pub(crate) mod script;
 
 use base::Budget;
 use logic::Ltl;
 use model::{Composition, Model, Scalar, Sync, Transition};
 
+use self::cells::Cells;
 use self::execute::{Execution, Refusal, never_rejects};
 use self::script::{Script, Sort, Term};
 use crate::Failure;
@@ -74,11 +76,20 @@ pub(crate) fn check_invariant(
     budget: &Budget,
 ) -> Result<Confirmations, Failure> {
     let all = obligations(model, demand, invariant).map_err(Failure::Unconfirmed)?;
+    confirm(&all, solvers, budget)
+}
+
+/// Asks solvers about texts with titles. Each must be confirmed by one and refuted by none.
+pub(crate) fn confirm(
+    all: &[(String, String)],
+    solvers: &mut [Box<dyn Solver>],
+    budget: &Budget,
+) -> Result<Confirmations, Failure> {
     let mut confirmations = Confirmations {
         n_obligations: all.len(),
         by_solver: solvers.iter().map(|s| (s.name(), 0)).collect(),
     };
-    for (title, script) in &all {
+    for (title, script) in all {
         budget.check(0, 0).map_err(Failure::Stopped)?;
         let mut is_confirmed = false;
         for (solver, (name, n_confirmed)) in solvers.iter_mut().zip(&mut confirmations.by_solver) {
@@ -207,7 +218,7 @@ fn has_unbounded_array(ty: &model::Type, records: &[model::RecordType]) -> bool 
 }
 
 /// Any state whose values fit their types; the invariant is defined.
-fn any_state<'m>(model: &'m Model, invariant: &Invariant) -> Result<Execution<'m>, Refusal> {
+fn any_state<'m>(model: &'m Model, invariant: &Invariant) -> Result<Execution<Cells<'m>>, Refusal> {
     let n_cells = model.cells().len();
     let n_instances = model.instances().len();
     let names = (0..n_cells).map(|i| format!("c{i}"));
@@ -248,19 +259,20 @@ fn any_state<'m>(model: &'m Model, invariant: &Invariant) -> Result<Execution<'m
         script.assert(&fits);
     }
     let (cells, locations) = terms.split_at(n_cells);
-    Ok(Execution::new(
+    let memory = Cells {
         model,
-        script,
-        cells.to_vec(),
-        locations.to_vec(),
-    ))
+        cells: cells.to_vec(),
+        locations: locations.to_vec(),
+        instance: None,
+    };
+    Ok(Execution::new(memory, script))
 }
 
 /// Initial states satisfy the invariant, and nothing fails in them.
-fn initial(start: &Execution<'_>) -> Result<String, Refusal> {
+fn initial(start: &Execution<Cells<'_>>) -> Result<String, Refusal> {
     let mut execution = start.clone();
-    let model = execution.model;
-    for (position, cell) in start.cells.iter().enumerate() {
+    let model = execution.memory.model;
+    for (position, cell) in start.memory.cells.iter().enumerate() {
         let value = model.initial_value(position);
         let value = value.map_err(|error| format!("an initial value: {}", error.kind))?;
         if let Some(value) = value {
@@ -270,7 +282,7 @@ fn initial(start: &Execution<'_>) -> Result<String, Refusal> {
             execution.script.assert(&is_it);
         }
     }
-    for (instance, location) in start.locations.iter().enumerate() {
+    for (instance, location) in start.memory.locations.iter().enumerate() {
         let mut is_one = Term::bool(false);
         for initial in model.initial_locations(instance) {
             let value = Term::int(initial.index() as i128);
@@ -287,7 +299,7 @@ fn initial(start: &Execution<'_>) -> Result<String, Refusal> {
     Ok(execution.breaks(&here))
 }
 
-impl Execution<'_> {
+impl Execution<Cells<'_>> {
     /// The state before anything happens satisfies the invariant.
     fn assume_invariant(&mut self) {
         let here = self.state_satisfies();
@@ -296,20 +308,15 @@ impl Execution<'_> {
 
     /// The invariant of the values that cells and locations have now.
     fn state_satisfies(&mut self) -> Term {
-        let values: Vec<Term> = self.cells.iter().chain(&self.locations).cloned().collect();
+        let Cells {
+            cells, locations, ..
+        } = &self.memory;
+        let values: Vec<Term> = cells.iter().chain(locations).cloned().collect();
         if values.is_empty() {
             return Term::open("invariant", Sort::Bool);
         }
         self.script
             .apply(Sort::Bool, "invariant", &values.iter().collect::<Vec<_>>())
-    }
-
-    /// The text that asks for an error, or for getting this far without what is demanded.
-    fn breaks(mut self, demanded: &Term) -> String {
-        let not = self.script.not(demanded);
-        let breaks = self.script.and(&self.alive, &not);
-        let wrong = self.script.or(&self.error, &breaks);
-        self.script.asked(&wrong)
     }
 }
 

@@ -7,22 +7,22 @@ use std::rc::Rc;
 const MAX_LENGTH: usize = 48;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Sort {
+pub(crate) enum Sort {
     Int,
     Bool,
 }
 
 /// A term.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Term {
-    pub(super) text: Rc<str>,
-    pub(super) sort: Sort,
+pub(crate) struct Term {
+    pub(crate) text: Rc<str>,
+    pub(crate) sort: Sort,
     /// Its value, if it is constant; a truth value is 0 or 1.
-    pub(super) known: Option<i128>,
+    pub(crate) known: Option<i128>,
 }
 
 impl Term {
-    pub(super) fn int(value: i128) -> Self {
+    pub(crate) fn int(value: i128) -> Self {
         let text = if value < 0 {
             format!("(- {})", value.unsigned_abs())
         } else {
@@ -35,7 +35,7 @@ impl Term {
         }
     }
 
-    pub(super) fn bool(value: bool) -> Self {
+    pub(crate) fn bool(value: bool) -> Self {
         Self {
             text: if value { "true" } else { "false" }.into(),
             sort: Sort::Bool,
@@ -44,7 +44,7 @@ impl Term {
     }
 
     /// A constant that is declared, or a term whose value is not known.
-    pub(super) fn open(text: &str, sort: Sort) -> Self {
+    pub(crate) fn open(text: &str, sort: Sort) -> Self {
         Self {
             text: text.into(),
             sort,
@@ -59,29 +59,31 @@ impl Term {
 
 /// Declarations and definitions, one after the other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Script {
+pub(crate) struct Script {
     text: String,
     n_names: usize,
+    /// The variables of the quantifiers around what is written now.
+    scope: Vec<String>,
 }
 
 impl Script {
-    pub(super) fn line(&mut self, line: &str) {
+    pub(crate) fn line(&mut self, line: &str) {
         let _ = writeln!(self.text, "{line}");
     }
 
-    pub(super) fn assert(&mut self, term: &Term) {
+    pub(crate) fn assert(&mut self, term: &Term) {
         self.line(&format!("(assert {})", term.text));
     }
 
     /// The text with its last assertion, and the question.
-    pub(super) fn asked(mut self, last: &Term) -> String {
+    pub(crate) fn asked(mut self, last: &Term) -> String {
         self.assert(last);
         self.line("(check-sat)");
         self.text
     }
 
     /// An integer about which nothing is known.
-    pub(super) fn fresh(&mut self) -> Term {
+    pub(crate) fn fresh(&mut self) -> Term {
         self.n_names += 1;
         let name = format!("v{}", self.n_names);
         self.line(&format!("(declare-const {name} Int)"));
@@ -89,7 +91,7 @@ impl Script {
     }
 
     /// An operator applied to terms.
-    pub(super) fn apply(&mut self, sort: Sort, operator: &str, operands: &[&Term]) -> Term {
+    pub(crate) fn apply(&mut self, sort: Sort, operator: &str, operands: &[&Term]) -> Term {
         let mut text = format!("({operator}");
         for operand in operands {
             let _ = write!(text, " {}", operand.text);
@@ -98,14 +100,129 @@ impl Script {
         if text.len() <= MAX_LENGTH {
             return Term::open(&text, sort);
         }
+        self.define(sort, &text)
+    }
+
+    /// A name for a term, which depends on the variables around it.
+    fn define(&mut self, sort: Sort, text: &str) -> Term {
         self.n_names += 1;
         let name = format!("v{}", self.n_names);
-        self.line(&format!("(define-fun {name} () {sort:?} {text})"));
-        Term::open(&name, sort)
+        let variables: Vec<String> = self.scope.iter().map(|v| format!("({v} Int)")).collect();
+        let variables = variables.join(" ");
+        self.line(&format!(
+            "(define-fun {name} ({variables}) {sort:?} {text})"
+        ));
+        if self.scope.is_empty() {
+            return Term::open(&name, sort);
+        }
+        Term::open(&format!("({name} {})", self.scope.join(" ")), sort)
+    }
+
+    /// Writes something about a new variable.
+    pub(crate) fn with_variable<T>(&mut self, act: impl FnOnce(&mut Self, &Term) -> T) -> T {
+        let variable = self.enter();
+        let result = act(self, &variable);
+        self.leave();
+        result
+    }
+
+    /// A new variable; what is written until [`Script::leave`] may depend on it.
+    pub(crate) fn enter(&mut self) -> Term {
+        self.n_names += 1;
+        let name = format!("x{}", self.n_names);
+        self.scope.push(name.clone());
+        Term::open(&name, Sort::Int)
+    }
+
+    /// A variable that was known before.
+    pub(crate) fn enter_again(&mut self, variable: &Term) {
+        self.scope.push(variable.text.to_string());
+    }
+
+    /// A constant that is true iff the term is, which is about nothing in scope. A term that occurs
+    /// often need not be looked at as often.
+    pub(crate) fn truth_constant(&mut self, term: &Term) -> Term {
+        if term.known.is_some() {
+            return term.clone();
+        }
+        self.n_names += 1;
+        let name = format!("b{}", self.n_names);
+        self.line(&format!("(declare-const {name} Bool)"));
+        self.line(&format!("(assert (= {name} {}))", term.text));
+        Term::open(&name, Sort::Bool)
+    }
+
+    /// The last variable is not known any more.
+    pub(crate) fn leave(&mut self) {
+        self.scope.pop();
+    }
+
+    /// For every value of a variable that is inside, or for some.
+    pub(crate) fn ranged(
+        &mut self,
+        is_forall: bool,
+        variable: &Term,
+        is_inside: &Term,
+        body: &Term,
+    ) -> Term {
+        self.scope.push(variable.text.to_string());
+        let body = if is_forall {
+            let outside = self.not(is_inside);
+            self.or(&outside, body)
+        } else {
+            self.and(is_inside, body)
+        };
+        self.leave();
+        self.quantified(is_forall, variable, &body)
+    }
+
+    /// For some, or for every, value of a variable.
+    pub(crate) fn quantified(&mut self, is_forall: bool, variable: &Term, body: &Term) -> Term {
+        if body.known.is_some() {
+            // There are numbers.
+            return body.clone();
+        }
+        let quantifier = if is_forall { "forall" } else { "exists" };
+        let text = format!("({quantifier} (({} Int)) {})", variable.text, body.text);
+        if text.len() <= MAX_LENGTH {
+            return Term::open(&text, Sort::Bool);
+        }
+        self.define(Sort::Bool, &text)
+    }
+
+    /// A function whose value at a variable is a number. The function may be used where nothing is in
+    /// scope but what is in scope now.
+    pub(crate) fn function(&mut self, variable: &Term, value: &Term) -> std::rc::Rc<str> {
+        let value = self.number(value);
+        self.n_names += 1;
+        let name = format!("f{}", self.n_names);
+        let text = format!(
+            "(define-fun {name} (({} Int)) Int {})",
+            variable.text, value.text
+        );
+        self.line(&text);
+        name.into()
+    }
+
+    /// The remainder of a division by a number that is not known, never negative. Solvers know little
+    /// about it, but that once around needs no division.
+    pub(crate) fn remainder(&mut self, a: &Term, b: &Term) -> Term {
+        let (a, b) = (self.number(a), self.number(b));
+        let zero = Term::int(0);
+        let rest = self.apply(Sort::Int, "mod", &[&a, &b]);
+        let (more, less) = (self.arithmetic("+", &a, &b), self.arithmetic("-", &a, &b));
+        let mut result = rest;
+        for value in [more, less, a] {
+            let above = self.compare("<=", &zero, &value);
+            let below = self.compare("<", &value, &b);
+            let inside = self.and(&above, &below);
+            result = self.ite(&inside, &value, &result);
+        }
+        result
     }
 
     /// The truth value of a number, which is that of "not zero".
-    pub(super) fn truth(&mut self, term: &Term) -> Term {
+    pub(crate) fn truth(&mut self, term: &Term) -> Term {
         match (term.sort, term.known) {
             (Sort::Bool, _) => term.clone(),
             (Sort::Int, Some(value)) => Term::bool(value != 0),
@@ -116,7 +233,7 @@ impl Script {
         }
     }
 
-    pub(super) fn number(&mut self, term: &Term) -> Term {
+    pub(crate) fn number(&mut self, term: &Term) -> Term {
         match (term.sort, term.known) {
             (Sort::Int, _) => term.clone(),
             (Sort::Bool, Some(value)) => Term::int(value),
@@ -126,14 +243,14 @@ impl Script {
         }
     }
 
-    pub(super) fn not(&mut self, term: &Term) -> Term {
+    pub(crate) fn not(&mut self, term: &Term) -> Term {
         match term.known {
             Some(value) => Term::bool(value == 0),
             None => self.apply(Sort::Bool, "not", &[term]),
         }
     }
 
-    pub(super) fn and(&mut self, a: &Term, b: &Term) -> Term {
+    pub(crate) fn and(&mut self, a: &Term, b: &Term) -> Term {
         if a.is(false) || b.is(true) {
             return a.clone();
         }
@@ -143,7 +260,7 @@ impl Script {
         self.apply(Sort::Bool, "and", &[a, b])
     }
 
-    pub(super) fn or(&mut self, a: &Term, b: &Term) -> Term {
+    pub(crate) fn or(&mut self, a: &Term, b: &Term) -> Term {
         if a.is(true) || b.is(false) {
             return a.clone();
         }
@@ -153,7 +270,7 @@ impl Script {
         self.apply(Sort::Bool, "or", &[a, b])
     }
 
-    pub(super) fn ite(&mut self, condition: &Term, then: &Term, otherwise: &Term) -> Term {
+    pub(crate) fn ite(&mut self, condition: &Term, then: &Term, otherwise: &Term) -> Term {
         if then == otherwise || condition.is(true) {
             return then.clone();
         }
@@ -168,7 +285,7 @@ impl Script {
     }
 
     /// A comparison of numbers or of truth values.
-    pub(super) fn compare(&mut self, operator: &str, a: &Term, b: &Term) -> Term {
+    pub(crate) fn compare(&mut self, operator: &str, a: &Term, b: &Term) -> Term {
         if let (Some(a), Some(b)) = (a.known, b.known) {
             return Term::bool(match operator {
                 "=" => a == b,
@@ -185,7 +302,7 @@ impl Script {
     }
 
     /// A sum, difference or product.
-    pub(super) fn arithmetic(&mut self, operator: &str, a: &Term, b: &Term) -> Term {
+    pub(crate) fn arithmetic(&mut self, operator: &str, a: &Term, b: &Term) -> Term {
         let (a, b) = (self.number(a), self.number(b));
         if let (Some(a), Some(b)) = (a.known, b.known) {
             let value = match operator {
@@ -198,11 +315,14 @@ impl Script {
                 return Term::int(value);
             }
         }
+        if b.known == Some(0) && matches!(operator, "+" | "-") {
+            return a;
+        }
         self.apply(Sort::Int, operator, &[&a, &b])
     }
 
     /// Is the number from `lo` on and up to `hi`? The ends of 64-bit integers do not count as bounds.
-    pub(super) fn within(&mut self, number: &Term, (lo, hi): (i64, i64)) -> Term {
+    pub(crate) fn within(&mut self, number: &Term, (lo, hi): (i64, i64)) -> Term {
         let mut inside = Term::bool(true);
         if lo != i64::MIN {
             inside = self.compare("<=", &Term::int(lo.into()), number);

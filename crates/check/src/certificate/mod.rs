@@ -4,6 +4,7 @@
 //! in the terms of the checker, without any reduction. `graph.rs` builds the product, `refutation.rs`
 //! finds the numbers and reasons. Nothing here has to be right for a certificate to be believed.
 
+mod family;
 mod graph;
 mod refutation;
 
@@ -14,6 +15,8 @@ use logic::Property;
 use model::Model;
 use source::{Options, Question, QuestionKind, System};
 
+pub use self::family::certificate_for_all;
+pub(crate) use self::family::family_proof;
 use self::graph::Product;
 use crate::{Outcome, Route};
 
@@ -65,7 +68,7 @@ pub fn certificate(
     budget: &Budget,
 ) -> Result<Certificate, Uncertified> {
     let claim = claim_of(&outcome.verdict)?;
-    match (outcome.route, &outcome.invariant) {
+    match (outcome.route, &outcome.proof) {
         (Route::Explicit, _) | (Route::Predicate, Some(_)) => {}
         (Route::Predicate, None) => {
             let why = "predicate abstraction has certificates where an invariant of numbers and \
@@ -93,8 +96,8 @@ pub fn certificate(
     let mut fairness = crate::effective_fairness(model, property, asked_for);
     // For abstract timers, t-fairness is part of what has to be shown, not of what is claimed.
     fairness.timers &= !has_abstract_timers;
-    let proofs = match &outcome.invariant {
-        Some(invariant) => vec![Proof::Invariant(invariant.clone())],
+    let proofs = match &outcome.proof {
+        Some(proof) => vec![proof.clone()],
         None => prove(model, &property.property, fairness, claim, budget)?,
     };
     Ok(Certificate {

@@ -60,7 +60,8 @@ impl Check<'_> {
         let mut outcome = self.outcome(decided);
         self.describe(&mut outcome, &abstraction, &graph, n_refinements, &[]);
         if sought.is_absent(&outcome.verdict) {
-            outcome.invariant = invariant_of(abstraction.program, &abstraction.domain, &graph);
+            let invariant = invariant_of(abstraction.program, &abstraction.domain, &graph);
+            outcome.proof = invariant.map(certify::Proof::Invariant);
         }
         outcome
     }

@@ -16,7 +16,7 @@
 //! A mutant with `wrong_holds` says "holds" of something that is violated, and that must end in a
 //! *rejected* certificate: of the suite [`WRONG_HOLDS`], the test that looks for violations fails, and
 //! the one that tries to get certificates accepted passes. `--certificates` asks this, and nothing
-//! else, of every mutant.
+//! else, of every mutant, with `--listed` of those that are marked.
 
 mod list;
 mod schemata;
@@ -60,6 +60,8 @@ pub struct Options {
     explore: bool,
     /// Ask only about wrong "holds", and of every mutant.
     certificates: bool,
+    /// Only mutants that the list says to give wrong "holds".
+    listed: bool,
 }
 
 impl Options {
@@ -71,6 +73,7 @@ impl Options {
             match *argument {
                 "--explore" => options.explore = true,
                 "--certificates" => options.certificates = true,
+                "--listed" => options.listed = true,
                 "--only" => {
                     let name = rest.next().context("`--only` needs a part of a name")?;
                     options.only = Some((*name).to_owned());
@@ -86,9 +89,8 @@ impl Options {
     }
 
     fn selects(&self, mutant: &Mutant) -> bool {
-        self.only
-            .as_ref()
-            .is_none_or(|part| mutant.name.contains(part))
+        let is_meant = |part: &String| mutant.name.contains(part);
+        self.only.as_ref().is_none_or(is_meant) && (mutant.wrong_holds || !self.listed)
     }
 }
 

@@ -1,0 +1,104 @@
+//! Proofs for all values of a parameter.
+//!
+//! A certificate names objects: facts, predicates and which combinations of their truth occur
+//! together. Nothing of them is believed. From the template and these objects the checker writes one
+//! text of SMT-LIB for the initial states, each step and the property, about any state of any instance,
+//! and has them answered by solvers. They share nothing with the decision procedure for WS1S that found
+//! the proof, neither its logic nor the translation of the template. Besides, the objects are evaluated
+//! in the states of instances.
+
+mod columns;
+mod formula;
+mod instances;
+mod obligations;
+mod runs;
+
+use base::{Budget, Fairness};
+use logic::{Ltl, Property};
+use model::Model;
+use source::{Family, Question};
+
+use self::formula::put_formula;
+use crate::bytes::{Reader, put_list};
+use crate::check::check_proof;
+use crate::format::{Claim, NoRun, Proof};
+use crate::obligation::obligations;
+use crate::symbolic::{Solver, confirm};
+use crate::{Extent, Failure};
+
+pub use self::formula::{Base, Formula, Index};
+pub use self::runs::{
+    Elementary, FamilyCondition, FamilyEdge, FamilyMark, FamilyRuns, core_system,
+    elementary_conditions,
+};
+
+/// An invariant of all instances: in every state that can be reached, all facts hold, and the
+/// predicates are true and false as in one of the rows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FamilyProof {
+    /// What holds in every state.
+    pub facts: Vec<Formula>,
+    /// What is true in some.
+    pub predicates: Vec<Formula>,
+    /// The truth of the predicates.
+    pub rows: Vec<Vec<bool>>,
+    /// For a formula of linear time, the graph that runs follow.
+    pub runs: Option<FamilyRuns>,
+}
+
+pub(crate) fn put_family(bytes: &mut Vec<u8>, proof: &FamilyProof) {
+    put_list(bytes, &proof.facts, put_formula);
+    put_list(bytes, &proof.predicates, put_formula);
+    put_list(bytes, &proof.rows, |bytes, row| {
+        put_list(bytes, row, |bytes, value| bytes.push(u8::from(*value)));
+    });
+    put_list(bytes, proof.runs.as_slice(), runs::put_runs);
+}
+
+pub(crate) fn family_proof(reader: &mut Reader<'_>) -> Result<FamilyProof, Failure> {
+    Ok(FamilyProof {
+        facts: reader.list(formula::formula)?,
+        predicates: reader.list(formula::formula)?,
+        rows: reader.list(runs::truths)?,
+        runs: reader.list(runs::runs)?.pop(),
+    })
+}
+
+/// Checks that the objects show the property of all instances.
+pub(crate) fn check_family(
+    family: &Family,
+    question: &Question,
+    fairness: Fairness,
+    proof: &FamilyProof,
+    solvers: &mut [Box<dyn Solver>],
+    budget: &Budget,
+) -> Result<Extent, Failure> {
+    if proof.rows.iter().any(|r| r.len() != proof.predicates.len()) {
+        return Err(Failure::wrong("a row has another length"));
+    }
+    let template = &family.template;
+    if let Some(runs) = &proof.runs {
+        let asked = (&question.property.property, &question.scope);
+        let (core, formula) = core_system(template, asked, fairness, proof, runs)?;
+        check_runs(&core, &formula, &runs.run, budget)?;
+    }
+    let all = obligations::obligations(template, question, fairness, proof)?;
+    let instances = instances::evaluate(family, question, proof, budget)?;
+    let confirmations = confirm(&all, solvers, budget)?;
+    Ok(Extent::Family {
+        confirmations,
+        parameter: template.name.clone(),
+        instances,
+    })
+}
+
+/// No run on the graph that satisfies its assumptions is forbidden.
+fn check_runs(core: &Model, formula: &Ltl, run: &NoRun, budget: &Budget) -> Result<(), Failure> {
+    let property = Property::Ltl(formula.clone());
+    let wanted = obligations(core, &property, Fairness::NONE, Claim::Holds, true);
+    let proof = Proof::Runs(run.clone());
+    for obligation in wanted.map_err(Failure::Wrong)? {
+        check_proof(core, &obligation, &proof, &mut [], budget)?;
+    }
+    Ok(())
+}
