@@ -115,6 +115,13 @@ fn key(level: &Level) -> String {
     format!("{conditions:?} {:?}", level.assumption)
 }
 
+/// What several levels assume, in whatever order they are offered.
+fn keys<'l>(levels: impl Iterator<Item = &'l Level>) -> Vec<String> {
+    let mut keys: Vec<String> = levels.map(key).collect();
+    keys.sort_unstable();
+    keys
+}
+
 /// The strength of each offer in every way of choosing.
 fn points(offers: &[Offer]) -> Vec<Vec<usize>> {
     let mut points = vec![Vec::new()];
@@ -177,13 +184,13 @@ fn by_brute_force(
     let minimal = sufficient.iter().filter(is_minimal);
     Some(
         minimal
-            .map(|point| chosen(offers, point).into_iter().map(key).collect())
+            .map(|point| keys(chosen(offers, point).into_iter()))
             .collect(),
     )
 }
 
 fn inferred(inference: &Inference) -> BTreeSet<Vec<String>> {
-    let set = |set: &check::MinimalSet| set.members.iter().map(|m| key(&m.level)).collect();
+    let set = |set: &check::MinimalSet| keys(set.members.iter().map(|member| &member.level));
     inference.sets.iter().map(set).collect()
 }
 
@@ -293,10 +300,13 @@ fn may_have_too_many_steps(model: &Model) -> bool {
     model.parts().composition == Composition::Synchronous && steps.any(chooses)
 }
 
-/// Compares inference with all sets, on systems of every second seed.
-fn compare_with_brute_force(first_seed: u64, n_wanted: u32) -> Compared {
+/// How many threads compare.
+const N_THREADS: usize = 2;
+
+/// Compares inference with all sets, on the systems of every other seed.
+fn compare_with_brute_force(first_seed: usize, n_wanted: u32) -> Compared {
     let mut compared = Compared::default();
-    for seed in (first_seed..).step_by(2) {
+    for seed in (first_seed as u64..).step_by(N_THREADS) {
         if compared.n_cases() >= n_wanted {
             break;
         }
@@ -346,25 +356,25 @@ fn compare_with_brute_force(first_seed: u64, n_wanted: u32) -> Compared {
 #[test]
 fn inference_agrees_with_brute_force() {
     let n_wanted = cases(150);
-    let halves = std::thread::scope(|scope| {
-        let compare = |first| scope.spawn(move || compare_with_brute_force(first, n_wanted / 2));
-        [0, 1]
-            .map(compare)
-            .map(|half| half.join().expect("they agree"))
+    let parts = std::thread::scope(|scope| {
+        let n_wanted = n_wanted.div_ceil(N_THREADS as u32);
+        let threads: [_; N_THREADS] = std::array::from_fn(|first| {
+            scope.spawn(move || compare_with_brute_force(first, n_wanted))
+        });
+        threads.map(|thread| thread.join().expect("they agree"))
     });
 
     let mut counts = BTreeMap::new();
     let mut n_pairs = 0;
     let mut n_just = 0;
-    for half in halves {
-        println!("{:?}, members {:?}", half.verdicts, half.n_members);
-        for (verdict, n) in half.verdicts {
+    for part in parts {
+        for (verdict, n) in part.verdicts {
             *counts.entry(verdict).or_insert(0) += n;
         }
-        n_pairs += half.n_members.get(&2).unwrap_or(&0);
-        n_just += half.n_just;
+        n_pairs += part.n_members.get(&2).unwrap_or(&0);
+        n_just += part.n_just;
     }
-    println!("{counts:?}, {n_just} members are justness");
+    println!("{counts:?}, {n_pairs} pairs, {n_just} members are justness");
     for verdict in ["never", "always", "under conditions"] {
         let n_cases = counts.get(verdict);
         assert!(n_cases.is_some_and(|n| *n >= n_wanted / 12), "{counts:?}");
