@@ -79,8 +79,7 @@ fn a_loop_without_fairness_conditions_or_stem() {
                 0  Clerk.work  (no change)
               and back to the start of the loop
               what would exclude this loop (not tested, and there may be others):
-                weak-process   Sender is always enabled and never moves
-                weak           Sender.put is always enabled and never taken
+                just           Sender is enabled at step 0 and never interfered with (and 1 more)
                 strong-global  from the state at step 0, Sender.put is never taken
         "#]],
     );
