@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use fairground::report::{self, PropertyResult, Report, StoredTrace};
+use fairground::report::{self, Detail, PropertyResult, Report, StoredTrace};
 use fairground::{Project, Question, RestsOn, StopReason};
 
 use crate::failure::Status;
@@ -38,6 +38,7 @@ pub struct Manner {
     format: OutputFormat,
     quiet: bool,
     verbose: bool,
+    detail: Detail,
 }
 
 impl From<&CheckOptions> for Manner {
@@ -46,6 +47,10 @@ impl From<&CheckOptions> for Manner {
             format: options.output_format,
             quiet: options.quiet,
             verbose: options.verbose,
+            detail: Detail {
+                all_conditions: options.verbose,
+                full_states: options.full,
+            },
         }
     }
 }
@@ -190,16 +195,16 @@ impl Manner {
         match self.format {
             OutputFormat::JsonLines => out.write_str(&report::json_lines(&report)),
             OutputFormat::Json | OutputFormat::Junit | OutputFormat::Sarif => Ok(()),
-            OutputFormat::Text if self.verbose => {
-                report::write_text(out, &report, style, true)?;
-                let mut costs = report.results.iter().map(cost_lines);
-                costs.try_for_each(|line| out.write_str(&line))
-            }
             OutputFormat::Text => {
                 if self.quiet {
                     report.results.iter_mut().for_each(strip);
                 }
-                report::write_text(out, &report, style, false)
+                report::write_text(out, &report, style, self.detail)?;
+                if self.verbose {
+                    let mut costs = report.results.iter().map(cost_lines);
+                    costs.try_for_each(|line| out.write_str(&line))?;
+                }
+                Ok(())
             }
         }
     }

@@ -46,6 +46,8 @@ pub struct ExplainedRun {
     pub processes: Vec<String>,
     /// The error at the end of a [`RunKind::RunTimeError`].
     pub error: Option<ExplainedError>,
+    /// Which parts of a violated conjunction or `forall` are broken: operands, or values of names.
+    pub broken: Vec<String>,
     /// Why the loop meets every fairness condition and assumption.
     pub conditions: Vec<Justification>,
     /// Are the conditions met by a longer loop around the one that is shown? Their positions mean
@@ -174,6 +176,7 @@ impl ExplainedRun {
             run: Arc::new(NamedRun::new(model, trace)),
             processes: instances.map(|instance| instance.name.clone()).collect(),
             error: None,
+            broken: Vec::new(),
             conditions: Vec::new(),
             is_covered: false,
             excluded_by: Vec::new(),

@@ -16,6 +16,7 @@ use logic::{Ltl, Property};
 use model::{Assumption, Model, RunTimeError, State};
 
 use crate::branching::judge_branching;
+use crate::broken::broken_in_state;
 use crate::endless::judge_endless;
 use crate::explanation::{ExplainedError, ExplainedRun, RunKind, Shown};
 use crate::loop_judge::{Bad, LoopJudge, bad_runs};
@@ -113,8 +114,11 @@ impl<'a> Judge<'a> {
                 }))
             }
             (ViolationKind::BadPrefix, Some(trace)) => {
-                self.check_prefix(trace)?;
-                self.shown(trace, RunKind::BadPrefix)
+                let broken = self.check_prefix(trace)?;
+                Shown::Run(Box::new(ExplainedRun {
+                    broken,
+                    ..self.explained(trace, RunKind::BadPrefix)
+                }))
             }
             (ViolationKind::Deadlock, Some(trace)) => {
                 self.check_deadlock(trace)?;
@@ -233,12 +237,14 @@ impl<'a> Judge<'a> {
             conditions: reasons.conditions,
             is_covered: reasons.is_covered,
             excluded_by: reasons.excluded_by,
+            broken: reasons.broken,
             component: violation.component,
             ..self.explained(trace, kind)
         })))
     }
 
-    fn check_prefix(&self, trace: &Trace) -> Result<(), Invalid> {
+    /// Which parts of the invariant the last state breaks.
+    fn check_prefix(&self, trace: &Trace) -> Result<Vec<String>, Invalid> {
         let property = match self.property {
             Property::Ltl(formula) => &logic::classify(formula.clone()),
             other => other,
@@ -250,7 +256,8 @@ impl<'a> Judge<'a> {
         if Word::new(&replay, formula.atoms())?.ends_with(formula) {
             return Err(Invalid::PropertyHolds);
         }
-        Ok(())
+        let last = trace.states.last().ok_or(Invalid::NoTrace)?;
+        Ok(broken_in_state(self.model, formula, last))
     }
 
     fn check_deadlock(&self, trace: &Trace) -> Result<(), Invalid> {

@@ -24,6 +24,7 @@
 //! ```
 
 mod branching;
+mod broken;
 mod communication;
 mod diff;
 mod endless;

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use base::{Fairness, FairnessKind};
+use base::Fairness;
 use model::{CommandId, Condition, ConditionKind, Interference, Needs, Subject};
 use rustc_hash::FxHashMap;
 
@@ -79,7 +79,7 @@ impl LoopUsage {
         let all_count = !replay.trace.loop_range().any(is_free);
         let mut seen = vec![false; replay.n_nodes()];
 
-        let interference = (fairness.kind == FairnessKind::Just).then(|| Interference::new(model));
+        let interference = model.is_just(fairness).then(|| Interference::new(model));
         for at in positions {
             let is_new = !std::mem::replace(&mut seen[replay.node(at)], true);
             let counts = all_count || is_free(at);

@@ -10,7 +10,7 @@ use evidence::{validate, validate_run, validate_witness};
 use logic::{Ltl, Property};
 use micro::{at, fairness, parts, recurs, taken, violation, walk};
 use model::{
-    ActionId, Annotation, Assumption, CommandId, ConditionKind, ErrorKind, Expr, InstanceId,
+    ActionId, Annotation, AnnotationKind, Assumption, CommandId, ErrorKind, Expr, InstanceId,
     LocationId, Model, RunTimeError, StepPattern, Stmt, StmtKind, Target,
 };
 
@@ -210,7 +210,7 @@ fn annotations_count_if_they_are_asked_for() {
     let mut parts = parts(&[("P", 2, &[(0, "a", 1), (1, "b", 0), (1, "c", 0)])]);
     let home = at(&mut parts, 0);
     parts.annotations.push(Annotation {
-        kind: ConditionKind::Unconditional,
+        kind: AnnotationKind::Unconditional,
         target: Target::Action(model::ProcessId(0), "b".to_owned()),
         span: Span::nowhere(),
     });

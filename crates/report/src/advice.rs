@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Serialize, Serializer};
 
 use crate::style::{Role, Style};
-use crate::trace_text::{n_of, write_indented};
+use crate::trace_text::{Detail, n_of, write_indented};
 use crate::{Outcome, Position, StoredTrace, TOOL, VERSION, itf};
 
 /// The weakest conditions under which a property holds.
@@ -252,7 +252,7 @@ pub fn audit_text(audit: &AuditReport, style: Style, with_loops: bool) -> String
             "  not machine-closed: after this run no fair run is possible, so the assumptions exclude \
              what the system can do"
         );
-        let _ = write_indented(&mut out, trace, style, "    ", false);
+        let _ = write_indented(&mut out, trace, style, "    ", Detail::default());
     }
     if let Some(premise) = &audit.vacuous {
         let _ = writeln!(
@@ -344,7 +344,7 @@ fn write_loop(
     if in_full {
         let _ = writeln!(out, "{indent}{when}:");
         let indent = format!("{indent}  ");
-        let _ = write_indented(out, trace, style, &indent, false);
+        let _ = write_indented(out, trace, style, &indent, Detail::default());
         return;
     }
     let start = trace.run.loop_start.unwrap_or(0);
@@ -381,7 +381,7 @@ fn write_hopeless(out: &mut String, advice: &Advice, trace: &StoredTrace, style:
         _ => "no fairness excludes this run",
     };
     let _ = writeln!(out, "  {why}");
-    let _ = write_indented(out, trace, style, "  ", false);
+    let _ = write_indented(out, trace, style, "  ", Detail::default());
 }
 
 fn role(outcome: Outcome) -> Role {

@@ -40,6 +40,8 @@ pub struct Cost {
     pub transitions: Option<u64>,
     /// States of the product.
     pub product_states: Option<u64>,
+    /// Was the answer known before all states were visited?
+    pub is_partial: bool,
     /// Time.
     pub seconds: f64,
     /// Memory.
@@ -71,6 +73,7 @@ impl ReportedQuestion<'_> {
             states: cost.states,
             transitions: cost.transitions,
             product_states: cost.product_states,
+            is_partial: cost.is_partial,
             seconds: cost.seconds,
             peak_memory_bytes: cost.peak_memory_bytes,
             reduced: cost.reduced,
@@ -108,6 +111,7 @@ impl ReportedQuestion<'_> {
             kind: Some(explained.kind.name().to_owned()),
             error: explained.error.as_ref().map(|error| self.error_note(error)),
             processes: explained.processes.clone(),
+            broken: explained.broken.clone(),
             ..TraceMeta::default()
         };
 

@@ -100,6 +100,9 @@ pub struct PropertyResult {
     pub transitions: Option<u64>,
     /// How many states of the product with the automaton of the property were seen.
     pub product_states: Option<u64>,
+    /// Was it known that the property holds before all states were visited? Counts are those of what
+    /// was visited.
+    pub is_partial: bool,
     /// How long it took.
     pub seconds: f64,
     /// How much memory it took at most.
@@ -160,10 +163,11 @@ impl Serialize for BranchNote {
 }
 
 /// The schema of a result: exactly the keys that the manual promises, in its order; `expected`,
-/// `branches` and `remarks` only where there are any.
+/// `partial`, `branches` and `remarks` only where there are any.
 impl Serialize for PropertyResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let n_more = usize::from(self.expected.is_some())
+            + usize::from(self.is_partial)
             + usize::from(!self.branches.is_empty())
             + usize::from(!self.remarks.is_empty());
         let mut object = serializer.serialize_struct("result", 15 + n_more)?;
@@ -179,6 +183,9 @@ impl Serialize for PropertyResult {
         object.serialize_field("states", &self.states)?;
         object.serialize_field("transitions", &self.transitions)?;
         object.serialize_field("product_states", &self.product_states)?;
+        if self.is_partial {
+            object.serialize_field("partial", &true)?;
+        }
         object.serialize_field("seconds", &self.seconds)?;
         object.serialize_field("peak_memory_bytes", &self.peak_memory_bytes)?;
         object.serialize_field("reduced", &self.reduced)?;

@@ -30,6 +30,9 @@ pub struct TraceMeta {
     pub kind: Option<String>,
     /// The error of a `run-time-error`.
     pub error: Option<ErrorNote>,
+    /// Which parts of a violated conjunction or `forall` are broken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<String>,
     /// Why the loop is fair to every fairness condition.
     pub conditions: Vec<ConditionNote>,
     /// Why the loop satisfies every assumption.

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use evidence::{Confidence, RestsOn, SolverUse};
 
 use crate::style::{Role, Style};
-use crate::trace_text::{n_of, write_indented};
+use crate::trace_text::{Detail, n_of, write_indented};
 use crate::{Outcome, PropertyResult, Report, StoredTrace, Success, Warning};
 
 /// The report as text: for each property the verdict, its warnings and its trace; then the warnings
@@ -13,12 +13,11 @@ use crate::{Outcome, PropertyResult, Report, StoredTrace, Success, Warning};
 #[must_use]
 pub fn text(report: &Report, style: Style) -> String {
     let mut text = String::new();
-    write_text(&mut text, report, style, false).expect("writing to memory succeeds");
+    write_text(&mut text, report, style, Detail::default()).expect("writing to memory succeeds");
     text
 }
 
-/// Writes the report as [`text`] does, line by line; in full means every fairness condition on a
-/// line of its own.
+/// Writes the report as [`text`] does, line by line, with as much of the traces as is asked for.
 ///
 /// # Errors
 /// It cannot be written to.
@@ -26,10 +25,10 @@ pub fn write_text(
     out: &mut dyn fmt::Write,
     report: &Report,
     style: Style,
-    in_full: bool,
+    detail: Detail,
 ) -> fmt::Result {
     for result in &report.results {
-        write_result(out, result, style, in_full)?;
+        write_result(out, result, style, detail)?;
     }
     for warning in &report.warnings {
         out.write_str(&warning_line(warning, style, ""))?;
@@ -40,7 +39,7 @@ pub fn write_text(
 /// One property: the verdict, its warnings and its trace.
 pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
     let mut text = String::new();
-    write_result(&mut text, result, style, false).expect("writing to memory succeeds");
+    write_result(&mut text, result, style, Detail::default()).expect("writing to memory succeeds");
     text
 }
 
@@ -48,7 +47,7 @@ fn write_result(
     out: &mut dyn fmt::Write,
     result: &PropertyResult,
     style: Style,
-    in_full: bool,
+    detail: Detail,
 ) -> fmt::Result {
     out.write_str(&verdict_line(result, style))?;
     for warning in &result.warnings {
@@ -61,13 +60,13 @@ fn write_result(
         writeln!(out, "  {remark}")?;
     }
     if let Some(trace) = &result.trace {
-        write_indented(out, trace, style, "  ", in_full)?;
+        write_indented(out, trace, style, "  ", detail)?;
     }
 
     for branch in &result.branches {
         let shows = &branch.shows;
         writeln!(out, "  on the way, this fair run satisfies {shows}")?;
-        write_indented(out, &branch.trace, style, "    ", in_full)?;
+        write_indented(out, &branch.trace, style, "    ", detail)?;
     }
     Ok(())
 }
@@ -125,7 +124,9 @@ fn verdict_line(result: &PropertyResult, style: Style) -> String {
         None => format!("{}{expectation}", result.verdict.name()),
     };
     let mut facts = vec![format!("fairness {}", result.fairness)];
-    facts.extend(result.states.map(|states| n_of(states, "state")));
+    let visited = if result.is_partial { " visited" } else { "" };
+    let states = result.states.map(|states| n_of(states, "state"));
+    facts.extend(states.map(|states| states + visited));
     facts.push(format!("{:.2} s", result.seconds));
     format!(
         "{}  {}  ({})\n",

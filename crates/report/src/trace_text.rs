@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use evidence::{NamedStep, Value};
+use evidence::NamedStep;
+use unicode_width::UnicodeWidthStr as _;
 
+use crate::state_text::{broken_into_lines, state_assignments};
 use crate::style::{Role, Style};
 use crate::{ConditionNote, ErrorNote, ExclusionNote, StoredTrace};
 
@@ -15,11 +17,23 @@ const MAX_LISTED: usize = 12;
 /// How many examples a summary names.
 const N_EXAMPLES: usize = 3;
 
+/// The last state of a finite run with more steps than this is shown in full.
+const MAX_FOLLOWED: usize = 5;
+
+/// How much of a trace is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Detail {
+    /// Every fairness condition on a line of its own?
+    pub all_conditions: bool,
+    /// Whole states instead of what steps change?
+    pub full_states: bool,
+}
+
 /// The trace as text: property, stem and loop, why the loop is fair, what would exclude it.
 #[must_use]
-pub fn trace_text(trace: &StoredTrace, style: Style) -> String {
+pub fn trace_text(trace: &StoredTrace, style: Style, detail: Detail) -> String {
     let mut text = String::new();
-    write_trace(&mut text, trace, style).expect("writing to memory succeeds");
+    write_trace(&mut text, trace, style, detail).expect("writing to memory succeeds");
     text
 }
 
@@ -27,7 +41,12 @@ pub fn trace_text(trace: &StoredTrace, style: Style) -> String {
 ///
 /// # Errors
 /// It cannot be written to.
-pub fn write_trace(out: &mut dyn fmt::Write, trace: &StoredTrace, style: Style) -> fmt::Result {
+pub fn write_trace(
+    out: &mut dyn fmt::Write,
+    trace: &StoredTrace,
+    style: Style,
+    detail: Detail,
+) -> fmt::Result {
     let meta = &trace.meta;
     if let Some(property) = &meta.property {
         writeln!(out, "{}", style.paint(Role::Heading, property))?;
@@ -36,24 +55,27 @@ pub fn write_trace(out: &mut dyn fmt::Write, trace: &StoredTrace, style: Style) 
     if let Some(fairness) = &meta.fairness {
         writeln!(out, "{indent}fairness: {fairness}")?;
     }
-    write_indented(out, trace, style, indent, false)
+    write_indented(out, trace, style, indent, detail)
 }
 
-/// Writes the trace without the name of the property and the fairness, each line indented; in full
-/// means every condition on a line of its own.
+/// Writes the trace without the name of the property and the fairness, each line indented.
 pub(crate) fn write_indented(
     out: &mut dyn fmt::Write,
     trace: &StoredTrace,
     style: Style,
     indent: &str,
-    in_full: bool,
+    detail: Detail,
 ) -> fmt::Result {
-    let max_listed = if in_full { usize::MAX } else { MAX_LISTED };
     Writer {
         trace,
         style,
         indent,
-        max_listed,
+        max_listed: if detail.all_conditions {
+            usize::MAX
+        } else {
+            MAX_LISTED
+        },
+        full_states: detail.full_states,
         out,
     }
     .write()
@@ -96,6 +118,7 @@ struct Writer<'a> {
     indent: &'a str,
     /// Longer lists of conditions with the same kind of reason are summarised.
     max_listed: usize,
+    full_states: bool,
     out: &'a mut dyn fmt::Write,
 }
 
@@ -144,51 +167,88 @@ impl Writer<'_> {
     }
 
     fn states(&mut self) -> fmt::Result {
-        let trace = self.trace;
+        let run = &self.trace.run;
         // Long runs share their steps, so each is named once.
         let mut names: HashMap<*const NamedStep, String> = HashMap::new();
-        for state in &trace.run.states {
+        for state in &run.states {
             let name = names.entry(Arc::as_ptr(&state.step));
             name.or_insert_with(|| step_name(&state.step));
         }
-        let widths = names.values().map(|name| name.chars().count());
-        let width = widths.max().unwrap_or(0);
-        let digits = trace.run.n_steps().saturating_sub(1).to_string().len();
-        if let Some(first) = trace.run.states.first() {
-            let all: Vec<_> = trace.run.vars.iter().zip(&first.values).collect();
-            self.line(&format!("start: {}", assignments(&all, "nothing to see")))?;
+        let width = names.values().map(|name| name.width()).max().unwrap_or(0);
+        let digits = run.n_steps().saturating_sub(1).to_string().len();
+        if !run.states.is_empty() {
+            self.state("start: ", 0)?;
         }
 
-        for step in 0..trace.run.n_steps() {
-            if trace.run.loop_start == Some(step) {
+        for step in 0..run.n_steps() {
+            if run.loop_start == Some(step) {
                 self.heading("loop:")?;
             }
-            if let Some(round) = round_at(trace, step) {
+            if let Some(round) = round_at(self.trace, step) {
                 self.heading(&format!("round {round}:"))?;
             }
-            let taken = &trace.run.states[step].step;
-            let name = &names[&Arc::as_ptr(taken)];
-            let padding = " ".repeat(width - name.chars().count());
+            let name = &names[&Arc::as_ptr(&run.states[step].step)];
+            let padding = " ".repeat(width - name.width());
             let name = self.style.paint(Role::Action, name);
-            let is_deadlock = taken.actions.as_ref().is_some_and(Vec::is_empty);
-            let changes = if is_deadlock {
-                "(deadlock: no step is possible, so nothing changes any more)".to_owned()
-            } else {
-                changes(trace, step)
-            };
-            self.line(&format!("  {step:>digits$}  {name}{padding}  {changes}"))?;
+            let column = self.indent.len() + 2 + digits + 2 + width + 2;
+            let effect = self.effect(step, column);
+            self.line(&format!("  {step:>digits$}  {name}{padding}  {effect}"))?;
         }
 
-        if trace.run.loop_start.is_some() {
+        if run.loop_start.is_some() {
             let back = self
                 .style
                 .paint(Role::Faint, "and back to the start of the loop");
             self.line(&back)?;
+        } else if run.n_steps() > MAX_FOLLOWED && !self.full_states {
+            self.state("end: ", run.n_steps())?;
         }
         Ok(())
     }
 
+    /// A whole state after a word.
+    fn state(&mut self, word: &str, at: usize) -> fmt::Result {
+        let column = self.indent.len() + word.len();
+        let assignments = whole_state(self.trace, at);
+        let text = if assignments.is_empty() {
+            "nothing to see".to_owned()
+        } else {
+            broken_into_lines(&assignments, column)
+        };
+        self.line(&format!("{word}{text}"))
+    }
+
+    /// What a step does, at a column.
+    fn effect(&self, step: usize, column: usize) -> String {
+        let run = &self.trace.run;
+        let actions = &run.states[step].step.actions;
+        if actions.as_ref().is_some_and(Vec::is_empty) {
+            return "(deadlock: no step is possible, so nothing changes any more)".to_owned();
+        }
+
+        let (before, after) = (&run.states[step], &run.states[run.after(step)]);
+        let pairs = before.values.iter().zip(&after.values);
+        let values = run.vars.iter().zip(pairs);
+        let changed = values.filter(|(_, (old, new))| old != new);
+        let changed: Vec<String> = changed
+            .map(|(name, (_, new))| format!("{name} = {new}"))
+            .collect();
+        if self.full_states {
+            broken_into_lines(&whole_state(self.trace, run.after(step)), column)
+        } else if changed.is_empty() {
+            "(no change)".to_owned()
+        } else {
+            broken_into_lines(&changed, column)
+        }
+    }
+
     fn ending(&mut self) -> fmt::Result {
+        let broken = &self.trace.meta.broken;
+        if !broken.is_empty() {
+            let text = format!("broken: {}", shortened(broken).join("; "));
+            let text = self.style.paint(Role::Bad, &text);
+            self.line(&text)?;
+        }
         if let Some(error) = &self.trace.meta.error {
             let text = format!("run-time error: {}", error_text(error));
             let text = self.style.paint(Role::Bad, &text);
@@ -344,12 +404,12 @@ fn notion_width(notes: &[ExclusionNote]) -> usize {
 }
 
 fn condition_text(note: &ExclusionNote) -> String {
-    let strength = if note.fairness.starts_with("strong") {
-        "strong"
-    } else {
-        "weak"
+    let strength = match note.fairness.as_str() {
+        "just" => "justness",
+        "strong" | "strong-process" => "strong fairness",
+        _ => "weak fairness",
     };
-    format!("{strength} fairness of {}", note.subject)
+    format!("{strength} of {}", note.subject)
 }
 
 /// The number of the round that starts at a state, counted from 1.
@@ -383,28 +443,19 @@ fn step_name(step: &NamedStep) -> String {
     }
 }
 
-fn assignments(pairs: &[(&String, &Value)], nothing: &str) -> String {
-    let text: Vec<String> = pairs
-        .iter()
-        .map(|(name, v)| format!("{name} = {v}"))
-        .collect();
-    if text.is_empty() {
-        nothing.to_owned()
-    } else {
-        text.join(", ")
-    }
+/// All components of a state of a trace.
+fn whole_state(trace: &StoredTrace, at: usize) -> Vec<String> {
+    let values = trace.run.states[at].values.iter().map(ToString::to_string);
+    state_assignments(trace.run.vars.iter().map(String::as_str).zip(values))
 }
 
-fn changes(trace: &StoredTrace, step: usize) -> String {
-    let (before, after) = (
-        &trace.run.states[step],
-        &trace.run.states[trace.run.after(step)],
-    );
-    let pairs = before.values.iter().zip(&after.values);
-    let values = trace.run.vars.iter().zip(pairs);
-    let changed = values.filter(|(_, (old, new))| old != new);
-    let changed: Vec<_> = changed.map(|(name, (_, new))| (name, new)).collect();
-    assignments(&changed, "(no change)")
+/// The first few, and how many others there are.
+fn shortened(texts: &[String]) -> Vec<String> {
+    let mut shown: Vec<String> = texts.iter().take(N_EXAMPLES).cloned().collect();
+    if texts.len() > N_EXAMPLES {
+        shown.push(format!("and {} more", texts.len() - N_EXAMPLES));
+    }
+    shown
 }
 
 fn error_text(error: &ErrorNote) -> String {

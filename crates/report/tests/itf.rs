@@ -13,8 +13,8 @@ use expect_test::expect;
 use model::Model;
 use proptest::prelude::*;
 use report::{
-    ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, Style,
-    TraceMeta, chart, read_itf, trace_text, write_itf,
+    ComponentNote, ConditionNote, Detail, EndlessNote, ErrorNote, ExclusionNote, StoredTrace,
+    Style, TraceMeta, chart, read_itf, trace_text, write_itf,
 };
 use system::results::violation;
 use system::{fairness, lasso, question, served, sources, system, walk};
@@ -154,8 +154,8 @@ fn a_file_alone_is_enough_to_explain_it() {
     let read = read_itf(&write_itf(&stored)).unwrap();
     assert_eq!(read, stored);
     assert_eq!(
-        trace_text(&read, Style::Plain),
-        trace_text(&stored, Style::Plain)
+        trace_text(&read, Style::Plain, Detail::default()),
+        trace_text(&stored, Style::Plain, Detail::default())
     );
     assert_eq!(chart(&read), chart(&stored));
 }
@@ -313,8 +313,9 @@ fn values_of_other_tools_are_shown() {
     let trace = read_itf(file).unwrap();
     expect![[r#"
         trace: 0 steps
-        start: big = -99999999999999999999, f = {1: true, 2: false}, r = {a: 1, b: []}, s = {x, (1, 2)}, u = Nat
-    "#]].assert_eq(&trace_text(&trace, Style::Plain));
+        start: big = -99999999999999999999, f = {1: true, 2: false}, r = {a: 1, b: []}, s = {x, (1, 2)},
+               u = Nat
+    "#]].assert_eq(&trace_text(&trace, Style::Plain, Detail::default()));
     assert_eq!(read_itf(&write_itf(&trace)).unwrap(), trace);
 }
 
@@ -384,6 +385,7 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
             fairness: texts[3].clone(),
             kind: texts[4].clone(),
             error,
+            broken: notes.iter().map(|note| note.condition.clone()).collect(),
             conditions: notes.clone(),
             assumptions: notes,
             excluded_by,
@@ -448,7 +450,7 @@ proptest! {
 
     #[test]
     fn whatever_is_read_can_be_printed(trace in stored_trace()) {
-        prop_assert!(!trace_text(&trace, Style::Ansi).is_empty());
+        prop_assert!(!trace_text(&trace, Style::Ansi, Detail::default()).is_empty());
         prop_assert!(!chart(&trace).is_empty());
         prop_assert!(trace.run.to_trace(&system()).is_err());
     }

@@ -522,7 +522,9 @@ impl<'m> Execution<'m> {
             | Op::Release(..)
             | Op::StrongRelease(..)
             | Op::Eventually(_)
-            | Op::Always(_) => return Err("the formula is not about single states".to_owned()),
+            | Op::Always(_)
+            | Op::Previously(_)
+            | Op::Since(..) => return Err("the formula is not about single states".to_owned()),
         })
     }
 

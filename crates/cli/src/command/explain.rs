@@ -1,6 +1,6 @@
 //! `fair explain`: a stored trace, printed again.
 
-use fairground::report;
+use fairground::report::{self, Detail};
 
 use crate::failure::{Failure, Status};
 use crate::options::ExplainOptions;
@@ -15,8 +15,12 @@ pub fn run(options: &ExplainOptions) -> Result<Status, Failure> {
     if options.msc {
         output::print(&report::chart(&trace))?;
     } else {
+        let detail = Detail {
+            full_states: options.full,
+            ..Detail::default()
+        };
         let style = output::stdout_style();
-        output::print_stream(None, |out| report::write_trace(out, &trace, style))?;
+        output::print_stream(None, |out| report::write_trace(out, &trace, style, detail))?;
     }
     Ok(Status::Success)
 }

@@ -26,5 +26,6 @@ mod studio;
 mod traces;
 mod values;
 mod verdicts;
+mod watch;
 mod wrong_calls;
 mod ws1s;

@@ -68,6 +68,7 @@ impl Shared<'_> {
             }),
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
+            is_partial: false,
             reduced: workers[0].stubborn.is_some(),
             n_reduced_states: stubborn().map(Stubborn::n_reduced).sum(),
             refusal: None,

@@ -109,7 +109,7 @@ pub fn hoa(bytes: &[u8]) {
 /// Traces in ITF. What is read can be shown, written and read again.
 pub fn itf(bytes: &[u8]) {
     if let Ok(trace) = report::read_itf(&text(bytes)) {
-        let _ = report::trace_text(&trace, report::Style::Plain);
+        let _ = report::trace_text(&trace, report::Style::Plain, report::Detail::default());
         let _ = report::chart(&trace);
         let again = report::read_itf(&report::write_itf(&trace));
         assert!(again.is_ok(), "what was written is read");

@@ -195,6 +195,7 @@ pub fn cost() -> Cost {
         states: Some(2048),
         transitions: Some(10_000),
         product_states: Some(4096),
+        is_partial: false,
         seconds: 0.031,
         peak_memory_bytes: Some(1 << 20),
         reduced: None,
