@@ -101,6 +101,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
     };
     let native = Plan {
         budget: budget.clone(),
+        all_states: true,
         ..Plan::default()
     };
     let reduced = |reductions: Reductions| Plan {
@@ -116,6 +117,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
             "two threads",
             Plan {
                 budget: budget.with_threads(2),
+                all_states: true,
                 ..Plan::default()
             },
         ),
