@@ -42,6 +42,7 @@ fn named(property: Property) -> NamedProperty {
 fn bounded() -> Plan {
     Plan {
         budget: Budget::unlimited().with_max_states(2_000),
+        all_states: true,
         ..Plan::default()
     }
 }

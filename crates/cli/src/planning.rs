@@ -58,7 +58,8 @@ impl CheckOptions {
             },
             reduction: reduction(&self.reduce)?,
             all_code: self.all_code,
-            all_states: self.all_states,
+            // A certificate is about all states.
+            all_states: self.all_states || self.certify || self.certificate.is_some(),
             interpreted: false,
             bitstate: self.bitstate,
             checkpoints: None,

@@ -63,6 +63,7 @@ impl Case {
         let plan = Plan {
             fairness: Some(self.fairness),
             budget: Budget::unlimited().with_max_states(400),
+            all_states: true,
             ..Plan::default()
         };
         let property = &self.question().property;

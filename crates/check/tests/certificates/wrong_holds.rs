@@ -107,6 +107,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
     };
     let native = Plan {
         budget,
+        all_states: true,
         ..Plan::default()
     };
     let reduced = |reductions: Reductions| Plan {
