@@ -51,7 +51,8 @@ impl FairnessKind {
 }
 
 impl FairnessKind {
-    /// Is every run that is fair in this sense fair in the other sense, too, in every system?
+    /// Is every run that is fair in this sense fair in the other sense, too, in every system whose
+    /// steps with the same label have a mover in common?
     #[must_use]
     pub fn implies(self, weaker: Self) -> bool {
         let directly = match self {
@@ -110,7 +111,8 @@ impl Fairness {
         }
     }
 
-    /// Is every run that is fair in this sense fair in the other sense, too, in every model?
+    /// Is every run that is fair in this sense fair in the other sense, too, as for
+    /// [`FairnessKind::implies`]?
     #[must_use]
     pub fn implies(self, weaker: Self) -> bool {
         self.kind.implies(weaker.kind)

@@ -93,7 +93,7 @@ impl<'m> Marks<'m> {
             by_subject: FxHashMap::default(),
             free: 1,
             literals: Vec::new(),
-            interference: (fairness.kind == FairnessKind::Just).then(|| Interference::new(model)),
+            interference: model.is_just(fairness).then(|| Interference::new(model)),
         };
         let mut accepted = vec![Acceptance::Inf(0)];
         accepted.extend((2..marks.n_marks).map(Acceptance::Inf));

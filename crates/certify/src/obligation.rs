@@ -68,6 +68,9 @@ pub fn obligations(
             fairness,
             atoms: with_assumed_atoms(model, claim.atoms()),
         }]),
+        (Property::Ltl(formula), Claim::Holds) if formula.has_past() => {
+            Err("there are no certificates for formulas with past operators".to_owned())
+        }
         (Property::Ltl(formula), Claim::Holds) if has_abstract_timers => {
             timed(model, formula, fairness)
         }
@@ -87,10 +90,7 @@ fn timed(model: &Model, formula: &Ltl, fairness: Fairness) -> Result<Vec<Obligat
     let Some(clock) = model.parts().clock else {
         return Err(no_timers());
     };
-    let says_nothing = matches!(
-        fairness.kind,
-        FairnessKind::StrongGlobal | FairnessKind::Just
-    );
+    let says_nothing = fairness.kind == FairnessKind::StrongGlobal || model.is_just(fairness);
     if says_nothing || fairness.timers {
         return Err("this fairness says nothing about the settings of timers".to_owned());
     }

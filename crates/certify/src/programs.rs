@@ -56,6 +56,9 @@ impl Solver for Program {
     }
 }
 
+/// Longer answers are not read: they are none.
+const MAX_ANSWER: u64 = 1 << 16;
+
 fn answer(program: &Program, script: &str) -> std::io::Result<String> {
     let mut child = Command::new(program.name)
         .args(program.arguments)
@@ -68,9 +71,11 @@ fn answer(program: &Program, script: &str) -> std::io::Result<String> {
     let mut stdin = child.stdin.take().expect("it is piped");
     let script = script.to_owned();
     let writing = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
-    let mut stdout = child.stdout.take().expect("it is piped");
+    let stdout = child.stdout.take().expect("it is piped");
     let mut text = String::new();
-    let read = stdout.read_to_string(&mut text);
+    let read = stdout.take(MAX_ANSWER).read_to_string(&mut text);
+    // What has said everything, or too much, need not go on.
+    let _ = child.kill();
     child.wait()?;
     // A program that has its answer need not read to the end.
     let _ = writing.join();

@@ -78,7 +78,7 @@ struct Branch {
 }
 
 impl BadRuns {
-    /// The runs that do not satisfy the formula.
+    /// The runs that do not satisfy the formula, which has no past operators.
     #[must_use]
     pub fn not(formula: &Ltl) -> Self {
         let normal = Ltl::not(formula.clone()).negation_normal_form();
@@ -169,6 +169,7 @@ impl Part {
             Op::StrongRelease(a, b) => Self::Release(Some(number(a)), number(b), promise()),
             Op::Always(b) => Self::Release(None, number(b), None),
             Op::Implies(..) | Op::Iff(..) => unreachable!("in negation normal form"),
+            Op::Previously(_) | Op::Since(..) => unreachable!("`obligations` refuses them"),
         }
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Check<'a, 'm> {
     /// May steps be left out? The engine refuses where its own conditions for that are not met;
     /// that the property does not count steps is seen to here.
     reduce: bool,
+    /// Are all states to be visited, also those that make no difference?
+    all_states: bool,
     /// Which differences between states may be forgotten, where that is sound.
     forget: Differences,
     /// Why some were not.
@@ -164,6 +166,7 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
             && !assumed
                 .iter()
                 .any(|a| is_stutter_sensitive_assumption(model, a)),
+        all_states: false,
         forget: may_forget(&Property::DeadlockFree, plan).0,
         remarks: Vec::new(),
         bitstate: None,
@@ -220,6 +223,7 @@ impl<'a, 'm> Check<'a, 'm> {
             system: compiled(model, plan)?,
             fairness,
             reduce: reduce && objection_to_reducing(model, property, plan).is_none(),
+            all_states: plan.all_states,
             forget: may_forget(property, plan).0,
             remarks: Vec::new(),
             bitstate: plan.bitstate,
@@ -241,6 +245,7 @@ impl<'a, 'm> Check<'a, 'm> {
             system: compiled(model, plan)?,
             fairness: Fairness::NONE,
             reduce: false,
+            all_states: true,
             forget: Differences::default(),
             remarks: Vec::new(),
             bitstate: None,
@@ -336,12 +341,12 @@ impl Check<'_, '_> {
     /// labels, and so the same fairness, unless it speaks of states. Exchanged processes are
     /// different subjects of fairness, which the search keeps account of.
     fn forget_for_runs(&mut self, atoms: &[AtomId], conditions: &[Condition]) {
-        let about_all = match self.fairness.kind {
-            FairnessKind::StrongGlobal => {
-                Some("strong global fairness is about every step of every state")
-            }
-            FairnessKind::Just => Some("justness is about what every step reads and changes"),
-            _ => None,
+        let about_all = if self.fairness.kind == FairnessKind::StrongGlobal {
+            Some("strong global fairness is about every step of every state")
+        } else if self.model.is_just(self.fairness) {
+            Some("justness is about what every step reads and changes")
+        } else {
+            None
         };
         let is_kept = self.checkpoints.is_some() && !conditions.is_empty();
         let allowed = Differences {
@@ -360,7 +365,7 @@ impl Check<'_, '_> {
     }
 
     /// The run of the model that a run of representatives stands for.
-    fn concrete(&mut self, trace: &Trace) -> Result<Trace, Obstacle> {
+    fn concrete(&mut self, trace: Trace) -> Result<Trace, Obstacle> {
         engine::concrete_run(&mut self.system, trace).ok_or(Obstacle::NotConcrete)
     }
 
@@ -374,7 +379,7 @@ impl Check<'_, '_> {
         let verdict = match found {
             Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => Verdict::Holds { witness: None },
-            Found::Goal(trace) => violated(kind, Some(self.concrete(&trace)?)),
+            Found::Goal(trace) => violated(kind, Some(self.concrete(trace)?)),
             Found::Failure(trace) => self.failure(atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
         };
@@ -389,7 +394,7 @@ impl Check<'_, '_> {
             Found::Nothing if self.bitstate.is_some() => Verdict::Unknown(UnknownReason::NotExact),
             Found::Nothing => violated(ViolationKind::Unreachable, None),
             Found::Goal(trace) => Verdict::Holds {
-                witness: Some(self.concrete(&trace)?),
+                witness: Some(self.concrete(trace)?),
             },
             Found::Failure(trace) => self.failure(&atoms, trace)?,
             Found::Stopped(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
@@ -441,6 +446,7 @@ impl Check<'_, '_> {
             strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
             atoms: &atoms,
             reduce: self.reduce,
+            all_states: self.all_states,
             checkpoints: self.checkpoints,
         };
         Ok(engine::find_run(
@@ -468,7 +474,7 @@ impl Check<'_, '_> {
     }
 
     fn failure(&mut self, atoms: &[AtomId], trace: Option<Trace>) -> Result<Verdict, Obstacle> {
-        let trace = trace.map(|trace| self.concrete(&trace)).transpose()?;
+        let trace = trace.map(|trace| self.concrete(trace)).transpose()?;
         let error = match &trace {
             None => initial_error(self.model),
             Some(trace) => error_at_end(self.model, atoms, trace),

@@ -1,7 +1,7 @@
 //! Which runs count for a property.
 
 use base::{Fairness, FairnessKind};
-use logic::NamedProperty;
+use logic::{NamedProperty, Property};
 use model::{Assumption, Condition, ConditionKind, Model};
 use omega::{Acceptance, Automaton, LetterMark, MarkId, Prop};
 
@@ -25,12 +25,12 @@ pub fn effective_fairness(
 }
 
 /// More teams of commands than this are not listed: justness has a condition for each.
-const MAX_TEAMS: usize = 20_000;
+pub(crate) const MAX_TEAMS: usize = 20_000;
 
 /// Why a fairness has too many conditions for this model.
 pub(crate) fn has_too_many_conditions(model: &Model, fairness: Fairness) -> Option<String> {
     let n_teams = model.n_teams();
-    let is_too_much = fairness.kind == FairnessKind::Just && n_teams > MAX_TEAMS;
+    let is_too_much = model.is_just(fairness) && n_teams > MAX_TEAMS;
     is_too_much.then(|| {
         format!(
             "the commands of the model can move together in {n_teams} ways, and justness is about \
@@ -48,6 +48,26 @@ pub(crate) fn has_too_many_conditions(model: &Model, fairness: Fairness) -> Opti
 pub(crate) fn is_machine_closed(model: &Model, conditions: &[Condition]) -> bool {
     let unconditional = |condition: &Condition| condition.kind == ConditionKind::Unconditional;
     model.parts().assumptions.is_empty() && !conditions.iter().any(unconditional)
+}
+
+/// Is every reachable state that breaks the property a violation of it? Not if it speaks of runs, nor
+/// if only states on fair runs count and not all are on one, nor where states are abstract.
+#[must_use]
+pub fn is_broken_by_states(model: &Model, property: &NamedProperty) -> bool {
+    let fairness = effective_fairness(model, property, None);
+    let is_about_states = match &property.property {
+        Property::DeadlockFree => true,
+        Property::Invariant(_) => {
+            has_too_many_conditions(model, fairness).is_none()
+                && is_machine_closed(model, &model.fairness_conditions(fairness))
+        }
+        Property::Ltl(_)
+        | Property::Reachable(_)
+        | Property::CtlStar(_)
+        | Property::Never(_)
+        | Property::MayMust(_) => false,
+    };
+    is_about_states && model.abstract_timers().next().is_none()
 }
 
 /// The automaton restricted to runs that satisfy the assumptions: one letter mark for each literal,

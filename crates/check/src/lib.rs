@@ -35,7 +35,7 @@ use model::Model;
 pub use answer::{answer, answer_together};
 pub use base::Route;
 pub use certificate::{Uncertified, certificate, certificate_for_all};
-pub use fairness::effective_fairness;
+pub use fairness::{effective_fairness, is_broken_by_states};
 pub use optimum::optimum;
 pub use outcome::Outcome;
 pub use parameterized::{Answer, ForAll, Instances, check_for_all, template_fairness};
@@ -57,6 +57,9 @@ pub struct Plan {
     /// Compile code that is never executed, and store variables that never change? That makes no
     /// difference to any answer.
     pub all_code: bool,
+    /// Visit all states even if a property is known to hold before? Then counts are those of the model,
+    /// warnings speak of all of it, and run-time errors are met wherever they are.
+    pub all_states: bool,
     /// Interpret the code instead of translating it to machine code? That makes no difference to any
     /// answer.
     pub interpreted: bool,
@@ -128,6 +131,10 @@ pub fn check(
         ));
     }
     if model.abstract_timers().next().is_some() {
+        if predicate::has_past(&property.property) {
+            let reason = UnknownReason::Unsupported(predicate::NO_PAST.to_owned());
+            return Ok(Outcome::unknown(Route::Explicit, fairness, reason));
+        }
         return timers::check(model, property, fairness, plan, progress);
     }
     let outcome = decide(model, property, fairness, plan, progress);

@@ -162,6 +162,10 @@ impl Proving<'_> {
     fn prove(&mut self) -> Attempt {
         let property = &self.question.property.property;
         let atoms = match property {
+            Property::Ltl(formula) if formula.has_past() => {
+                let why = "formulas with past operators are decided for given numbers of processes";
+                return Attempt::Failed(UnknownReason::Unsupported(why.to_owned()), Vec::new());
+            }
             Property::Ltl(formula) | Property::Invariant(formula) => formula.atoms(),
             Property::DeadlockFree => Vec::new(),
             Property::Reachable(_)

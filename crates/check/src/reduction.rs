@@ -154,7 +154,9 @@ pub(crate) fn check(
             let plan = going_on(plan, reductions);
             let mut again = Again(progress);
             let mut reduced = explicit::check(model, property, fairness, &plan, &mut again);
-            reduced.remarks.push(remark(after, reductions));
+            reduced
+                .remarks
+                .push(remark(after, outcome.stats.n_states, reductions));
             let peak = outcome.stats.memory_bytes.max(reduced.stats.memory_bytes);
             reduced.stats.memory_bytes = peak;
             reduced
@@ -194,7 +196,8 @@ fn is_given_up(outcome: &Outcome) -> bool {
     matches!(reason, StopReason::StateLimit | StopReason::MemoryLimit)
 }
 
-fn remark(after: u64, reductions: Reductions) -> String {
+/// What was done; fewer states than there might have been are due to the memory that they took.
+fn remark(after: u64, n_states: u64, reductions: Reductions) -> String {
     let names: Vec<&str> = reductions
         .names()
         .into_iter()
@@ -204,10 +207,17 @@ fn remark(after: u64, reductions: Reductions) -> String {
             _ => "symmetry reduction",
         })
         .collect();
+    let when = if n_states < after {
+        format!(
+            "{} states, which took half of the memory,",
+            with_commas(n_states)
+        )
+    } else {
+        format!("{} states", with_commas(after))
+    };
     format!(
-        "after {} states the search was started again with {}; \
+        "after {when} the search was started again with {}; \
          counts are those of the reduced system, `--reduce=none` gives exact ones",
-        with_commas(after),
         names.join(" and ")
     )
 }
@@ -340,7 +350,7 @@ mod tests {
             ..Reductions::ALL
         };
         assert_eq!(
-            remark(REDUCE_AFTER, reductions),
+            remark(REDUCE_AFTER, REDUCE_AFTER + 1, reductions),
             "after 10,000,000 states the search was started again with partial-order reduction \
              and symmetry reduction; counts are those of the reduced system, \
              `--reduce=none` gives exact ones"

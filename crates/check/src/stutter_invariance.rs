@@ -3,7 +3,7 @@
 //! A position of a run is *silent* if it repeats the state propositions of the position before and
 //! no step proposition of the formula holds at it: the step that led there is none of those that
 //! the formula names. A reduction that leaves out steps adds and removes silent positions. A formula
-//! without `X` over state propositions cannot tell; one with step propositions may: `[](a -> <> b)`
+//! without `X` and `previously` over state propositions cannot tell; one with step propositions may: `[](a -> <> b)`
 //! cannot, `[]<> !a` can (a run that takes nothing but `a` has no such position until one is added).
 //!
 //! Whether a formula can tell is decided as in T. Michaud, A. Duret-Lutz, "Practical
@@ -31,7 +31,7 @@ pub(crate) fn is_stutter_sensitive(
     formula: &Ltl,
     is_step: &dyn Fn(AtomId) -> bool,
 ) -> Option<bool> {
-    let is_next = |part: &&Ltl| matches!(part.op(), Op::Next(_));
+    let is_next = |part: &&Ltl| matches!(part.op(), Op::Next(_) | Op::Previously(_));
     let atoms = formula.atoms();
     if !atoms.iter().any(|atom| is_step(*atom)) && !formula.subformulas().iter().any(is_next) {
         return Some(false);

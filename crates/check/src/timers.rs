@@ -42,7 +42,7 @@ pub(crate) fn check(
 ) -> Result<Outcome, Bug> {
     let ticking = time_passes(model, property);
     let time = check_explicitly(model, &ticking, fairness, plan, progress)?;
-    if let Some(why) = unsupported(fairness) {
+    if let Some(why) = unsupported(model, fairness) {
         let reason = UnknownReason::Unsupported(why.to_owned());
         return Ok(undecided(time, reason));
     }
@@ -113,17 +113,15 @@ pub(crate) fn undecided(mut zero_time: Outcome, reason: UnknownReason) -> Outcom
 }
 
 /// Why a verdict about the abstract model would say nothing about the settings.
-fn unsupported(fairness: Fairness) -> Option<&'static str> {
-    match fairness.kind {
-        FairnessKind::StrongGlobal => Some(
+fn unsupported(model: &Model, fairness: Fairness) -> Option<&'static str> {
+    if fairness.kind == FairnessKind::StrongGlobal {
+        return Some(
             "strong global fairness to steps that only abstract timers have says nothing about \
              settings",
-        ),
-        FairnessKind::Just => {
-            Some("justness is about every change of a timer, and abstract timers do not show all")
-        }
-        _ => None,
+        );
     }
+    let why = "justness is about every change of a timer, and abstract timers do not show all";
+    model.is_just(fairness).then_some(why)
 }
 
 /// The property that there are infinitely many ticks in every run.

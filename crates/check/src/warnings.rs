@@ -73,6 +73,10 @@ fn premise_never_true(
     stats: &Stats,
     plan: &Plan,
 ) -> Vec<Diagnostic> {
+    // What was not visited may make it true.
+    if stats.is_partial {
+        return Vec::new();
+    }
     let mut premises = Vec::new();
     match &property.property {
         Property::Ltl(formula) => collect_premises(model, formula, &mut premises),
@@ -287,6 +291,7 @@ pub fn needless_annotations(
         outcome.holds()
             && outcome.route == Route::Explicit
             && !outcome.stats.reduced
+            && !outcome.stats.is_partial
             && !matches!(
                 property.property,
                 Property::Reachable(_) | Property::MayMust(_)
@@ -352,8 +357,9 @@ fn is_enabled_somewhere(model: &Model, subject: &Subject, stats: &Stats) -> bool
     let taken = |id: &CommandId| stats.commands_taken[id.index()];
     match subject {
         Subject::Choice(command) => taken(command),
-        // Nothing is annotated at timers, and teams are not annotated.
-        Subject::Timer(_) | Subject::Team(_) => true,
+        // Nothing is annotated at timers.
+        Subject::Timer(_) => true,
+        Subject::Team(team) => team.iter().all(taken),
         Subject::Process(instance) => {
             let commands = (0..model.commands().len()).map(CommandId::new);
             let mut own = commands.filter(|id| model.commands()[id.index()].instance == *instance);

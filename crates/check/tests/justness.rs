@@ -3,17 +3,21 @@
 //! The oracle unfolds a system by what has been enabled and not interfered with since, so it knows
 //! nothing of the fact that such a step stays enabled, on which the marks of the searches rest.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use base::{Budget, Fairness, FairnessKind, NoProgress, Span};
 use check::{Outcome, Plan, Reduction, check, check_notions};
 use evidence::{Because, Shown, UnknownReason, Verdict};
-use logic::{Ltl, NamedProperty, Property, classify};
+use logic::{CtlStarBuilder, Ltl, NamedProperty, PathQuantifier, Property, classify};
 use model::{
-    BinaryOp, Expr, Initial, Interference, LocationId, Model, ModelParts, Place, Process, Scalar,
-    Step, StepPattern, Stmt, StmtKind, Type, VarId, Variable,
+    AnnotationKind, BinaryOp, Expr, Initial, Interference, LocationId, Model, ModelParts, Place,
+    Process, Scalar, Step, StepPattern, Stmt, StmtKind, Type, VarId, Variable,
 };
+use source::{Content, FrontEnd, Memory};
 use testkit::{
-    Judgement, ModelShape, Random, ReferenceGraph, cases, fair_run_exists, random_formula,
-    random_model,
+    BranchingOracle, Judgement, ModelShape, Random, ReferenceGraph, cases, fair_run_exists,
+    random_formula, random_model,
 };
 
 const JUST: Fairness = Fairness::of(FairnessKind::Just);
@@ -56,7 +60,17 @@ fn for_each_case(n_wanted: u32, mut visit: impl FnMut(u64, &Model, &Ltl, Fairnes
         let Ok(Some(graph)) = ReferenceGraph::explore(&model, 24) else {
             continue;
         };
-        for kind in ["just", "just", "just+annotated"] {
+        let mut parts = model.parts().clone();
+        for annotation in &mut parts.annotations {
+            if random.chance(60) {
+                annotation.kind = AnnotationKind::Just;
+            }
+        }
+        let model = parts.finish().expect("it differs in its annotations only");
+        for kind in ["just", "just", "just+annotated", "annotated"] {
+            if kind == "annotated" && !model.is_just(Fairness::ANNOTATED) {
+                continue;
+            }
             let fairness = Fairness::parse(kind).expect("the names are right");
             let size = random.below(5);
             let formula = random_formula(&mut random, 8, size);
@@ -309,4 +323,54 @@ fn predicates_do_not_decide_justness() {
         panic!("{:?}", found.verdict);
     };
     assert!(why.contains("justness"), "{why}");
+}
+
+/// Algorithms for mutual exclusion, too large for the definition: against fixpoints on the reference
+/// semantics that share nothing with the searches.
+#[test]
+fn algorithms_agree_with_the_tableau() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/justness");
+    let files = std::fs::read_dir(folder).expect("the folder exists");
+    let mut n_verdicts = BTreeMap::new();
+    for file in files {
+        let path = file.expect("the folder can be read").path();
+        let text = std::fs::read_to_string(&path).expect("the model can be read");
+        let source = base::Source {
+            name: path.display().to_string(),
+            text,
+        };
+        let options = source::Options::default();
+        let loaded = lang::Native.load(source, &Memory::default(), &options);
+        let Some(Content::Systems(systems)) = &loaded.content else {
+            panic!("{}: {:?}", path.display(), loaded.diagnostics);
+        };
+        let model = &systems[0].model;
+        let graph = ReferenceGraph::explore(model, 3_000);
+        let graph = graph.expect("there is no error").expect("it is small");
+        let oracle = BranchingOracle::new(model, &graph, JUST);
+        let oracle = oracle.expect("there is no error").expect("it is simple");
+
+        for property in loaded.questions.iter().map(|question| &question.property) {
+            let Property::Ltl(formula) = &property.property else {
+                continue;
+            };
+            let mut builder = CtlStarBuilder::default();
+            let root = builder.quantify(PathQuantifier::All, formula.clone());
+            let formula = builder.finish(root).expect("it is quantified");
+            let expected = oracle.holds(&formula).expect("it is small");
+            let found = outcome(model, property.property.clone(), under(JUST));
+            assert_eq!(
+                found.holds(),
+                expected,
+                "{} {}",
+                path.display(),
+                property.name
+            );
+            *n_verdicts.entry(expected).or_insert(0) += 1;
+        }
+    }
+    assert!(
+        n_verdicts[&true] > 8 && n_verdicts[&false] > 3,
+        "{n_verdicts:?}"
+    );
 }

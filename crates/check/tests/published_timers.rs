@@ -181,6 +181,7 @@ fn built_in(model: &Model, automaton: &Automaton, formula: &Ltl) -> bool {
         strong_global: false,
         atoms: &atoms,
         reduce: false,
+        all_states: true,
     };
 
     let found = find_run(&mut system, &query, &Budget::unlimited(), &mut NoProgress);
@@ -285,6 +286,7 @@ fn is_possible(model: &Model, formula: &Ltl, atoms: &[AtomId]) -> bool {
         strong_global: false,
         atoms,
         reduce: false,
+        all_states: true,
     };
     let found = find_run(&mut system, &query, &Budget::unlimited(), &mut NoProgress);
     matches!(

@@ -472,3 +472,97 @@ fn a_search_with_bits_says_nothing_but_what_it_finds() {
 
     assert!(n_violated > n_models / 3, "{n_violated}");
 }
+
+/// A formula about the past of an atom.
+fn past(random: &mut Random, depth: usize) -> Ltl {
+    let atom = Ltl::atom(base::AtomId::new(random.below(8)));
+    let inner = if depth == 0 {
+        atom.clone()
+    } else {
+        past(random, depth - 1)
+    };
+    match random.below(4) {
+        0 => Ltl::previously(inner),
+        1 => Ltl::once(inner),
+        2 => Ltl::historically(&inner),
+        _ => Ltl::since(atom, inner),
+    }
+}
+
+/// Paths of the graph, each with the steps that lead to its states.
+type Path<'g> = Vec<(usize, &'g [model::CommandId])>;
+
+/// Do all lassos with few states satisfy the formula, by definition?
+fn short_lassos_satisfy(model: &Model, graph: &ReferenceGraph, formula: &Ltl) -> bool {
+    const MAX_STATES: usize = 5;
+    let mut open: Vec<Path<'_>> = (0..graph.n_initial).map(|s| vec![(s, &[][..])]).collect();
+    while let Some(path) = open.pop() {
+        let (last, _) = path[path.len() - 1];
+        for (step, target) in &graph.steps[last] {
+            for start in (0..path.len()).filter(|at| path[*at].0 == *target) {
+                // The loop once more, entered by its last step.
+                let mut word = path.clone();
+                word.push((*target, &step.commands));
+                word.extend_from_slice(&path[start + 1..]);
+                let letter = |position: usize, atom: base::AtomId| {
+                    let (state, commands) = word[position];
+                    let holds = model.atom_holds(atom, &graph.states[state], commands);
+                    holds.expect("atoms of tiny models have values")
+                };
+                if !logic::holds_on_lasso(formula, word.len(), path.len(), &letter) {
+                    return false;
+                }
+            }
+            if path.len() < MAX_STATES {
+                let mut longer = path.clone();
+                longer.push((*target, &step.commands));
+                open.push(longer);
+            }
+        }
+    }
+    true
+}
+
+/// What holds has no short counterexample. That what is violated has one is confirmed by `check`.
+#[test]
+fn what_held_in_the_past() {
+    let n_wanted = cases(100);
+    let (mut n_holds, mut n_violated) = (0, 0);
+    for seed in 0.. {
+        if n_holds + n_violated >= n_wanted {
+            break;
+        }
+        let mut random = Random::new(seed);
+        let model = random_model(&mut random, ModelShape::Tiny);
+        if has_abstract_timers(&model) || !model.parts().assumptions.is_empty() {
+            continue;
+        }
+        let Ok(Some(graph)) = ReferenceGraph::explore(&model, 8) else {
+            continue;
+        };
+        let size = random.below(4);
+        let depth = random.below(2);
+        let replaced = past(&mut random, depth);
+        let formula = random_formula(&mut random, 8, size).map_atoms(&|atom| match atom.0 % 2 {
+            0 => replaced.clone(),
+            _ => Ltl::atom(atom),
+        });
+        let found = verdict(&model, classify(formula.clone()), Fairness::NONE);
+        if found.name() == "holds" {
+            let name = |atom: base::AtomId| format!("p{}", atom.0);
+            assert!(
+                short_lassos_satisfy(&model, &graph, &formula),
+                "seed {seed}, formula {}",
+                formula.display(&name)
+            );
+            n_holds += 1;
+        } else {
+            assert_eq!(found.name(), "violated", "seed {seed}");
+            n_violated += 1;
+        }
+    }
+    assert!(
+        n_holds > n_wanted / 8 && n_violated > n_wanted / 8,
+        "{n_holds} {n_violated}"
+    );
+}

@@ -49,6 +49,7 @@ fn decided(
         fairness: Fairness::parse(fairness),
         reduction: Reduction::Chosen(reductions),
         all_code: false,
+        all_states: true,
         ..Plan::default()
     };
     let outcome = check(model, property, &plan, &mut NoProgress);

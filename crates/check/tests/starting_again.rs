@@ -92,6 +92,29 @@ fn a_large_exploration_goes_on_reduced() {
 }
 
 #[test]
+fn a_search_goes_on_reduced_when_memory_gets_short() {
+    let all = ask(RIGHT, 6, "deadlockfree", &complete());
+    let memory = Budget::unlimited().with_max_memory(all.stats.memory_bytes / 4 * 3);
+    let complete = Plan {
+        budget: memory.clone(),
+        ..complete()
+    };
+    let stopped = ask(RIGHT, 6, "deadlockfree", &complete);
+    assert_eq!(stopped.verdict.name(), "unknown");
+
+    let plan = Plan {
+        budget: memory,
+        ..after(u64::MAX)
+    };
+    let some = ask(RIGHT, 6, "deadlockfree", &plan);
+    assert_eq!(some.verdict.name(), "holds");
+    assert_eq!(some.reduced.names(), ["partial-order"]);
+    assert!(some.stats.n_states < all.stats.n_states / 2);
+    let says_why = |remark: &String| remark.contains("which took half of the memory");
+    assert!(some.remarks.iter().any(says_why), "{:?}", some.remarks);
+}
+
+#[test]
 fn a_large_search_for_loops_goes_on_reduced() {
     let plan = Plan {
         fairness: None,

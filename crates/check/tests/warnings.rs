@@ -161,3 +161,43 @@ fn premises_below_path_quantifiers_are_looked_at() {
     assert_eq!(codes("p"), ["premise-never-true"]);
     assert_eq!(codes("q"), Vec::<&str>::new());
 }
+
+/// What comes after the eighth state cannot violate the property, so it is neither visited nor
+/// spoken of, unless that is asked for.
+#[test]
+fn a_search_ends_where_the_answer_is_known() {
+    let text = "var x : 0..1000 = 0
+        process P {
+            up when x < 1000 { x := x + 1 }
+            never when x == 500 && x == 7 { x := 0 }
+        }
+        property seven: eventually x == 7";
+    assert_eq!(warnings(text), [""; 0]);
+
+    let source = Source {
+        name: "m.fair".into(),
+        text: text.into(),
+    };
+    let loaded = lang::load(source, &source::Options::default()).single();
+    let model = loaded.model.expect("the text is right");
+    for n_threads in [1, 2] {
+        let visited = |all_states| {
+            let plan = Plan {
+                all_states,
+                budget: Budget::unlimited().with_threads(n_threads),
+                ..Plan::default()
+            };
+            let property = &loaded.properties[0];
+            let outcome = check(&model, property, &plan, &mut NoProgress).expect("no bug");
+            assert!(outcome.holds());
+            let never = needless_annotations(&model, &[(property, &outcome)], &plan);
+            (
+                outcome.stats.n_states,
+                outcome.stats.is_partial,
+                never.len(),
+            )
+        };
+        assert_eq!(visited(false), (8, true, 0));
+        assert_eq!(visited(true), (1001, false, 1));
+    }
+}

@@ -1,12 +1,13 @@
 //! Which models a call names: files, folders, standard input.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context as _, bail};
-use fairground::{Confined, Files, Memory, Overlay, is_model};
+use fairground::{Confined, Files, Memory, Overlay, Unreadable, is_model};
 
 /// Folders that models may include files of, besides their own.
 static ALLOWED: OnceLock<Vec<PathBuf>> = OnceLock::new();
@@ -31,6 +32,31 @@ pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it is not a file"));
     }
     fs::read(path)
+}
+
+/// The files that were read so far.
+static READ: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Files that are noted when they are read.
+pub struct Noted<'a>(pub &'a dyn Files);
+
+impl Files for Noted<'_> {
+    fn read(&self, path: &Path) -> Result<String, Unreadable> {
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        read.insert(path.to_owned());
+        drop(read);
+        self.0.read(path)
+    }
+}
+
+/// The files that were read so far, or should have been.
+pub fn were_read() -> BTreeSet<PathBuf> {
+    READ.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Does a path stand for standard input?
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
 }
 
 /// More than this is not read from standard input.
@@ -93,7 +119,7 @@ pub fn with_files<T, E: From<anyhow::Error>>(
     path: &Path,
     action: impl FnOnce(&dyn Files) -> Result<T, E>,
 ) -> Result<T, E> {
-    if path != Path::new(STANDARD_INPUT) {
+    if !is_standard(path) {
         return action(&files_of(path));
     }
     let mut text = String::new();

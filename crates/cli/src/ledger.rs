@@ -4,11 +4,12 @@
 //! the file. If the work has to be given up ([`limits::last_words`]), everything that is not
 //! answered by then is reported as unknown.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use fairground::report::{self, PropertyResult, Report};
+use fairground::report::{self, Detail, PropertyResult, Report, StoredTrace};
 use fairground::{Project, Question, RestsOn, StopReason};
 
 use crate::failure::Status;
@@ -37,6 +38,7 @@ pub struct Manner {
     format: OutputFormat,
     quiet: bool,
     verbose: bool,
+    detail: Detail,
 }
 
 impl From<&CheckOptions> for Manner {
@@ -45,6 +47,10 @@ impl From<&CheckOptions> for Manner {
             format: options.output_format,
             quiet: options.quiet,
             verbose: options.verbose,
+            detail: Detail {
+                all_conditions: options.verbose,
+                full_states: options.full,
+            },
         }
     }
 }
@@ -108,12 +114,18 @@ impl Ledger {
 
         loop {
             // The ledger is not locked while a reader is waited for.
-            let next = self.entries().next_text();
-            let Some((format, text)) = next else {
+            let (manner, next) = {
+                let entries = self.entries();
+                (entries.manner, entries.next_report())
+            };
+            let Some(next) = next else {
                 return Ok(());
             };
-            format.print(&text)?;
-            self.entries().n_printed += 1;
+            output::print_stream(manner.format.escape(), |out| {
+                // What is printed in part is not printed again by the last words.
+                self.entries().n_printed += 1;
+                manner.write(out, next)
+            })?;
         }
     }
 
@@ -125,11 +137,13 @@ impl Ledger {
 
 impl Entries {
     /// The next result in the order of the file, if it is known and its format prints one by one.
-    fn next_text(&self) -> Option<(OutputFormat, String)> {
+    fn next_report(&self) -> Option<Report> {
         let is_known = *self.is_answered.get(self.n_printed)?;
-        let results = &self.report.results[self.n_printed..=self.n_printed];
-        let text = self.manner.text(&self.report.file, results)?;
-        is_known.then_some((self.manner.format, text))
+        (is_known && self.manner.is_one_by_one()).then(|| Report {
+            file: self.report.file.clone(),
+            results: vec![self.report.results[self.n_printed].clone()],
+            ..Report::default()
+        })
     }
 
     /// What is said if nothing else will be answered.
@@ -138,14 +152,24 @@ impl Entries {
             if !is_answered {
                 result.reason = Some(reason.name().to_owned());
             }
+            leave_out_long(result, reason);
         }
-        let rest = &self.report.results[self.n_printed..];
-        let text = self.manner.text(&self.report.file, rest);
-        let text = text.unwrap_or_else(|| {
+        let text = if self.manner.is_one_by_one() {
+            let rest = Report {
+                file: self.report.file.clone(),
+                results: self.report.results[self.n_printed..].to_vec(),
+                ..Report::default()
+            };
+            let mut text = String::new();
+            let _ = self.manner.write(&mut text, rest);
+            text
+        } else {
             let mut reports = self.earlier.clone();
+            let earlier = reports.iter_mut().flat_map(|report| &mut report.results);
+            earlier.for_each(|result| leave_out_long(result, reason));
             reports.push(self.report.clone());
             self.manner.document(&reports)
-        });
+        };
 
         let all = self.earlier.iter().chain([&self.report]);
         let status = all.fold(Status::Undecided, |worst, report| {
@@ -160,26 +184,27 @@ impl Entries {
 }
 
 impl Manner {
-    /// Results in a format that prints them one by one.
-    fn text(self, file: &str, results: &[PropertyResult]) -> Option<String> {
-        let mut report = Report {
-            file: file.to_owned(),
-            results: results.to_vec(),
-            ..Report::default()
-        };
+    /// Are results printed one by one, and not as a whole?
+    fn is_one_by_one(self) -> bool {
+        matches!(self.format, OutputFormat::Text | OutputFormat::JsonLines)
+    }
+
+    /// Writes results in a format that prints them one by one; nothing in others.
+    fn write(self, out: &mut dyn fmt::Write, mut report: Report) -> fmt::Result {
+        let style = output::stdout_style();
         match self.format {
-            OutputFormat::JsonLines => Some(report::json_lines(&report)),
-            OutputFormat::Json | OutputFormat::Junit | OutputFormat::Sarif => None,
-            OutputFormat::Text if self.verbose => {
-                let mut text = report::verbose_text(&report, output::stdout_style());
-                text.extend(report.results.iter().map(cost_lines));
-                Some(text)
-            }
+            OutputFormat::JsonLines => out.write_str(&report::json_lines(&report)),
+            OutputFormat::Json | OutputFormat::Junit | OutputFormat::Sarif => Ok(()),
             OutputFormat::Text => {
                 if self.quiet {
                     report.results.iter_mut().for_each(strip);
                 }
-                Some(report::text(&report, output::stdout_style()))
+                report::write_text(out, &report, style, self.detail)?;
+                if self.verbose {
+                    let mut costs = report.results.iter().map(cost_lines);
+                    costs.try_for_each(|line| out.write_str(&line))?;
+                }
+                Ok(())
             }
         }
     }
@@ -203,6 +228,22 @@ impl Manner {
         let status = status.fold(Status::Success, Status::worse);
         let escape = self.format.escape();
         output::print_finally(&self.document(reports), escape, status)
+    }
+}
+
+/// Longer runs are not among the last words: there is no time to print them.
+const MAX_LAST_STEPS: usize = 1000;
+
+/// Leaves out runs that would take long to print.
+fn leave_out_long(result: &mut PropertyResult, reason: StopReason) {
+    let is_long = |trace: &StoredTrace| trace.run.n_steps() > MAX_LAST_STEPS;
+    let n_branches = result.branches.len();
+    result.branches.retain(|branch| !is_long(&branch.trace));
+    let run = result.trace.take_if(|trace| is_long(trace));
+    if run.is_some() || result.branches.len() < n_branches {
+        let reason = reason.name();
+        let remark = format!("a run of more than {MAX_LAST_STEPS} steps is not shown: {reason}");
+        result.remarks.push(remark);
     }
 }
 

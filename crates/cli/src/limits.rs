@@ -1,14 +1,15 @@
 //! What a call may spend, and who stops it.
 //!
 //! There is one budget for the call ([`budget`]); everything that takes long polls it. A thread
-//! looks at the clock and at the memory of the process and pulls the switch of the budget when a
+//! looks at the clock and at the memory of the process and of solvers, and pulls the switch of the budget when a
 //! limit is reached, as Ctrl-C does. Work that does not end soon after that, because it is in a
 //! part that polls nothing, is given up: the thread says what is known by then ([`last_words`]) and
 //! ends the program. So limits hold everywhere, and what polls only makes the end more graceful.
 
+use std::cell::Cell;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,9 @@ use crate::{memory, output};
 
 /// How often clock and memory are looked at.
 const TICK: Duration = Duration::from_millis(20);
+
+/// How often, in ticks, the memory of other programs is looked at: one file for each thread.
+const TICKS_OF_CHILDREN: usize = 5;
 
 /// How long work may take to end after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -71,6 +75,7 @@ pub fn enforce(timeout: Option<Duration>, max_memory: Option<u64>) -> anyhow::Re
         stopper: budget.stopper(),
         deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
         max_memory: max_memory.map(|bytes| bytes.saturating_add(OWN_MEMORY)),
+        by_children: Cell::new(0),
     };
     // Without this, it would depend on the scheduler whether no time at all is too little.
     watch.look();
@@ -123,13 +128,18 @@ struct Watch {
     stopper: Stopper,
     deadline: Option<Instant>,
     max_memory: Option<u64>,
+    /// What other programs used when that was last looked at.
+    by_children: Cell<u64>,
 }
 
 impl Watch {
     fn run(&self) {
         let mut told_at: Option<Instant> = None;
-        loop {
+        for tick in 0_usize.. {
             thread::sleep(TICK);
+            if self.max_memory.is_some() && tick.is_multiple_of(TICKS_OF_CHILDREN) {
+                self.by_children.set(memory::in_use_by_children());
+            }
             self.look();
             let Some(reason) = self.stopper.reason() else {
                 continue;
@@ -151,32 +161,55 @@ impl Watch {
         if let Some((_, stopper)) = locked(&PART).take_if(|(end, _)| *end <= now) {
             stopper.time_out();
         }
-        if let Some(limit) = self.max_memory
-            && memory::in_use().is_some_and(|bytes| bytes > limit)
+        if self
+            .max_memory
+            .is_some_and(|limit| self.uses_more_than(limit))
         {
             self.stopper.run_out_of_memory();
         }
     }
 
-    /// Is there so little memory left that the work cannot be waited for?
+    /// Do this process and the programs that it has started use more memory?
+    fn uses_more_than(&self, limit: u64) -> bool {
+        let own = memory::in_use();
+        own.is_some_and(|bytes| bytes.saturating_add(self.by_children.get()) > limit)
+    }
+
+    /// Is there so little memory left that the work cannot be waited for? What other programs use
+    /// does not count: the work is what ends them.
     fn is_desperate(&self) -> bool {
         let limit = self.max_memory.map(|limit| limit + limit / 8);
         limit.is_some_and(|limit| memory::in_use().is_some_and(|bytes| bytes > limit))
     }
 }
 
+/// How long the last words may take. Where the reader of the output does not read, they take forever.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Says what is known and ends the program.
 fn give_up(reason: StopReason) -> ! {
-    // What is being printed is printed to its end, and nothing after that.
-    output::silence();
-    let status = match locked(&LAST_WORDS).take() {
-        None => Failure::stopped(reason).show(),
-        Some(words) => {
-            let farewell = words(reason);
-            output::print_silenced(&farewell.text, farewell.escape);
-            farewell.status
+    let (sender, receiver) = mpsc::channel();
+    let speak = move || {
+        // What is being printed is printed to its end, and nothing after that.
+        if !output::silence() {
+            return;
         }
+        let Some(words) = locked(&LAST_WORDS).take() else {
+            let _ = sender.send(Failure::stopped(reason).show());
+            return;
+        };
+        let farewell = words(reason);
+        let _ = sender.send(farewell.status);
+        output::print_silenced(&farewell.text, farewell.escape);
     };
+
+    if let Ok(speaker) = thread::Builder::new().spawn(speak) {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE && !speaker.is_finished() {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+    let status = receiver.try_recv().unwrap_or(Status::Undecided);
     process::exit(status.code().into());
 }
 

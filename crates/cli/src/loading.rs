@@ -38,7 +38,7 @@ pub fn open_in(
     warnings: bool,
 ) -> Result<Project, Failure> {
     refuse_directory(path)?;
-    Project::open(files, path, options).map_err(|error| match error {
+    Project::open(&inputs::Noted(files), path, options).map_err(|error| match error {
         Error::Text(text) => Failure::Text(Box::new(text), warnings),
         other => other.into(),
     })

@@ -13,6 +13,30 @@ pub fn in_use() -> Option<u64> {
     kibibytes(&status, "VmRSS:")
 }
 
+/// How many bytes the programs have in memory that this process has started, and those that they
+/// have started: solvers, as far as the system says so.
+pub fn in_use_by_children() -> u64 {
+    children_of(Path::new("/proc/self"))
+}
+
+fn children_of(process: &Path) -> u64 {
+    let threads = fs::read_dir(process.join("task")).into_iter().flatten();
+    let lists = threads
+        .flatten()
+        .map(|thread| thread.path().join("children"));
+    let lists: Vec<String> = lists
+        .filter_map(|list| fs::read_to_string(list).ok())
+        .collect();
+    let children = lists.iter().flat_map(|list| list.split_whitespace());
+    let bytes = children.map(|child| {
+        let child = Path::new("/proc").join(child);
+        let status = fs::read_to_string(child.join("status")).unwrap_or_default();
+        let own = kibibytes(&status, "VmRSS:").unwrap_or(0);
+        own.saturating_add(children_of(&child))
+    });
+    bytes.fold(0, u64::saturating_add)
+}
+
 /// The greatest value that [`in_use`] has had.
 pub fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -71,6 +95,24 @@ mod tests {
         assert_eq!(kibibytes(text, "VmRSS:"), Some(1 << 20));
         assert_eq!(kibibytes(text, "VmHWM:"), Some(2 << 20));
         assert_eq!(kibibytes(text, "VmSwap:"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn programs_that_were_started_are_counted() {
+        // A shell that waits for another program: both are counted.
+        let shell = "sleep 100 & wait";
+        let child = std::process::Command::new("sh").args(["-c", shell]).spawn();
+        let mut child = child.expect("there is a shell");
+        while in_use_by_children() == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let own = Path::new("/proc").join(child.id().to_string());
+        while children_of(&own) == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        child.kill().expect("it can be ended");
+        child.wait().expect("it ends");
     }
 
     #[test]

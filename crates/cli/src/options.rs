@@ -160,6 +160,10 @@ pub struct CheckOptions {
     /// Do not remove commands that are never executed and variables that never change.
     #[arg(long)]
     pub all_code: bool,
+    /// Visit all states even if a property is known to hold before, so that counts, warnings about
+    /// steps that are never taken, and run-time errors are those of the whole model.
+    #[arg(long)]
+    pub all_states: bool,
     /// Bitstate search in this much memory (default: 64M): stores a few bits per state, so it
     /// explores more states but may miss some. A violation that it finds is real; if it finds none,
     /// the verdict is unknown. For invariants, reachability and deadlocks.
@@ -213,6 +217,12 @@ pub struct CheckOptions {
     /// Print what each verdict cost.
     #[arg(short, long)]
     pub verbose: bool,
+    /// Show whole states in traces instead of what steps change.
+    #[arg(long, conflicts_with = "quiet")]
+    pub full: bool,
+    /// Check again whenever a file changes that was read, until Ctrl-C.
+    #[arg(long, conflicts_with_all = ["checkpoint", "trace", "certificate"])]
+    pub watch: bool,
 }
 
 /// The notions of fairness that are asked for.
@@ -404,7 +414,8 @@ impl Command {
 /// Ways of making a search smaller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ReductionName {
-    /// None at first; after ten million states, those that make the state space smaller.
+    /// None at first; after ten million states, or when half of the memory is used, those that make
+    /// the state space smaller.
     Auto,
     /// None.
     None,
@@ -476,13 +487,22 @@ pub struct SimulateOptions {
     /// Which model.
     #[command(flatten)]
     pub model: ModelOptions,
-    /// Choose every step at random instead of asking.
-    #[arg(long)]
+    /// Choose every step at random instead of asking. Ends at a state that breaks an invariant.
+    #[arg(long, group = "at_random")]
     pub random: bool,
-    /// How many random steps.
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "random")]
-    pub steps: usize,
-    /// The same seed gives the same choices.
+    /// Make so many random runs, and print statistics and the first run that breaks an invariant.
+    #[arg(long, value_name = "K", group = "at_random")]
+    pub runs: Option<u64>,
+    /// How many random steps a run has at most. Default: 20; with `--runs`, 100.
+    #[arg(
+        long,
+        visible_alias = "depth",
+        value_name = "N",
+        requires = "at_random"
+    )]
+    pub steps: Option<usize>,
+    /// The same seed gives the same choices; each of several runs has the seed after that of the run
+    /// before.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
     /// The fairness whose pending obligations are shown; as for `check`.
@@ -502,6 +522,9 @@ pub struct ExplainOptions {
     /// Draw a message sequence chart instead.
     #[arg(long)]
     pub msc: bool,
+    /// Show whole states instead of what steps change.
+    #[arg(long, conflicts_with = "msc")]
+    pub full: bool,
 }
 
 /// Options of `fair replay`.

@@ -5,6 +5,7 @@
 //!
 //! Nothing that a terminal would obey leaves the program, except for its own colours.
 
+use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use anstream::AutoStream;
 use anyhow::Context as _;
 use clap::ValueEnum;
+use fairground::StopReason;
 use fairground::report::{Escape, Style, printable, printable_styled};
 
 use crate::failure::Status;
@@ -75,6 +77,94 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     write_out(&printable_styled(text, stdout_style()))
 }
 
+/// How much is collected before it is written.
+const CHUNK: usize = 1 << 16;
+
+/// Writes to standard output while the text is still being made; as text for people if there is no
+/// escape. A text for people is cut when the call is told to end: a long counterexample is not
+/// printed to its end after the time is over.
+///
+/// # Errors
+/// Standard output cannot be written to, and not because its reader has gone away.
+pub fn print_stream(
+    escape: Option<Escape>,
+    make: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result,
+) -> anyhow::Result<()> {
+    writing(|| {
+        let mut stream = Stream {
+            escape,
+            text: String::new(),
+            end: None,
+        };
+        if make(&mut stream).is_ok() {
+            stream.flush(true);
+        }
+        match stream.end {
+            None | Some(End::ReaderGone) => Ok(()),
+            Some(End::Stopped(reason)) => {
+                let reason = reason.name();
+                write_now(&format!("(the rest is not printed: {reason})\n"))
+            }
+            Some(End::Failed(error)) => Err(error).context("standard output cannot be written"),
+        }
+    })
+}
+
+/// Why a text is not printed to its end.
+enum End {
+    ReaderGone,
+    Stopped(StopReason),
+    Failed(io::Error),
+}
+
+/// A text on its way to standard output.
+struct Stream {
+    escape: Option<Escape>,
+    /// What has not been written.
+    text: String,
+    end: Option<End>,
+}
+
+impl Stream {
+    /// Writes what there is, or all complete lines.
+    fn flush(&mut self, all: bool) {
+        // A line is escaped as a whole.
+        let end = if all { None } else { self.text.rfind('\n') };
+        let rest = self
+            .text
+            .split_off(end.map_or(self.text.len(), |end| end + 1));
+        let shown = match self.escape {
+            None => printable_styled(&self.text, stdout_style()),
+            Some(escape) => printable(&self.text, escape),
+        };
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(shown.as_bytes());
+        match written.and_then(|()| stdout.flush()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.end = Some(End::ReaderGone),
+            Err(error) => self.end = Some(End::Failed(error)),
+        }
+        self.text = rest;
+    }
+}
+
+impl fmt::Write for Stream {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.push_str(text);
+        if self.text.len() >= CHUNK && (self.escape.is_some() || text.ends_with('\n')) {
+            self.flush(false);
+            let stopped = limits::budget().stopper().reason();
+            if let Some(reason) = stopped.filter(|_| self.escape.is_none()) {
+                self.end.get_or_insert(End::Stopped(reason));
+            }
+        }
+        if self.end.is_some() {
+            return Err(fmt::Error);
+        }
+        Ok(())
+    }
+}
+
 /// Writes a document to standard output.
 ///
 /// # Errors
@@ -118,22 +208,27 @@ fn writing(write: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     write()
 }
 
-/// Lets no other thread print any more. What is being printed is waited for, unless its reader does
-/// not read.
-pub fn silence() {
-    const PATIENCE: Duration = Duration::from_secs(2);
+/// Lets no other thread print any more. What is being printed is waited for, but not forever: its
+/// reader may not read. Says whether it has ended.
+pub fn silence() -> bool {
+    const PATIENCE: Duration = Duration::from_millis(250);
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if let Ok(mut is_silent) = IS_SILENT.try_lock() {
             *is_silent = true;
-            return;
+            return true;
         }
         thread::sleep(Duration::from_millis(5));
     }
+    false
 }
 
 /// Prints the last thing that this program prints, after [`silence`].
 pub fn print_silenced(text: &str, escape: Option<Escape>) {
+    // A server may have standard output for itself.
+    if text.is_empty() {
+        return;
+    }
     // If this is not possible, the failure cannot be reported any more.
     let _ = match escape {
         None => write_now(&printable_styled(text, stdout_style())),

@@ -58,6 +58,7 @@ impl CheckOptions {
             },
             reduction: reduction(&self.reduce)?,
             all_code: self.all_code,
+            all_states: self.all_states,
             interpreted: false,
             bitstate: self.bitstate,
             checkpoints: None,

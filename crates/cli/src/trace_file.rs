@@ -3,16 +3,18 @@
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use fairground::Disk;
 use fairground::report::{self, StoredTrace};
 
-use crate::{loading, replacing};
+use crate::replacing;
 
 /// Reads an ITF file.
 ///
 /// # Errors
 /// It cannot be read, or it is none.
 pub fn read(path: &Path) -> anyhow::Result<StoredTrace> {
-    let text = loading::read_text(path)?;
+    let text = Disk.read_trace(path);
+    let text = text.map_err(|error| anyhow::anyhow!("{error:#}"))?;
     report::read_itf(&text).with_context(|| format!("`{}`", path.display()))
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::{Source, Span};
 use model::{
-    Annotation, ConditionKind, Event, EventId, Expr, LocationId, Process, ProcessId, Step, Stmt,
+    Annotation, AnnotationKind, Event, EventId, Expr, LocationId, Process, ProcessId, Step, Stmt,
     StmtKind, Sync, Target,
 };
 
@@ -371,7 +371,7 @@ impl Assembly<'_, '_> {
         self.processes[leaf].steps.push(step);
     }
 
-    pub(super) fn annotate(&mut self, kind: ConditionKind, target: Target, span: Span) {
+    pub(super) fn annotate(&mut self, kind: AnnotationKind, target: Target, span: Span) {
         if self.annotated.insert((kind as u8, format!("{target:?}"))) {
             self.machine
                 .parts

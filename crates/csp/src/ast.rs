@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use base::Span;
-use model::ConditionKind;
+use model::AnnotationKind;
 use source::Refinement;
 
 use super::lexer::Name;
@@ -166,7 +166,7 @@ pub(crate) struct ChannelUse {
 pub(crate) struct Prefix {
     pub(crate) action: Action,
     pub(crate) program: Option<Program>,
-    pub(crate) fairness: Option<(ConditionKind, Span)>,
+    pub(crate) fairness: Option<(AnnotationKind, Span)>,
     pub(crate) span: Span,
 }
 

@@ -9,7 +9,7 @@
 use std::rc::Rc;
 
 use base::Span;
-use model::{ConditionKind, Expr, Stmt, StmtKind};
+use model::{AnnotationKind, Expr, Stmt, StmtKind};
 
 use super::ast::{BinaryOp, IfKind, Prefix, ProcKind, ProcRef};
 use super::lexer::Name;
@@ -30,7 +30,7 @@ pub(crate) struct Move {
     pub(crate) effect: Vec<Stmt>,
     pub(crate) target: TermId,
     pub(crate) priority: i8,
-    pub(crate) fairness: Option<(ConditionKind, Span)>,
+    pub(crate) fairness: Option<(AnnotationKind, Span)>,
     pub(crate) span: Span,
 }
 

@@ -94,6 +94,7 @@ pub fn compare(text: &str, tally: &mut Tally) -> Vec<Finding> {
     let mut ledger = Ledger::default();
     let plan = Plan {
         budget: Budget::unlimited().with_max_states(MAX_STATES),
+        all_states: true,
         ..Plan::default()
     };
 

@@ -8,7 +8,7 @@
 use base::{AtomId, Fairness, Span};
 use logic::{Ltl, Property, classify};
 use model::{
-    Annotation, Atom, AtomMeaning, BinaryOp, Channel, ChannelId, ChannelRef, ConditionKind, Event,
+    Annotation, AnnotationKind, Atom, AtomMeaning, BinaryOp, Channel, ChannelId, ChannelRef, Event,
     EventId, Expr, Initial, LocationId, Model, ModelParts, Owner, Pattern, Place, Process,
     ProcessId, Scalar, Step, StepPattern, Stmt, StmtKind, Sync, Target, Type, VarId, Variable,
 };
@@ -62,9 +62,9 @@ fn fair_choice(random: &mut Random, parts: &mut ModelParts) -> Option<Property> 
     let names = [fair, other].map(|step| steps[step].name.clone());
 
     let kinds = [
-        ConditionKind::Weak,
-        ConditionKind::Strong,
-        ConditionKind::Strong,
+        AnnotationKind::Weak,
+        AnnotationKind::Strong,
+        AnnotationKind::Strong,
     ];
     parts.annotations.push(Annotation {
         kind: *random.pick(&kinds),
@@ -173,9 +173,9 @@ fn decorate(random: &mut Random, parts: &mut ModelParts) {
 
     for _ in 0..random.below(3) {
         let kinds = [
-            ConditionKind::Weak,
-            ConditionKind::Strong,
-            ConditionKind::Strong,
+            AnnotationKind::Weak,
+            AnnotationKind::Strong,
+            AnnotationKind::Strong,
         ];
         let kind = *random.pick(&kinds);
         let target = fair_target(random, parts);

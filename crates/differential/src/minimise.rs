@@ -256,6 +256,8 @@ fn rebuilt(formula: &Ltl, mut operands: Vec<Ltl>) -> Option<Ltl> {
         Op::Release(..) => Ltl::release(next(), next()),
         Op::StrongRelease(..) => Ltl::strong_release(next(), next()),
         Op::WeakUntil(..) => Ltl::weak_until(next(), next()),
+        Op::Previously(_) => Ltl::previously(next()),
+        Op::Since(..) => Ltl::since(next(), next()),
     })
 }
 

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 
 use logic::Property;
 use model::{
-    Access, Annotation, Assumption, AtomMeaning, BinaryOp, BoundId, ChannelRef, Composition,
-    ConditionKind, Expr, Initial, ModelParts, Owner, Parameter, Pattern, Place, Process, ProcessId,
-    Quantifier, Scalar, Step, StepPattern, Stmt, StmtKind, Sync, Target, Type,
+    Access, Annotation, Assumption, AtomMeaning, BinaryOp, BoundId, ChannelRef, Composition, Expr,
+    Initial, ModelParts, Owner, Parameter, Pattern, Place, Process, ProcessId, Quantifier, Scalar,
+    Step, StepPattern, Stmt, StmtKind, Sync, Target, Type,
 };
 
 use crate::Case;
@@ -597,12 +597,7 @@ fn prefix(
     if meant.next().is_some() {
         return None;
     }
-    let word = match annotation.kind {
-        ConditionKind::Unconditional => "",
-        ConditionKind::Weak => "weak ",
-        ConditionKind::Strong => "strong ",
-    };
-    Some(format!("{word}fair {choice}"))
+    Some(format!("{} {choice}", annotation.kind.words()))
 }
 
 fn assumed(assumption: &Assumption) -> String {

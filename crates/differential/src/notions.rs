@@ -4,7 +4,7 @@ use base::{AtomId, Fairness, FairnessKind, Span};
 use check::{Plan, Reduction};
 use logic::{Ltl, Property, classify};
 use model::{
-    ActionId, Annotation, Assumption, Atom, AtomMeaning, CommandId, ConditionKind, InstanceId,
+    ActionId, Annotation, AnnotationKind, Assumption, Atom, AtomMeaning, CommandId, InstanceId,
     Model, ModelParts, ProcessId, StepPattern, Sync, Target,
 };
 use testkit::Random;
@@ -206,9 +206,9 @@ fn annotated(model: &Model, kind: FairnessKind, keep: bool) -> Model {
         .annotations
         .extend(targets.into_iter().map(|target| Annotation {
             kind: if strong {
-                ConditionKind::Strong
+                AnnotationKind::Strong
             } else {
-                ConditionKind::Weak
+                AnnotationKind::Weak
             },
             target,
             span: Span::nowhere(),

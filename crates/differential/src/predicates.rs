@@ -44,6 +44,7 @@ pub fn compare(text: &str, seed: u64, tally: &mut Tally) -> Vec<Finding> {
                 fairness: Fairness::parse(kind),
                 route: Some(Route::Explicit),
                 budget: Budget::unlimited().with_max_states(10_000),
+                all_states: true,
                 ..Plan::default()
             };
             let truth = ask(&system.model, property, &plan).0;

@@ -114,6 +114,13 @@ pub(crate) fn alternatives(
                 ..case.plan()
             },
         ),
+        (
+            RouteKind::EarlyEnd,
+            Plan {
+                all_states: false,
+                ..case.plan()
+            },
+        ),
         (RouteKind::Mixed, mixed(random, case)),
     ];
 

@@ -22,6 +22,8 @@ pub enum RouteKind {
     Interpreter,
     /// All code compiled and all variables stored.
     AllCode,
+    /// A search that ends where the answer is known.
+    EarlyEnd,
     /// Several of these at random.
     Mixed,
     /// A search that keeps a few bits of each state.

@@ -78,6 +78,7 @@ fn random_models() {
         RouteKind::TwoThreads,
         RouteKind::Interpreter,
         RouteKind::AllCode,
+        RouteKind::EarlyEnd,
         RouteKind::Mixed,
         RouteKind::Bitstate,
         RouteKind::Resumed,

@@ -11,7 +11,7 @@
 //! Cost: the bits, the states on the path, and the steps that wait to be taken.
 
 use base::{AtomId, Budget, Progress, Snapshot, StopReason, bits};
-use evidence::Trace;
+use evidence::{StepPool, Trace};
 
 use crate::compile::CompileError;
 use crate::explore::{Exploration, Explored, Found, Goal, Stats, trace_step};
@@ -244,10 +244,11 @@ impl BitstateSearch<'_, '_> {
         self.stats.memory_bytes = self.memory();
         let n_words = self.system.n_words();
         let states = self.path.words.chunks_exact(n_words);
+        let mut pool = StepPool::default();
         let trace = Trace {
             states: states.map(|words| self.system.unpack(words)).collect(),
             steps: (self.path.labels.iter().skip(1))
-                .map(|label| trace_step(self.system.label(*label)))
+                .map(|label| pool.share(trace_step(self.system.label(*label))))
                 .collect(),
             loop_start: None,
         };

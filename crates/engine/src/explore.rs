@@ -107,6 +107,9 @@ pub struct Stats {
     pub n_transitions: u64,
     /// Distinct states of the product with the automaton, if there is one.
     pub n_product_states: Option<u64>,
+    /// Is there no run of the kind that was looked for, and was that known before all states were
+    /// visited? Then everything here is about the states that were.
+    pub is_partial: bool,
     /// Were steps left out that could not change the answer? Then everything here is about what is
     /// left.
     pub reduced: bool,

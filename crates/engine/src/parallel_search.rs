@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use base::{Budget, Progress};
 
 use crate::explore::Stats;
-use crate::product::{Gauge, Halt, ParallelSpace, Plan, Product, SharedSpace};
+use crate::product::{Gauge, Halt, ParallelSpace, Plan, Product, SharedSpace, Space as _};
 use crate::search::{Outcome, Query, evidence_of, observed};
 use crate::system::System;
 use store::StateIndex;
@@ -44,6 +44,7 @@ pub(crate) fn find_run_parallel(
         .run(query, gauge, progress)
         .unwrap_or_else(Outcome::from);
     let mut stats = parallel.stats(query);
+    stats.is_partial = outcome == Outcome::NoRun && !parallel.is_explored();
     stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
     (outcome, stats)
 }
@@ -72,7 +73,8 @@ impl ParallelSearch<'_, '_> {
         let search = omega::find_fair_cycle_parallel(views, &acceptance, closure, &mut observe);
         match search.result? {
             Some(component) => evidence_of(&mut self.views[0], query, &component),
-            None => self.explore_rest().map(|()| Outcome::NoRun),
+            None if query.all_states => self.explore_rest().map(|()| Outcome::NoRun),
+            None => Ok(Outcome::NoRun),
         }
     }
 
@@ -89,6 +91,13 @@ impl ParallelSearch<'_, '_> {
             self.explore_range(first, end)?;
             first = end;
         }
+    }
+
+    /// Were the steps of all states computed that were met?
+    fn is_explored(&self) -> bool {
+        let space = &self.views[0].space;
+        let mut names = 0..self.shared.n_states() as StateIndex;
+        names.all(|name| !self.shared.is_state(name) || space.n_steps(name).is_some())
     }
 
     fn explore_range(&mut self, first: StateIndex, end: StateIndex) -> Result<(), Halt> {

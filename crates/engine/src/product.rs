@@ -517,6 +517,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             n_states: self.space.n_states() as u64 - self.n_transient,
             n_transitions: self.n_transitions,
             n_product_states: Some(self.space.n_nodes() as u64),
+            is_partial: false,
             reduced: self.stubborn.is_some(),
             n_reduced_states: self.stubborn.as_ref().map_or(0, Stubborn::n_reduced),
             refusal: self.refusal,
@@ -534,6 +535,12 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             state += 1;
         }
         Ok(())
+    }
+
+    /// Were the steps of all states computed that were met?
+    pub(crate) fn is_explored(&self) -> bool {
+        let n_states = self.space.n_states() as StateIndex;
+        (0..n_states).all(|state| self.space.n_steps(state).is_some())
     }
 
     /// Expands a state, unless that was done, and stores where its steps lead.
@@ -651,7 +658,9 @@ pub(crate) fn takes_part(label: &Label, subject: &Subject) -> bool {
         Subject::Action(action) => label.actions.contains(action),
         Subject::Choice(command) => label.commands.contains(command),
         Subject::Timer(cell) => label.timers_set.contains(&(*cell as u32)),
-        // It depends on states, too: see `interference.rs`.
-        Subject::Team(_) => false,
+        // Other steps that interfere depend on states, too: see `interference.rs`.
+        Subject::Team(team) => {
+            label.commands.len() == team.len() && team.iter().all(|id| label.commands.contains(id))
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
-use evidence::{ComponentSize, Trace};
+use evidence::{ComponentSize, StepPool, Trace};
 use model::Condition;
 use omega::{Automaton, Closure, Component, Graph, Lasso, LassoStep, NodeId, SearchState};
 use rustc_hash::FxHashSet;
@@ -32,6 +32,9 @@ pub struct Query<'a> {
     /// repeat the state propositions of the one before and at which no step proposition holds.
     /// Counts are then those of the reduced system. [`Stats::refusal`] says why it was not done.
     pub reduce: bool,
+    /// Are all states to be visited even if it is known before that there is no such run? Then counts
+    /// are those of the system, and run-time errors are met wherever they are.
+    pub all_states: bool,
     /// Where the search keeps its state, and goes on from.
     pub checkpoints: Option<&'a dyn Checkpoints>,
 }
@@ -63,7 +66,7 @@ impl Query<'_> {
 /// What the search came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// There is no such run. The whole system was explored.
+    /// There is no such run. [`Stats::is_partial`] says whether the whole system was explored.
     NoRun,
     /// This is one, of the model itself.
     Run {
@@ -77,7 +80,7 @@ pub enum Outcome {
     /// There is one, but the run that was found is one of representatives, and no run of the model
     /// is known that it stands for: the search has to be made again without representatives.
     NotConcrete,
-    /// The model has a run-time error in some reachable state; [`crate::explore`] finds the way to
+    /// The model has a run-time error in some state that was visited; [`crate::explore`] finds the way to
     /// it.
     Failed,
     /// The search was stopped.
@@ -106,7 +109,7 @@ pub fn find_run(
             trace,
             covering,
             component,
-        } => concrete_run(system, &trace).map_or(Outcome::NotConcrete, |trace| Outcome::Run {
+        } => concrete_run(system, trace).map_or(Outcome::NotConcrete, |trace| Outcome::Run {
             trace,
             covering,
             component,
@@ -159,6 +162,7 @@ fn find_ordinary_run(
     let outcome = search(&mut product, query, search_id, state, &gauge, progress);
     let outcome = outcome.unwrap_or_else(Outcome::from);
     let mut stats = product.stats(atoms);
+    stats.is_partial = outcome == Outcome::NoRun && !product.is_explored();
     stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
     Ok((outcome, stats))
 }
@@ -208,7 +212,11 @@ fn search(
     };
 
     let Some(component) = found else {
-        let explored = product.explore_rest();
+        let explored = if query.all_states {
+            product.explore_rest()
+        } else {
+            Ok(())
+        };
         if explored.is_err() {
             keep(product, &state, kept_as);
         }
@@ -286,6 +294,7 @@ pub(crate) fn to_trace<S: Space>(
         steps: Vec::new(),
         loop_start: Some(lasso.stem.len()),
     };
+    let mut pool = StepPool::default();
     let mut edges = omega::EdgeBuffer::new(product.n_mark_words());
     for LassoStep {
         source, position, ..
@@ -295,9 +304,8 @@ pub(crate) fn to_trace<S: Space>(
         edges.truncate(0);
         product.successors(*source, &mut edges)?;
         let step = edges.step(*position as usize);
-        trace
-            .steps
-            .push(trace_step(product.step_label(*source, step)?));
+        let step = trace_step(product.step_label(*source, step)?);
+        trace.steps.push(pool.share(step));
     }
     Ok(trace)
 }

@@ -412,6 +412,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             memory_bytes: self.memory(),
             commands_taken: self.commands_taken.clone(),
             atoms_seen,
+            is_partial: false,
             reduced: false,
             n_reduced_states: 0,
             refusal: None,
@@ -531,8 +532,9 @@ impl StateGraph {
     }
 
     /// In steps with which labels the subject of a condition takes part, by the position of the
-    /// condition. Conditions on processes, actions and commands of the same kind that agree in this
-    /// are the same condition on the runs of this graph.
+    /// condition; of a team of commands the labels of its own steps. Conditions on processes, actions
+    /// and commands, or on teams, of the same kind that agree in this are the same condition on the
+    /// runs of this graph.
     #[must_use]
     pub fn takers(&self, position: usize) -> Vec<bool> {
         let mut bit = 0;

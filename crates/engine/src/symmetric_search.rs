@@ -57,9 +57,11 @@ pub(crate) fn find_symmetric_run(
     let product = Product::new(system, &query, plan, space, (budget, &gauge));
     let mut quotient = Quotient::new(product, form);
     let outcome = search(&mut quotient, &query, &gauge, progress);
+    let outcome = outcome.unwrap_or_else(Outcome::from);
     let mut stats = quotient.product.stats(query.atoms);
+    stats.is_partial = outcome == Outcome::NoRun && !quotient.product.is_explored();
     stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
-    Ok((outcome.unwrap_or_else(Outcome::from), stats))
+    Ok((outcome, stats))
 }
 
 fn search(
@@ -75,7 +77,10 @@ fn search(
     };
     let search = omega::find_fair_cycle_symmetric(quotient, &acceptance, &mut observe);
     let Some(component) = search.result? else {
-        return quotient.product.explore_rest().map(|()| Outcome::NoRun);
+        if query.all_states {
+            quotient.product.explore_rest()?;
+        }
+        return Ok(Outcome::NoRun);
     };
     let lasso = omega::symmetric_lasso(quotient, component, &acceptance, EFFORT, &mut observe)?;
     quotient.concrete(&lasso)
@@ -199,7 +204,7 @@ impl<'a, 'm> Quotient<'a, 'm> {
             let step = edges.step(step.position as usize);
             positions.push(taken.get(step as usize).map_or(0, |taken| taken.0));
         }
-        let trace = concrete_run_at(self.product.system, &trace, Some(&positions));
+        let trace = concrete_run_at(self.product.system, trace, Some(&positions));
         Ok(trace.map_or(Outcome::NotConcrete, |trace| Outcome::Run {
             trace,
             covering: None,

@@ -46,6 +46,7 @@ fn search(model: &Model, conditions: &[Condition]) -> (Option<Obstacle>, Outcome
         strong_global: false,
         atoms: &[],
         reduce: false,
+        all_states: true,
         checkpoints: None,
     };
     let found = find_run(&mut system, &query, &Budget::unlimited(), &mut NoProgress);

@@ -53,6 +53,7 @@ fn no_run(model: &Model, limits: Limits, n_threads: usize) -> Outcome {
         strong_global: false,
         atoms: &[],
         reduce: false,
+        all_states: true,
         checkpoints: None,
     };
     let budget = Budget::unlimited().with_threads(n_threads);

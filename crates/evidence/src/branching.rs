@@ -183,7 +183,7 @@ impl<'a> Places<'a> {
 
         // The loop is written out twice, because its start may be entered by two different steps.
         let n_states = trace.states.len();
-        let commands_before = |at: usize| &replay.successor(replay.step_at(at)).commands[..];
+        let commands_before = |at: usize| &replay.label(at).commands[..];
         let mut positions: Vec<Position<'_>> = vec![(&trace.states[0], &branch.entry)];
         positions.extend((1..n_states).map(|at| (&trace.states[at], commands_before(at - 1))));
         positions.push((&trace.states[start], commands_before(n_states - 1)));

@@ -68,9 +68,10 @@ pub(crate) fn judge_endless(
 
 impl<'a> Alike<'a> {
     fn new(judge: &Judge<'a>, trace: &'a Trace, endless: &'a Endless) -> Result<Self, Invalid> {
-        let replay = judge.replay(trace)?;
+        // Fairness is about the rounds, so all of their steps are looked at.
+        let replay = judge.replay_keeping(trace, endless.start..trace.states.len())?;
         let label = |at: usize| {
-            let step = replay.successor(replay.step_at(at));
+            let step = replay.label(at);
             (&step.actions, &step.movers)
         };
         let later = endless.start + endless.length..trace.steps.len();
@@ -125,9 +126,9 @@ impl<'a> Alike<'a> {
     fn check_no_return(&self) -> Result<(), Invalid> {
         let mut seen = FxHashSet::default();
         let first = self.endless.start;
-        let mut nodes = self.replay.node_at[first..].iter().enumerate();
-        match nodes.find(|(_, node)| !seen.insert(**node)) {
-            Some((offset, _)) => Err(Invalid::StateReturns { at: first + offset }),
+        let mut positions = first..self.replay.trace.states.len();
+        match positions.find(|at| !seen.insert(self.replay.node(*at))) {
+            Some(at) => Err(Invalid::StateReturns { at }),
             None => Ok(()),
         }
     }

@@ -2,12 +2,12 @@
 
 use base::{Fairness, FairnessKind};
 use model::{
-    ActionId, Assumption, Condition, ConditionKind, InstanceId, Model, Subject, Successor,
+    ActionId, Assumption, CommandId, Condition, ConditionKind, InstanceId, Model, Subject,
 };
 use rustc_hash::FxHashSet;
 
 use crate::loop_usage::LoopUsage;
-use crate::replay::{Replay, StepRef, actions_name};
+use crate::replay::{Replay, StepLabel, StepRef, actions_name};
 use crate::word::{Word, assumption_atoms};
 use crate::{Invalid, Trace};
 
@@ -183,8 +183,8 @@ pub fn assumption_name(model: &Model, assumption: &Assumption) -> String {
     }
 }
 
-/// The notions of fairness, stronger than `fairness`, that exclude the loop of a trace: weak
-/// fairness of what every state of the loop enables and no step takes, strong fairness of what some
+/// The notions of fairness, stronger than `fairness`, that exclude the loop of a trace: justness to
+/// what exists forever and nothing interferes with, weak fairness of what every state of the loop enables and no step takes, strong fairness of what some
 /// state enables and no step takes, and strong global fairness if a step of some state is missing.
 ///
 /// # Errors
@@ -219,6 +219,7 @@ pub(crate) fn exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusi
 fn elementary_exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusion> {
     let model = replay.model;
     let usage = LoopUsage::new(replay, Fairness::NONE);
+    let unjust = Unjust::new(replay, fairness);
     let processes = (0..model.instances().len()).map(|i| Subject::Process(InstanceId::new(i)));
     let actions = (0..model.actions().len()).map(|i| Subject::Action(ActionId::new(i)));
     let assumed = model.fairness_conditions(fairness).into_iter();
@@ -229,6 +230,18 @@ fn elementary_exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusi
         let kinds = [ConditionKind::Weak, ConditionKind::Strong];
         let breaks =
             |kind: &ConditionKind| usage.judge(&elementary(*kind, &subject)) == Because::Broken;
+        // What is assumed of the subject already says more.
+        let is_assumed = kinds
+            .iter()
+            .any(|kind| assumed.contains(&(*kind, subject.clone())));
+        if let Some(at) = unjust.to(&subject).filter(|_| !is_assumed) {
+            exclusions.push(Exclusion {
+                notion: FairnessKind::Just,
+                subject: model.subject_name(&subject),
+                at,
+            });
+            continue;
+        }
         let broken = kinds.into_iter().find(breaks);
         if let Some(kind) = broken.filter(|kind| !assumed.contains(&(*kind, subject.clone()))) {
             exclusions.push(Exclusion {
@@ -240,6 +253,47 @@ fn elementary_exclusions(replay: &Replay<'_>, fairness: Fairness) -> Vec<Exclusi
     }
 
     exclusions
+}
+
+/// What a loop is not just to: processes and actions, and where steps of theirs are enabled.
+struct Unjust {
+    found: Vec<(Subject, usize)>,
+}
+
+impl Unjust {
+    /// More looks at teams of commands than this are not worth the advice.
+    const MAX_LOOKS: usize = 200_000;
+
+    fn new(replay: &Replay<'_>, fairness: Fairness) -> Self {
+        let mut found = Vec::new();
+        let model = replay.model;
+        let n_looks = model.n_teams().saturating_mul(replay.trace.states.len());
+        if model.is_just(Fairness {
+            annotated: false,
+            ..fairness
+        }) || n_looks > Self::MAX_LOOKS
+        {
+            return Self { found };
+        }
+
+        let usage = LoopUsage::new(replay, Fairness::of(FairnessKind::Just));
+        for (action, team) in model.teams_by_action() {
+            let subject = Subject::Team(team.clone());
+            if usage.judge(&elementary(ConditionKind::Weak, &subject)) != Because::Broken {
+                continue;
+            }
+            let at = usage.enabled_at(&subject).unwrap_or_default();
+            let mover = |id: &CommandId| model.commands()[id.index()].instance;
+            found.extend(team.iter().map(|id| (Subject::Process(mover(id)), at)));
+            found.push((Subject::Action(action), at));
+        }
+        Self { found }
+    }
+
+    fn to(&self, subject: &Subject) -> Option<usize> {
+        let mut found = self.found.iter();
+        found.find(|(other, _)| other == subject).map(|(_, at)| *at)
+    }
 }
 
 fn elementary(kind: ConditionKind, subject: &Subject) -> Condition {
@@ -261,16 +315,16 @@ fn notion(kind: ConditionKind, subject: &Subject) -> FairnessKind {
 }
 
 /// A step of a state of the loop that the loop does not take, and a position of the state.
-pub(crate) fn uncovered_step<'a>(replay: &'a Replay<'_>) -> Option<(usize, &'a Successor)> {
+pub(crate) fn uncovered_step<'a>(replay: &'a Replay<'_>) -> Option<(usize, &'a StepLabel)> {
     let positions = replay.trace.loop_range();
     let taken: FxHashSet<StepRef> = positions.clone().map(|at| replay.step_at(at)).collect();
-    let mut seen = vec![false; replay.steps.len()];
+    let mut seen = vec![false; replay.n_nodes()];
     for at in positions {
-        let node = replay.node_at[at];
+        let node = replay.node(at);
         if std::mem::replace(&mut seen[node], true) {
             continue;
         }
-        for (index, step) in replay.steps[node].iter().enumerate() {
+        for (index, step) in replay.steps(node).enumerate() {
             if !taken.contains(&(node, index)) {
                 return Some((at, step));
             }

@@ -3,6 +3,8 @@
 //! An [`Explanation`] is the other side of a judgement. The replay that confirms a run also tells
 //! why its loop is fair and what would exclude it, so what is explained has been confirmed.
 
+use std::sync::Arc;
+
 use base::Span;
 use model::{Model, RunTimeError};
 
@@ -39,11 +41,13 @@ pub struct ExplainedRun {
     /// What it shows.
     pub kind: RunKind,
     /// The run in names and readable values.
-    pub run: NamedRun,
+    pub run: Arc<NamedRun>,
     /// All processes, in the order of the model.
     pub processes: Vec<String>,
     /// The error at the end of a [`RunKind::RunTimeError`].
     pub error: Option<ExplainedError>,
+    /// Which parts of a violated conjunction or `forall` are broken: operands, or values of names.
+    pub broken: Vec<String>,
     /// Why the loop meets every fairness condition and assumption.
     pub conditions: Vec<Justification>,
     /// Are the conditions met by a longer loop around the one that is shown? Their positions mean
@@ -169,9 +173,10 @@ impl ExplainedRun {
         let instances = model.instances().iter();
         Self {
             kind,
-            run: NamedRun::new(model, trace),
+            run: Arc::new(NamedRun::new(model, trace)),
             processes: instances.map(|instance| instance.name.clone()).collect(),
             error: None,
+            broken: Vec::new(),
             conditions: Vec::new(),
             is_covered: false,
             excluded_by: Vec::new(),

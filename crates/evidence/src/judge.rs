@@ -9,12 +9,14 @@
 //! [`Explanation`].
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use base::Fairness;
 use logic::{Ltl, Property};
 use model::{Assumption, Model, RunTimeError, State};
 
 use crate::branching::judge_branching;
+use crate::broken::broken_in_state;
 use crate::endless::judge_endless;
 use crate::explanation::{ExplainedError, ExplainedRun, RunKind, Shown};
 use crate::loop_judge::{Bad, LoopJudge, bad_runs};
@@ -112,8 +114,11 @@ impl<'a> Judge<'a> {
                 }))
             }
             (ViolationKind::BadPrefix, Some(trace)) => {
-                self.check_prefix(trace)?;
-                self.shown(trace, RunKind::BadPrefix)
+                let broken = self.check_prefix(trace)?;
+                Shown::Run(Box::new(ExplainedRun {
+                    broken,
+                    ..self.explained(trace, RunKind::BadPrefix)
+                }))
             }
             (ViolationKind::Deadlock, Some(trace)) => {
                 self.check_deadlock(trace)?;
@@ -172,13 +177,25 @@ impl<'a> Judge<'a> {
         Ok(Explanation::new(shown, self.n_replays.get()))
     }
 
-    /// Replays a trace from an initial state on. All replays of runs from there are made here.
+    /// Replays a trace from an initial state on.
     pub(crate) fn replay<'t>(&self, trace: &'t Trace) -> Result<Replay<'t>, Invalid>
     where
         'a: 't,
     {
+        self.replay_keeping(trace, trace.loop_range())
+    }
+
+    /// The same, keeping the steps of the states at other positions than those of the loop.
+    pub(crate) fn replay_keeping<'t>(
+        &self,
+        trace: &'t Trace,
+        kept: Range<usize>,
+    ) -> Result<Replay<'t>, Invalid>
+    where
+        'a: 't,
+    {
         self.n_replays.set(self.n_replays.get() + 1);
-        Replay::new(self.model, trace)
+        Replay::keeping(self.model, trace, kept)
     }
 
     /// Replays a trace from any state on.
@@ -220,12 +237,14 @@ impl<'a> Judge<'a> {
             conditions: reasons.conditions,
             is_covered: reasons.is_covered,
             excluded_by: reasons.excluded_by,
+            broken: reasons.broken,
             component: violation.component,
             ..self.explained(trace, kind)
         })))
     }
 
-    fn check_prefix(&self, trace: &Trace) -> Result<(), Invalid> {
+    /// Which parts of the invariant the last state breaks.
+    fn check_prefix(&self, trace: &Trace) -> Result<Vec<String>, Invalid> {
         let property = match self.property {
             Property::Ltl(formula) => &logic::classify(formula.clone()),
             other => other,
@@ -237,7 +256,8 @@ impl<'a> Judge<'a> {
         if Word::new(&replay, formula.atoms())?.ends_with(formula) {
             return Err(Invalid::PropertyHolds);
         }
-        Ok(())
+        let last = trace.states.last().ok_or(Invalid::NoTrace)?;
+        Ok(broken_in_state(self.model, formula, last))
     }
 
     fn check_deadlock(&self, trace: &Trace) -> Result<(), Invalid> {
@@ -281,7 +301,7 @@ impl<'a> Judge<'a> {
         let (model, trace) = (replay.model, replay.trace);
         let last: &State = trace.states.last()?;
         let before = trace.steps.len().checked_sub(1);
-        let entry = before.map(|at| replay.successor(replay.step_at(at)));
+        let entry = before.map(|at| replay.label(at));
         let commands = entry.map_or(&[][..], |step| &step.commands);
 
         let mut atoms = match self.property {

@@ -19,11 +19,12 @@
 //! # let model = ModelParts { processes: vec![process], ..ModelParts::default() }.finish().unwrap();
 //! let start = model.initial_states().unwrap().remove(0);
 //! let step = TraceStep::from(&model.successors(&start).unwrap()[0]);
-//! let trace = Trace { states: vec![start], steps: vec![step], loop_start: Some(0) };
+//! let trace = Trace { states: vec![start], steps: vec![step.into()], loop_start: Some(0) };
 //! assert_eq!(evidence::validate_run(&model, &trace), Ok(()));
 //! ```
 
 mod branching;
+mod broken;
 mod communication;
 mod diff;
 mod endless;
@@ -58,10 +59,10 @@ pub use explanation::{
 };
 pub use invalid::Invalid;
 pub use judge::Judge;
-pub use named::{Communication, Misfit, NamedRun, NamedState};
+pub use named::{Communication, Misfit, NamedRun, NamedState, NamedStep};
 pub use rests_on::{Confidence, RestsOn, SolverUse};
 pub use structure::Structure;
-pub use trace::{Trace, TraceStep};
+pub use trace::{StepPool, Trace, TraceStep};
 pub use truths::{Truth, truths};
 pub use validate::{validate, validate_branching, validate_run, validate_witness};
 pub use value::Value;

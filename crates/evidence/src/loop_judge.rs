@@ -5,6 +5,7 @@ use logic::{Ltl, NeverClaim, Property};
 use model::State;
 use rustc_hash::FxHashSet;
 
+use crate::broken::broken_on_lasso;
 use crate::explain::{exclusions, judge_loop, uncovered_step};
 use crate::replay::{Replay, actions_name};
 use crate::word::Word;
@@ -55,6 +56,8 @@ pub(crate) struct LoopReasons {
     /// Are the conditions met by a longer loop, which is not shown?
     pub(crate) is_covered: bool,
     pub(crate) excluded_by: Vec<Exclusion>,
+    /// Which operands of a conjunction are violated.
+    pub(crate) broken: Vec<String>,
 }
 
 /// What a loop is judged by.
@@ -71,8 +74,13 @@ impl LoopJudge<'_> {
         violation: &Violation,
     ) -> Result<LoopReasons, Invalid> {
         let shown = self.infinite_replay(trace)?;
-        self.check_violation(&shown)?;
+        let word = self.check_violation(&shown)?;
+        let broken = match self.bad {
+            Bad::Not(formula) => broken_on_lasso(self.judge.model, formula, &word),
+            Bad::Accepted(_) => Vec::new(),
+        };
         let mut reasons = LoopReasons {
+            broken,
             conditions: Vec::new(),
             is_covered: false,
             excluded_by: exclusions(&shown, self.judge.fairness),
@@ -100,11 +108,14 @@ impl LoopJudge<'_> {
         }
     }
 
-    fn check_violation(&self, replay: &Replay<'_>) -> Result<(), Invalid> {
-        if !self.bad.contains(&Word::new(replay, self.bad.atoms())?) {
-            return Err(Invalid::PropertyHolds);
+    /// The word of a run that is forbidden.
+    fn check_violation(&self, replay: &Replay<'_>) -> Result<Word, Invalid> {
+        let word = Word::new(replay, self.bad.atoms())?;
+        if self.bad.contains(&word) {
+            Ok(word)
+        } else {
+            Err(Invalid::PropertyHolds)
         }
-        Ok(())
     }
 
     /// Strong global fairness: annotations and assumptions, closure, and the size that was claimed.
@@ -170,11 +181,15 @@ fn check_inside(shown: &Replay<'_>, covering: &Replay<'_>) -> Result<(), Invalid
 }
 
 fn component_size(replay: &Replay<'_>) -> ComponentSize {
-    let mut nodes: Vec<usize> = replay.node_at[replay.trace.loop_range()].to_vec();
+    let mut nodes: Vec<usize> = replay
+        .trace
+        .loop_range()
+        .map(|at| replay.node(at))
+        .collect();
     nodes.sort_unstable();
     nodes.dedup();
     ComponentSize {
         n_states: nodes.len(),
-        n_steps: nodes.iter().map(|node| replay.steps[*node].len()).sum(),
+        n_steps: nodes.iter().map(|node| replay.steps(*node).len()).sum(),
     }
 }

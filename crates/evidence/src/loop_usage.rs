@@ -8,12 +8,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use base::{Fairness, FairnessKind};
+use base::Fairness;
 use model::{CommandId, Condition, ConditionKind, Interference, Needs, Subject};
 use rustc_hash::FxHashMap;
 
 use crate::Because;
-use crate::replay::Replay;
+use crate::replay::{Replay, StepLabel};
 
 /// Where a subject is enabled and taken in a loop.
 #[derive(Clone, Debug, Default)]
@@ -77,12 +77,11 @@ impl LoopUsage {
         let states = &replay.trace.states;
         let is_free = |at: usize| model.in_control(&states[at]).is_none();
         let all_count = !replay.trace.loop_range().any(is_free);
-        let mut seen = vec![false; replay.steps.len()];
+        let mut seen = vec![false; replay.n_nodes()];
 
-        let interference = (fairness.kind == FairnessKind::Just).then(|| Interference::new(model));
+        let interference = model.is_just(fairness).then(|| Interference::new(model));
         for at in positions {
-            let (node, taken) = replay.step_at(at);
-            let is_new = !std::mem::replace(&mut seen[node], true);
+            let is_new = !std::mem::replace(&mut seen[replay.node(at)], true);
             let counts = all_count || is_free(at);
             if let Some(interference) = &interference {
                 let ordinal = (is_new && counts).then_some(usage.counted.len());
@@ -91,7 +90,7 @@ impl LoopUsage {
             if is_new {
                 usage.visit_state(replay, at, counts);
             }
-            usage.visit_step(&replay.steps[node][taken], at);
+            usage.visit_step(replay.label(at), at);
         }
 
         // Where a process has control forever, nothing else is demanded.
@@ -110,7 +109,7 @@ impl LoopUsage {
         ordinal: Option<usize>,
     ) {
         let state = &replay.trace.states[at];
-        let step = replay.successor(replay.step_at(at));
+        let step = replay.successor(at);
         let in_control = replay.model.in_control(state);
         for needs in interference.needs(state) {
             let team = interference.teams()[needs.team].clone();
@@ -118,7 +117,7 @@ impl LoopUsage {
             if in_control.is_none_or(|id| needs.movers.contains(&id)) {
                 usage.enable(at, ordinal);
             }
-            if interference.interferes(state, step, &needs) {
+            if interference.interferes(state, &step, &needs) {
                 usage.taken_at.get_or_insert(at);
             }
         }
@@ -131,7 +130,7 @@ impl LoopUsage {
         }
         let enable = |usage: &mut Usage| usage.enable(at, counts.then_some(ordinal));
 
-        for step in &replay.steps[replay.node_at[at]] {
+        for step in replay.steps(replay.node(at)) {
             let movers = step.movers.iter().map(|id| id.index());
             movers.for_each(|id| enable(&mut self.processes[id]));
             let actions = step.actions.iter().map(|id| id.index());
@@ -150,7 +149,7 @@ impl LoopUsage {
         }
     }
 
-    fn visit_step(&mut self, step: &model::Successor, at: usize) {
+    fn visit_step(&mut self, step: &StepLabel, at: usize) {
         for id in &step.movers {
             self.processes[id.index()].taken_at.get_or_insert(at);
         }
@@ -221,8 +220,8 @@ fn ignored(replay: &Replay<'_>, interference: &Interference<'_>) -> Vec<Vec<Comm
     let trace = replay.trace;
     let mut pending: BTreeSet<Needs> = BTreeSet::new();
     let pass = |pending: &mut BTreeSet<Needs>, at: usize| {
-        let step = replay.successor(replay.step_at(at));
-        pending.retain(|needs| !interference.interferes(&trace.states[at], step, needs));
+        let step = replay.successor(at);
+        pending.retain(|needs| !interference.interferes(&trace.states[at], &step, needs));
     };
     for at in 0..trace.loop_range().end {
         let state = &trace.states[at];

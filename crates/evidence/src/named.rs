@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use model::{ActionId, InstanceId, Model, State};
+use rustc_hash::FxHashMap;
 
 use crate::{Trace, TraceStep, Value, View, communication};
 
@@ -28,8 +30,14 @@ pub struct NamedRun {
 pub struct NamedState {
     /// The values of the variables.
     pub values: Vec<Value>,
-    /// The actions of the step that leaves the state; empty for an idle step, nothing if the run
-    /// ends here or a file does not say.
+    /// The step that leaves it. Long runs take few different ones, which they share.
+    pub step: Arc<NamedStep>,
+}
+
+/// A step, but for where it leads.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct NamedStep {
+    /// What happens; empty for an idle step, nothing if the run ends here or a file does not say.
     pub actions: Option<Vec<String>>,
     /// The processes that take part in the step.
     pub movers: Vec<String>,
@@ -38,7 +46,7 @@ pub struct NamedState {
 }
 
 /// A message on its way. Both ends are known in a rendezvous only.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Communication {
     /// The channel.
     pub channel: String,
@@ -74,16 +82,21 @@ impl NamedRun {
     #[must_use]
     pub fn new(model: &Model, trace: &Trace) -> Self {
         let view = View::new(model);
-        let action = |id: &ActionId| model.action_name(*id).to_owned();
-        let mover = |id: &InstanceId| model.instance_name(*id).to_owned();
+        let mut known: FxHashMap<_, Arc<NamedStep>> = FxHashMap::default();
         let state = |(index, state): (usize, &State)| {
-            let step = trace.steps.get(index);
+            let step = trace.steps.get(index).map(|step| {
+                let communication = communication::of_step(model, &view, trace, index);
+                let key = (&**step, communication);
+                if let Some(named) = known.get(&key) {
+                    return Arc::clone(named);
+                }
+                let named = Arc::new(NamedStep::new(model, step, key.1.clone()));
+                known.insert(key, Arc::clone(&named));
+                named
+            });
             NamedState {
                 values: view.values(state),
-                actions: step.map(|step| step.actions.iter().map(action).collect()),
-                movers: step.map_or(Vec::new(), |step| step.movers.iter().map(mover).collect()),
-                communication: step
-                    .and_then(|_| communication::of_step(model, &view, trace, index)),
+                step: step.unwrap_or_default(),
             }
         };
         Self {
@@ -136,7 +149,7 @@ impl NamedRun {
         for index in 0..self.n_steps() {
             let target = &states[self.after(index)];
             let step = self.step(&names, index, &states[index], target)?;
-            steps.push(step);
+            steps.push(Arc::new(step));
         }
 
         Ok(Trace {
@@ -166,7 +179,7 @@ impl NamedRun {
         let steps = names.model.steps_or_idle(state).unwrap_or_default();
         let mut leading = steps.iter().filter(|step| step.target == *target);
 
-        let named = &self.states[index];
+        let named = &self.states[index].step;
         let Some(actions) = &named.actions else {
             return match leading.next() {
                 Some(step) => Ok(TraceStep::from(step)),
@@ -185,6 +198,18 @@ impl NamedRun {
             actions,
             movers,
         })
+    }
+}
+
+impl NamedStep {
+    fn new(model: &Model, step: &TraceStep, communication: Option<Communication>) -> Self {
+        let action = |id: &ActionId| model.action_name(*id).to_owned();
+        let mover = |id: &InstanceId| model.instance_name(*id).to_owned();
+        Self {
+            actions: Some(step.actions.iter().map(action).collect()),
+            movers: step.movers.iter().map(mover).collect(),
+            communication,
+        }
     }
 }
 

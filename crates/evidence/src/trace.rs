@@ -1,11 +1,13 @@
 //! Runs as evidence.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use model::{ActionId, CommandId, InstanceId, State, Successor};
+use rustc_hash::FxHashSet;
 
 /// A step of a run: what labels it, without where it leads.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TraceStep {
     /// What happens. Sorted; empty for the idle step of a deadlocked state.
     pub actions: Vec<ActionId>,
@@ -33,6 +35,22 @@ impl TraceStep {
     }
 }
 
+/// Steps that are equal, kept once.
+#[derive(Default)]
+pub struct StepPool(FxHashSet<Arc<TraceStep>>);
+
+impl StepPool {
+    /// The step, as it is kept.
+    pub fn share(&mut self, step: TraceStep) -> Arc<TraceStep> {
+        if let Some(known) = self.0.get(&step) {
+            return Arc::clone(known);
+        }
+        let step = Arc::new(step);
+        self.0.insert(Arc::clone(&step));
+        step
+    }
+}
+
 /// A run: finite, or infinite as a lasso (a stem and a loop).
 ///
 /// Invariant (checked by [`crate::validate_run`], not by construction): step `i` leaves state `i`.
@@ -42,8 +60,8 @@ impl TraceStep {
 pub struct Trace {
     /// The states.
     pub states: Vec<State>,
-    /// The steps.
-    pub steps: Vec<TraceStep>,
+    /// The steps. Long runs take few different ones, which they share.
+    pub steps: Vec<Arc<TraceStep>>,
     /// Where the loop starts, if there is one.
     pub loop_start: Option<usize>,
 }

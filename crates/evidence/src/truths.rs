@@ -108,7 +108,7 @@ mod tests {
         let mut steps = Vec::new();
         for _ in 0..2 {
             let step = model.successors(states.last().unwrap()).unwrap().remove(0);
-            steps.push(TraceStep::from(&step));
+            steps.push(TraceStep::from(&step).into());
             states.push(step.target);
         }
         if loop_start.is_some() {

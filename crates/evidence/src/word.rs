@@ -10,7 +10,7 @@ use model::{Assumption, CommandId, RunTimeError};
 use rustc_hash::FxHashMap;
 
 use crate::Invalid;
-use crate::replay::{Replay, StepRef};
+use crate::replay::{Replay, StepLabel};
 
 /// Which of the chosen atoms hold at every position of a run.
 pub(crate) struct Word {
@@ -19,7 +19,7 @@ pub(crate) struct Word {
     /// The different letters, each with one truth value per atom.
     letters: Vec<Vec<bool>>,
     /// Which letter stands at which position.
-    letter_at: Vec<usize>,
+    letter_at: Vec<u32>,
     /// Where the loop starts, if there is one.
     loop_start: Option<usize>,
     /// How far a position of the second copy of the loop is behind the same one of the trace.
@@ -41,41 +41,30 @@ impl Word {
             loop_length: trace.loop_range().len(),
         };
 
-        let stem = (0..n_states).map(|at| (at, at.checked_sub(1)));
-        // The first position of the second copy is entered by the last step of the first.
-        let again = trace.loop_range().map(|at| {
-            if trace.loop_start == Some(at) {
-                (at, Some(n_states - 1))
-            } else {
-                (at, at.checked_sub(1))
-            }
-        });
-
-        let mut letter_by_entry: FxHashMap<Option<StepRef>, usize> = FxHashMap::default();
-        for (at, previous) in stem.chain(again) {
-            // The step that leads here determines the state, too.
-            let entry = previous.map(|previous| replay.step_at(previous));
-            let letter = match letter_by_entry.get(&entry) {
-                Some(letter) => *letter,
-                None => {
-                    let letter = word.new_letter(replay, at, entry)?;
-                    letter_by_entry.insert(entry, letter);
-                    letter
-                }
-            };
+        let mut letter_ids = FxHashMap::default();
+        for at in 0..n_states {
+            let entry = at.checked_sub(1).map(|before| replay.label(before));
+            let letter = word.letter(replay, at, entry, &mut letter_ids)?;
             word.letter_at.push(letter);
         }
-
+        // The second copy is entered by the last step of the first, and is like it from there on.
+        if let Some(start) = trace.loop_start {
+            let entry = Some(replay.label(n_states - 1));
+            let letter = word.letter(replay, start, entry, &mut letter_ids)?;
+            word.letter_at.push(letter);
+            word.letter_at.extend_from_within(start + 1..n_states);
+        }
         Ok(word)
     }
 
-    fn new_letter(
+    /// The letter at a position that is entered by a step.
+    fn letter(
         &mut self,
         replay: &Replay<'_>,
         at: usize,
-        entry: Option<StepRef>,
-    ) -> Result<usize, Invalid> {
-        let entry = entry.map(|step| replay.successor(step));
+        entry: Option<&StepLabel>,
+        letter_ids: &mut FxHashMap<Vec<bool>, u32>,
+    ) -> Result<u32, Invalid> {
         let commands: &[CommandId] = entry.map_or(&[], |step| &step.commands);
         let timers_set: &[usize] = entry.map_or(&[], |step| &step.timers_set);
         let state = &replay.trace.states[at];
@@ -85,20 +74,26 @@ impl Word {
         };
         let letter: Result<Vec<bool>, RunTimeError> = self.atoms.iter().map(holds).collect();
         let letter = letter.map_err(|error| Invalid::Error { at, error })?;
-        self.letters.push(letter);
-        Ok(self.letters.len() - 1)
+
+        if let Some(id) = letter_ids.get(&letter) {
+            return Ok(*id);
+        }
+        let id = self.letters.len() as u32;
+        self.letters.push(letter.clone());
+        letter_ids.insert(letter, id);
+        Ok(id)
     }
 
     /// Does the atom hold at a position of the word?
     fn holds(&self, position: usize, atom: AtomId) -> bool {
         let index = self.atoms.binary_search(&atom);
         let index = index.expect("the word was made for the atoms that are asked for");
-        self.letters[self.letter_at[position]][index]
+        self.letters[self.letter_at[position] as usize][index]
     }
 
     /// Do the same atoms hold at two positions?
     pub(crate) fn is_same(&self, first: usize, second: usize) -> bool {
-        self.letters[self.letter_at[first]] == self.letters[self.letter_at[second]]
+        self.letter_at[first] == self.letter_at[second]
     }
 
     /// The infinite word of a finite run with two rounds or more: its second round, forever.

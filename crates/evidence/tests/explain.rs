@@ -111,21 +111,21 @@ fn stronger_notions_are_found() {
         FairnessKind::None,
         &trace,
         expect![[r#"
-        WeakProcess Q at 0
-        Strong P.b at 1
-        Weak Q.q at 0
-        StrongGlobal Q.q at 0
-    "#]],
+            Just Q at 0
+            Strong P.b at 1
+            Just Q.q at 0
+            StrongGlobal Q.q at 0
+        "#]],
     );
     check_exclusions(
         &model,
         FairnessKind::Weak,
         &trace,
         expect![[r#"
-        WeakProcess Q at 0
-        Strong P.b at 1
-        StrongGlobal Q.q at 0
-    "#]],
+            Just Q at 0
+            Strong P.b at 1
+            StrongGlobal Q.q at 0
+        "#]],
     );
     check_exclusions(&model, FairnessKind::StrongGlobal, &trace, expect![""]);
 }

@@ -24,7 +24,7 @@ fn lassos(model: &Model, max_steps: usize) -> Vec<Trace> {
         for walk in walks {
             for step in model.steps_or_idle(walk.states.last().unwrap()).unwrap() {
                 let mut next = walk.clone();
-                next.steps.push(TraceStep::from(&step));
+                next.steps.push(TraceStep::from(&step).into());
                 for (position, state) in next.states.iter().enumerate() {
                     if *state == step.target {
                         let loop_start = Some(position);

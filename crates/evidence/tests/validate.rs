@@ -2,13 +2,15 @@
 
 mod micro;
 
+use std::sync::Arc;
+
 use base::{AtomId, FairnessKind, Span};
 use evidence::{ComponentSize, Invalid, Trace, TraceStep, Violation, ViolationKind};
 use evidence::{validate, validate_run, validate_witness};
 use logic::{Ltl, Property};
 use micro::{at, fairness, parts, recurs, taken, violation, walk};
 use model::{
-    ActionId, Annotation, Assumption, CommandId, ConditionKind, ErrorKind, Expr, InstanceId,
+    ActionId, Annotation, AnnotationKind, Assumption, CommandId, ErrorKind, Expr, InstanceId,
     LocationId, Model, RunTimeError, StepPattern, Stmt, StmtKind, Target,
 };
 
@@ -28,6 +30,11 @@ fn judge(model: &Model, kind: FairnessKind, formula: Ltl, trace: Trace) -> Resul
     let property = Property::Ltl(recurs(formula));
     let claim = violation(ViolationKind::FairLoop, trace);
     validate(model, &property, fairness(kind), &[], &claim)
+}
+
+/// A step of a trace, to be changed.
+fn step(trace: &mut Trace, at: usize) -> &mut TraceStep {
+    Arc::make_mut(&mut trace.steps[at])
 }
 
 fn good(model: &Model) -> Trace {
@@ -85,10 +92,10 @@ fn no_step_may_be_skipped() {
 
 #[test]
 fn actions_must_be_possible() {
-    let invalid = corrupted(|trace| trace.steps[0].actions = vec![ActionId(1)]);
+    let invalid = corrupted(|trace| step(trace, 0).actions = vec![ActionId(1)]);
     let actions = "P.b".to_owned();
     assert_eq!(invalid, Invalid::NotEnabled { at: 0, actions });
-    let invalid = corrupted(|trace| trace.steps[0].actions = vec![ActionId(99)]);
+    let invalid = corrupted(|trace| step(trace, 0).actions = vec![ActionId(99)]);
     let actions = "action 99".to_owned();
     assert_eq!(invalid, Invalid::NotEnabled { at: 0, actions });
 }
@@ -109,11 +116,7 @@ fn several_processes_may_take_one_action_to_one_state() {
     for step in steps {
         let trace = Trace {
             states: vec![state.clone()],
-            steps: vec![TraceStep {
-                actions: step.actions,
-                movers: step.movers,
-                commands: step.commands,
-            }],
+            steps: vec![TraceStep::from(&step).into()],
             loop_start: Some(0),
         };
         let judged = judge(&model, FairnessKind::None, never.clone(), trace);
@@ -123,16 +126,16 @@ fn several_processes_may_take_one_action_to_one_state() {
 
 #[test]
 fn movers_and_commands_must_be_those_of_the_step() {
-    let invalid = corrupted(|trace| trace.steps[3].movers = vec![InstanceId(0)]);
+    let invalid = corrupted(|trace| step(trace, 3).movers = vec![InstanceId(0)]);
     assert_eq!(invalid, Invalid::WrongMovers { at: 3 });
-    let invalid = corrupted(|trace| trace.steps[1].commands = vec![CommandId(1)]);
+    let invalid = corrupted(|trace| step(trace, 1).commands = vec![CommandId(1)]);
     assert_eq!(invalid, Invalid::WrongCommands { at: 1 });
     let (model, b, _) = choice();
     let mut trace = good(&model);
     trace
         .steps
         .iter_mut()
-        .for_each(|step| step.commands.clear());
+        .for_each(|step| Arc::make_mut(step).commands.clear());
     assert_eq!(judge(&model, FairnessKind::Weak, b, trace), Ok(()));
 }
 
@@ -145,7 +148,7 @@ fn the_loop_must_close() {
 
 #[test]
 fn only_deadlocked_states_idle() {
-    let invalid = corrupted(|trace| trace.steps[3] = TraceStep::default());
+    let invalid = corrupted(|trace| trace.steps[3] = Arc::default());
     assert_eq!(invalid, Invalid::IdleButEnabled { at: 3 });
     let mut parts = parts(&[("P", 2, &[(0, "a", 1)])]);
     let home = at(&mut parts, 0);
@@ -207,7 +210,7 @@ fn annotations_count_if_they_are_asked_for() {
     let mut parts = parts(&[("P", 2, &[(0, "a", 1), (1, "b", 0), (1, "c", 0)])]);
     let home = at(&mut parts, 0);
     parts.annotations.push(Annotation {
-        kind: ConditionKind::Unconditional,
+        kind: AnnotationKind::Unconditional,
         target: Target::Action(model::ProcessId(0), "b".to_owned()),
         span: Span::nowhere(),
     });
@@ -477,7 +480,7 @@ fn run_time_errors_must_happen() {
     let lasso = Trace {
         loop_start: Some(0),
         states: walk(&model, &["P.a"], None).states,
-        steps: vec![TraceStep::default(); 2],
+        steps: vec![Arc::default(); 2],
     };
 
     let mut lasso_steps = lasso.clone();

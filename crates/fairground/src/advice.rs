@@ -4,7 +4,7 @@ use base::{Fairness, Progress, Span, StopReason};
 use check::{Audit, Granularity, Inference, Left, Level, MinimalSet, Offer, Use};
 use evidence::Explanation;
 use logic::NamedProperty;
-use model::{Assumption, ConditionKind, Model, Subject, Target};
+use model::{AnnotationKind, Assumption, Model, Subject, Target};
 use report::{Advice, AdviceMember, AdviceSet, AuditNote, AuditReport, StoredTrace};
 use source::{Content, Options, QuestionKind};
 
@@ -394,14 +394,10 @@ fn left_text(left: &Left) -> String {
 /// An annotation in the native language, or an assumption where annotations cannot say it.
 fn native_text(
     model: &Model,
-    kind: ConditionKind,
+    kind: AnnotationKind,
     target: &Target,
 ) -> (Option<String>, Option<Span>) {
-    let strength = match kind {
-        ConditionKind::Weak => "weak fair",
-        ConditionKind::Strong => "strong fair",
-        ConditionKind::Unconditional => "fair",
-    };
+    let strength = kind.words();
     let processes = &model.parts().processes;
     match target {
         Target::Process(process) => {
@@ -429,7 +425,7 @@ fn native_text(
     }
 }
 
-fn native_assumption(model: &Model, kind: ConditionKind, subject: &Subject) -> Option<String> {
+fn native_assumption(model: &Model, kind: AnnotationKind, subject: &Subject) -> Option<String> {
     let name = match subject {
         Subject::Process(_) => format!("{}.*", model.subject_name(subject)),
         Subject::Action(_) => model.subject_name(subject),
@@ -439,23 +435,26 @@ fn native_assumption(model: &Model, kind: ConditionKind, subject: &Subject) -> O
     if name.contains('/') {
         return None;
     }
-    Some(match kind {
-        ConditionKind::Weak => format!("assume []<> !enabled({name}) || []<> {name}"),
-        ConditionKind::Strong => format!("assume <>[] !enabled({name}) || []<> {name}"),
-        ConditionKind::Unconditional => format!("assume []<> {name}"),
-    })
+    match kind {
+        // Formulas do not speak of interference.
+        AnnotationKind::Just => None,
+        AnnotationKind::Weak => Some(format!("assume []<> !enabled({name}) || []<> {name}")),
+        AnnotationKind::Strong => Some(format!("assume <>[] !enabled({name}) || []<> {name}")),
+        AnnotationKind::Unconditional => Some(format!("assume []<> {name}")),
+    }
 }
 
-fn csp_text(model: &Model, kind: ConditionKind, target: &Target) -> Option<String> {
+fn csp_text(model: &Model, kind: AnnotationKind, target: &Target) -> Option<String> {
     let name = match target {
         Target::Event(event) => model.parts().events[event.index()].name.clone(),
         Target::Action(_, name) => name.clone(),
         Target::Process(_) | Target::Choice(..) | Target::Subject(_) => return None,
     };
     let strength = match kind {
-        ConditionKind::Weak => "wf",
-        ConditionKind::Strong => "sf",
-        ConditionKind::Unconditional => "f",
+        AnnotationKind::Just => return None,
+        AnnotationKind::Weak => "wf",
+        AnnotationKind::Strong => "sf",
+        AnnotationKind::Unconditional => "f",
     };
     Some(format!("{strength}({name})"))
 }

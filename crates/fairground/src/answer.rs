@@ -213,6 +213,7 @@ pub(crate) fn result(
         states: Some(outcome.stats.n_states),
         transitions: Some(outcome.stats.n_transitions),
         product_states: outcome.stats.n_product_states,
+        is_partial: outcome.stats.is_partial,
         seconds: 0.0,
         peak_memory_bytes: Some(outcome.stats.memory_bytes),
         reduced: reduced(outcome.reduced),

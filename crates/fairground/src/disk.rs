@@ -11,11 +11,28 @@ use source::{Files, MAX_BYTES, Unreadable};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
+/// A stored run of a million steps has hundreds of megabytes.
+const MAX_TRACE_BYTES: usize = 1 << 30;
+
 impl Files for Disk {
     fn read(&self, path: &Path) -> Result<String, Unreadable> {
+        Self::read_up_to(path, MAX_BYTES)
+    }
+}
+
+impl Disk {
+    /// The text of a file that holds a trace, which may be longer than a model.
+    ///
+    /// # Errors
+    /// There is no such file, or it is not a text.
+    pub fn read_trace(&self, path: &Path) -> Result<String, Unreadable> {
+        Self::read_up_to(path, MAX_TRACE_BYTES)
+    }
+
+    fn read_up_to(path: &Path, max_bytes: usize) -> Result<String, Unreadable> {
         let name = path.display();
         let unreadable = |message, cause| Unreadable { message, cause };
-        let bytes = read_bytes(path).map_err(|error| match error.kind() {
+        let bytes = read_bytes(path, max_bytes).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => unreadable(error.to_string(), None),
             _ => {
                 let message = format!("`{name}` cannot be read");
@@ -39,7 +56,7 @@ impl Files for Disk {
 ///
 /// # Errors
 /// It cannot be read; with the kind `InvalidInput`, it is not a file that is read at all.
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+fn read_bytes(path: &Path, max_bytes: usize) -> io::Result<Vec<u8>> {
     let name = path.display();
     let refused = |message: String| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     let metadata = fs::metadata(path)?;
@@ -54,10 +71,10 @@ fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
 
     // The file may grow while it is read, or lie about its size.
     let mut bytes = Vec::new();
-    let limit = MAX_BYTES as u64 + 1;
+    let limit = max_bytes as u64 + 1;
     File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-    if bytes.len() > MAX_BYTES {
-        let limit = MAX_BYTES >> 20;
+    if bytes.len() > max_bytes {
+        let limit = max_bytes >> 20;
         return refused(format!(
             "`{name}` has more than {limit} MiB, too much for a text"
         ));

@@ -71,7 +71,10 @@ pub use picture::{DrawnPicture, DrawnShape};
 pub use project::Project;
 pub use question::{Question, QuestionKind};
 pub use replay::{Judgement, Replay};
-pub use simulation::{Here, LoopFairness, Obligation, Random, Simulation, StepDetails, Walk};
+pub use simulation::{
+    Breach, Here, LoopFairness, Obligation, Random, Sample, Sampling, Simulation, StepDetails,
+    Walk, Watched,
+};
 pub use solver::{SolverChoice, SolverName, solver_maker};
 pub use trace_details::TraceDetails;
 

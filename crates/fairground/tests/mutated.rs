@@ -13,7 +13,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use formats::{FORMATS, Read};
+use formats::{FORMATS, Read, Seeds};
 use testkit::{Random, cases};
 
 /// How many files there are of each format.
@@ -28,7 +28,7 @@ const STACK_BYTES: usize = 512 << 20;
 /// Seeds above this size are not used: little of them would be damaged.
 const MAX_SEED: u64 = 8_000;
 
-fn seeds(folders: &[&str], extension: &str) -> Vec<Vec<u8>> {
+fn texts(folders: &[&str], extension: &str) -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = BTreeMap::new();
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
@@ -46,6 +46,48 @@ fn seeds(folders: &[&str], extension: &str) -> Vec<Vec<u8>> {
     }
     assert!(found.len() > 2, "{extension}: {} seeds", found.len());
     found.into_values().collect()
+}
+
+/// A damaged copy of one of the seeds of a format.
+fn damaged(seeds: &[Vec<u8>], kind: Seeds, random: &mut Random) -> Vec<u8> {
+    match kind {
+        Seeds::Texts(..) => damaged_text(seeds, random),
+        Seeds::Numbers(_) => damaged_numbers(seeds, random),
+    }
+}
+
+/// Numbers are changed as numbers, so that most of what is made still looks right.
+fn damaged_numbers(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let seed = &seeds[random.below(seeds.len())];
+    let numbers = seed.chunks_exact(8);
+    let mut numbers: Vec<[u8; 8]> = numbers.map(|n| n.try_into().expect("eight")).collect();
+    for _ in 0..=random.below(4) {
+        let [at, other] = [0, 1].map(|_| random.below(numbers.len()));
+        let number = u64::from_le_bytes(numbers[at]);
+        let special = [0, 1, u64::from(u32::MAX), i64::MAX as u64, u64::MAX];
+        let changed = match random.below(8) {
+            0 => number ^ 1 << random.below(64),
+            1 => number.wrapping_add(1),
+            2 => number.wrapping_sub(1),
+            3 => special[random.below(special.len())],
+            4 => u64::from_le_bytes(numbers[other]),
+            5 => {
+                numbers.swap(at, other);
+                continue;
+            }
+            6 => {
+                numbers.insert(at, numbers[other]);
+                continue;
+            }
+            _ if numbers.len() > 2 => {
+                numbers.remove(at);
+                continue;
+            }
+            _ => number,
+        };
+        numbers[at] = changed.to_le_bytes();
+    }
+    numbers.concat()
 }
 
 /// Words that are likely to matter to one reader or another.
@@ -92,8 +134,8 @@ const WORDS: [&str; 40] = [
     "&&",
 ];
 
-/// A damaged copy of one of the seeds.
-fn damaged(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+/// A text is changed at the ends of words.
+fn damaged_text(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let mut bytes = seeds[random.below(seeds.len())].clone();
     for _ in 0..=random.below(6) {
         let [mut from, mut to] = [0, 1].map(|_| piece(&bytes, random));
@@ -141,19 +183,19 @@ fn piece(bytes: &[u8], random: &mut Random) -> usize {
 fn damaged_files_do_no_harm() {
     let only = std::env::var("FAIR_ONLY").ok();
     let only = only.as_deref().and_then(|only| only.split_once(':'));
-    let formats = FORMATS.map(|(name, folders, extension, read)| {
-        let seeds = seeds(folders, extension);
-        (name, seeds, read)
+    let formats = FORMATS.map(|(name, kind, read)| {
+        let numbers = |numbers: Vec<u64>| numbers.into_iter().flat_map(u64::to_le_bytes).collect();
+        let seeds: Vec<Vec<u8>> = match kind {
+            Seeds::Texts(folders, extension) => texts(folders, extension),
+            Seeds::Numbers(make) => make().into_iter().map(numbers).collect(),
+        };
+        (name, seeds, kind, read)
     });
     if let Some((format, number)) = only {
         let number = number.parse().expect("the number of a case");
-        let (name, seeds, read) = formats.iter().find(|f| f.0 == format).expect("a format");
-        return guarded(
-            name,
-            number,
-            *read,
-            damaged(seeds, &mut Random::new(number)),
-        );
+        let (name, seeds, kind, read) = formats.iter().find(|f| f.0 == format).expect("a format");
+        let bytes = damaged(seeds, *kind, &mut Random::new(number));
+        return guarded(name, number, *read, bytes);
     }
 
     let minutes = std::env::var("FAIR_MINUTES").ok();
@@ -169,8 +211,8 @@ fn damaged_files_do_no_harm() {
         if is_done {
             break;
         }
-        for (name, seeds, read) in &formats {
-            let bytes = damaged(seeds, &mut Random::new(number));
+        for (name, seeds, kind, read) in &formats {
+            let bytes = damaged(seeds, *kind, &mut Random::new(number));
             guarded(name, number, *read, bytes);
             n_read += 1;
         }

@@ -260,7 +260,8 @@ impl<'a> Collector<'a> {
             Sources::Named(names) => names.as_slice(),
             Sources::All | Sources::Implicit => &[],
         });
-        for name in decl.initial.iter().chain(sources) {
+        let ends = decl.ends.iter().flat_map(|ends| &ends.names);
+        for name in decl.initial.iter().chain(sources).chain(ends) {
             self.add(SymbolKind::Location, name, format!("of {}", decl.name.text));
         }
         for step in decl.blocks.iter().flat_map(|block| &block.steps) {

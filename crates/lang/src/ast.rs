@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Expected, Fairness, Span};
 use logic::PathQuantifier;
-use model::{ConditionKind, Quantifier};
+use model::{AnnotationKind, Quantifier};
 use rustc_hash::FxHashMap;
 use source::ShapeKind;
 
@@ -202,7 +202,10 @@ pub(crate) struct TimerDecl {
 pub(crate) struct Def {
     pub(crate) name: Ident,
     pub(crate) parameters: Vec<Ident>,
+    /// The value; of a procedure, nothing that could be used.
     pub(crate) body: Expr,
+    /// The statements of a procedure.
+    pub(crate) effect: Option<Vec<Stmt>>,
 }
 
 /// A channel or an array of channels.
@@ -217,7 +220,7 @@ pub(crate) struct ChanDecl {
 /// A fairness annotation: how strict, and whether for one step only.
 #[derive(Clone, Debug)]
 pub(crate) struct FairnessMark {
-    pub(crate) kind: ConditionKind,
+    pub(crate) kind: AnnotationKind,
     pub(crate) choice: bool,
     pub(crate) span: Span,
 }
@@ -232,8 +235,18 @@ pub(crate) struct ProcessDecl {
     pub(crate) timers: Vec<TimerDecl>,
     pub(crate) defs: Vec<Def>,
     pub(crate) initial: Vec<Ident>,
+    /// Where it may stay forever.
+    pub(crate) ends: Option<Ends>,
     pub(crate) blocks: Vec<FromBlock>,
     /// Where it says `process P(…)`.
+    pub(crate) span: Span,
+}
+
+/// The locations at which a process may stay forever.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    /// These; none means all of them.
+    pub(crate) names: Vec<Ident>,
     pub(crate) span: Span,
 }
 
@@ -325,6 +338,8 @@ pub(crate) enum StmtKind {
     Assert(Expr),
     /// `set t := e`.
     SetTimer(Expr, TimerValue),
+    /// `f(a, b)`: the statements of a procedure.
+    Call(Ident, Vec<Expr>),
     /// `skip`.
     Skip,
 }
@@ -400,6 +415,8 @@ pub(crate) enum PropertyBody {
     Reachable(Expr),
     /// There is no deadlock.
     DeadlockFree,
+    /// There is no deadlock but where this formula holds.
+    ProperEnds(Expr),
 }
 
 /// A named question.
@@ -427,6 +444,9 @@ pub(crate) enum UnaryOp {
     Always,
     Eventually,
     Next,
+    Previously,
+    Once,
+    Historically,
 }
 
 /// Operators with two operands.
@@ -446,6 +466,7 @@ pub(crate) enum BinaryOp {
     WeakUntil,
     Release,
     StrongRelease,
+    Since,
 }
 
 /// The shape of an expression.

@@ -25,7 +25,7 @@ const SPACED: [&str; 20] = [
 const FREE: [&str; 7] = ["+", "-", "*", "/", "%", "<", ">"];
 
 /// Words after which a line goes on.
-const OPEN_WORDS: [&str; 20] = [
+const OPEN_WORDS: [&str; 21] = [
     "and",
     "or",
     "implies",
@@ -34,6 +34,7 @@ const OPEN_WORDS: [&str; 20] = [
     "release",
     "unless",
     "weakuntil",
+    "since",
     "when",
     "where",
     "in",
@@ -49,7 +50,7 @@ const OPEN_WORDS: [&str; 20] = [
 ];
 
 /// Words that go on with the line above.
-const CONTINUING_WORDS: [&str; 18] = [
+const CONTINUING_WORDS: [&str; 19] = [
     "and",
     "or",
     "implies",
@@ -58,6 +59,7 @@ const CONTINUING_WORDS: [&str; 18] = [
     "release",
     "unless",
     "weakuntil",
+    "since",
     "when",
     "where",
     "then",
@@ -95,6 +97,7 @@ pub fn format(text: &str) -> Option<String> {
         declares_variables: false,
         is_continued: false,
         before: None,
+        is_everywhere: false,
         prefix: false,
     };
     let mut end = 0;
@@ -127,6 +130,8 @@ struct Layout<'a> {
     /// Does the line go on with the one above?
     is_continued: bool,
     before: Option<Token<'a>>,
+    /// Is the token before the star of `end *`, which is not an operator?
+    is_everywhere: bool,
     /// Is the token before an operator with one operand, to which it belongs?
     prefix: bool,
 }
@@ -228,7 +233,7 @@ impl<'a> Layout<'a> {
         let is_list = self.brackets.last().is_none() && before.text == ",";
         begins_operator && token.text != "-"
             || CONTINUING_WORDS.contains(&token.text) && token.kind == TokenKind::Word
-            || is_operator(before.text)
+            || is_operator(before.text) && !self.is_everywhere
             || OPEN_WORDS.contains(&before.text)
             || ["[]", "<>", "always", "eventually", ":"].contains(&before.text)
             || is_list
@@ -321,6 +326,8 @@ impl<'a> Layout<'a> {
         if token.starts_line && !["var", "timer"].contains(&token.text) {
             self.declares_variables &= self.is_continued;
         }
+        let after_end = self.before.is_some_and(|before| before.text == "end");
+        self.is_everywhere = token.text == "*" && after_end;
         self.out.push_str(token.text);
         self.before = Some(*token);
     }

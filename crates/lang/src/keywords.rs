@@ -22,6 +22,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "delay",
     "else",
     "enabled",
+    "end",
     "enum",
     "event",
     "eventually",
@@ -35,6 +36,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "forall",
     "frame",
     "from",
+    "historically",
     "holds",
     "if",
     "iff",
@@ -45,6 +47,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "inter",
     "interference",
     "invariant",
+    "just",
     "leads",
     "let",
     "map",
@@ -56,10 +59,12 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "not",
     "of",
     "off",
+    "once",
     "only",
     "option",
     "or",
     "param",
+    "previously",
     "process",
     "property",
     "ranking",
@@ -68,6 +73,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "release",
     "seq",
     "set",
+    "since",
     "skip",
     "strong",
     "subset",
@@ -104,5 +110,15 @@ mod tests {
             assert!(super::KEYWORDS.contains(&word), "`{word}` is missing");
         }
         assert!(super::KEYWORDS.is_sorted());
+    }
+
+    #[test]
+    fn all_words_are_in_the_index_of_the_manual() {
+        let manual = include_str!("../../../docs/reference/language.md");
+        let (_, index) = manual.split_once("## Index").expect("there is an index");
+        for word in super::KEYWORDS {
+            let entry = format!("| `{word}` |");
+            assert!(index.contains(&entry), "`{word}` is not in the index");
+        }
     }
 }

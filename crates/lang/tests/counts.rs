@@ -85,8 +85,9 @@ fn peterson() {
 
 /// The counts are those of breadth-first searches that were written for the purpose, over frozen sets
 /// and tuples. TLC is known to find 288 states of two-phase commit with three resource managers. Of
-/// `SimpleAllocator` it finds 400 states and 1633 with repetitions, one of them initial, and 4097 states
-/// of `AsyncTerminationDetection` (`manifest.json` of both in github.com/tlaplus/Examples).
+/// `SimpleAllocator` it finds 400 states and 1633 with repetitions, one of them initial, 4097 states
+/// of `AsyncTerminationDetection` and 1566 of `EWD840_json` (`manifest.json` of these in
+/// github.com/tlaplus/Examples).
 #[test]
 fn systems_with_sets_and_sequences() {
     let sizes = [
@@ -97,6 +98,7 @@ fn systems_with_sets_and_sequences() {
         ("readers_writers", &[], (167, 354)),
         ("simple_allocator", &[], (400, 1632)),
         ("termination_detection", &[], (4097, 45_062)),
+        ("token_termination", &[], (1566, 13_939)),
         ("paxos", &[], (3921, 9810)),
         ("raft_election", &[], (2761, 5837)),
         ("chandy_lamport", &[], (518, 1063)),

@@ -967,3 +967,41 @@ system S {
         "#]],
     );
 }
+
+#[test]
+fn procedures() {
+    check(
+        "\
+var x : 0..9 = 0
+def f(a) { x := a }
+def g(a) { a := 1 }
+def loop_(a) { loop_(a) }
+def value(a) = a + 1
+process P {
+    one { f(1, 2) }
+    two { g(1) }
+    three { loop_(1) }
+    four { value(1) }
+    five { unknown(1) }
+    six when f(1) { x := f(2) }
+    seven { let y = 3; hidden(y) }
+}
+def hidden(z) { x := y }
+invariant p: x < 9",
+        &expect![[r#"
+            wrong-arguments 7:11 `f` takes 1 argument(s), 2 given
+            not-assignable 3:12 only variables can be assigned to
+            recursive-definition 4:5 the definition `loop_` needs itself
+            not-a-procedure 10:12 `value` is not a procedure
+                help: a procedure is declared by `def name(parameters) { statements }`
+            not-a-procedure 11:12 `unknown` is not a procedure
+                help: a procedure is declared by `def name(parameters) { statements }`
+            procedure-as-value 12:14 `f` is a procedure and has no value
+                help: a procedure is called by a statement of an effect
+            procedure-as-value 12:26 `f` is a procedure and has no value
+                help: a procedure is called by a statement of an effect
+            unknown-name 15:22 `y` is not declared
+                help: did you mean `P`?
+        "#]],
+    );
+}

@@ -135,6 +135,7 @@ impl Arena {
                 Op::WeakUntil(a, b) => self.weak_until(of(a), of(b)),
                 Op::StrongRelease(a, b) => self.strong_release(of(a), of(b)),
                 Op::Implies(..) | Op::Iff(..) => unreachable!("not in negation normal form"),
+                Op::Previously(_) | Op::Since(..) => unreachable!("past operators are separated"),
             };
             id_by_address.insert(part.address(), id);
         }

@@ -133,6 +133,9 @@ fn split(formula: &Ltl) -> (Binding, Vec<Piece<'_>>) {
         Op::WeakUntil(..) => temporal(" W "),
         Op::Release(..) => temporal(" R "),
         Op::StrongRelease(..) => temporal(" M "),
+        Op::Previously(inner) => prefix("previously ", inner),
+        Op::Since(all, inner) if *all.op() == Op::True => prefix("once ", inner),
+        Op::Since(..) => temporal(" since "),
     }
 }
 

@@ -42,10 +42,20 @@ pub fn truths_on_lasso<'f>(
     letter: &dyn Fn(usize, AtomId) -> bool,
 ) -> Vec<(&'f Ltl, Vec<bool>)> {
     assert!(loop_start < n_positions, "the loop starts outside the word");
+    // What held in the past may differ from round to round at first: each past operator needs one
+    // round more than its operands until its values repeat. See F. Laroussinie, N. Markey,
+    // Ph. Schnoebelen, "Temporal logic with forgettable past", LICS 2002,
+    // doi:10.1109/LICS.2002.1029846, lemma 2.2.
+    let length = n_positions - loop_start;
+    let n_more = formula.past_depth() * length;
+    let unrolled = |position: usize, atom: AtomId| match position.checked_sub(n_positions) {
+        None => letter(position, atom),
+        Some(after) => letter(loop_start + after % length, atom),
+    };
     let word = Word {
-        n_positions,
-        loop_start,
-        letter,
+        n_positions: n_positions + n_more,
+        loop_start: loop_start + n_more,
+        letter: &unrolled,
     };
     let mut place_by_address: FxHashMap<usize, usize> = FxHashMap::default();
     let mut truths: Vec<(&Ltl, Vec<bool>)> = Vec::new();
@@ -54,6 +64,9 @@ pub fn truths_on_lasso<'f>(
         let truth = word.truth(part, &of);
         place_by_address.insert(part.address(), truths.len());
         truths.push((part, truth));
+    }
+    for (_, truth) in &mut truths {
+        truth.truncate(n_positions);
     }
     truths
 }
@@ -85,6 +98,15 @@ impl Word<'_> {
             }
             Op::Eventually(a) => self.fixpoint(false, |i, next| of(a)[i] || next),
             Op::Always(a) => self.fixpoint(true, |i, next| of(a)[i] && next),
+            Op::Previously(a) => self.at_each(|i| i > 0 && of(a)[i - 1]),
+            Op::Since(a, b) => {
+                let mut before = false;
+                let step = |i: usize| {
+                    before = of(b)[i] || (of(a)[i] && before);
+                    before
+                };
+                (0..self.n_positions).map(step).collect()
+            }
         }
     }
 

@@ -19,6 +19,9 @@ pub(crate) enum Token {
     Next,
     Always,
     Eventually,
+    Previously,
+    Once,
+    Historically,
     Binary(Binary),
     Open,
     Close,
@@ -38,6 +41,7 @@ pub(crate) enum Binary {
     WeakUntil,
     Release,
     StrongRelease,
+    Since,
 }
 
 /// Symbols, longer ones before their prefixes.
@@ -77,7 +81,7 @@ const SYMBOLS: [(&str, Token); 32] = [
 ];
 
 /// Names that are not atoms.
-pub(crate) const WORDS: [(&str, Token); 25] = [
+pub(crate) const WORDS: [(&str, Token); 29] = [
     ("true", Token::True),
     ("TRUE", Token::True),
     ("false", Token::False),
@@ -103,6 +107,10 @@ pub(crate) const WORDS: [(&str, Token); 25] = [
     ("M", Token::Binary(Binary::StrongRelease)),
     ("strongrelease", Token::Binary(Binary::StrongRelease)),
     ("leadsto", Token::Binary(Binary::LeadsTo)),
+    ("previously", Token::Previously),
+    ("once", Token::Once),
+    ("historically", Token::Historically),
+    ("since", Token::Binary(Binary::Since)),
 ];
 
 /// The words of the text with their positions. The last one is `End`, and it occurs only there.

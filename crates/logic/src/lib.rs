@@ -39,6 +39,7 @@ mod lexer;
 mod ltl;
 mod obligation;
 mod parse;
+mod past;
 mod prefix;
 mod property;
 mod reduce;

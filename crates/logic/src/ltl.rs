@@ -51,6 +51,10 @@ pub enum Op {
     Eventually(Ltl),
     /// Now and forever.
     Always(Ltl),
+    /// At the position before; there is none before the first.
+    Previously(Ltl),
+    /// The second held at some position up to this one, and the first at all positions after that.
+    Since(Ltl, Ltl),
 }
 
 /// A node with what is asked of it often. Invariant: `hash`, `depth` and `size` belong to `op`.
@@ -181,6 +185,68 @@ impl Ltl {
         Self::new(Op::Always(inner))
     }
 
+    /// At the position before.
+    #[must_use]
+    pub fn previously(inner: Self) -> Self {
+        Self::new(Op::Previously(inner))
+    }
+
+    /// `left` at all positions since `right` held.
+    #[must_use]
+    pub fn since(left: Self, right: Self) -> Self {
+        Self::new(Op::Since(left, right))
+    }
+
+    /// Now or before.
+    #[must_use]
+    pub fn once(inner: Self) -> Self {
+        Self::since(Self::tt(), inner)
+    }
+
+    /// Now and always before.
+    #[must_use]
+    pub fn historically(inner: &Self) -> Self {
+        Self::once(inner.negate()).negate()
+    }
+
+    /// Does it look into the past?
+    #[must_use]
+    pub fn has_past(&self) -> bool {
+        self.past_depth() > 0
+    }
+
+    /// Does it look into the future?
+    #[must_use]
+    pub fn has_future(&self) -> bool {
+        self.subformulas().iter().any(|part| {
+            use Op::{Always, Eventually, Next, Release, StrongRelease, Until, WeakUntil};
+            matches!(
+                part.op(),
+                Next(_)
+                    | Until(..)
+                    | WeakUntil(..)
+                    | Release(..)
+                    | StrongRelease(..)
+                    | Eventually(_)
+                    | Always(_)
+            )
+        })
+    }
+
+    /// How deep past operators are nested.
+    pub(crate) fn past_depth(&self) -> usize {
+        let mut depth_by_address: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut depth = 0;
+        for part in self.subformulas() {
+            let operands = part.operands().into_iter();
+            let inner = operands.map(|operand| depth_by_address[&operand.address()]);
+            let own = usize::from(matches!(part.op(), Op::Previously(_) | Op::Since(..)));
+            depth = inner.max().unwrap_or(0) + own;
+            depth_by_address.insert(part.address(), depth);
+        }
+        depth
+    }
+
     /// The negation, without writing two negations in a row.
     #[must_use]
     pub fn negate(&self) -> Self {
@@ -259,7 +325,7 @@ impl Ltl {
         order
     }
 
-    /// The same formula with `Not` before atoms only and without `Implies` and `Iff`.
+    /// The same formula with `Not` before atoms and past operators only, and without `Implies` and `Iff`.
     ///
     /// Shared subformulas stay shared, so the result is at most linear in the number of distinct
     /// subformulas even where its text is not.
@@ -281,25 +347,35 @@ impl Ltl {
         for formula in self.subformulas() {
             let of = |part: &Self| by_address[&part.address()].clone();
             let replaced = match formula.op() {
-                Op::True | Op::False => formula.clone(),
                 Op::Atom(atom) => replace(*atom),
-                Op::Not(a) => Self::not(of(a)),
-                Op::And(parts) => Self::and(parts.iter().map(of)),
-                Op::Or(parts) => Self::or(parts.iter().map(of)),
-                Op::Implies(a, b) => Self::implies(of(a), of(b)),
-                Op::Iff(a, b) => Self::iff(of(a), of(b)),
-                Op::Next(a) => Self::next(of(a)),
-                Op::Until(a, b) => Self::until(of(a), of(b)),
-                Op::WeakUntil(a, b) => Self::weak_until(of(a), of(b)),
-                Op::Release(a, b) => Self::release(of(a), of(b)),
-                Op::StrongRelease(a, b) => Self::strong_release(of(a), of(b)),
-                Op::Eventually(a) => Self::eventually(of(a)),
-                Op::Always(a) => Self::always(of(a)),
+                _ => formula.rebuilt(&of),
             };
             by_address.insert(formula.address(), replaced);
         }
 
         by_address[&self.address()].clone()
+    }
+
+    /// The formula with other operands.
+    #[must_use]
+    pub fn rebuilt(&self, of: &impl Fn(&Self) -> Self) -> Self {
+        match self.op() {
+            Op::True | Op::False | Op::Atom(_) => self.clone(),
+            Op::Not(a) => Self::not(of(a)),
+            Op::And(parts) => Self::and(parts.iter().map(of)),
+            Op::Or(parts) => Self::or(parts.iter().map(of)),
+            Op::Implies(a, b) => Self::implies(of(a), of(b)),
+            Op::Iff(a, b) => Self::iff(of(a), of(b)),
+            Op::Next(a) => Self::next(of(a)),
+            Op::Until(a, b) => Self::until(of(a), of(b)),
+            Op::WeakUntil(a, b) => Self::weak_until(of(a), of(b)),
+            Op::Release(a, b) => Self::release(of(a), of(b)),
+            Op::StrongRelease(a, b) => Self::strong_release(of(a), of(b)),
+            Op::Eventually(a) => Self::eventually(of(a)),
+            Op::Always(a) => Self::always(of(a)),
+            Op::Previously(a) => Self::previously(of(a)),
+            Op::Since(a, b) => Self::since(of(a), of(b)),
+        }
     }
 
     /// Equal addresses mean equal formulas, as long as both are alive.
@@ -374,6 +450,14 @@ fn normal_forms(formula: &Ltl, of: &impl Fn(&Ltl) -> (Ltl, Ltl)) -> (Ltl, Ltl) {
             let (yes, no) = of(inner);
             (Ltl::always(yes), Ltl::eventually(no))
         }
+        Op::Previously(inner) => {
+            let before = Ltl::previously(of(inner).0);
+            (before.clone(), Ltl::not(before))
+        }
+        Op::Since(left, right) => {
+            let since = Ltl::since(of(left).0, of(right).0);
+            (since.clone(), Ltl::not(since))
+        }
     }
 }
 
@@ -381,28 +465,38 @@ impl Op {
     fn operands(&self) -> Vec<&Ltl> {
         match self {
             Self::True | Self::False | Self::Atom(_) => Vec::new(),
-            Self::Not(a) | Self::Next(a) | Self::Eventually(a) | Self::Always(a) => vec![a],
+            Self::Not(a)
+            | Self::Next(a)
+            | Self::Eventually(a)
+            | Self::Always(a)
+            | Self::Previously(a) => vec![a],
             Self::And(parts) | Self::Or(parts) => parts.iter().collect(),
             Self::Implies(a, b)
             | Self::Iff(a, b)
             | Self::Until(a, b)
             | Self::WeakUntil(a, b)
             | Self::Release(a, b)
-            | Self::StrongRelease(a, b) => vec![a, b],
+            | Self::StrongRelease(a, b)
+            | Self::Since(a, b) => vec![a, b],
         }
     }
 
     fn take_operands_into(&mut self, stack: &mut Vec<Ltl>) {
         match mem::replace(self, Self::True) {
             Self::True | Self::False | Self::Atom(_) => {}
-            Self::Not(a) | Self::Next(a) | Self::Eventually(a) | Self::Always(a) => stack.push(a),
+            Self::Not(a)
+            | Self::Next(a)
+            | Self::Eventually(a)
+            | Self::Always(a)
+            | Self::Previously(a) => stack.push(a),
             Self::And(parts) | Self::Or(parts) => stack.extend(parts),
             Self::Implies(a, b)
             | Self::Iff(a, b)
             | Self::Until(a, b)
             | Self::WeakUntil(a, b)
             | Self::Release(a, b)
-            | Self::StrongRelease(a, b) => stack.extend([a, b]),
+            | Self::StrongRelease(a, b)
+            | Self::Since(a, b) => stack.extend([a, b]),
         }
     }
 }

@@ -84,7 +84,11 @@ fn binding(operator: Binary) -> u8 {
         Binary::Implies | Binary::LeadsTo => 2,
         Binary::Or => 3,
         Binary::And => 4,
-        Binary::Until | Binary::WeakUntil | Binary::Release | Binary::StrongRelease => 5,
+        Binary::Until
+        | Binary::WeakUntil
+        | Binary::Release
+        | Binary::StrongRelease
+        | Binary::Since => 5,
     }
 }
 
@@ -194,6 +198,9 @@ impl Parser<'_> {
                 Token::Next => Ltl::next,
                 Token::Always => Ltl::always,
                 Token::Eventually => Ltl::eventually,
+                Token::Previously => Ltl::previously,
+                Token::Once => Ltl::once,
+                Token::Historically => |inner| Ltl::historically(&inner),
                 _ => break,
             };
             prefixes.push(prefix);
@@ -352,5 +359,6 @@ fn combine(operator: Binary, left: Ltl, right: Ltl) -> Ltl {
         Binary::WeakUntil => Ltl::weak_until(left, right),
         Binary::Release => Ltl::release(left, right),
         Binary::StrongRelease => Ltl::strong_release(left, right),
+        Binary::Since => Ltl::since(left, right),
     }
 }

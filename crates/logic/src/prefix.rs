@@ -63,6 +63,18 @@ impl Prefix<'_> {
             }
             Op::Eventually(a) => self.unfold(|i, next| or(of(a)[i], next)),
             Op::Always(a) => self.unfold(|i, next| and(of(a)[i], next)),
+            Op::Previously(a) => self.at_each(|i| match i.checked_sub(1) {
+                Some(before) => of(a)[before],
+                None => Some(false),
+            }),
+            Op::Since(a, b) => {
+                let mut before = Some(false);
+                let mut step = |i: usize| {
+                    before = or(of(b)[i], and(of(a)[i], before));
+                    before
+                };
+                (0..self.n_positions).map(&mut step).collect()
+            }
         }
     }
 

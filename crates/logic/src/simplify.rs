@@ -23,9 +23,13 @@ use crate::ltl::Ltl;
 /// Operands beyond this many are not compared with each other.
 const MAX_COMPARED: usize = 150;
 
-/// An equivalent formula in negation normal form, usually smaller.
+/// An equivalent formula in negation normal form, usually smaller. A formula with past operators
+/// stays as it is.
 #[must_use]
 pub fn simplify(formula: &Ltl) -> Ltl {
+    if formula.has_past() {
+        return formula.clone();
+    }
     let mut arena = Arena::new();
     let id = arena.import(formula);
     arena.export(id)

@@ -17,6 +17,7 @@ use crate::bdd::Bdds;
 use crate::fairness::{self, FairConjunction, LetterMarks};
 use crate::ltl::{Ltl, Op};
 use crate::obligation::{is_obligation, minimal_deterministic};
+use crate::past;
 use crate::reduce::{reduce, simplify_marks};
 use crate::tableau::{TooLarge, tableau};
 use crate::tgba::Tgba;
@@ -36,6 +37,8 @@ pub enum TranslateError {
     },
     /// The automaton, or something on the way to it, exceeds what is sensible.
     TooLarge,
+    /// A past operator has an operand that looks into the future.
+    FutureInPast,
 }
 
 impl TranslateError {
@@ -57,6 +60,9 @@ impl fmt::Display for TranslateError {
                 Self::MAX_ATOMS
             ),
             Self::TooLarge => f.write_str("the automaton of the formula is too large"),
+            Self::FutureInPast => f.write_str(
+                "the operands of past operators must not contain operators about the future",
+            ),
         }
     }
 }
@@ -87,6 +93,9 @@ pub fn translate(formula: &Ltl) -> Result<Automaton, TranslateError> {
     let depth = formula.depth();
     if depth > crate::MAX_DEPTH {
         return Err(TranslateError::TooDeep { depth });
+    }
+    if let Some(separated) = past::separate(formula)? {
+        return separated.monitored(&translate(&separated.formula)?);
     }
     let atoms = atoms_in_order(formula);
     if atoms.len() > TranslateError::MAX_ATOMS {

@@ -3,7 +3,7 @@
 mod support;
 
 use base::AtomId;
-use logic::{Ltl, TranslateError, simplify, translate};
+use logic::{Ltl, Op, TranslateError, simplify, translate};
 use support::{Random, Word, accepts, formula, premise};
 
 const N_ATOMS: usize = 3;
@@ -126,4 +126,121 @@ fn random_deep_formulas_end() {
         let result = translate(&deep);
         assert!(matches!(result, Ok(_) | Err(TranslateError::TooLarge)));
     }
+}
+
+/// A formula about the past with this many operators.
+fn past(random: &mut Random, n_operators: usize) -> Ltl {
+    if n_operators == 0 {
+        return Ltl::atom(AtomId::new(random.below(N_ATOMS)));
+    }
+    let left = random.below(n_operators);
+    let mut one = || past(random, n_operators - 1);
+    match n_operators % 7 {
+        0 => Ltl::not(one()),
+        1 | 2 => Ltl::previously(one()),
+        3 => Ltl::once(one()),
+        4 => Ltl::historically(&one()),
+        5 => {
+            let (a, b) = (past(random, left), past(random, n_operators - 1 - left));
+            Ltl::iff(a, b)
+        }
+        _ => {
+            let (a, b) = (past(random, left), past(random, n_operators - 1 - left));
+            Ltl::since(a, b)
+        }
+    }
+}
+
+/// Does a formula about the past hold at a position of the infinite word, by definition?
+fn held(formula: &Ltl, word: &Word, position: usize) -> bool {
+    let at = |inner: &Ltl, position: usize| held(inner, word, position);
+    match formula.op() {
+        Op::True => true,
+        Op::False => false,
+        Op::Atom(atom) => {
+            let length = word.letters.len() - word.loop_start;
+            let place = match position.checked_sub(word.loop_start) {
+                None => position,
+                Some(after) => word.loop_start + after % length,
+            };
+            word.letters[place] >> atom.0 & 1 == 1
+        }
+        Op::Not(inner) => !at(inner, position),
+        Op::Iff(a, b) => at(a, position) == at(b, position),
+        Op::Previously(inner) => position > 0 && at(inner, position - 1),
+        Op::Since(a, b) => (0..=position)
+            .any(|start| at(b, start) && (start + 1..=position).all(|between| at(a, between))),
+        _ => unreachable!("not about the past"),
+    }
+}
+
+/// The word as it is after some rounds of its loop, with what held in the past as further atoms.
+fn with_history(word: &Word, pasts: &[Ltl]) -> Word {
+    const N_ROUNDS: usize = 7;
+    let length = word.letters.len() - word.loop_start;
+    let n_positions = word.loop_start + N_ROUNDS * length;
+    let letter = |position: usize| {
+        let atoms = (0..N_ATOMS as u32).map(|atom| Ltl::atom(AtomId(atom)));
+        let all: Vec<Ltl> = atoms.chain(pasts.iter().cloned()).collect();
+        let bits = all.iter().enumerate();
+        bits.map(|(bit, formula)| u32::from(held(formula, word, position)) << bit)
+            .sum()
+    };
+    let letters: Vec<u32> = (0..n_positions).map(letter).collect();
+    let last = n_positions - length;
+    assert_eq!(
+        letters[last..],
+        letters[last - length..last],
+        "{pasts:?} repeats"
+    );
+    Word {
+        letters,
+        loop_start: last,
+    }
+}
+
+/// Formulas about the future of what held in the past: the definition, the evaluation on lassos, and
+/// the translation.
+#[test]
+fn random_formulas_about_the_past() {
+    let mut random = Random::new(3);
+    let (mut n_true, mut n_false) = (0, 0);
+    for round in 0..4_000 {
+        let sizes = [1 + round % 3, 1 + random.below(3)];
+        let pasts = sizes.map(|n_operators| past(&mut random, n_operators));
+        let shape = if random.flip() {
+            formula(&mut random, 1 + round % 6, N_ATOMS + pasts.len())
+        } else {
+            premise(&mut random, round % 3, N_ATOMS + pasts.len())
+        };
+        let whole = shape.map_atoms(&|atom| match atom.index().checked_sub(N_ATOMS) {
+            Some(number) => pasts[number].clone(),
+            None => Ltl::atom(atom),
+        });
+        let automaton = translate(&whole).unwrap_or_else(|error| panic!("{error}: {whole:?}"));
+        for _ in 0..4 {
+            let word = Word::random(&mut random, N_ATOMS);
+            let truth = with_history(&word, &pasts).satisfies(&shape);
+            let context = format!("{whole:?} on {word:?}");
+            assert_eq!(word.satisfies(&whole), truth, "evaluation of {context}");
+            assert_eq!(
+                accepts(&automaton, &word),
+                truth,
+                "translation of {context}"
+            );
+            if truth {
+                n_true += 1;
+            } else {
+                n_false += 1;
+            }
+        }
+    }
+    assert!(n_true > 4_000 && n_false > 4_000, "{n_true} {n_false}");
+}
+
+#[test]
+fn past_operators_do_not_speak_of_the_future() {
+    let inner = Ltl::eventually(Ltl::atom(AtomId(0)));
+    let refused = translate(&Ltl::once(inner));
+    assert_eq!(refused, Err(TranslateError::FutureInPast));
 }

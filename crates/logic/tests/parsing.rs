@@ -237,6 +237,8 @@ fn renamed(formula: &Ltl, found: &[String], names: &[&str]) -> Ltl {
         Op::WeakUntil(a, b) => Ltl::weak_until(go(a), go(b)),
         Op::Release(a, b) => Ltl::release(go(a), go(b)),
         Op::StrongRelease(a, b) => Ltl::strong_release(go(a), go(b)),
+        Op::Previously(a) => Ltl::previously(go(a)),
+        Op::Since(a, b) => Ltl::since(go(a), go(b)),
         Op::Eventually(a) => Ltl::eventually(go(a)),
         Op::Always(a) => Ltl::always(go(a)),
     }

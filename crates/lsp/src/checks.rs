@@ -309,7 +309,7 @@ impl Search {
                 .run
                 .states
                 .get(n)
-                .and_then(|state| state.actions.as_ref());
+                .and_then(|state| state.step.actions.as_ref());
             let actions = actions.map_or(String::new(), |actions| actions.join(", "));
             let in_loop = trace.run.loop_start.is_some_and(|start| n >= start);
             let part = if in_loop { "loop" } else { "step" };

@@ -395,7 +395,7 @@ fn explain(arguments: &Json) -> Answer {
         _ => return Err("give a `trace` in the ITF format, as `check` returns it".to_owned()),
     };
     let trace = report::read_itf(&text).map_err(|error| format!("this is not a trace: {error}"))?;
-    let told = report::trace_text(&trace, Style::Plain);
+    let told = report::trace_text(&trace, Style::Plain, report::Detail::default());
     let data = json!({ "steps": trace.run.n_steps(), "loop": trace.run.loop_start, "property": trace.meta.property });
     Ok(Said { text: told, data })
 }

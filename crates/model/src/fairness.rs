@@ -1,5 +1,7 @@
 //! Which runs are considered: elementary conditions, annotations and assumptions.
 
+use std::collections::BTreeSet;
+
 use base::{AtomId, Fairness, FairnessKind, Span};
 
 use crate::{ActionId, CommandId, EventId, InstanceId, Model, ProcessId};
@@ -15,6 +17,56 @@ pub enum ConditionKind {
     Weak,
     /// Taken infinitely often if enabled infinitely often.
     Strong,
+}
+
+/// How strictly an annotation demands its target; weaker ones first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum AnnotationKind {
+    /// Each step of the target that exists is interfered with later, or taken (justness).
+    Just,
+    /// As [`ConditionKind::Weak`].
+    Weak,
+    /// As [`ConditionKind::Strong`].
+    Strong,
+    /// As [`ConditionKind::Unconditional`].
+    Unconditional,
+}
+
+impl AnnotationKind {
+    /// All of them, weaker ones first.
+    pub const ALL: [Self; 4] = [Self::Just, Self::Weak, Self::Strong, Self::Unconditional];
+
+    /// The kind of the elementary conditions that it stands for. Justness is weak fairness to teams
+    /// of commands ([`Subject::Team`]).
+    #[must_use]
+    pub const fn elementary(self) -> ConditionKind {
+        match self {
+            Self::Just | Self::Weak => ConditionKind::Weak,
+            Self::Strong => ConditionKind::Strong,
+            Self::Unconditional => ConditionKind::Unconditional,
+        }
+    }
+
+    /// The words of the native language.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Just => "just fair",
+            Self::Weak => "weak fair",
+            Self::Strong => "strong fair",
+            Self::Unconditional => "fair",
+        }
+    }
+}
+
+impl From<ConditionKind> for AnnotationKind {
+    fn from(kind: ConditionKind) -> Self {
+        match kind {
+            ConditionKind::Weak => Self::Weak,
+            ConditionKind::Strong => Self::Strong,
+            ConditionKind::Unconditional => Self::Unconditional,
+        }
+    }
 }
 
 /// What an annotation stands at.
@@ -39,7 +91,7 @@ pub enum Target {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Annotation {
     /// How strict.
-    pub kind: ConditionKind,
+    pub kind: AnnotationKind,
     /// What for.
     pub target: Target,
     /// Where it is written.
@@ -174,12 +226,48 @@ impl Model {
         };
 
         subjects.dedup();
+        if annotation.kind == AnnotationKind::Just {
+            subjects = self.teams_of(&subjects);
+        }
         let condition = |subject| Condition {
-            kind: annotation.kind,
+            kind: annotation.kind.elementary(),
             subject,
             span: Some(annotation.span),
         };
         subjects.into_iter().map(condition).collect()
+    }
+
+    /// The teams of commands whose steps take one of the subjects.
+    fn teams_of(&self, subjects: &[Subject]) -> Vec<Subject> {
+        let is_meant = |action: ActionId, team: &[CommandId]| {
+            let instance = |id: &CommandId| self.commands()[id.index()].instance;
+            subjects.iter().any(|subject| match subject {
+                Subject::Process(mover) => team.iter().any(|id| instance(id) == *mover),
+                Subject::Action(wanted) => *wanted == action,
+                Subject::Choice(command) => team.contains(command),
+                Subject::Team(other) => other == team,
+                Subject::Timer(_) => false,
+            })
+        };
+        let teams = self.teams_by_action().into_iter();
+        let meant = teams.filter(|(action, team)| is_meant(*action, team));
+        let mut seen = BTreeSet::new();
+        meant
+            .map(|(_, team)| team)
+            .filter(|team| seen.insert(team.clone()))
+            .map(Subject::Team)
+            .collect()
+    }
+
+    /// Do the conditions that `fairness` stands for speak of interference?
+    #[must_use]
+    pub fn is_just(&self, fairness: Fairness) -> bool {
+        let is_about_teams = |annotation: &Annotation| {
+            annotation.kind == AnnotationKind::Just
+                || matches!(annotation.target, Target::Subject(Subject::Team(_)))
+        };
+        fairness.kind == FairnessKind::Just
+            || (fairness.annotated && self.parts().annotations.iter().any(is_about_teams))
     }
 
     fn has_subject(&self, subject: &Subject) -> bool {

@@ -28,8 +28,8 @@ use std::collections::BTreeSet;
 use crate::eval::Evaluation;
 use crate::steps::combinations;
 use crate::{
-    ChannelRef, CommandId, Composition, Env, Expr, InstanceId, Model, Owner, Pattern, Place,
-    RunTimeError, State, StepSet, Stmt, StmtKind, Successor, Sync,
+    ActionId, ChannelRef, CommandId, Composition, Env, Expr, InstanceId, Model, Owner, Pattern,
+    Place, RunTimeError, State, StepSet, Stmt, StmtKind, Successor, Sync,
 };
 
 /// A part of a state that can be read and changed.
@@ -70,6 +70,17 @@ impl Model {
     /// The commands that can move together, in all ways. None in a synchronous composition.
     #[must_use]
     pub fn teams(&self) -> Vec<Vec<CommandId>> {
+        let teams = self.teams_by_action().into_iter();
+        let mut seen = BTreeSet::new();
+        teams
+            .map(|(_, team)| team)
+            .filter(|team| seen.insert(team.clone()))
+            .collect()
+    }
+
+    /// The same with the actions that they take; a team may take several.
+    #[must_use]
+    pub fn teams_by_action(&self) -> Vec<(ActionId, Vec<CommandId>)> {
         if self.parts().composition == Composition::Synchronous {
             return Vec::new();
         }
@@ -77,10 +88,9 @@ impl Model {
         for transition in self.transitions() {
             let members = transition.participants.iter();
             let members: Vec<_> = members.map(|member| member.alternatives.clone()).collect();
-            teams.extend(combinations(&members));
+            let of_transition = combinations(&members).into_iter();
+            teams.extend(of_transition.map(|team| (transition.action, team)));
         }
-        let mut seen = BTreeSet::new();
-        teams.retain(|team| seen.insert(team.clone()));
         teams
     }
 

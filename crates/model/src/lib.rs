@@ -63,7 +63,9 @@ mod validate;
 
 pub use eval::{Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
-pub use fairness::{Annotation, Assumption, Condition, ConditionKind, Subject, Target};
+pub use fairness::{
+    Annotation, AnnotationKind, Assumption, Condition, ConditionKind, Subject, Target,
+};
 pub use interference::{Interference, Needs, Resource};
 pub use may_must::{MayMust, MayMustParts, Proposition};
 pub use model::{

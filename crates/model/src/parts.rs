@@ -64,6 +64,9 @@ pub struct ModelParts {
     pub fairness: Option<Fairness>,
     /// The source names of bound variables; a `BoundId` is a position here.
     pub bounds: Vec<String>,
+    /// The types of those bound names that stand for the numbers of Booleans or of values of
+    /// enumerations. Only reports ask.
+    pub bound_types: Vec<(BoundId, Scalar)>,
     /// Abstract systems with may and must steps that stand beside the model.
     pub systems: Vec<MayMust>,
     /// A global scalar whose value is -1, or the position in [`crate::Model::instances`] of the one

@@ -304,6 +304,7 @@ macro_rules! operands {
                 assumptions: _,
                 fairness: _,
                 bounds: _,
+                bound_types: _,
                 systems: _,
                 control: _,
                 timers: _,

@@ -420,7 +420,7 @@ fn spoil_references(random: &mut Random, parts: &mut ModelParts) {
             .assumptions
             .push(Assumption::Infinitely(AtomId(id(random)), true)),
         5 => parts.annotations.push(Annotation {
-            kind: ConditionKind::Weak,
+            kind: AnnotationKind::Weak,
             target,
             span: Span::nowhere(),
         }),

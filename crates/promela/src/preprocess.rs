@@ -20,6 +20,9 @@ const MAX_WORK: usize = 4_000_000;
 /// Files may include each other to this depth.
 const MAX_DEPTH: usize = 64;
 
+/// Brackets in the arguments of a macro may be nested to this depth.
+const MAX_ARGUMENT_DEPTH: i32 = 200;
+
 /// More files than this, counted whenever one is included, are refused.
 const MAX_INCLUDED: usize = 5_000;
 
@@ -401,6 +404,14 @@ impl<'a> Preprocessor<'a> {
                 break;
             }
             depth += i32::from(next.is("(")) - i32::from(next.is(")"));
+            // Macros inside of arguments are expanded by recursion, each with its own copy.
+            if depth > MAX_ARGUMENT_DEPTH {
+                let message = "the arguments of this macro are nested too deeply";
+                self.diagnostics
+                    .push(Diagnostic::error("too-deep", token.span, message));
+                self.work_left = 0;
+                return None;
+            }
             if next.is(",") && depth == 0 {
                 arguments.push(Vec::new());
             } else {

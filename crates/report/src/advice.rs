@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Serialize, Serializer};
 
 use crate::style::{Role, Style};
-use crate::trace_text::{n_of, trace_text_indented};
+use crate::trace_text::{Detail, n_of, write_indented};
 use crate::{Outcome, Position, StoredTrace, TOOL, VERSION, itf};
 
 /// The weakest conditions under which a property holds.
@@ -252,7 +252,7 @@ pub fn audit_text(audit: &AuditReport, style: Style, with_loops: bool) -> String
             "  not machine-closed: after this run no fair run is possible, so the assumptions exclude \
              what the system can do"
         );
-        out += &trace_text_indented(trace, style, "    ");
+        let _ = write_indented(&mut out, trace, style, "    ", Detail::default());
     }
     if let Some(premise) = &audit.vacuous {
         let _ = writeln!(
@@ -343,12 +343,13 @@ fn write_loop(
     };
     if in_full {
         let _ = writeln!(out, "{indent}{when}:");
-        out.push_str(&trace_text_indented(trace, style, &format!("{indent}  ")));
+        let indent = format!("{indent}  ");
+        let _ = write_indented(out, trace, style, &indent, Detail::default());
         return;
     }
     let start = trace.run.loop_start.unwrap_or(0);
     let steps = trace.run.states[start..].iter();
-    let steps = steps.filter_map(|state| state.actions.as_ref());
+    let steps = steps.filter_map(|state| state.step.actions.as_ref());
     let steps: Vec<String> = steps
         .map(|actions| match actions.as_slice() {
             [] => "no step at all (deadlock)".to_owned(),
@@ -380,7 +381,7 @@ fn write_hopeless(out: &mut String, advice: &Advice, trace: &StoredTrace, style:
         _ => "no fairness excludes this run",
     };
     let _ = writeln!(out, "  {why}");
-    out.push_str(&trace_text_indented(trace, style, "  "));
+    let _ = write_indented(out, trace, style, "  ", Detail::default());
 }
 
 fn role(outcome: Outcome) -> Role {
@@ -416,7 +417,7 @@ fn optional_trace<S: Serializer>(
     trace: &Option<StoredTrace>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    trace.as_ref().map(itf::to_json).serialize(serializer)
+    trace.as_ref().map(itf::Itf).serialize(serializer)
 }
 
 fn optional_position<S: Serializer>(

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use evidence::NamedState;
+use evidence::NamedStep;
 
 use crate::StoredTrace;
 
@@ -35,7 +35,7 @@ pub fn chart(trace: &StoredTrace) -> String {
         if trace.run.loop_start == Some(step) {
             out += &chart.separator("loop");
         }
-        out += &chart.row(step, &trace.run.states[step]);
+        out += &chart.row(step, &trace.run.states[step].step);
     }
 
     if trace.run.loop_start.is_some() {
@@ -47,9 +47,9 @@ pub fn chart(trace: &StoredTrace) -> String {
 /// The processes that move, in the order of the model (then of their first moves).
 fn columns(trace: &StoredTrace) -> Vec<String> {
     let states = &trace.run.states[..trace.run.n_steps()];
-    let moves = |name: &&String| states.iter().any(|state| state.movers.contains(name));
+    let moves = |name: &&String| states.iter().any(|state| state.step.movers.contains(name));
     let mut columns: Vec<String> = trace.meta.processes.iter().filter(moves).cloned().collect();
-    for mover in states.iter().flat_map(|state| &state.movers) {
+    for mover in states.iter().flat_map(|state| &state.step.movers) {
         if !columns.contains(mover) {
             columns.push(mover.clone());
         }
@@ -102,7 +102,7 @@ impl Chart {
         line.finish()
     }
 
-    fn row(&mut self, step: usize, state: &NamedState) -> String {
+    fn row(&mut self, step: usize, state: &NamedStep) -> String {
         let mut line = self.lifelines();
         line.put(0, &format!("{step:>width$}", width = self.digits));
         let label = match (&state.actions, self.arrow(state)) {
@@ -123,7 +123,7 @@ impl Chart {
     }
 
     /// The columns at both ends of a message, and what is to be said about it.
-    fn arrow(&mut self, state: &NamedState) -> Option<(usize, usize, String)> {
+    fn arrow(&mut self, state: &NamedStep) -> Option<(usize, usize, String)> {
         let message = state.communication.as_ref()?;
         let (channel, content) = (&message.channel, &message.message);
         let from = message.from.as_deref();

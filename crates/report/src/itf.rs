@@ -4,11 +4,14 @@
 //! Locations are variables named after their process; channels are sequences. Arrays and records are one
 //! variable each; `components` in `#meta` says which components reports show.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
-use evidence::{Communication, NamedRun, NamedState, Structure};
-use serde::{Deserialize, Serialize};
+use evidence::{Communication, NamedRun, NamedState, NamedStep, Structure};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use crate::StoredTrace;
@@ -91,55 +94,89 @@ impl From<Message> for Communication {
 /// The trace as the text of an ITF file.
 #[must_use]
 pub fn write_itf(trace: &StoredTrace) -> String {
-    let mut text = serde_json::to_string_pretty(&to_json(trace)).expect("all keys are strings");
+    let mut text = serde_json::to_string_pretty(&Itf(trace)).expect("all keys are strings");
     text.push('\n');
     text
 }
 
-/// The trace as an ITF object.
-pub(crate) fn to_json(trace: &StoredTrace) -> Json {
-    let mut meta = Map::new();
-    meta.insert("format".to_owned(), json!("ITF"));
-    let own = serde_json::to_value(&trace.meta).expect("all keys are strings");
-    if let Json::Object(own) = own {
-        meta.extend(own);
+/// A trace as an ITF object. It is written state by state: as one value of JSON, a long run would
+/// need much more memory than as a text.
+pub(crate) struct Itf<'a>(pub(crate) &'a StoredTrace);
+
+impl Serialize for Itf<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut meta = Map::new();
+        meta.insert("format".to_owned(), json!("ITF"));
+        let own = serde_json::to_value(&self.0.meta).expect("all keys are strings");
+        if let Json::Object(own) = own {
+            meta.extend(own);
+        }
+        let run = &self.0.run;
+        let structure = Structure::new(run);
+        let names = structure.names();
+        let is_split =
+            names.len() != run.vars.len() || names.iter().zip(&run.vars).any(|(a, b)| a != b);
+        if is_split {
+            meta.insert("components".to_owned(), json!(run.vars));
+        }
+
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("#meta", &meta)?;
+        object.serialize_entry("vars", &names)?;
+        let states = ItfStates {
+            run,
+            structure: &structure,
+            names: &names,
+        };
+        object.serialize_entry("states", &states)?;
+        if let Some(start) = run.loop_start {
+            object.serialize_entry("loop", &start)?;
+        }
+        object.end()
     }
-    let run = &trace.run;
-    let structure = Structure::new(run);
-    let names = structure.names();
-    let is_split =
-        names.len() != run.vars.len() || names.iter().zip(&run.vars).any(|(a, b)| a != b);
-    if is_split {
-        meta.insert("components".to_owned(), json!(run.vars));
-    }
-    let states = run.states.iter().enumerate();
-    let states: Vec<Json> = states
-        .map(|(index, state)| state_to_json(&structure, index, state))
-        .collect();
-    let mut object = Map::new();
-    object.insert("#meta".to_owned(), Json::Object(meta));
-    object.insert("vars".to_owned(), json!(names));
-    object.insert("states".to_owned(), Json::Array(states));
-    if let Some(start) = run.loop_start {
-        object.insert("loop".to_owned(), json!(start));
-    }
-    Json::Object(object)
 }
 
-fn state_to_json(structure: &Structure, index: usize, state: &NamedState) -> Json {
-    let meta = StateMeta {
-        index: Some(index),
-        actions: state.actions.clone(),
-        movers: state.movers.clone(),
-        communication: state.communication.clone().map(Into::into),
-    };
-    let meta = serde_json::to_value(meta).expect("all keys are strings");
-    let mut object = Map::new();
-    object.insert("#meta".to_owned(), meta);
-    let names = structure.names().into_iter().map(str::to_owned);
-    let values = structure.values(state);
-    object.extend(names.zip(values.iter().map(value_to_json)));
-    Json::Object(object)
+/// The states of a run, one after the other.
+struct ItfStates<'a> {
+    run: &'a NamedRun,
+    structure: &'a Structure,
+    names: &'a [&'a str],
+}
+
+impl Serialize for ItfStates<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let states = self.run.states.iter().enumerate();
+        serializer.collect_seq(states.map(|(index, state)| ItfState {
+            states: self,
+            index,
+            state,
+        }))
+    }
+}
+
+struct ItfState<'a> {
+    states: &'a ItfStates<'a>,
+    index: usize,
+    state: &'a NamedState,
+}
+
+impl Serialize for ItfState<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let step = &self.state.step;
+        let meta = StateMeta {
+            index: Some(self.index),
+            actions: step.actions.clone(),
+            movers: step.movers.clone(),
+            communication: step.communication.clone().map(Into::into),
+        };
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("#meta", &meta)?;
+        let values = self.states.structure.values(self.state);
+        for (name, value) in self.states.names.iter().zip(&values) {
+            object.serialize_entry(name, &value_to_json(value))?;
+        }
+        object.end()
+    }
 }
 
 /// Reads the text of an ITF file.
@@ -147,6 +184,12 @@ fn state_to_json(structure: &Structure, index: usize, state: &NamedState) -> Jso
 /// # Errors
 /// What is wrong with it.
 pub fn read_itf(text: &str) -> Result<StoredTrace, ItfError> {
+    // A long run would need much more memory as one value of JSON than it needs as a run. What is not
+    // written in the usual order, or wrong, is read as such a value; then it can be said what is wrong.
+    if let Ok(document) = serde_json::from_str(text) {
+        let Document { object, states } = document;
+        return finish(&object, states);
+    }
     let json: Json = match serde_json::from_str(text) {
         Ok(json) => json,
         Err(reason) => return error(format!("the ITF file is not JSON: {reason}")),
@@ -161,18 +204,98 @@ pub fn read_itf(text: &str) -> Result<StoredTrace, ItfError> {
     if states.is_empty() {
         return error("`states` is empty");
     }
+    let mut pool = StepPool::default();
     let states: Result<Vec<_>, _> = states
         .iter()
         .enumerate()
-        .map(|(index, state)| read_state(&vars, index, state))
+        .map(|(index, state)| read_state(&vars, index, state, &mut pool))
         .collect();
-    let states = states?;
+    finish(&object, states?)
+}
+
+/// Steps that are equal, kept once.
+type StepPool = HashSet<Arc<NamedStep>>;
+
+/// What a file holds in the usual order: variables before states, and nothing twice.
+struct Document {
+    /// Everything but the states.
+    object: Map<String, Json>,
+    states: Vec<NamedState>,
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(DocumentVisitor)
+    }
+}
+
+struct DocumentVisitor;
+
+impl<'de> Visitor<'de> for DocumentVisitor {
+    type Value = Document;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an ITF object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
+        let mut object = Map::new();
+        let mut states: Vec<NamedState> = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "states" && states.is_empty() {
+                let vars = read_vars(&object).map_err(A::Error::custom)?;
+                states = map.next_value_seed(StatesSeed(&vars))?;
+            } else if key == "states" || object.contains_key(&key) {
+                return Err(A::Error::custom("a key occurs twice"));
+            } else {
+                object.insert(key, map.next_value()?);
+            }
+        }
+        if states.is_empty() {
+            return Err(A::Error::custom("there are no states"));
+        }
+        Ok(Document { object, states })
+    }
+}
+
+/// Reads states one after the other, given the variables.
+struct StatesSeed<'a>(&'a [String]);
+
+impl<'de> DeserializeSeed<'de> for StatesSeed<'_> {
+    type Value = Vec<NamedState>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for StatesSeed<'_> {
+    type Value = Vec<NamedState>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of states")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut pool = StepPool::default();
+        let mut states = Vec::new();
+        while let Some(json) = seq.next_element::<Json>()? {
+            let state = read_state(self.0, states.len(), &json, &mut pool);
+            states.push(state.map_err(A::Error::custom)?);
+        }
+        Ok(states)
+    }
+}
+
+/// The trace with these states; `object` is what the file says besides.
+fn finish(object: &Map<String, Json>, states: Vec<NamedState>) -> Result<StoredTrace, ItfError> {
+    let vars = read_vars(object)?;
     let meta = match object.get("#meta") {
         None => Default::default(),
         Some(meta) => serde_json::from_value(meta.clone())
             .map_err(|reason| ItfError(format!("`#meta` is wrong: {reason}")))?,
     };
-    let loop_start = read_loop(&object, states.len())?;
+    let loop_start = read_loop(object, states.len())?;
     let run = NamedRun {
         wholes: vars.iter().map(String::len).collect(),
         vars,
@@ -189,7 +312,10 @@ pub fn read_itf(text: &str) -> Result<StoredTrace, ItfError> {
                 .map_err(|reason| ItfError(format!("`components` does not fit: {reason}")))?
         }
     };
-    Ok(StoredTrace { meta, run })
+    Ok(StoredTrace {
+        meta,
+        run: Arc::new(run),
+    })
 }
 
 fn read_vars(object: &Map<String, Json>) -> Result<Vec<String>, ItfError> {
@@ -223,7 +349,12 @@ fn read_loop(object: &Map<String, Json>, n_states: usize) -> Result<Option<usize
     }
 }
 
-fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, ItfError> {
+fn read_state(
+    vars: &[String],
+    index: usize,
+    json: &Json,
+    pool: &mut StepPool,
+) -> Result<NamedState, ItfError> {
     let Json::Object(object) = json else {
         return error(format!("state {index} is not an object"));
     };
@@ -252,10 +383,18 @@ fn read_state(vars: &[String], index: usize, json: &Json) -> Result<NamedState, 
         ));
     }
 
-    Ok(NamedState {
-        values,
+    let step = NamedStep {
         actions: meta.actions,
         movers: meta.movers,
         communication: meta.communication.map(Into::into),
-    })
+    };
+    let step = match pool.get(&step) {
+        Some(known) => Arc::clone(known),
+        None => {
+            let step = Arc::new(step);
+            pool.insert(Arc::clone(&step));
+            step
+        }
+    };
+    Ok(NamedState { values, step })
 }

@@ -11,7 +11,7 @@
 //! ```
 //! let itf = r##"{ "vars": ["x"], "states": [{ "x": 1 }, { "x": { "#bigint": "2" } }], "loop": 0 }"##;
 //! let trace = report::read_itf(itf).unwrap();
-//! let text = report::trace_text(&trace, report::Style::Plain);
+//! let text = report::trace_text(&trace, report::Style::Plain, report::Detail::default());
 //! assert!(text.contains("x = 2"));
 //! assert_eq!(report::read_itf("{}").unwrap_err().to_string(), "the ITF file has no `vars`");
 //! ```
@@ -28,6 +28,7 @@ mod printable;
 mod question;
 mod result;
 mod sarif;
+mod state_text;
 mod stored;
 mod style;
 mod text;
@@ -48,12 +49,13 @@ pub use printable::{Escape, is_obeyed, printable, printable_styled};
 pub use question::{Cost, ReportedQuestion, position, warning};
 pub use result::{BranchNote, Outcome, Position, PropertyResult, Report, Success, Warning};
 pub use sarif::sarif;
+pub use state_text::state_assignments;
 pub use stored::{
     ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, TraceMeta,
 };
 pub use style::Style;
-pub use text::{text, verbose_text};
-pub use trace_text::trace_text;
+pub use text::{text, write_text};
+pub use trace_text::{Detail, trace_text, write_trace};
 
 /// The name of the tool in machine-readable reports.
 pub const TOOL: &str = "fair";

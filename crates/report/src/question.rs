@@ -1,5 +1,7 @@
 //! From a verdict and its explanation to a result.
 
+use std::sync::Arc;
+
 use base::{Diagnostic, Fairness, Route, Source, Span};
 use evidence::{
     Because, ExplainedBranching, ExplainedError, ExplainedRun, Explanation, Justification, RestsOn,
@@ -38,6 +40,8 @@ pub struct Cost {
     pub transitions: Option<u64>,
     /// States of the product.
     pub product_states: Option<u64>,
+    /// Was the answer known before all states were visited?
+    pub is_partial: bool,
     /// Time.
     pub seconds: f64,
     /// Memory.
@@ -69,6 +73,7 @@ impl ReportedQuestion<'_> {
             states: cost.states,
             transitions: cost.transitions,
             product_states: cost.product_states,
+            is_partial: cost.is_partial,
             seconds: cost.seconds,
             peak_memory_bytes: cost.peak_memory_bytes,
             reduced: cost.reduced,
@@ -106,6 +111,7 @@ impl ReportedQuestion<'_> {
             kind: Some(explained.kind.name().to_owned()),
             error: explained.error.as_ref().map(|error| self.error_note(error)),
             processes: explained.processes.clone(),
+            broken: explained.broken.clone(),
             ..TraceMeta::default()
         };
 
@@ -141,7 +147,7 @@ impl ReportedQuestion<'_> {
 
         StoredTrace {
             meta,
-            run: explained.run.clone(),
+            run: Arc::clone(&explained.run),
         }
     }
 

@@ -100,6 +100,9 @@ pub struct PropertyResult {
     pub transitions: Option<u64>,
     /// How many states of the product with the automaton of the property were seen.
     pub product_states: Option<u64>,
+    /// Was it known that the property holds before all states were visited? Counts are those of what
+    /// was visited.
+    pub is_partial: bool,
     /// How long it took.
     pub seconds: f64,
     /// How much memory it took at most.
@@ -154,16 +157,17 @@ impl Serialize for BranchNote {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("branch", 2)?;
         object.serialize_field("shows", &self.shows)?;
-        object.serialize_field("trace", &itf::to_json(&self.trace))?;
+        object.serialize_field("trace", &itf::Itf(&self.trace))?;
         object.end()
     }
 }
 
 /// The schema of a result: exactly the keys that the manual promises, in its order; `expected`,
-/// `branches` and `remarks` only where there are any.
+/// `partial`, `branches` and `remarks` only where there are any.
 impl Serialize for PropertyResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let n_more = usize::from(self.expected.is_some())
+            + usize::from(self.is_partial)
             + usize::from(!self.branches.is_empty())
             + usize::from(!self.remarks.is_empty());
         let mut object = serializer.serialize_struct("result", 15 + n_more)?;
@@ -179,12 +183,15 @@ impl Serialize for PropertyResult {
         object.serialize_field("states", &self.states)?;
         object.serialize_field("transitions", &self.transitions)?;
         object.serialize_field("product_states", &self.product_states)?;
+        if self.is_partial {
+            object.serialize_field("partial", &true)?;
+        }
         object.serialize_field("seconds", &self.seconds)?;
         object.serialize_field("peak_memory_bytes", &self.peak_memory_bytes)?;
         object.serialize_field("reduced", &self.reduced)?;
         object.serialize_field("rests_on", &RestsOnKeys::from(&self.rests_on))?;
         object.serialize_field("warnings", &self.warnings)?;
-        object.serialize_field("trace", &self.trace.as_ref().map(itf::to_json))?;
+        object.serialize_field("trace", &self.trace.as_ref().map(itf::Itf))?;
         if !self.branches.is_empty() {
             object.serialize_field("branches", &self.branches)?;
         }

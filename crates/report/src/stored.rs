@@ -1,5 +1,7 @@
 //! A trace with everything that is ever printed about it, so that no model is needed to print it.
 
+use std::sync::Arc;
+
 use evidence::NamedRun;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,7 @@ pub struct StoredTrace {
     /// What the trace shows, and why.
     pub meta: TraceMeta,
     /// The run.
-    pub run: NamedRun,
+    pub run: Arc<NamedRun>,
 }
 
 /// What a trace shows, and why.
@@ -28,6 +30,9 @@ pub struct TraceMeta {
     pub kind: Option<String>,
     /// The error of a `run-time-error`.
     pub error: Option<ErrorNote>,
+    /// Which parts of a violated conjunction or `forall` are broken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<String>,
     /// Why the loop is fair to every fairness condition.
     pub conditions: Vec<ConditionNote>,
     /// Why the loop satisfies every assumption.

@@ -1,69 +1,74 @@
 //! The report for people.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use evidence::{Confidence, RestsOn, SolverUse};
 
 use crate::style::{Role, Style};
-use crate::trace_text::{full_trace_text_indented, n_of, trace_text_indented};
+use crate::trace_text::{Detail, n_of, write_indented};
 use crate::{Outcome, PropertyResult, Report, StoredTrace, Success, Warning};
 
 /// The report as text: for each property the verdict, its warnings and its trace; then the warnings
 /// about the model.
 #[must_use]
 pub fn text(report: &Report, style: Style) -> String {
-    report_text(report, style, trace_text_indented)
+    let mut text = String::new();
+    write_text(&mut text, report, style, Detail::default()).expect("writing to memory succeeds");
+    text
 }
 
-/// The same with every fairness condition on a line of its own.
-#[must_use]
-pub fn verbose_text(report: &Report, style: Style) -> String {
-    report_text(report, style, full_trace_text_indented)
-}
-
-type TraceText = fn(&StoredTrace, Style, &str) -> String;
-
-fn report_text(report: &Report, style: Style, trace_text: TraceText) -> String {
-    let mut out = String::new();
+/// Writes the report as [`text`] does, line by line, with as much of the traces as is asked for.
+///
+/// # Errors
+/// It cannot be written to.
+pub fn write_text(
+    out: &mut dyn fmt::Write,
+    report: &Report,
+    style: Style,
+    detail: Detail,
+) -> fmt::Result {
     for result in &report.results {
-        out += &result_text(result, style, trace_text);
+        write_result(out, result, style, detail)?;
     }
     for warning in &report.warnings {
-        out += &warning_line(warning, style, "");
+        out.write_str(&warning_line(warning, style, ""))?;
     }
-    out
+    Ok(())
 }
 
 /// One property: the verdict, its warnings and its trace.
 pub(crate) fn property_text(result: &PropertyResult, style: Style) -> String {
-    result_text(result, style, trace_text_indented)
+    let mut text = String::new();
+    write_result(&mut text, result, style, Detail::default()).expect("writing to memory succeeds");
+    text
 }
 
-fn result_text(result: &PropertyResult, style: Style, trace_text: TraceText) -> String {
-    let mut out = verdict_line(result, style);
+fn write_result(
+    out: &mut dyn fmt::Write,
+    result: &PropertyResult,
+    style: Style,
+    detail: Detail,
+) -> fmt::Result {
+    out.write_str(&verdict_line(result, style))?;
     for warning in &result.warnings {
-        out += &warning_line(warning, style, "  ");
+        out.write_str(&warning_line(warning, style, "  "))?;
     }
     if let Some(basis) = basis(&result.rests_on) {
-        let _ = writeln!(out, "  rests on: {basis}");
+        writeln!(out, "  rests on: {basis}")?;
     }
     for remark in &result.remarks {
-        let _ = writeln!(out, "  {remark}");
+        writeln!(out, "  {remark}")?;
     }
     if let Some(trace) = &result.trace {
-        out += &trace_text(trace, style, "  ");
+        write_indented(out, trace, style, "  ", detail)?;
     }
 
     for branch in &result.branches {
-        let _ = writeln!(
-            out,
-            "  on the way, this fair run satisfies {}",
-            branch.shows
-        );
-        out += &trace_text(&branch.trace, style, "    ");
+        let shows = &branch.shows;
+        writeln!(out, "  on the way, this fair run satisfies {shows}")?;
+        write_indented(out, &branch.trace, style, "    ", detail)?;
     }
-
-    out
+    Ok(())
 }
 
 /// What a verdict rests on, unless that is a replayed run, a plain search, or what remarks say anyway.
@@ -119,7 +124,9 @@ fn verdict_line(result: &PropertyResult, style: Style) -> String {
         None => format!("{}{expectation}", result.verdict.name()),
     };
     let mut facts = vec![format!("fairness {}", result.fairness)];
-    facts.extend(result.states.map(|states| n_of(states, "state")));
+    let visited = if result.is_partial { " visited" } else { "" };
+    let states = result.states.map(|states| n_of(states, "state"));
+    facts.extend(states.map(|states| states + visited));
     facts.push(format!("{:.2} s", result.seconds));
     format!(
         "{}  {}  ({})\n",

@@ -2,17 +2,19 @@
 
 mod system;
 
+use std::sync::Arc;
+
 use base::FairnessKind;
 use evidence::{
-    Communication, Judge, NamedRun, NamedState, Trace, TraceStep, Value, ViolationKind,
+    Communication, Judge, NamedRun, NamedState, NamedStep, Trace, TraceStep, Value, ViolationKind,
     validate_run,
 };
 use expect_test::expect;
 use model::Model;
 use proptest::prelude::*;
 use report::{
-    ComponentNote, ConditionNote, EndlessNote, ErrorNote, ExclusionNote, StoredTrace, Style,
-    TraceMeta, chart, read_itf, trace_text, write_itf,
+    ComponentNote, ConditionNote, Detail, EndlessNote, ErrorNote, ExclusionNote, StoredTrace,
+    Style, TraceMeta, chart, read_itf, trace_text, write_itf,
 };
 use system::results::violation;
 use system::{fairness, lasso, question, served, sources, system, walk};
@@ -152,8 +154,8 @@ fn a_file_alone_is_enough_to_explain_it() {
     let read = read_itf(&write_itf(&stored)).unwrap();
     assert_eq!(read, stored);
     assert_eq!(
-        trace_text(&read, Style::Plain),
-        trace_text(&stored, Style::Plain)
+        trace_text(&read, Style::Plain, Detail::default()),
+        trace_text(&stored, Style::Plain, Detail::default())
     );
     assert_eq!(chart(&read), chart(&stored));
 }
@@ -167,16 +169,28 @@ fn a_file_becomes_the_trace_again() {
     assert_eq!(validate_run(&model, &trace), Ok(()));
 }
 
+/// A run, to be changed.
+fn run(stored: &mut StoredTrace) -> &mut NamedRun {
+    Arc::make_mut(&mut stored.run)
+}
+
+fn states(stored: &mut StoredTrace) -> &mut Vec<NamedState> {
+    &mut run(stored).states
+}
+
+fn step(stored: &mut StoredTrace, at: usize) -> &mut NamedStep {
+    Arc::make_mut(&mut states(stored)[at].step)
+}
+
 #[test]
 fn files_without_actions_are_replayed_by_their_states() {
     let model = system();
     let mut stored = stored_lasso(&model);
-    for state in &mut stored.run.states {
-        state.actions = None;
-        state.movers.clear();
+    for state in states(&mut stored) {
+        state.step = Arc::default();
     }
     assert_eq!(stored.run.to_trace(&model), Ok(lasso(&model)));
-    stored.run.states.swap(1, 2);
+    states(&mut stored).swap(1, 2);
     let error = stored.run.to_trace(&model).unwrap_err().to_string();
     assert_eq!(error, "no step leads from state 0 to the next state");
 }
@@ -185,7 +199,7 @@ fn files_without_actions_are_replayed_by_their_states() {
 fn a_changed_file_is_read_and_then_refused_by_the_judge() {
     let model = system();
     let mut stored = stored_lasso(&model);
-    stored.run.states.swap(1, 2);
+    states(&mut stored).swap(1, 2);
     let trace = stored.run.to_trace(&model).unwrap();
     assert!(validate_run(&model, &trace).is_err());
 }
@@ -199,29 +213,29 @@ fn traces_of_other_models_are_refused() {
         stored.run.to_trace(&model).unwrap_err().to_string()
     };
     assert_eq!(
-        message(|t| t.run.vars[0] = "y".to_owned()),
+        message(|t| run(t).vars[0] = "y".to_owned()),
         "the model has no variable `y`"
     );
 
     let lost = message(|t| {
-        t.run.vars.pop();
-        t.run.states.iter_mut().for_each(|s| drop(s.values.pop()));
+        run(t).vars.pop();
+        states(t).iter_mut().for_each(|s| drop(s.values.pop()));
     });
     assert_eq!(lost, "the trace has no variable `box`");
     assert_eq!(
-        message(|t| t.run.states[3].values[0] = Value::Name("nowhere".to_owned())),
+        message(|t| states(t)[3].values[0] = Value::Name("nowhere".to_owned())),
         "state 3: `Sender` cannot be nowhere"
     );
     assert_eq!(
-        message(|t| t.run.states[3].values[0] = Value::Set(Vec::new())),
+        message(|t| states(t)[3].values[0] = Value::Set(Vec::new())),
         "state 3: `Sender` cannot be {}"
     );
     assert_eq!(
-        message(|t| t.run.states[2].actions = Some(vec!["jump".to_owned()])),
+        message(|t| step(t, 2).actions = Some(vec!["jump".to_owned()])),
         "state 2: the model has no action `jump`"
     );
     assert_eq!(
-        message(|t| t.run.states[2].movers = vec!["Ghost".to_owned()]),
+        message(|t| step(t, 2).movers = vec!["Ghost".to_owned()]),
         "state 2: the model has no process `Ghost`"
     );
 }
@@ -299,8 +313,9 @@ fn values_of_other_tools_are_shown() {
     let trace = read_itf(file).unwrap();
     expect![[r#"
         trace: 0 steps
-        start: big = -99999999999999999999, f = {1: true, 2: false}, r = {a: 1, b: []}, s = {x, (1, 2)}, u = Nat
-    "#]].assert_eq(&trace_text(&trace, Style::Plain));
+        start: big = -99999999999999999999, f = {1: true, 2: false}, r = {a: 1, b: []}, s = {x, (1, 2)},
+               u = Nat
+    "#]].assert_eq(&trace_text(&trace, Style::Plain, Detail::default()));
     assert_eq!(read_itf(&write_itf(&trace)).unwrap(), trace);
 }
 
@@ -370,6 +385,7 @@ fn meta() -> impl Strategy<Value = TraceMeta> {
             fairness: texts[3].clone(),
             kind: texts[4].clone(),
             error,
+            broken: notes.iter().map(|note| note.condition.clone()).collect(),
             conditions: notes.clone(),
             assumptions: notes,
             excluded_by,
@@ -407,19 +423,21 @@ fn stored_trace() -> impl Strategy<Value = StoredTrace> {
         )
             .prop_map(|(values, actions, movers, communication)| NamedState {
                 values,
-                actions,
-                movers,
-                communication,
+                step: Arc::new(NamedStep {
+                    actions,
+                    movers,
+                    communication,
+                }),
             });
         let states = prop::collection::vec(state, n_states);
         (states, prop::option::of(0..n_states)).prop_map(move |(states, loop_start)| StoredTrace {
             meta: meta.clone(),
-            run: NamedRun {
+            run: Arc::new(NamedRun {
                 vars: vars.clone(),
                 wholes: vars.iter().map(String::len).collect(),
                 states,
                 loop_start,
-            },
+            }),
         })
     })
 }
@@ -432,7 +450,7 @@ proptest! {
 
     #[test]
     fn whatever_is_read_can_be_printed(trace in stored_trace()) {
-        prop_assert!(!trace_text(&trace, Style::Ansi).is_empty());
+        prop_assert!(!trace_text(&trace, Style::Ansi, Detail::default()).is_empty());
         prop_assert!(!chart(&trace).is_empty());
         prop_assert!(trace.run.to_trace(&system()).is_err());
     }
@@ -450,7 +468,7 @@ proptest! {
         for choice in choices {
             let steps = model.steps_or_idle(&state).unwrap();
             let step = &steps[choice % steps.len()];
-            trace.steps.push(TraceStep::from(step));
+            trace.steps.push(TraceStep::from(step).into());
             state = step.target.clone();
             trace.states.push(state.clone());
         }
@@ -477,7 +495,7 @@ fn variables_are_written_as_wholes() {
         loop_start: None,
     };
     let trace = StoredTrace {
-        run,
+        run: Arc::new(run),
         ..StoredTrace::default()
     };
     let text = write_itf(&trace);
@@ -494,7 +512,7 @@ fn variables_are_written_as_wholes() {
 #[test]
 fn names_that_are_taken_stay_apart() {
     let trace = StoredTrace {
-        run: NamedRun {
+        run: Arc::new(NamedRun {
             vars: ["a", "a[0]", "a[1]"].map(str::to_owned).to_vec(),
             wholes: vec![1, 1, 1],
             states: vec![NamedState {
@@ -502,7 +520,7 @@ fn names_that_are_taken_stay_apart() {
                 ..NamedState::default()
             }],
             loop_start: None,
-        },
+        }),
         ..StoredTrace::default()
     };
     let read = read_itf(&write_itf(&trace)).expect("it is read");

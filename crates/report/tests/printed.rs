@@ -2,6 +2,8 @@
 
 mod system;
 
+use std::sync::Arc;
+
 use base::{AtomId, FairnessKind, SourceId, Span, StopReason};
 use evidence::{
     ComponentSize, Confidence, RestsOn, SolverUse, UnknownReason, Verdict, Violation, ViolationKind,
@@ -9,7 +11,9 @@ use evidence::{
 use expect_test::{Expect, expect};
 use logic::{Ltl, Property};
 use model::{Assumption, BinaryOp, Expr, Initial, Stmt, StmtKind};
-use report::{ConditionNote, Position, PropertyResult, Style, Warning, chart, text, trace_text};
+use report::{
+    ConditionNote, Detail, Position, PropertyResult, Style, Warning, chart, text, trace_text,
+};
 use system::results::{explained, fair_loop, judged, report, result, violated, violation};
 use system::{ROUND, fairness, lasso, named, parts, recurs, served, system, walk};
 
@@ -141,7 +145,7 @@ fn assumptions() {
     let none = fairness(FairnessKind::None);
     let result = explained(&model, &alarm, none, &assumptions, &fair_loop());
     let stored = result.trace.unwrap();
-    let text = trace_text(&stored, Style::Plain);
+    let text = trace_text(&stored, Style::Plain, Detail::default());
     expect![[r#"
         why this loop is fair:
         []<> !(work)   true at step 4
@@ -310,7 +314,7 @@ fn many_conditions_are_summarised() {
     let taken = (0..13).map(|index| note(index, "taken", Some(index)));
     let disabled = (0..2).map(|index| note(index, "disabled", Some(index)));
     trace.meta.conditions = never.chain(taken).chain(disabled).collect();
-    let text = trace_text(trace, Style::Plain);
+    let text = trace_text(trace, Style::Plain, Detail::default());
     expect![[r#"
         why this loop is fair:
         13 conditions: taken (wf(P[0].enter) at step 0, wf(P[1].enter) at step 1, wf(P[2].enter) at step 2, ...)
@@ -353,11 +357,9 @@ fn charts() {
     "#]]
     .assert_eq(&chart(&stored));
     let mut unmoved = stored.clone();
-    unmoved
-        .run
-        .states
-        .iter_mut()
-        .for_each(|state| state.movers.clear());
+    for state in &mut Arc::make_mut(&mut unmoved.run).states {
+        Arc::make_mut(&mut state.step).movers.clear();
+    }
     assert_eq!(chart(&unmoved), "no process moves in this trace\n");
 }
 
@@ -433,4 +435,20 @@ fn what_a_verdict_rests_on() {
         rests on: symmetry reduction; embedded solver, 1 answer, all confirmed by z3
         rests on: answers of a solver that were not confirmed"#]]
     .assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn whole_states_and_all_conditions_on_demand() {
+    let result = result(FairnessKind::Weak, &fair_loop());
+    let detail = Detail {
+        full_states: true,
+        all_conditions: true,
+    };
+    let text = trace_text(&result.trace.unwrap(), Style::Plain, detail);
+    let states: Vec<&str> = text.lines().skip(4).take(4).collect();
+    expect![[r#"
+          start: Sender = idle, Receiver = home, last = blue, bell = 0, box = []
+            0  Sender.put                 Sender = ringing, Receiver = home, last = blue, bell = 0,
+                                          box = [(red, true)]
+            1  Sender.ring/Receiver.hear  Sender = waiting, Receiver = door, last = blue, bell = 7,"#]].assert_eq(&states.join("\n"));
 }

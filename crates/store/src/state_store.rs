@@ -406,9 +406,10 @@ fn hash(words: &[u64]) -> u64 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::table::FIRST_NAME_BITS;
 
     /// How many states are inserted: enough for the table to grow, also where every step is slow.
-    const N_STATES: u64 = if cfg!(miri) { 2_000 } else { 100_000 };
+    const N_STATES: u64 = if cfg!(miri) { 300 } else { 100_000 };
 
     fn state(i: u64) -> [u64; 2] {
         [i % 317, i / 317]
@@ -448,14 +449,15 @@ mod tests {
     #[test]
     fn there_is_an_end_of_names() {
         for n_words in [1, 7] {
-            let mut store = StateStore::limited(n_words, 10);
+            let mut store = StateStore::limited(n_words, FIRST_NAME_BITS);
             let state = |i: u64| vec![i; n_words];
             let mut insert = |i: u64| store.insert(&state(i), StateStore::hash(&state(i)));
             // An eighth of the slots stays empty.
-            for i in 0..896 {
+            let end = 7 << (FIRST_NAME_BITS - 3);
+            for i in 0..end {
                 assert_eq!(insert(i), Some((i as u32, true)));
             }
-            assert_eq!(insert(896), None);
+            assert_eq!(insert(end), None);
             assert_eq!(insert(5), Some((5, false)));
         }
     }

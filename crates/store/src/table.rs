@@ -34,8 +34,14 @@ pub(crate) struct Table {
 /// the bit for states in other buckets, and those that tell the slots of a bucket apart.
 const HASH_BITS: u32 = 32 - 1 - BUCKET_LEN.ilog2();
 
-/// The least logarithm of the number of slots.
-const FIRST_NAME_BITS: u32 = if cfg!(loom) { 3 } else { 10 };
+/// The least logarithm of the number of slots: small where every step is slow.
+pub(crate) const FIRST_NAME_BITS: u32 = if cfg!(loom) {
+    3
+} else if cfg!(miri) {
+    6
+} else {
+    10
+};
 
 impl Table {
     /// Then tags have no bits left.

@@ -466,6 +466,9 @@ impl<'o> Tableau<'o> {
                 let dual = Ltl::until(Ltl::not(a.clone()), Ltl::not(b.clone()));
                 self.negated(&dual)
             }
+            Op::Previously(_) | Op::Since(..) => {
+                unreachable!("there are no past operators below path quantifiers")
+            }
             Op::StrongRelease(a, b) => {
                 let both = Ltl::and([a.clone(), b.clone()]);
                 self.add(&Ltl::until(b.clone(), both))

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{AtomId, Fairness, FairnessKind};
 use model::{
-    Assumption, Condition, ConditionKind, Interference, Model, Needs, RunTimeError, State, Subject,
-    Successor,
+    Assumption, CommandId, Condition, ConditionKind, Interference, Model, Needs, RunTimeError,
+    State, Subject, Successor,
 };
 use omega::Automaton;
 
@@ -104,10 +104,19 @@ struct History<'m> {
 impl<'m> History<'m> {
     /// Nothing if the fairness is not justness. Ends early where there are too many nodes.
     fn new(model: &'m Model, graph: &ReferenceGraph, fairness: Fairness) -> Option<Self> {
-        if fairness.kind != FairnessKind::Just {
+        if !model.is_just(fairness) {
             return None;
         }
         let interference = Interference::new(model);
+        let demanded: BTreeSet<Vec<CommandId>> = model
+            .fairness_conditions(fairness)
+            .into_iter()
+            .filter_map(|condition| match condition.subject {
+                Subject::Team(team) => Some(team),
+                _ => None,
+            })
+            .collect();
+        let is_demanded = |needs: &Needs| demanded.contains(&interference.teams()[needs.team]);
         let existing: Vec<BTreeSet<Needs>> = graph
             .states
             .iter()
@@ -117,7 +126,7 @@ impl<'m> History<'m> {
                 interference
                     .needs(state)
                     .into_iter()
-                    .filter(exists)
+                    .filter(|needs| is_demanded(needs) && exists(needs))
                     .collect()
             })
             .collect();

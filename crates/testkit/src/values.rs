@@ -222,6 +222,24 @@ impl Generator<'_> {
     /// Reads and writes what belongs to a key.
     fn entry(&mut self) -> Effect {
         let (key, value) = (self.number(1), self.number(1));
+        if self.random.chance(30) {
+            // The key is that of before, whatever is assigned first.
+            let (number, small) = (key, value);
+            let new = format!("{} + len(q) - len(q)", number.0);
+            let entry = format!("{} + len(q) - len(q)", small.0);
+            let text = if self.random.chance(50) {
+                format!("n, m[n] := {new}, {entry}")
+            } else {
+                format!("m[n], n := {entry}, {new}")
+            };
+            return change(text, move |v| {
+                let (number, value) = (number.1(v), small.1(v));
+                v.m.insert(v.n, value);
+                v.n = number;
+                let fits = (0..=2).contains(&number) && (0..=1).contains(&value);
+                fits.then_some(())
+            });
+        }
         if self.random.chance(50) {
             // Not a literal: one outside the range is an error of the text.
             let text = format!("m[{}] := {} + len(q) - len(q)", key.0, value.0);

@@ -65,7 +65,7 @@ fn random_models_and_properties_have_every_construct_and_it_matters() {
         let model = random_model(&mut random, ModelShape::Tiny);
         let is_sought = |annotation: &model::Annotation| {
             let is_event = matches!(annotation.target, model::Target::Event(_));
-            is_event && annotation.kind == model::ConditionKind::Weak
+            is_event && annotation.kind == model::AnnotationKind::Weak
         };
         if model.parts().annotations.iter().any(is_sought) {
             census.add_model(&model);

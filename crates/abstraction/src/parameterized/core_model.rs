@@ -278,23 +278,9 @@ impl<'a> CoreModelBuilder<'a> {
         let mut images: HashMap<&Ltl, Ltl> = HashMap::new();
         for part in formula.subformulas() {
             let of = |operand: &Ltl| images[operand].clone();
-            let all = |parts: &[Ltl]| parts.iter().map(of).collect::<Vec<_>>();
             let image = match part.op() {
-                Op::True => Ltl::tt(),
-                Op::False => Ltl::ff(),
                 Op::Atom(atom) => self.atom_formula(*atom),
-                Op::Not(inner) => Ltl::not(of(inner)),
-                Op::And(parts) => Ltl::and(all(parts)),
-                Op::Or(parts) => Ltl::or(all(parts)),
-                Op::Implies(left, right) => Ltl::implies(of(left), of(right)),
-                Op::Iff(left, right) => Ltl::iff(of(left), of(right)),
-                Op::Next(inner) => Ltl::next(of(inner)),
-                Op::Until(left, right) => Ltl::until(of(left), of(right)),
-                Op::WeakUntil(left, right) => Ltl::weak_until(of(left), of(right)),
-                Op::Release(left, right) => Ltl::release(of(left), of(right)),
-                Op::StrongRelease(left, right) => Ltl::strong_release(of(left), of(right)),
-                Op::Eventually(inner) => Ltl::eventually(of(inner)),
-                Op::Always(inner) => Ltl::always(of(inner)),
+                _ => part.rebuilt(&of),
             };
             images.insert(part, image);
         }

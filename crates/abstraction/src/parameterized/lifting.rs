@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use base::{Fairness, FairnessKind};
-use model::{ConditionKind, ProcessId, Target};
+use model::{AnnotationKind, ConditionKind, ProcessId, Target};
 
 use super::logic::{Logic, Term};
 use super::question::FamilyQuestion;
@@ -239,7 +239,10 @@ fn subjects(family: &Family<'_>, fairness: Fairness) -> Vec<(ConditionKind, Subj
                 // A template has no numbered subjects.
                 Target::Event(_) | Target::Subject(_) => continue,
             };
-            add(annotation.kind, subject);
+            // What steps read and change is not lifted; the proof does without justness.
+            if annotation.kind != AnnotationKind::Just {
+                add(annotation.kind.elementary(), subject);
+            }
         }
     }
 

@@ -11,8 +11,9 @@
 use base::{AtomId, Fairness, FairnessKind, Span};
 use logic::{Ltl, Op, Property};
 use model::{
-    Assumption, Atom, AtomMeaning, ConditionKind, Expr, LocationId, Model, ModelParts, Owner,
-    Process, ProcessId, Scope, Step, StepPattern, Target, Template, as_open_index,
+    Annotation, AnnotationKind, Assumption, Atom, AtomMeaning, ConditionKind, Expr, LocationId,
+    Model, ModelParts, Owner, Process, ProcessId, Scope, Step, StepPattern, Target, Template,
+    as_open_index,
 };
 
 use super::FamilyProof;
@@ -131,9 +132,10 @@ pub fn elementary_conditions(template: &Template, fairness: Fairness) -> Vec<Ele
             FairnessKind::Strong | FairnessKind::StrongGlobal => each_action(ConditionKind::Strong),
         }
     }
-    let annotations = parts.annotations.iter().filter(|_| fairness.annotated);
-    for annotation in annotations {
-        let kind = annotation.kind;
+    // What justness demands is not expressed here either.
+    let is_expressed = |a: &&Annotation| fairness.annotated && a.kind != AnnotationKind::Just;
+    for annotation in parts.annotations.iter().filter(is_expressed) {
+        let kind = annotation.kind.elementary();
         match &annotation.target {
             Target::Process(process) => add(kind, process.index(), true, &|_, _| true),
             Target::Action(process, name) => {
@@ -504,6 +506,10 @@ impl Core<'_> {
             Op::StrongRelease(a, b) => Ltl::strong_release(self.formula(a)?, self.formula(b)?),
             Op::Eventually(inner) => Ltl::eventually(self.formula(inner)?),
             Op::Always(inner) => Ltl::always(self.formula(inner)?),
+            Op::Previously(_) | Op::Since(..) => {
+                let why = "formulas with past operators are not expressed";
+                return Err(Failure::Unconfirmed(why.to_owned()));
+            }
         })
     }
 }

@@ -396,7 +396,9 @@ impl<M: Memory> Execution<M> {
             | Op::Release(..)
             | Op::StrongRelease(..)
             | Op::Eventually(_)
-            | Op::Always(_) => return Err("the formula is not about single states".to_owned()),
+            | Op::Always(_)
+            | Op::Previously(_)
+            | Op::Since(..) => return Err("the formula is not about single states".to_owned()),
         })
     }
 

@@ -345,6 +345,9 @@ impl Literals {
                 Op::Release(a, b) => Ltl::release(made[a].clone(), made[b].clone()),
                 Op::StrongRelease(a, b) => Ltl::strong_release(made[a].clone(), made[b].clone()),
                 Op::Implies(..) | Op::Iff(..) => unreachable!("the formula is in normal form"),
+                Op::Previously(_) | Op::Since(..) => {
+                    unreachable!("front ends refuse past operators below path quantifiers")
+                }
             };
             made.insert(part, new);
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use base::AtomId;
-use evidence::{Branch, Branching, QuantifierClaim, Trace};
+use evidence::{Branch, Branching, QuantifierClaim, StepPool, Trace};
 use logic::{CtlStar, Ltl};
 use model::CommandId;
 
@@ -71,6 +71,7 @@ impl Check<'_, '_> {
 
     fn trace(&self, on: &Quantification<'_, FairGraph<'_>>, lasso: &FrameLasso) -> Trace {
         let graph = &on.frame.graph;
+        let mut pool = StepPool::default();
         let steps = lasso.steps.iter();
         Trace {
             states: steps
@@ -78,7 +79,9 @@ impl Check<'_, '_> {
                 .map(|&(node, _)| graph.state(&self.system, node))
                 .collect(),
             steps: steps
-                .map(|&(node, step)| graph.trace_step(&self.system, node, step as usize))
+                .map(|&(node, step)| {
+                    pool.share(graph.trace_step(&self.system, node, step as usize))
+                })
                 .collect(),
             loop_start: Some(lasso.loop_start),
         }

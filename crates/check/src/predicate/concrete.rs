@@ -1,5 +1,7 @@
 //! From abstract counterexamples to runs of the model.
 
+use std::sync::Arc;
+
 use abstraction::predicate::{Abstraction, Execution, Program, concretize, execute};
 use evidence::{Judge, Trace, TraceStep, Verdict, Violation, ViolationKind};
 use model::Model;
@@ -85,14 +87,17 @@ impl Check<'_> {
         };
         let mut trace = Trace {
             states: concrete.states,
-            steps: transitions.iter().map(|t| self.step(program, *t)).collect(),
+            steps: transitions
+                .iter()
+                .map(|t| self.step(program, *t).into())
+                .collect(),
             loop_start,
         };
 
         if loop_start.is_some() {
             match transitions.len() == loop_start.unwrap_or(0) {
                 // The idle step of a deadlocked state.
-                true => trace.steps.push(TraceStep::default()),
+                true => trace.steps.push(Arc::default()),
                 false => {
                     trace.states.pop();
                 }

@@ -104,7 +104,7 @@ impl LivenessSearch<'_> {
         let all = all.take(stem.len() + N_ROUNDS * cycle.len());
         let trace = Trace {
             states: concrete.states,
-            steps: all.map(|t| self.check.step(program, *t)).collect(),
+            steps: all.map(|t| self.check.step(program, *t).into()).collect(),
             loop_start: None,
         };
         let kind = ViolationKind::Endless(Box::new(Endless {

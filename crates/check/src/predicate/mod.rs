@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abstraction::predicate::Refusal;
-use base::{Diagnostic, Fairness, FairnessKind, Progress, Route};
+use base::{Diagnostic, Fairness, Progress, Route};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
 use model::{Hints, Model, Unbounded};
@@ -121,6 +121,23 @@ fn unsupported(fairness: Fairness, why: &str) -> Outcome {
     Outcome::unknown(Route::Predicate, fairness, reason)
 }
 
+/// Why formulas with past operators are not decided by abstractions.
+pub(crate) const NO_PAST: &str =
+    "formulas with past operators are decided by visiting every state only";
+
+/// Does the property look into the past?
+pub(crate) fn has_past(property: &Property) -> bool {
+    match property {
+        Property::Ltl(formula) => formula.has_past(),
+        Property::Invariant(_)
+        | Property::Reachable(_)
+        | Property::DeadlockFree
+        | Property::CtlStar(_)
+        | Property::Never(_)
+        | Property::MayMust(_) => false,
+    }
+}
+
 fn refused(fairness: Fairness, refusal: &Refusal) -> Outcome {
     let mut outcome = unsupported(fairness, &refusal.message);
     let message = format!(
@@ -142,6 +159,9 @@ pub(crate) fn check(
     plan: &Plan,
     _progress: &mut dyn Progress,
 ) -> Outcome {
+    if has_past(&property.property) {
+        return unsupported(fairness, NO_PAST);
+    }
     let setup = match Setup::new(model, &property.property, &plan.predicate) {
         Ok(setup) => setup,
         Err(refusal) => return refused(fairness, &refusal),
@@ -181,7 +201,7 @@ fn decide(check: &setup::Check<'_>) -> Outcome {
         check.property,
         Property::Ltl(_) | Property::Never(_) | Property::CtlStar(_)
     );
-    let is_just = fairness.kind == FairnessKind::Just;
+    let is_just = model.is_just(fairness);
     let invariant_of_runs =
         matches!(check.property, Property::Invariant(_)) && !is_machine_closed(model, &conditions);
     if is_just && (is_about_runs || invariant_of_runs) {

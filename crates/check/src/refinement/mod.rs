@@ -131,9 +131,8 @@ impl Explored<'_> {
         for &(node, step) in path {
             let step = step as usize;
             let target = self.graph.targets(node)[step];
-            trace
-                .steps
-                .push(self.graph.trace_step(&self.system, node, step));
+            let step = self.graph.trace_step(&self.system, node, step);
+            trace.steps.push(step.into());
             trace.states.push(self.graph.state(&self.system, target));
         }
         Verdict::Violated(Box::new(Violation {

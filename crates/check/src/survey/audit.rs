@@ -7,7 +7,7 @@ use base::{Fairness, Progress, Route, Span, StopReason};
 use engine::Stats;
 use evidence::{Explanation, Judge, Trace, UnknownReason, Verdict};
 use logic::{Ltl, NamedProperty, Op, Property};
-use model::{Assumption, Condition, ConditionKind, Model};
+use model::{Assumption, Condition, Model};
 use omega::{Acceptance, Automaton, Closure};
 
 use super::bad_loops::{BadLoops, forbidden_runs};
@@ -15,6 +15,7 @@ use super::inference::assuming_levels;
 use super::notions::{atoms, closure, is_finite};
 use super::offers::{Level, Offer};
 use super::{Left, Survey, Surveyed, atoms_of};
+use crate::fairness::has_too_many_conditions;
 use crate::{Bug, Outcome, Plan, effective_fairness};
 
 /// What the assumptions of a model do for a property.
@@ -88,6 +89,10 @@ pub fn audit(
         Some(Ok(automaton)) => automaton,
     };
 
+    if let Some(why) = has_too_many_conditions(model, fairness) {
+        return Ok(unsupported(&why));
+    }
+
     // The assumptions of the model are on trial, too.
     let mut parts = model.parts().clone();
     parts.assumptions.clear();
@@ -126,7 +131,7 @@ pub fn audit(
         property,
         survey: &survey,
         fairness,
-        whole: survey.positions(&bare.fairness_conditions(whole)),
+        whole: bare.fairness_conditions(whole),
         assumptions,
         subjects: &subjects,
     };
@@ -186,17 +191,8 @@ fn on_trial(model: &Model, fairness: Fairness) -> Vec<OnTrial> {
     let mut subjects = Vec::new();
     if fairness.annotated {
         for annotation in &model.parts().annotations {
-            let mut offer = match annotation.kind {
-                ConditionKind::Unconditional => Offer::demanded(model, &annotation.target),
-                ConditionKind::Weak | ConditionKind::Strong => {
-                    Offer::fair(model, &annotation.target)
-                }
-            };
-            if annotation.kind == ConditionKind::Weak {
-                offer.levels.truncate(1);
-            }
             subjects.push(OnTrial {
-                offer,
+                offer: Offer::up_to(model, annotation.kind, &annotation.target),
                 span: Some(annotation.span),
             });
         }
@@ -216,7 +212,7 @@ struct Trial<'x, 's, 'a, 'm> {
     survey: &'s Survey<'a, 'm>,
     fairness: Fairness,
     /// The conditions of the notion for the whole system.
-    whole: Vec<usize>,
+    whole: Vec<Condition>,
     assumptions: &'x [Assumption],
     subjects: &'x [OnTrial],
 }
@@ -311,10 +307,9 @@ impl Trial<'_, '_, '_, '_> {
     fn demanded(&self, loops: &BadLoops<'_, '_, '_>, point: &[usize]) -> Acceptance {
         let levels = self.chosen(point);
         let conditions = levels.iter().flat_map(|level| &level.conditions);
-        let conditions: Vec<Condition> = conditions.cloned().collect();
-        let mut positions = self.survey.positions(&conditions);
-        positions.extend(&self.whole);
-        let of_conditions = self.survey.graph.acceptance_of(&|p| positions.contains(&p));
+        let mut conditions: Vec<Condition> = conditions.cloned().collect();
+        conditions.extend_from_slice(&self.whole);
+        let of_conditions = self.survey.demanded(&conditions);
         let assumed = levels.iter().filter_map(|level| level.assumption.as_ref());
         let assumed = assumed.map(|assumption| {
             let position = self
@@ -371,7 +366,9 @@ impl Trial<'_, '_, '_, '_> {
                 let mut at = node;
                 while let Some((source, step)) = before[at as usize] {
                     trace.states.push(graph.state(system, source));
-                    trace.steps.push(graph.trace_step(system, source, step));
+                    trace
+                        .steps
+                        .push(graph.trace_step(system, source, step).into());
                     at = source;
                 }
                 trace.states.reverse();

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use base::{AtomId, Budget, StopReason};
 use engine::StateGraph;
-use evidence::{ComponentSize, Trace, Violation, ViolationKind};
+use evidence::{ComponentSize, StepPool, Trace, Violation, ViolationKind};
 use logic::{Ltl, Property};
 use model::Assumption;
 use omega::{Acceptance, Automaton, Closure, Component, EdgeBuffer, Graph, Lasso, MarkId, NodeId};
@@ -194,6 +194,7 @@ impl<'s, 'a, 'm> BadLoops<'s, 'a, 'm> {
             steps: Vec::new(),
             loop_start: Some(lasso.stem.len()),
         };
+        let mut pool = StepPool::default();
         let mut edges = EdgeBuffer::new(self.product.n_mark_words());
         for step in lasso.stem.iter().chain(&lasso.cycle) {
             edges.truncate(0);
@@ -201,7 +202,9 @@ impl<'s, 'a, 'm> BadLoops<'s, 'a, 'm> {
             let node = self.product.node(step.source);
             let number = edges.step(step.position as usize) as usize;
             trace.states.push(graph.state(system, node));
-            trace.steps.push(graph.trace_step(system, node, number));
+            trace
+                .steps
+                .push(pool.share(graph.trace_step(system, node, number)));
         }
         Ok(trace)
     }

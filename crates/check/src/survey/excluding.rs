@@ -3,10 +3,10 @@
 //! A loop that violates a property says which fairness it is not fair to. That fairness need not
 //! suffice, because there may be other loops; it is tried out on a small graph.
 
-use base::{Fairness, FairnessKind, NoProgress};
+use base::{Fairness, FairnessKind, NoProgress, Span};
 use evidence::{Exclusion, Shown};
 use logic::NamedProperty;
-use model::{ActionId, Condition, ConditionKind, InstanceId, Model, Subject};
+use model::{ActionId, Annotation, AnnotationKind, Condition, InstanceId, Model, Subject, Target};
 
 use super::bad_loops::{BadLoops, forbidden_runs};
 use super::notions::{atoms, closure, is_finite};
@@ -46,7 +46,10 @@ pub fn test_exclusions(
     let automaton = forbidden_runs(&property.property)?.ok()?;
 
     // Where weak fairness of a subject excludes the loop, strong fairness of it may be needed.
-    let exclusions: Vec<Exclusion> = run.excluded_by.iter().flat_map(with_stronger).collect();
+    let found = run.excluded_by.iter();
+    let mut exclusions: Vec<Exclusion> = found.flat_map(|e| with_stronger(model, e)).collect();
+    let rank = |kind: FairnessKind| FairnessKind::ALL.iter().position(|other| *other == kind);
+    exclusions.sort_by_key(|exclusion| rank(exclusion.notion));
 
     let assumed = model.fairness_conditions(outcome.fairness);
     let under = |notion: FairnessKind| Fairness {
@@ -54,7 +57,7 @@ pub fn test_exclusions(
         ..outcome.fairness
     };
     let mut conditions = assumed.clone();
-    conditions.extend(exclusions.iter().filter_map(|e| condition(model, e)));
+    conditions.extend(exclusions.iter().flat_map(|e| conditions_of(model, e)));
     conditions.extend(
         exclusions
             .iter()
@@ -73,10 +76,7 @@ pub fn test_exclusions(
     };
     let mut loops = BadLoops::new(&survey, automaton, &[]).ok()?;
     let mut holds = |conditions: &[Condition], fairness: Fairness| {
-        let chosen = survey.positions(conditions);
-        let demanded = survey
-            .graph
-            .acceptance_of(&|position| chosen.contains(&position));
+        let demanded = survey.demanded(conditions);
         Some(loops.find(&demanded, closure(fairness)).ok()?.is_none())
     };
 
@@ -98,14 +98,8 @@ pub fn test_exclusions(
             None => holds(&model.fairness_conditions(notion), notion)?,
         };
         notions.push((notion.kind, whole));
-        let alone = match condition(model, &exclusion) {
-            None => false,
-            Some(condition) => {
-                let mut more = assumed.clone();
-                more.push(condition);
-                holds(&more, outcome.fairness)?
-            }
-        };
+        let own = conditions_of(model, &exclusion);
+        let alone = !own.is_empty() && holds(&[&assumed[..], &own].concat(), outcome.fairness)?;
         tested.push(TestedExclusion {
             exclusion,
             alone,
@@ -115,46 +109,56 @@ pub fn test_exclusions(
     Some(tested)
 }
 
-/// What excludes a loop, and the next stronger fairness of the same subject.
-fn with_stronger(exclusion: &Exclusion) -> Vec<Exclusion> {
-    let stronger = match exclusion.notion {
-        FairnessKind::Weak => Some(FairnessKind::Strong),
-        FairnessKind::WeakProcess => Some(FairnessKind::StrongProcess),
+/// What excludes a loop, and stronger fairness of the same subject.
+fn with_stronger(model: &Model, exclusion: &Exclusion) -> Vec<Exclusion> {
+    let is_process = instance(model, &exclusion.subject).is_some();
+    let stronger: &[FairnessKind] = match exclusion.notion {
+        FairnessKind::Just if is_process => {
+            &[FairnessKind::WeakProcess, FairnessKind::StrongProcess]
+        }
+        FairnessKind::Just => &[FairnessKind::Weak, FairnessKind::Strong],
+        FairnessKind::Weak => &[FairnessKind::Strong],
+        FairnessKind::WeakProcess => &[FairnessKind::StrongProcess],
         FairnessKind::None
-        | FairnessKind::Just
         | FairnessKind::StrongProcess
         | FairnessKind::Strong
-        | FairnessKind::StrongGlobal => None,
+        | FairnessKind::StrongGlobal => &[],
     };
-    let stronger = stronger.map(|notion| Exclusion {
+    let stronger = stronger.iter().map(|&notion| Exclusion {
         notion,
         ..exclusion.clone()
     });
     [exclusion.clone()].into_iter().chain(stronger).collect()
 }
 
-/// The condition of one subject; nothing for strong global fairness.
-fn condition(model: &Model, exclusion: &Exclusion) -> Option<Condition> {
-    let instance = || {
-        let mut all = (0..model.instances().len()).map(InstanceId::new);
-        all.find(|id| model.instance_name(*id) == exclusion.subject)
-            .map(Subject::Process)
-    };
+/// The conditions of one subject; none for strong global fairness.
+fn conditions_of(model: &Model, exclusion: &Exclusion) -> Vec<Condition> {
+    let process = || instance(model, &exclusion.subject);
     let action = || {
         let mut all = (0..model.actions().len()).map(ActionId::new);
         all.find(|id| model.action_name(*id) == exclusion.subject)
             .map(Subject::Action)
     };
     let (kind, subject) = match exclusion.notion {
-        FairnessKind::WeakProcess => (ConditionKind::Weak, instance()),
-        FairnessKind::StrongProcess => (ConditionKind::Strong, instance()),
-        FairnessKind::Weak => (ConditionKind::Weak, action()),
-        FairnessKind::Strong => (ConditionKind::Strong, action()),
-        FairnessKind::None | FairnessKind::Just | FairnessKind::StrongGlobal => return None,
+        FairnessKind::Just => (AnnotationKind::Just, process().or_else(action)),
+        FairnessKind::WeakProcess => (AnnotationKind::Weak, process()),
+        FairnessKind::StrongProcess => (AnnotationKind::Strong, process()),
+        FairnessKind::Weak => (AnnotationKind::Weak, action()),
+        FairnessKind::Strong => (AnnotationKind::Strong, action()),
+        FairnessKind::None | FairnessKind::StrongGlobal => return Vec::new(),
     };
-    Some(Condition {
-        kind,
-        subject: subject?,
-        span: None,
-    })
+    let conditions = subject.map(|subject| {
+        model.annotated_conditions(&Annotation {
+            kind,
+            target: Target::Subject(subject),
+            span: Span::nowhere(),
+        })
+    });
+    conditions.unwrap_or_default()
+}
+
+fn instance(model: &Model, name: &str) -> Option<Subject> {
+    let mut all = (0..model.instances().len()).map(InstanceId::new);
+    all.find(|id| model.instance_name(*id) == name)
+        .map(Subject::Process)
 }

@@ -4,11 +4,13 @@
 //! would exclude it, so `minimal.rs` finds all minimal sets; each set is judged on the graph that was
 //! explored once, and each answer is confirmed by a check of its own.
 
+use std::collections::BTreeSet;
+
 use base::{Fairness, NoProgress, Progress, Route, StopReason};
 use engine::Stats;
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
-use model::{Annotation, Assumption, Condition, Model, Target};
+use model::{Assumption, Condition, Model};
 use omega::{Acceptance, Closure, Component};
 
 use super::bad_loops::{BadLoops, forbidden_runs, meets};
@@ -186,22 +188,26 @@ impl Inference {
 
 /// Those offers that are about something that is enabled somewhere, each only once.
 fn different(survey: &Survey<'_, '_>, offers: Vec<Offer>) -> Vec<Offer> {
-    let mut known: Vec<Vec<Vec<bool>>> = Vec::new();
+    // What a level demands on this graph: the labels that serve each of its conditions.
+    let demands = |level: &Level| {
+        let positions = survey.positions(&level.conditions).into_iter();
+        let takers = positions.map(|position| survey.graph.takers(position));
+        let takers = takers.filter(|takers| takers.contains(&true));
+        let kind = level.annotation.as_ref().map(|annotation| annotation.kind);
+        (kind, takers.collect::<BTreeSet<Vec<bool>>>())
+    };
+
+    let mut known = Vec::new();
     let mut kept = Vec::new();
     for offer in offers {
-        let conditions = &offer.levels[0].conditions;
         if offer.levels[0].assumption.is_some() {
             kept.push(offer);
             continue;
         }
-        let positions = survey.positions(conditions);
-        let mut takers: Vec<Vec<bool>> =
-            positions.iter().map(|&p| survey.graph.takers(p)).collect();
-        takers.sort_unstable();
-        takers.dedup();
-        let is_enabled = takers.iter().flatten().any(|taker| *taker);
-        if is_enabled && !known.contains(&takers) {
-            known.push(takers);
+        let demanded: Vec<_> = offer.levels.iter().map(demands).collect();
+        let is_enabled = demanded.iter().any(|(_, takers)| !takers.is_empty());
+        if is_enabled && !known.contains(&demanded) {
+            known.push(demanded);
             kept.push(offer);
         }
     }
@@ -294,11 +300,7 @@ impl Search<'_, '_, '_, '_> {
     fn demanded(&self, levels: &[&Level]) -> Acceptance {
         let conditions = levels.iter().flat_map(|level| &level.conditions);
         let conditions: Vec<Condition> = conditions.cloned().collect();
-        let positions = self.survey.positions(&conditions);
-        let of_conditions = self
-            .survey
-            .graph
-            .acceptance_of(&|position| positions.contains(&position));
+        let of_conditions = self.survey.demanded(&conditions);
         let assumed = levels.iter().filter_map(|level| level.assumption.as_ref());
         let assumed = assumed.map(|assumption| {
             let position = self
@@ -395,8 +397,8 @@ impl Search<'_, '_, '_, '_> {
             });
         }
 
-        // Weak and strong fairness alone always leave a fair run; with assumptions that has to be
-        // found out.
+        // Justness, weak and strong fairness alone always leave a fair run; with assumptions that has
+        // to be found out.
         let levels = chosen(offers, point);
         let has_assumptions = !self.model.parts().assumptions.is_empty()
             || levels.iter().any(|level| level.assumption.is_some());
@@ -457,18 +459,21 @@ impl Search<'_, '_, '_, '_> {
         let mut single = Vec::new();
         for (offer, strength) in offers.iter().zip(point) {
             let levels = &offer.levels[..*strength as usize];
-            let n_conditions = levels.first().map_or(0, |level| level.conditions.len());
-            if n_conditions <= 1 && !levels.is_empty() {
+            let subjects = levels.first().map(|level| level.subjects(self.model));
+            let subjects = subjects.unwrap_or_default();
+            if subjects.len() <= 1 && !levels.is_empty() {
                 single.push(Offer {
                     levels: levels.to_vec(),
                 });
                 continue;
             }
-            for position in 0..n_conditions {
-                let alone = |level: &Level| level.alone(self.model, &level.conditions[position]);
-                single.push(Offer {
-                    levels: levels.iter().map(alone).collect(),
-                });
+            for subject in subjects {
+                let alone = levels.iter().map(|level| level.alone(self.model, &subject));
+                // A single process may have no steps to be just to.
+                let levels: Vec<Level> = alone.filter(|l| !l.conditions.is_empty()).collect();
+                if !levels.is_empty() {
+                    single.push(Offer { levels });
+                }
             }
         }
         single
@@ -489,15 +494,8 @@ fn chosen<'o>(offers: &'o [Offer], point: &Point) -> Vec<&'o Level> {
 /// The model with these conditions in place of its annotations.
 pub(super) fn assuming_levels(model: &Model, levels: &[&Level]) -> Model {
     let mut parts = model.parts().clone();
-    parts.annotations = levels
-        .iter()
-        .flat_map(|level| &level.conditions)
-        .map(|condition| Annotation {
-            kind: condition.kind,
-            target: Target::Subject(condition.subject.clone()),
-            span: base::Span::nowhere(),
-        })
-        .collect();
+    let annotations = levels.iter().filter_map(|level| level.annotation.clone());
+    parts.annotations = annotations.collect();
     parts
         .assumptions
         .extend(levels.iter().filter_map(|level| level.assumption.clone()));

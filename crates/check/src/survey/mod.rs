@@ -21,10 +21,14 @@ mod minimal;
 mod notions;
 mod offers;
 
+use std::collections::hash_map::Entry;
+
 use base::{AtomId, Progress};
 use engine::{Built, StateGraph, Stats};
 use evidence::{UnknownReason, Verdict};
-use model::{Assumption, Condition, Model};
+use model::{Assumption, Condition, ConditionKind, Model, Subject};
+use omega::Acceptance;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Plan;
 use crate::explicit::{Check, Obstacle, collect_atoms, with_assumed_atoms};
@@ -39,8 +43,8 @@ pub use offers::{Granularity, Level, Offer, offers};
 pub(crate) struct Survey<'a, 'm> {
     pub(crate) check: Check<'a, 'm>,
     pub(crate) graph: StateGraph,
-    /// The conditions whose marks the graph has, each once.
-    pub(crate) conditions: Vec<Condition>,
+    /// The positions of the conditions whose marks the graph has.
+    position_of: FxHashMap<(ConditionKind, Subject), usize>,
     /// The atoms that are evaluated everywhere.
     pub(crate) atoms: Vec<AtomId>,
     pub(crate) stats: Stats,
@@ -81,10 +85,19 @@ impl<'a, 'm> Survey<'a, 'm> {
     ) -> Result<Surveyed<'a, 'm>, Obstacle> {
         let mut check = Check::whole(model, plan, progress)?;
         let atoms = with_assumed_atoms(model, atoms);
-        let conditions = distinct(conditions);
+        let mut position_of = FxHashMap::default();
+        let mut distinct = Vec::new();
+        for condition in conditions {
+            // Two conditions demand the same, wherever they are written.
+            let key = (condition.kind, condition.subject.clone());
+            if let Entry::Vacant(entry) = position_of.entry(key) {
+                entry.insert(distinct.len());
+                distinct.push(condition.clone());
+            }
+        }
         let (built, stats) = engine::state_graph(
             &mut check.system,
-            &conditions,
+            &distinct,
             &atoms,
             check.budget,
             check.progress,
@@ -94,7 +107,7 @@ impl<'a, 'm> Survey<'a, 'm> {
             Built::Graph(graph) => Surveyed::Graph(Box::new(Self {
                 check,
                 graph: *graph,
-                conditions,
+                position_of,
                 atoms,
                 stats,
             })),
@@ -108,28 +121,18 @@ impl<'a, 'm> Survey<'a, 'm> {
     /// The positions of conditions, all of which the graph has the marks of.
     pub(crate) fn positions(&self, conditions: &[Condition]) -> Vec<usize> {
         let position = |wanted: &Condition| {
-            let mut known = self.conditions.iter();
-            let found = known.position(|other| is_same(other, wanted));
-            found.expect("the graph was made for these conditions")
+            let found = self.position_of.get(&(wanted.kind, wanted.subject.clone()));
+            *found.expect("the graph was made for these conditions")
         };
         conditions.iter().map(position).collect()
     }
-}
 
-/// Do two conditions demand the same, wherever they are written?
-fn is_same(a: &Condition, b: &Condition) -> bool {
-    a.kind == b.kind && a.subject == b.subject
-}
-
-/// Each condition once.
-fn distinct(conditions: &[Condition]) -> Vec<Condition> {
-    let mut known: Vec<Condition> = Vec::new();
-    for condition in conditions {
-        if !known.iter().any(|other| is_same(other, condition)) {
-            known.push(condition.clone());
-        }
+    /// What fairness to these conditions demands of the marks of a loop.
+    pub(crate) fn demanded(&self, conditions: &[Condition]) -> Acceptance {
+        let chosen: FxHashSet<usize> = self.positions(conditions).into_iter().collect();
+        self.graph
+            .acceptance_of(&|position| chosen.contains(&position))
     }
-    known
 }
 
 /// The atoms that assumptions mention.

@@ -1,11 +1,15 @@
 //! What can be assumed about the scheduler of a model, and what the caller offers besides.
 
+use std::collections::BTreeSet;
+
 use base::Span;
 use evidence::assumption_name;
 use model::{
-    ActionId, Annotation, Assumption, CommandId, Condition, ConditionKind, EventId, InstanceId,
+    ActionId, Annotation, AnnotationKind, Assumption, CommandId, Condition, EventId, InstanceId,
     Model, ProcessId, Subject, Target,
 };
+
+use crate::fairness::MAX_TEAMS;
 
 /// Are conditions offered for all instances of a process together, or for each alone?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +41,7 @@ pub struct Level {
 }
 
 impl Level {
-    fn annotated(model: &Model, kind: ConditionKind, target: Target) -> Self {
+    fn annotated(model: &Model, kind: AnnotationKind, target: Target) -> Self {
         let annotation = Annotation {
             kind,
             target,
@@ -51,32 +55,66 @@ impl Level {
         }
     }
 
-    /// One condition of it alone.
-    pub(super) fn alone(&self, model: &Model, condition: &Condition) -> Self {
-        Self::annotated(
-            model,
-            condition.kind,
-            Target::Subject(condition.subject.clone()),
-        )
+    /// The single processes, actions or steps that it is about; none if it is an assumption.
+    pub(super) fn subjects(&self, model: &Model) -> Vec<Subject> {
+        let weak = self.annotation.as_ref().map(|annotation| Annotation {
+            kind: AnnotationKind::Weak,
+            ..annotation.clone()
+        });
+        let conditions = weak.map(|weak| model.annotated_conditions(&weak));
+        let conditions = conditions.into_iter().flatten();
+        conditions.map(|condition| condition.subject).collect()
+    }
+
+    /// The same for one of its subjects alone.
+    pub(super) fn alone(&self, model: &Model, subject: &Subject) -> Self {
+        let annotation = self.annotation.as_ref();
+        let kind = annotation.expect("assumptions have no subjects").kind;
+        Self::annotated(model, kind, Target::Subject(subject.clone()))
+    }
+}
+
+impl Level {
+    /// Is it justness?
+    pub(super) fn is_just(&self) -> bool {
+        let mut annotation = self.annotation.iter();
+        annotation.any(|annotation| annotation.kind == AnnotationKind::Just)
     }
 }
 
 impl Offer {
-    /// A subject in the strengths weak and strong.
-    pub(super) fn fair(model: &Model, target: &Target) -> Self {
-        let kinds = [ConditionKind::Weak, ConditionKind::Strong];
-        let level = |kind| Level::annotated(model, kind, target.clone());
+    /// An annotation of this kind, and what it implies: weaker forms for the same target.
+    pub(super) fn up_to(model: &Model, kind: AnnotationKind, target: &Target) -> Self {
+        let is_implied = |weaker: &AnnotationKind| match weaker {
+            AnnotationKind::Just => {
+                kind == AnnotationKind::Just || weak_implies_just(model, target)
+            }
+            AnnotationKind::Weak | AnnotationKind::Strong | AnnotationKind::Unconditional => true,
+        };
+        let kinds = AnnotationKind::ALL.into_iter();
+        let kinds = kinds.filter(|weaker| *weaker <= kind && is_implied(weaker));
         Self {
-            levels: kinds.map(level).into(),
+            levels: kinds
+                .map(|kind| Level::annotated(model, kind, target.clone()))
+                .collect(),
         }
     }
 
-    /// A subject that is demanded whatever is enabled; weaker forms first.
-    pub(super) fn demanded(model: &Model, target: &Target) -> Self {
-        let mut offer = Self::fair(model, target);
-        let demanded = Level::annotated(model, ConditionKind::Unconditional, target.clone());
-        offer.levels.push(demanded);
-        offer
+    /// Everything that can be assumed of a target: justness, weak and strong fairness. Where weak
+    /// fairness does not imply justness, it is something else.
+    fn fair(model: &Model, target: &Target) -> Vec<Self> {
+        let fair = Self::up_to(model, AnnotationKind::Strong, target);
+        let has_just = fair.levels[0].is_just();
+        if has_just || model.n_teams() > MAX_TEAMS {
+            return vec![fair];
+        }
+        let just = Self::up_to(model, AnnotationKind::Just, target);
+        let is_empty = just.levels[0].conditions.is_empty();
+        if is_empty {
+            vec![fair]
+        } else {
+            vec![just, fair]
+        }
     }
 
     /// An assumption.
@@ -94,8 +132,44 @@ impl Offer {
     }
 }
 
-/// Weak and strong fairness of every event, action and process, and of every step that an annotation
-/// of the model singles out.
+/// Does weak fairness to a target imply justness to its steps, and is there something to be just to?
+/// A step that nothing interferes with stays enabled, and with it its movers, its commands and its
+/// action. A process or a command that is taken then interferes, because it moves. An action does if
+/// all its steps have a mover in common: other steps with the same label need not interfere.
+fn weak_implies_just(model: &Model, target: &Target) -> bool {
+    if model.n_teams() > MAX_TEAMS {
+        return false;
+    }
+    let annotation = |kind| Annotation {
+        kind,
+        target: target.clone(),
+        span: Span::nowhere(),
+    };
+    let weak = model.annotated_conditions(&annotation(AnnotationKind::Weak));
+    let teams = model.teams_by_action();
+    let has_common_mover = |action: ActionId| {
+        let movers = teams.iter().filter(|(other, _)| *other == action);
+        let movers = movers.map(|(_, team)| {
+            let mover = |id: &CommandId| model.commands()[id.index()].instance;
+            team.iter().map(mover).collect::<BTreeSet<InstanceId>>()
+        });
+        let common = movers.reduce(|common, movers| &common & &movers);
+        common.is_none_or(|common| !common.is_empty())
+    };
+    let mut subjects = weak.iter().map(|condition| &condition.subject);
+    let is_implied = subjects.all(|subject| match subject {
+        Subject::Action(action) => has_common_mover(*action),
+        Subject::Process(_) | Subject::Choice(_) | Subject::Team(_) => true,
+        Subject::Timer(_) => false,
+    });
+    is_implied
+        && !model
+            .annotated_conditions(&annotation(AnnotationKind::Just))
+            .is_empty()
+}
+
+/// Justness, weak and strong fairness of every event, action and process, and of every step that an
+/// annotation of the model singles out.
 #[must_use]
 pub fn offers(model: &Model, granularity: Granularity) -> Vec<Offer> {
     let targets = match granularity {
@@ -104,7 +178,7 @@ pub fn offers(model: &Model, granularity: Granularity) -> Vec<Offer> {
     };
     targets
         .iter()
-        .map(|target| Offer::fair(model, target))
+        .flat_map(|target| Offer::fair(model, target))
         .collect()
 }
 
@@ -133,7 +207,7 @@ fn single_targets(model: &Model) -> Vec<Target> {
     let mut subjects: Vec<Subject> = actions.chain(processes).collect();
     for target in annotated_choices(model) {
         let annotation = Annotation {
-            kind: ConditionKind::Weak,
+            kind: AnnotationKind::Weak,
             target,
             span: Span::nowhere(),
         };
@@ -164,11 +238,7 @@ pub(super) fn annotation_name(model: &Model, annotation: &Annotation) -> String 
         let every = if n_instances > 1 { "every " } else { "" };
         format!("{every}{}", process_name(process))
     };
-    let strength = match annotation.kind {
-        ConditionKind::Weak => "weak fair",
-        ConditionKind::Strong => "strong fair",
-        ConditionKind::Unconditional => "fair",
-    };
+    let strength = annotation.kind.words();
     let what = match &annotation.target {
         Target::Process(process) => format!("process {}", of_process(process)),
         Target::Action(process, name) => format!("{name} of {}", of_process(process)),

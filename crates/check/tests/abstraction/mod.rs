@@ -391,6 +391,8 @@ fn annotated_path(
         Op::WeakUntil(a, b) => Ltl::weak_until(of(a), of(b)),
         Op::Release(a, b) => Ltl::release(of(a), of(b)),
         Op::StrongRelease(a, b) => Ltl::strong_release(of(a), of(b)),
+        Op::Previously(a) => Ltl::previously(of(a)),
+        Op::Since(a, b) => Ltl::since(of(a), of(b)),
         Op::Eventually(a) => Ltl::eventually(of(a)),
         Op::Always(a) => Ltl::always(of(a)),
     }
@@ -488,6 +490,7 @@ fn rewritten(random: &mut Random, formula: &Ltl) -> Ltl {
             let dual = not(Ltl::weak_until(not(a.clone()), not(b.clone())));
             (Ltl::strong_release(a, b), dual)
         }
+        Op::Previously(_) | Op::Since(..) => unreachable!("random formulas have no past"),
     };
 
     if random.chance(50) { plain } else { dual }

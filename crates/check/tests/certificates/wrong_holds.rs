@@ -100,6 +100,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
     let budget = Budget::unlimited().with_max_states(MAX_STATES);
     let plain = Plan {
         all_code: true,
+        all_states: true,
         interpreted: true,
         budget: budget.clone(),
         ..Plan::default()

@@ -1,6 +1,6 @@
 //! `fair explain`: a stored trace, printed again.
 
-use fairground::report;
+use fairground::report::{self, Detail};
 
 use crate::failure::{Failure, Status};
 use crate::options::ExplainOptions;
@@ -12,10 +12,15 @@ use crate::{output, trace_file};
 /// The file is not a trace.
 pub fn run(options: &ExplainOptions) -> Result<Status, Failure> {
     let trace = trace_file::read(&options.trace)?;
-    output::print(&if options.msc {
-        report::chart(&trace)
+    if options.msc {
+        output::print(&report::chart(&trace))?;
     } else {
-        report::trace_text(&trace, output::stdout_style())
-    })?;
+        let detail = Detail {
+            full_states: options.full,
+            ..Detail::default()
+        };
+        let style = output::stdout_style();
+        output::print_stream(None, |out| report::write_trace(out, &trace, style, detail))?;
+    }
     Ok(Status::Success)
 }

@@ -15,6 +15,7 @@ mod resume;
 mod shell;
 mod simulate;
 mod studio;
+mod watch;
 mod ws1s;
 
 use crate::failure::{Failure, Status};
@@ -26,6 +27,7 @@ use crate::options::{Cli, Command};
 /// Why it has no result.
 pub fn run(cli: &Cli) -> Result<Status, Failure> {
     match &cli.command {
+        Command::Check(options) if options.watch => watch::run(options),
         Command::Check(options) => check::run(options),
         Command::Fairness(options) => fairness::run(options),
         Command::Abstract(options) => abstract_::run(options),

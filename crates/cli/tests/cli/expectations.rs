@@ -26,7 +26,7 @@ fn the_exit_status_says_whether_verdicts_are_as_expected() {
     scene.check(
         &["check", "-q", "m.fair"],
         expect![[r#"
-            top  holds, as expected  (fairness none, 3 states, T s)
+            top  holds, as expected  (fairness none, 3 states visited, T s)
             small  violated, as expected  (fairness none, 3 states, T s)
             --- exit status 0
         "#]],
@@ -35,7 +35,7 @@ fn the_exit_status_says_whether_verdicts_are_as_expected() {
     scene.check(
         &["check", "-q", "m.fair"],
         expect![[r#"
-            top  holds, but expected: violated  (fairness none, 3 states, T s)
+            top  holds, but expected: violated  (fairness none, 3 states visited, T s)
             small  violated, but expected: holds  (fairness none, 3 states, T s)
             --- exit status 1
         "#]],
@@ -160,10 +160,10 @@ fn folders_and_several_files_are_checked_one_by_one() {
         &["check", "-q", "a.fair", "more"],
         expect![[r#"
             a.fair
-            top  holds, as expected  (fairness none, 3 states, T s)
+            top  holds, as expected  (fairness none, 3 states visited, T s)
             small  violated, as expected  (fairness none, 3 states, T s)
             more/deep/c.fair
-            top  holds, but expected: violated  (fairness none, 3 states, T s)
+            top  holds, but expected: violated  (fairness none, 3 states visited, T s)
             small  violated, but expected: holds  (fairness none, 3 states, T s)
             2 models, 4 properties: 2 as they should be, 2 not
             --- stderr

@@ -110,24 +110,24 @@ fn the_weakest_conditions_are_found() {
     scene.check(
         &["fairness", "m.fair"],
         expect![[r#"
-        recurs  holds under 3 minimal sets  (2 states, 8 sets judged, T s)
-          1. weak fair process P
-             write: weak fair process P   at m.fair:2:1
-             without weak fair process P, this is possible forever: Q.toggle, Q.toggle
-          2. strong fair a of P
-             write: strong fair a   at m.fair:3:5
-             with weak fair a of P only, this is possible forever: Q.toggle, Q.toggle
-          3. strong fair b of P
-             write: strong fair b   at m.fair:4:5
-             with weak fair b of P only, this is possible forever: Q.toggle, Q.toggle
-        --- exit status 0
-    "#]],
+            recurs  holds under 3 minimal sets  (2 states, 8 sets judged, T s)
+              1. weak fair process P
+                 write: weak fair process P   at m.fair:2:1
+                 with just fair process P only, this is possible forever: Q.toggle, Q.toggle
+              2. strong fair a of P
+                 write: strong fair a   at m.fair:3:5
+                 with weak fair a of P only, this is possible forever: Q.toggle, Q.toggle
+              3. strong fair b of P
+                 write: strong fair b   at m.fair:4:5
+                 with weak fair b of P only, this is possible forever: Q.toggle, Q.toggle
+            --- exit status 0
+        "#]],
     );
     scene.check(
         &["fairness", "m.fair", "-v", "--ltl", "[]<> P.a"],
         expect![[r#"
             ltl-1  holds under 1 minimal set  (2 states, 7 sets judged, T s)
-              1. strong fair a of P, and weak fair toggle of Q
+              1. strong fair a of P, and just fair toggle of Q
                  write: strong fair a   at m.fair:3:5
                  with weak fair a of P only:
                    formula: []<> P.a
@@ -138,10 +138,10 @@ fn the_weakest_conditions_are_found() {
                      1  Q.toggle  x = 0
                    and back to the start of the loop
                    why this loop is fair:
-                     wf(Q.toggle)  taken at step 0
-                     wf(P.a)       disabled at step 1
-                 write: weak fair toggle   at m.fair:7:5
-                 without weak fair toggle of Q:
+                     just(Q.toggle)  Q.toggle interferes at step 0
+                     wf(P.a)         disabled at step 1
+                 write: just fair toggle   at m.fair:7:5
+                 without just fair toggle of Q:
                    formula: []<> P.a
                    counterexample: 1 step, then a loop of 1 step forever
                    start: x = 0
@@ -378,6 +378,90 @@ process R { init at0  from at0 { go -> at1 }  from at1 { stay { skip } } }
 property p: eventually P @ at1
 property r: eventually R @ at1
 ";
+
+/// Threads that wait by reading, without a scheduler.
+const PETERSON: &str = include_str!("../../../../examples/justness/peterson.fair");
+
+#[test]
+fn justness_is_the_weakest_candidate() {
+    let scene = Scene::with("fairness_just_inferred", "m.fair", PETERSON);
+    let asked = ["fairness", "m.fair", "--property", "access"];
+    let call = scene.call(&[&asked[..], &["--output-format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&call.stdout).expect("it is JSON");
+    let first = &json["sets"][0];
+    assert_eq!(first["confirmed"], true);
+    let [member] = &first["members"].as_array().expect("there are members")[..] else {
+        panic!("{json}");
+    };
+    assert_eq!(member["condition"], "just fair process every P");
+    assert_eq!(member["text"], "just fair process P");
+    assert_eq!(member["weaker"], serde_json::Value::Null);
+    assert!(member["without"]["states"].is_array());
+
+    // The line that it says makes the property true, and nothing else did.
+    let written = PETERSON.replace("process P(", "just fair process P(");
+    scene.write("written.fair", written.as_bytes());
+    for (file, verdict) in [("m.fair", "violated"), ("written.fair", "holds")] {
+        let call = scene.call(&["check", "-q", file, "--property", "access"]);
+        let expected = format!("access  {verdict}");
+        assert!(call.stdout.starts_with(&expected), "{}", call.stdout);
+    }
+    let call = scene.call(&["check", "m.fair", "--property", "access"]);
+    let advice = "just  the property holds; here, P[0] is enabled at step 5";
+    assert!(call.stdout.contains(advice), "{}", call.stdout);
+
+    // What is written is more than needed where justness suffices.
+    let weak = PETERSON.replace("process P(", "weak fair process P(");
+    scene.write("weak.fair", weak.as_bytes());
+    let call = scene.call(&["fairness", "weak.fair", "--audit", "--property", "access"]);
+    let use_ = "stronger than needed: `just fair process every P` suffices";
+    assert!(call.stdout.contains(use_), "{}", call.stdout);
+}
+
+#[test]
+fn justness_can_be_demanded_of_some_steps_only() {
+    for (line, replaced, verdict) in [
+        ("process R", "just fair process R", "holds"),
+        (
+            "from at0 { go -> at1",
+            "from at0 { just fair go -> at1",
+            "holds",
+        ),
+        (
+            "from at0 { go -> at1",
+            "from at0 { just fair choice go -> at1",
+            "holds",
+        ),
+        ("process P", "just fair process P", "violated"),
+        ("go when !x", "just fair go when !x", "violated"),
+    ] {
+        let text = INTERFERENCE.replace(line, replaced);
+        let scene = Scene::with("fairness_just_some", "m.fair", &text);
+        let call = scene.call(&["check", "-q", "m.fair", "--property", "r"]);
+        let expected = format!("r  {verdict}  (fairness annotated");
+        assert!(
+            call.stdout.contains(&expected),
+            "{replaced}: {}",
+            call.stdout
+        );
+    }
+
+    let scene = Scene::with("fairness_just_advice", "m.fair", INTERFERENCE);
+    let call = scene.call(&["check", "m.fair", "--property", "r"]);
+    let advice = "with justness of R the property holds";
+    assert!(call.stdout.contains(advice), "{}", call.stdout);
+
+    // `just` is a name as any other where `fair` does not follow.
+    let named = "process P { just { skip } }\nproperty p: []<> P.just\n";
+    let scene = Scene::with("fairness_just_name", "m.fair", named);
+    let call = scene.call(&["check", "-q", "m.fair"]);
+    assert!(
+        call.stdout.starts_with("p  holds"),
+        "{}{}",
+        call.stdout,
+        call.stderr
+    );
+}
 
 #[test]
 fn justness_says_who_interferes() {

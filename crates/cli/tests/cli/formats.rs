@@ -129,7 +129,7 @@ fn json_lines() {
         "minus",
     ];
     scene.check(&arguments, expect![[r#"
-        {"file":"m.fair","property":"top","formula":"eventually x == LIMIT","route":"explicit","fairness":"none","verdict":"holds","reason":null,"states":4,"transitions":4,"product_states":4,"seconds":T,"peak_memory_bytes":M,"reduced":null,"rests_on":{"confidence":"searched","reductions":[],"solvers":[],"instances":[]},"warnings":[],"trace":null}
+        {"file":"m.fair","property":"top","formula":"eventually x == LIMIT","route":"explicit","fairness":"none","verdict":"holds","reason":null,"states":4,"transitions":3,"product_states":4,"partial":true,"seconds":T,"peak_memory_bytes":M,"reduced":null,"rests_on":{"confidence":"searched","reductions":[],"solvers":[],"instances":[]},"warnings":[],"trace":null}
         {"file":"m.fair","property":"minus","formula":"x == 3 && x == 2","route":"explicit","fairness":"none","verdict":"violated","reason":null,"states":4,"transitions":4,"product_states":null,"seconds":T,"peak_memory_bytes":M,"reduced":null,"rests_on":{"confidence":"searched","reductions":[],"solvers":[],"instances":[]},"warnings":[],"trace":null,"remarks":["no reachable state satisfies the property"]}
         --- exit status 1
     "#]]);

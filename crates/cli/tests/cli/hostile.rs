@@ -4,10 +4,10 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::scene::{Called, Scene, cases};
+use crate::scene::{Called, Scene};
 
 /// A model whose search does not end soon.
-const ENDLESS: &str = "
+pub const ENDLESS: &str = "
     var x, y : 0..2000000000 = 0
     process P {
         a when x < 2000000000 { x := x + 1 }
@@ -18,19 +18,8 @@ const ENDLESS: &str = "
     property also: eventually y == 7
 ";
 
-/// A formula whose automata do not end soon.
-fn endless_formula() -> String {
-    let vars: Vec<String> = (0..60).map(|i| format!("X{i}")).collect();
-    let parts = (0..60).map(|i| {
-        let (j, k) = ((i * 7 + 3) % 60, (i * 5 + 1) % 60);
-        format!("(X{i} sub X{j} | ex1 p: p in X{i} & p+{i} notin X{k})")
-    });
-    let parts: Vec<String> = parts.collect();
-    format!("ws1s;\nvar2 {};\n{};\n", vars.join(","), parts.join(" & "))
-}
-
 /// Waits for a call that must end. The time is only a guard against tests without end.
-fn ended(mut child: Child, what: &str) -> Called {
+pub fn ended(mut child: Child, what: &str) -> Called {
     // The streams are read, so that the program never waits for a reader.
     let [stdout, stderr] = [
         child
@@ -78,37 +67,6 @@ fn call(scene: &Scene, arguments: &[&str]) -> Called {
         .stderr(Stdio::piped())
         .spawn();
     ended(child.expect("the binary runs"), &arguments.join(" "))
-}
-
-#[test]
-fn every_command_keeps_its_time() {
-    let scene = Scene::with("every_timeout", "m.fair", ENDLESS);
-    scene.write("f.mona", endless_formula().as_bytes());
-    let numbers = "
-        var x, y : int = 0
-        process P { a { x := x + 1; y := y + x } b when y > 100 { y := y - x * 2 } }
-        property p: always y >= 0 - x
-    ";
-    scene.write("u.fair", numbers.as_bytes());
-    let many = "1000000000";
-    let calls: [&[&str]; 9] = [
-        &["check", "m.fair", "--property", "far"],
-        &["check", "m.fair", "--property", "far", "--threads", "2"],
-        &["check", "m.fair", "--ctl", "AG EF x == 2000000000"],
-        &["check", "m.fair", "--fairness", "all", "--property", "far"],
-        &["check", "u.fair"],
-        &["fairness", "m.fair"],
-        &["graph", "m.fair", "--max-states", many],
-        &["simulate", "m.fair", "--random", "--steps", many],
-        &["ws1s", "f.mona"],
-    ];
-    for number in 0..cases(1) {
-        let limit = format!("{}ms", (300 + number * 130) % 1000);
-        for arguments in calls {
-            let called = call(&scene, &[arguments, &["--timeout", &limit]].concat());
-            assert_eq!(called.status, 3, "{arguments:?}: {}", called.stderr);
-        }
-    }
 }
 
 /// What is not a search is limited, too.
@@ -451,6 +409,37 @@ fn large_and_deep_texts_end_in_a_message() {
                 " + 0".repeat(400_000)
             ),
         ),
+        (
+            "deep.pml",
+            format!(
+                "#define f(x) (x)\nint x;\nactive proctype P() {{ x = {}1{} }}\n",
+                "f(".repeat(20_000),
+                ")".repeat(20_000)
+            ),
+        ),
+        (
+            "long.pml",
+            format!(
+                "int x;\nactive proctype P() {{ x = 1{} }}\n",
+                " + 1".repeat(400_000)
+            ),
+        ),
+        (
+            "macros.pml",
+            (1..41).fold("#define a0 1\n".to_owned(), |text, i| {
+                format!("{text}#define a{i} a{0} + a{0}\n", i - 1)
+            }) + "int x;\nactive proctype P() { x = a40 }\n",
+        ),
+        (
+            "itself.pml",
+            "#include \"itself.pml\"\n#include \"itself.pml\"\nactive proctype P() { skip }\n"
+                .to_owned(),
+        ),
+        (
+            "many.fair",
+            "var x : 0..3 = 0\nprocess P(p in 4294967296..9223372036854775807) { step when x < 3 { x := x + 1 } }\n"
+                .to_owned(),
+        ),
         ("bad.mona", "!".repeat(10_000)),
         (
             "deep.mona",
@@ -481,6 +470,30 @@ fn large_and_deep_texts_end_in_a_message() {
         format!("{head}property p: always x{} < 4\n", " + 0".repeat(400_000)).as_bytes(),
     );
     assert_eq!(call(&scene, &["check", "-q", "sum.fair"]).status, 0);
+    // No number is in this range, so nothing is said about any.
+    scene.write(
+        "huge.fair",
+        format!("const N = 3\n{head}property p: always (forall p in 4294967296..N-1 : x < p)\n")
+            .as_bytes(),
+    );
+    assert_eq!(call(&scene, &["check", "-q", "huge.fair"]).status, 0);
+    let options: String = (0..8000)
+        .map(|i| format!(" :: x == {i} -> x = {}\n", (i + 1) % 8000))
+        .collect();
+    scene.write(
+        "options.pml",
+        format!("int x;\nactive proctype P() {{ do\n{options} od }}\nltl p {{ [] (x < 8000) }}\n")
+            .as_bytes(),
+    );
+    assert_eq!(call(&scene, &["check", "-q", "options.pml"]).status, 0);
+    let steps: String = (0..20_000)
+        .map(|i| format!("  s{i} when x < 3 {{ x := 1 }}\n"))
+        .collect();
+    scene.write(
+        "steps.fair",
+        format!("var x : 0..3 = 0\nprocess P {{\n{steps}}}\nproperty p: always x < 4\n").as_bytes(),
+    );
+    assert_eq!(call(&scene, &["check", "-q", "steps.fair"]).status, 0);
     let variables: String = (0..30_000)
         .map(|i| format!("var v{i} : 0..1 = 0\n"))
         .collect();

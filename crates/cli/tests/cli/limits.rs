@@ -170,3 +170,30 @@ fn graphs_are_limited() {
     "#]],
     );
 }
+
+/// Little is kept of each step of a long run: this one needs 40 MB, not 200.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_counterexample_needs_little_memory() {
+    let model = "
+        var x : 0..100000 = 0
+        process P { step when x < 100000 { x := x + 1 } }
+        invariant low: x < 100000
+    ";
+    let scene = Scene::with("long_run", "m.fair", model);
+    let check = ["check", "m.fair", "--max-memory", "100M"];
+    let called = scene.call(&[&check[..], &["--trace", "t.itf.json"]].concat());
+    assert_eq!(called.status, 1, "{}", called.stdout);
+    assert!(called.stdout.ends_with("\n    99999  P.step  x = 100000\n"));
+
+    // What was stored says the same, in as many lines.
+    let explained = scene.call(&["explain", "t.itf.json"]);
+    assert_eq!(explained.status, 0, "{}", explained.stderr);
+    assert_eq!(explained.stdout.lines().count(), 100_005);
+    let replayed = scene.call(&["replay", "m.fair", "t.itf.json"]);
+    assert!(
+        replayed.stdout.contains("confirmed: "),
+        "{}",
+        replayed.stdout
+    );
+}

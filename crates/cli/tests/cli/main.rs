@@ -5,6 +5,7 @@ mod csp;
 mod defects;
 #[cfg(unix)]
 mod documents;
+mod every_limit;
 mod expectations;
 mod fairness;
 mod fmt;
@@ -25,5 +26,6 @@ mod studio;
 mod traces;
 mod values;
 mod verdicts;
+mod watch;
 mod wrong_calls;
 mod ws1s;

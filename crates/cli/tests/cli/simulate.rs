@@ -35,13 +35,13 @@ fn random_walks_end_in_deadlocks_and_errors() {
     scene.check(
         &["simulate", "m.fair", "--random"],
         expect![[r#"
-        start: x = 0
-          0  P.up: x = 1
-          1  P.up: x = 2
-          2  P.up: x = 3
-        deadlock: no step is possible
-        --- exit status 0
-    "#]],
+            start: x = 0
+              0  P.up: x = 1
+              1  P.up: x = 2
+              2  P.up: x = 3
+            this state breaks `small`
+            --- exit status 1
+        "#]],
     );
     scene.write("m.fair", OVERFLOW.as_bytes());
     scene.check(
@@ -104,8 +104,8 @@ fn every_command_of_the_dialogue() {
         > ?
           NUMBER  take this step      r  take a random step
           b       one step back       s  show the whole state
-          f       pending fairness    ?  this help
-          q       quit
+          g N     back to step N      f  pending fairness
+          q       quit                ?  this help
         > 2
         step 1: Q.toggle: x = 1
           1  P.b: no change
@@ -299,4 +299,104 @@ fn a_dialogue_is_stored() {
         --- exit status 0
     "#]],
     );
+}
+
+/// Two processes that do not exclude each other, in one of several ways to go.
+const RACE: &str = "\
+process P(i in 0..1) {
+    init idle
+    from idle { try -> inside }
+    from inside { leave -> idle  never when false -> idle }
+}
+invariant one: (count i in 0..1: P[i] @ inside) <= 1
+invariant meant: false expect violated
+invariant all: forall i in 0..1: P[i] @ idle || P[i] @ inside
+";
+
+#[test]
+fn random_walks_end_where_an_invariant_breaks() {
+    let scene = Scene::with("random_invariant", "m.fair", RACE);
+    let walked = scene.call(&["simulate", "m.fair", "--random", "--seed", "3"]);
+    assert_eq!(walked.status, 1, "{}", walked.stdout);
+    let last = walked.stdout.lines().last();
+    assert_eq!(last, Some("this state breaks `one`"));
+}
+
+#[test]
+fn many_random_walks_are_a_smoke_test() {
+    let scene = Scene::with("many_random", "m.fair", RACE);
+    let arguments = [
+        "simulate",
+        "m.fair",
+        "--runs",
+        "50",
+        "--depth",
+        "2",
+        "--seed",
+        "7",
+        "--trace",
+        "t.itf.json",
+    ];
+    let many = scene.call(&arguments);
+    assert_eq!(many.status, 1, "{}", many.stdout);
+    assert!(many.stdout.contains(" breaks `one`:\n"), "{}", many.stdout);
+
+    // The line at the end repeats exactly the run that was shown.
+    let (_, again) = many.stdout.split_once("to repeat it: fair ").unwrap();
+    let arguments: Vec<&str> = again.split_whitespace().collect();
+    let repeated = scene.call(&arguments);
+    assert_eq!(repeated.status, 1);
+    assert!(many.stdout.contains(&repeated.stdout), "{}", many.stdout);
+    assert_eq!(scene.call(&["replay", "m.fair", "t.itf.json"]).status, 0);
+}
+
+/// Nothing breaks, except for what is meant to.
+const FINE: &str = "\
+var x : 0..2 = 0
+process P { up when x < 2 { x := x + 1 }  never when x > 2 { skip } }
+invariant small: x <= 2
+deadlockfree expect violated
+";
+
+#[test]
+fn many_random_walks_that_break_nothing() {
+    let scene = Scene::with("many_fine", "m.fair", FINE);
+    scene.check(
+        &["simulate", "m.fair", "--runs", "3"],
+        expect![[r#"
+        3 random runs of up to 100 steps, from seed 0 on: 6 steps in all, 3 deadlocked at the end
+        never taken: P.never
+        no run-time error, and nothing breaks small (this is not a proof)
+        --- exit status 0
+    "#]],
+    );
+}
+
+#[test]
+fn a_state_far_back_is_gone_to() {
+    let text = dialogue("goto", TOGGLE, &[], &["2", "2", "g 3", "g 0", "g", "q"]);
+    expect![[r#"
+        start: x = 0
+          1  P.a: no change
+          2  Q.toggle: x = 1
+        > 2
+        step 1: Q.toggle: x = 1
+          1  P.b: no change
+          2  Q.toggle: x = 0
+        > 2
+        step 2: Q.toggle: x = 0
+          1  P.a: no change
+          2  Q.toggle: x = 1
+        > g 3
+        `g` goes to a step from 0 to 2
+        > g 0
+        back to: x = 0
+          1  P.a: no change
+          2  Q.toggle: x = 1
+        > g
+        `g` is not a command; `?` lists the commands
+        > q
+        --- exit status 0
+    "#]]
+    .assert_eq(&text);
 }

@@ -11,7 +11,7 @@ fn every_kind_of_property_is_reported() {
     scene.check(
         &["check", "m.fair"],
         expect![[r#"
-            top  holds  (fairness none, 4 states, T s)
+            top  holds  (fairness none, 4 states visited, T s)
             small  violated  (fairness none, 4 states, T s)
               formula: x < 3
               counterexample: 3 steps to a state that breaks the property
@@ -45,13 +45,13 @@ fn quiet_prints_verdicts_only_and_verbose_the_cost() {
     scene.check(
         &["check", "-q", "m.fair"],
         expect![[r#"
-        top  holds  (fairness none, 4 states, T s)
-        small  violated  (fairness none, 4 states, T s)
-        two  holds  (fairness none, 3 states, T s)
-        minus  violated  (fairness none, 4 states, T s)
-        deadlockfree  violated  (fairness none, 4 states, T s)
-        --- exit status 1
-    "#]],
+            top  holds  (fairness none, 4 states visited, T s)
+            small  violated  (fairness none, 4 states, T s)
+            two  holds  (fairness none, 3 states, T s)
+            minus  violated  (fairness none, 4 states, T s)
+            deadlockfree  violated  (fairness none, 4 states, T s)
+            --- exit status 1
+        "#]],
     );
     scene.check(
         &[
@@ -64,9 +64,9 @@ fn quiet_prints_verdicts_only_and_verbose_the_cost() {
             "two",
         ],
         expect![[r#"
-            top  holds  (fairness none, 4 states, T s)
+            top  holds  (fairness none, 4 states visited, T s)
               formula: eventually x == LIMIT
-              cost: route explicit, 4 states, 4 transitions, 4 product states, M KiB, T s
+              cost: route explicit, 4 states, 3 transitions, 4 product states, M KiB, T s
             two  holds  (fairness none, 3 states, T s)
               formula: x == 2
               witness: 2 steps
@@ -168,10 +168,10 @@ fn formulas_of_the_call_replace_the_properties_of_the_file() {
     scene.check(
         &arguments,
         expect![[r#"
-        ltl-1  holds  (fairness none, 4 states, T s)
-        ltl-2  violated  (fairness none, 3 states, T s)
-        --- exit status 1
-    "#]],
+            ltl-1  holds  (fairness none, 4 states visited, T s)
+            ltl-2  violated  (fairness none, 3 states, T s)
+            --- exit status 1
+        "#]],
     );
     let arguments = [
         "check",
@@ -185,10 +185,10 @@ fn formulas_of_the_call_replace_the_properties_of_the_file() {
     scene.check(
         &arguments,
         expect![[r#"
-        two  holds  (fairness none, 3 states, T s)
-        ltl-1  holds  (fairness none, 4 states, T s)
-        --- exit status 0
-    "#]],
+            two  holds  (fairness none, 3 states, T s)
+            ltl-1  holds  (fairness none, 4 states visited, T s)
+            --- exit status 0
+        "#]],
     );
 }
 
@@ -279,9 +279,9 @@ fn all_initial_states_count() {
     scene.check(
         &["check", "m.fair"],
         expect![[r#"
-        top  holds  (fairness none, 4 states, T s)
-        --- exit status 0
-    "#]],
+            top  holds  (fairness none, 4 states visited, T s)
+            --- exit status 0
+        "#]],
     );
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use base::Span;
-use model::ConditionKind;
+use model::AnnotationKind;
 
 use super::Parser;
 use crate::ast::{
@@ -246,11 +246,11 @@ impl Parser<'_> {
     }
 
     /// `f(e)`, `wf(e)`, `sf(e)` before an event: a bracket after which a prefix goes on.
-    fn annotation_ahead(&self, word: &str) -> Option<ConditionKind> {
+    fn annotation_ahead(&self, word: &str) -> Option<AnnotationKind> {
         let kind = match word {
-            "f" => ConditionKind::Unconditional,
-            "wf" => ConditionKind::Weak,
-            "sf" => ConditionKind::Strong,
+            "f" => AnnotationKind::Unconditional,
+            "wf" => AnnotationKind::Weak,
+            "sf" => AnnotationKind::Strong,
             _ => return None,
         };
         if !self.is_at(1, "(") {
@@ -260,7 +260,7 @@ impl Parser<'_> {
         (self.is_at(end + 1, "->") || self.is_at(end + 1, "{")).then_some(kind)
     }
 
-    fn annotated(&mut self, kind: ConditionKind) -> Option<Vec<Prefix>> {
+    fn annotated(&mut self, kind: AnnotationKind) -> Option<Vec<Prefix>> {
         let start = self.span();
         self.advance();
         self.expect("(")?;

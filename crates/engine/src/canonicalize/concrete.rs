@@ -11,8 +11,9 @@
 //! comes back, depends on the state only.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use evidence::{Trace, TraceStep};
+use evidence::{StepPool, Trace, TraceStep};
 use model::{CommandId, InstanceId};
 use rustc_hash::FxHashMap;
 
@@ -28,7 +29,7 @@ const MAX_LENGTH: usize = 100_000;
 /// The run of the model that a run of representatives stands for. Nothing if it is not found, or is
 /// too long: then the search has to be made again without representatives.
 #[must_use]
-pub fn concrete_run(system: &mut System<'_>, trace: &Trace) -> Option<Trace> {
+pub fn concrete_run(system: &mut System<'_>, trace: Trace) -> Option<Trace> {
     concrete_run_at(system, trace, None)
 }
 
@@ -37,13 +38,13 @@ pub fn concrete_run(system: &mut System<'_>, trace: &Trace) -> Option<Trace> {
 /// ways.
 pub(crate) fn concrete_run_at(
     system: &mut System<'_>,
-    trace: &Trace,
+    trace: Trace,
     positions: Option<&[u32]>,
 ) -> Option<Trace> {
     let Some(form) = system.canonicalizer.take() else {
-        return Some(trace.clone());
+        return Some(trace);
     };
-    let mut walk = RunWalk::begin(system, &form, (trace, positions));
+    let mut walk = RunWalk::begin(system, &form, (&trace, positions));
     let run = walk.as_mut().and_then(RunWalk::follow);
     system.canonicalizer = Some(form);
     run
@@ -60,7 +61,8 @@ struct RunWalk<'a, 'm> {
     /// How it differs from the representative, if processes can be exchanged.
     permutation: Option<Permutation>,
     states: Vec<Vec<u64>>,
-    steps: Vec<TraceStep>,
+    steps: Vec<Arc<TraceStep>>,
+    pool: StepPool,
 }
 
 impl<'a, 'm> RunWalk<'a, 'm> {
@@ -103,6 +105,7 @@ impl<'a, 'm> RunWalk<'a, 'm> {
             permutation,
             states: Vec::new(),
             steps: Vec::new(),
+            pool: StepPool::default(),
         })
     }
 
@@ -143,7 +146,7 @@ impl<'a, 'm> RunWalk<'a, 'm> {
         let step = &self.trace.steps[at];
         self.states.push(self.state.clone());
         if step.is_idle() {
-            self.steps.push(TraceStep::default());
+            self.steps.push(Arc::default());
             return Some(());
         }
 
@@ -229,8 +232,8 @@ impl<'a, 'm> RunWalk<'a, 'm> {
         };
 
         let position = (0..steps.len()).find(fits)?;
-        self.steps
-            .push(trace_step(self.system.step_label(&steps, position)));
+        let step = trace_step(self.system.step_label(&steps, position));
+        self.steps.push(self.pool.share(step));
         self.state = self.system.step_target(&steps, position).to_vec();
         Some(())
     }

@@ -1,11 +1,12 @@
 //! What a breadth-first search has to show in the end.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use base::{AtomId, bits};
-use evidence::{Trace, TraceStep};
+use evidence::{StepPool, Trace};
 
-use crate::label::Label;
+use crate::label::{Label, LabelId};
 use crate::stubborn::Stubborn;
 use crate::system::{Steps, System};
 use store::StateIndex;
@@ -21,24 +22,27 @@ impl Shared<'_> {
         state: StateIndex,
         last: Option<(StateIndex, Label)>,
     ) -> Option<Trace> {
+        let mut pool = StepPool::default();
+        let mut steps = Vec::new();
         let mut path = vec![state];
-        let mut parent = match &last {
-            Some((source, _)) => Some(*source),
-            None => self.parent(system, state),
-        };
-        while let Some(source) = parent {
+        let mut at = state;
+        if let Some((source, label)) = &last {
+            steps.push(pool.share(trace_step(label)));
+            path.push(*source);
+            at = *source;
+        }
+
+        let mut block = Block::default();
+        while let Some(candidates) = self.parents.candidates(at) {
+            block.expand(self, system, candidates);
+            let (source, label) = block.first_to(&self.store.get(at))?;
+            steps.push(pool.share(trace_step(system.label(label))));
             path.push(source);
-            parent = self.parent(system, source);
+            at = source;
         }
 
         path.reverse();
-        let mut steps = Vec::new();
-        for pair in path.windows(2) {
-            let is_last = steps.len() + 2 == path.len();
-            let label = last.as_ref().filter(|_| is_last).map(|(_, label)| label);
-            steps.push(self.step_between(system, pair[0], pair[1], label)?);
-        }
-
+        steps.reverse();
         let states = path
             .iter()
             .map(|&index| system.unpack(&self.store.get(index)));
@@ -47,39 +51,6 @@ impl Shared<'_> {
             steps,
             loop_start: None,
         })
-    }
-
-    /// The state from which this one was reached first; nothing for an initial state.
-    fn parent(&self, system: &mut System<'_>, state: StateIndex) -> Option<StateIndex> {
-        let mut candidates = self.parents.candidates(state)?;
-        if candidates.len() == 1 {
-            return candidates.next();
-        }
-        let target = self.store.get(state);
-        let mut steps = Steps::default();
-        candidates.find(|&source| {
-            let expanded = system.steps(&self.store.get(source), &mut steps);
-            let leads = |position| steps.target(position, target.len()) == target;
-            expanded.is_ok() && (0..steps.len()).any(leads)
-        })
-    }
-
-    fn step_between(
-        &self,
-        system: &mut System<'_>,
-        source: StateIndex,
-        target: StateIndex,
-        label: Option<&Label>,
-    ) -> Option<TraceStep> {
-        if let Some(label) = label {
-            return Some(trace_step(label));
-        }
-        let mut steps = Steps::default();
-        system.steps(&self.store.get(source), &mut steps).ok()?;
-        let target = self.store.get(target);
-        let fits = |&position: &usize| steps.target(position, target.len()) == target;
-        let position = (0..steps.len()).find(fits)?;
-        Some(trace_step(system.label(steps.labels[position])))
     }
 
     /// The atoms that were true somewhere.
@@ -97,6 +68,7 @@ impl Shared<'_> {
             }),
             n_transitions: workers.iter().map(|worker| worker.n_transitions).sum(),
             n_product_states: None,
+            is_partial: false,
             reduced: workers[0].stubborn.is_some(),
             n_reduced_states: stubborn().map(Stubborn::n_reduced).sum(),
             refusal: None,
@@ -123,5 +95,59 @@ impl Shared<'_> {
             stats.atoms_seen[atom.index()] = bits::get(&seen, workers[0].letters.bit(*atom));
         }
         stats
+    }
+}
+
+/// The steps of states that follow each other. On a long way back, many parents are among the same
+/// ones, so these are not expanded again for each.
+#[derive(Default)]
+struct Block {
+    sources: Range<StateIndex>,
+    n_words: usize,
+    targets: Vec<u64>,
+    /// From where and by which step each target is reached.
+    origins: Vec<(StateIndex, LabelId)>,
+    /// The targets in ascending order, the first way to each of them first.
+    order: Vec<u32>,
+}
+
+impl Block {
+    fn expand(&mut self, shared: &Shared<'_>, system: &mut System<'_>, sources: Range<StateIndex>) {
+        if self.sources == sources {
+            return;
+        }
+        *self = Self {
+            sources: sources.clone(),
+            n_words: system.n_words(),
+            ..Self::default()
+        };
+
+        let mut steps = Steps::default();
+        let n_states = shared.store.len() as StateIndex;
+        for source in sources.start..sources.end.min(n_states) {
+            // A state with a run-time error leads nowhere.
+            if system.steps(&shared.store.get(source), &mut steps).is_ok() {
+                self.targets.extend_from_slice(&steps.words);
+                let labels = steps.labels.iter();
+                self.origins.extend(labels.map(|label| (source, *label)));
+            }
+        }
+
+        let mut order: Vec<u32> = (0..self.origins.len() as u32).collect();
+        order.sort_by_key(|step| self.target(*step));
+        self.order = order;
+    }
+
+    fn target(&self, step: u32) -> &[u64] {
+        &self.targets[step as usize * self.n_words..][..self.n_words]
+    }
+
+    /// The first of the states that leads to a target, and its first step that does.
+    fn first_to(&self, target: &[u64]) -> Option<(StateIndex, LabelId)> {
+        let start = self
+            .order
+            .partition_point(|step| self.target(*step) < target);
+        let step = *self.order.get(start)?;
+        (self.target(step) == target).then(|| self.origins[step as usize])
     }
 }

@@ -127,7 +127,7 @@ pub fn walk(model: &Model, actions: &[&str], loop_start: Option<usize>) -> Trace
         let steps = model.steps_or_idle(&state).unwrap();
         let step = steps.iter().find(|step| fits(step));
         let step = step.unwrap_or_else(|| panic!("no step {text} in {state:?}"));
-        trace.steps.push(TraceStep::from(step));
+        trace.steps.push(TraceStep::from(step).into());
         trace.states.push(state);
         state = step.target.clone();
     }

@@ -129,14 +129,14 @@ impl Simulation<'_> {
         let before = &self.walk.states[at];
         let single = Trace {
             states: vec![before.clone(), step.target.clone()],
-            steps: vec![TraceStep::from(step)],
+            steps: vec![TraceStep::from(step).into()],
             loop_start: None,
         };
         let named = evidence::NamedRun::new(self.model, &single);
         StepDetails {
             actions: step.actions.iter().map(action).collect(),
             movers: step.movers.iter().map(mover).collect(),
-            communication: named.states[0].communication.clone(),
+            communication: named.states[0].step.communication.clone(),
             changes: changes(&self.view, before, &step.target),
             places: places_of(self.model, self.sources, &step.commands),
         }
@@ -183,7 +183,7 @@ impl Project {
         // Only the last step counts, so only that is evaluated.
         let now = run.n_steps();
         let before = now.saturating_sub(1);
-        let steps = (before..now).map(|at| TraceStep::from(run.step(at)));
+        let steps = (before..now).map(|at| TraceStep::from(run.step(at)).into());
         let last = Trace {
             states: run.walk.states[before..=now].to_vec(),
             steps: steps.collect(),

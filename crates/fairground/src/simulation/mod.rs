@@ -3,6 +3,7 @@
 pub(crate) mod details;
 mod obligations;
 mod random;
+mod sampling;
 pub(crate) mod start;
 
 use base::{Fairness, Source};
@@ -13,6 +14,7 @@ use report::{StoredTrace, TraceMeta};
 pub use details::{LoopFairness, StepDetails};
 pub use obligations::Obligation;
 pub use random::Random;
+pub use sampling::{Breach, Sample, Sampling, Watched};
 
 use crate::error::Error;
 use crate::project::Project;
@@ -202,12 +204,12 @@ impl Simulation<'_> {
         };
         StoredTrace {
             meta,
-            run: NamedRun::new(self.model, &trace),
+            run: NamedRun::new(self.model, &trace).into(),
         }
     }
 
     fn trace(&self) -> Trace {
-        let steps = (0..self.n_steps()).map(|position| TraceStep::from(self.step(position)));
+        let steps = (0..self.n_steps()).map(|position| TraceStep::from(self.step(position)).into());
         Trace {
             steps: steps.collect(),
             states: self.walk.states.clone(),
@@ -266,14 +268,14 @@ impl Possible {
 
 /// All values of a state.
 fn state_text(view: &View<'_>, state: &State) -> String {
-    let values = view.names().iter().zip(view.values(state));
-    let values: Vec<String> = values
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
-    if values.is_empty() {
+    let values = view.values(state).into_iter();
+    let values = values.map(|value| value.to_string());
+    let names = view.names().iter().map(String::as_str);
+    let assignments = report::state_assignments(names.zip(values));
+    if assignments.is_empty() {
         "nothing to see".to_owned()
     } else {
-        values.join(", ")
+        assignments.join(", ")
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn obligations(
     let looks = Looks {
         model,
         run,
-        interference: (fairness.kind == FairnessKind::Just).then(|| Interference::new(model)),
+        interference: model.is_just(fairness).then(|| Interference::new(model)),
     };
     let mut found: Vec<Obligation> = conditions.map(|c| looks.of_condition(c)).collect();
     if fairness.kind == FairnessKind::StrongGlobal {

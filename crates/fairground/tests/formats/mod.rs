@@ -1,25 +1,40 @@
-//! Everything that is read from files or calls, as functions of bytes that must not panic. The tests
-//! feed them with damaged files, the targets in `fuzz/` with what libFuzzer makes up.
+//! Everything that is read from files or calls, as functions of bytes that must not panic. The test
+//! feeds them with damaged files.
+
+use std::sync::{Arc, Mutex};
 
 use fairground::{
-    AutomatonFormat, Budget, Error, Memory, Options, Project, Severity, Source, automaton,
-    check_certificates, report, ws1s,
+    AutomatonFormat, Budget, Checkpoints, Error, Memory, NoProgress, Options, Plan, Project,
+    Severity, Source, Verdict, automaton, check_certificates, report, ws1s,
 };
 
 /// Reads bytes, and panics if something is wrong with how they are read.
 pub type Read = fn(&[u8]);
 
-/// The formats: name, where seeds are, how their names end, and how they are read.
-pub const FORMATS: [(&str, &[&str], &str, Read); 8] = [
-    ("native", &["examples", "testdata"], "fair", native),
-    ("promela", &["examples", "testdata"], "pml", promela),
-    ("csp", &["examples", "testdata"], "csp", csp),
-    ("mona", &["examples", "testdata"], "mona", mona),
-    ("hoa", &["fuzz/seeds"], "hoa", hoa),
-    ("itf", &["fuzz/seeds"], "json", itf),
-    ("ltl", &["fuzz/seeds"], "ltl", ltl),
-    ("certificate", &["fuzz/seeds"], "cert", certificate),
+/// What is damaged.
+#[derive(Clone, Copy)]
+pub enum Seeds {
+    /// Texts in folders whose names end like this.
+    Texts(&'static [&'static str], &'static str),
+    /// Numbers, written down with eight bytes each.
+    Numbers(fn() -> Vec<Vec<u64>>),
+}
+
+/// The formats: name, seeds, and how they are read.
+pub const FORMATS: [(&str, Seeds, Read); 9] = [
+    ("native", Seeds::Texts(MODELS, "fair"), native),
+    ("promela", Seeds::Texts(MODELS, "pml"), promela),
+    ("csp", Seeds::Texts(MODELS, "csp"), csp),
+    ("mona", Seeds::Texts(MODELS, "mona"), mona),
+    ("hoa", Seeds::Texts(SEEDS, "hoa"), hoa),
+    ("itf", Seeds::Texts(SEEDS, "json"), itf),
+    ("ltl", Seeds::Texts(SEEDS, "ltl"), ltl),
+    ("certificate", Seeds::Texts(SEEDS, "cert"), certificate),
+    ("checkpoint", Seeds::Numbers(checkpoints), checkpoint),
 ];
+
+const MODELS: &[&str] = &["examples", "testdata"];
+const SEEDS: &[&str] = &["testdata/seeds"];
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -94,7 +109,7 @@ pub fn hoa(bytes: &[u8]) {
 /// Traces in ITF. What is read can be shown, written and read again.
 pub fn itf(bytes: &[u8]) {
     if let Ok(trace) = report::read_itf(&text(bytes)) {
-        let _ = report::trace_text(&trace, report::Style::Plain);
+        let _ = report::trace_text(&trace, report::Style::Plain, report::Detail::default());
         let _ = report::chart(&trace);
         let again = report::read_itf(&report::write_itf(&trace));
         assert!(again.is_ok(), "what was written is read");
@@ -123,4 +138,82 @@ pub fn certificate(bytes: &[u8]) {
 }
 
 /// The model of the seeds for certificates.
-const CERTIFIED: &str = include_str!("../../../../fuzz/seeds/certificate/m.fair");
+const CERTIFIED: &str = include_str!("../../../../testdata/seeds/certificate/m.fair");
+
+/// The model of the checkpoints; both of its properties hold.
+const KEPT: &str = "
+    var a, b : 0..9 = 0
+    process P(i in 0..1) {
+        up when i == 0 || b < a { if i == 0 { a := (a + 1) % 10 } else { b := b + 1 } }
+        down when b > a { b := a }
+    }
+    invariant bounded: a + b <= 18
+    property recurs: always (a == 9 implies eventually a == 0)
+";
+
+/// Keeps the last state of a search, or has one to go on from, whichever search asks for it.
+#[derive(Debug)]
+struct Kept(Mutex<Option<Vec<u64>>>);
+
+impl Checkpoints for Kept {
+    fn is_due(&self) -> bool {
+        true
+    }
+
+    fn keep(&self, _search: u64, state: &[u64]) {
+        *self.0.lock().expect("no thread panics here") = Some(state.to_vec());
+    }
+
+    fn take(&self, _search: u64) -> Option<Vec<u64>> {
+        self.0.lock().expect("no thread panics here").take()
+    }
+}
+
+/// Goes on from a state of a search, if there is one; says what was found and kept.
+fn go_on(
+    property: u64,
+    state: Option<Vec<u64>>,
+    budget: Budget,
+) -> (Option<Verdict>, Option<Vec<u64>>) {
+    let files = Memory::new([("m.fair", KEPT)]);
+    let project = Project::open(&files, "m.fair", &Options::default()).expect("it is right");
+    let kept = Arc::new(Kept(Mutex::new(state)));
+    let questions = project.questions();
+    let question = &questions[property as usize % questions.len()];
+    let plan = Plan {
+        checkpoints: Some(Arc::clone(&kept) as Arc<dyn Checkpoints>),
+        budget,
+        ..Plan::default()
+    };
+    let found = project.check(question, &plan, &mut NoProgress);
+    let verdict = match found {
+        Ok(answer) => Some(answer.verdict()),
+        Err(Error::Bug(bug)) => panic!("{bug}"),
+        Err(_) => None,
+    };
+    let kept = kept.0.lock().expect("no thread panics here").take();
+    (verdict, kept)
+}
+
+/// States of searches that were stopped: the number of the property, and what was kept.
+fn checkpoints() -> Vec<Vec<u64>> {
+    let stopped = [(0, 20), (0, 50), (1, 30), (1, 60)].map(|(property, n_states)| {
+        let budget = Budget::unlimited().with_max_states(n_states);
+        let (_, kept) = go_on(property, None, budget);
+        let mut numbers = vec![property];
+        numbers.extend(kept.expect("a search that is stopped keeps its state"));
+        numbers
+    });
+    stopped.into()
+}
+
+/// The state of a search, as a checkpoint with a right checksum hands it over. It is refused, or a
+/// search goes on from it; that finds no violation, because there is none.
+pub fn checkpoint(bytes: &[u8]) {
+    let numbers = bytes.chunks_exact(8);
+    let mut numbers = numbers.map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight")));
+    let property = numbers.next().unwrap_or(0);
+    let budget = Budget::unlimited().with_max_states(10_000);
+    let (verdict, _) = go_on(property, Some(numbers.collect()), budget);
+    assert_ne!(verdict, Some(Verdict::Violated));
+}

@@ -541,31 +541,13 @@ impl<'a> Lowerer<'a> {
         span: Span,
         action: impl FnOnce(&mut Self) -> Option<T>,
     ) -> Option<T> {
-        if def.parameters.len() != arguments.len() {
-            let (wanted, found) = (def.parameters.len(), arguments.len());
-            let message = format!(
-                "`{}` takes {wanted} argument(s), {found} given",
-                def.name.text
-            );
-            let diagnostic = Diagnostic::error("wrong-arguments", span, message);
-            self.report(diagnostic.label(def.name.span, "defined here"));
+        if def.effect.is_some() {
+            let message = format!("`{}` is a procedure and has no value", def.name.text);
+            let help = "a procedure is called by a statement of an effect";
+            self.report(Diagnostic::error("procedure-as-value", span, message).help(help));
             return None;
         }
-
-        if self
-            .expanding
-            .iter()
-            .any(|(other, _)| std::ptr::eq(*other, def))
-        {
-            let message = format!("the definition `{}` needs itself", def.name.text);
-            self.report(Diagnostic::error(
-                "recursive-definition",
-                def.name.span,
-                message,
-            ));
-            return None;
-        }
-
+        self.check_expansion(def, arguments.len(), span)?;
         let mut bindings = Vec::new();
         for (parameter, argument) in def.parameters.iter().zip(arguments) {
             let value = self.operand(argument, None)?;
@@ -591,7 +573,52 @@ impl<'a> Lowerer<'a> {
                 size,
             });
         }
+        self.with_bindings(def, bindings, span, action)
+    }
 
+    /// Does the number of arguments fit, and does the definition not need itself?
+    pub(super) fn check_expansion(
+        &mut self,
+        def: &'a Def,
+        n_arguments: usize,
+        span: Span,
+    ) -> Option<()> {
+        if def.parameters.len() != n_arguments {
+            let (wanted, found) = (def.parameters.len(), n_arguments);
+            let message = format!(
+                "`{}` takes {wanted} argument(s), {found} given",
+                def.name.text
+            );
+            let diagnostic = Diagnostic::error("wrong-arguments", span, message);
+            self.report(diagnostic.label(def.name.span, "defined here"));
+            return None;
+        }
+
+        if self
+            .expanding
+            .iter()
+            .any(|(other, _)| std::ptr::eq(*other, def))
+        {
+            let message = format!("the definition `{}` needs itself", def.name.text);
+            self.report(Diagnostic::error(
+                "recursive-definition",
+                def.name.span,
+                message,
+            ));
+            return None;
+        }
+
+        Some(())
+    }
+
+    /// What a definition means where its parameters stand for these values.
+    pub(super) fn with_bindings<T>(
+        &mut self,
+        def: &'a Def,
+        bindings: Vec<Binding>,
+        span: Span,
+        action: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
         let is_local = self
             .local(&def.name.text)
             .is_some_and(|local| matches!(local, Local::Def(other) if std::ptr::eq(other, def)));

@@ -74,25 +74,16 @@ impl<'a> Lowerer<'a> {
                 binding.origin = name.text.as_ptr().addr();
                 self.scope.push(binding);
             }
-            ast::StmtKind::Let(name, ast::Value::Plain(expr)) if self.shape_of(expr).is_some() => {
-                let (cells, ty) = self.cells_of_shaped(expr)?;
-                let mut kept = Vec::new();
-                for cell in cells {
-                    let bound = self.fresh_bound(&name.text);
-                    out.push(self.remember(bound, cell, span));
-                    kept.push(Expr::Bound(bound));
-                }
-                self.scope.push(Binding {
-                    name: name.text.clone(),
-                    origin: name.text.as_ptr().addr(),
-                    size: (1, kept.len()),
-                    value: Value::Cells(kept, ty),
-                    text: None,
-                });
+            ast::StmtKind::Let(name, ast::Value::Plain(expr)) => {
+                let binding = self.bound_to(name, expr, span, out)?;
+                self.scope.push(binding);
             }
             ast::StmtKind::Let(name, value) => {
                 let (bound, ty) = self.bind_value(&name.text, value, None, span, out)?;
                 self.scope.push(Binding::bound(&name.text, bound, ty));
+            }
+            ast::StmtKind::Call(name, arguments) => {
+                return self.call_procedure(name, arguments, span, out);
             }
             ast::StmtKind::Update(target, op, operand) => {
                 return self.update(target, *op, operand, out);
@@ -103,6 +94,62 @@ impl<'a> Lowerer<'a> {
         }
 
         Some(())
+    }
+
+    /// A name for the present value of an expression.
+    fn bound_to(
+        &mut self,
+        name: &'a ast::Ident,
+        expr: &'a ast::Expr,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Binding> {
+        if self.shape_of(expr).is_none() {
+            let (lowered, ty) = self.scalar(expr, None)?;
+            let bound = self.fresh_bound(&name.text);
+            out.push(self.remember(bound, lowered, span));
+            return Some(Binding::bound(&name.text, bound, ty));
+        }
+        let (cells, ty) = self.cells_of_shaped(expr)?;
+        let mut kept = Vec::new();
+        for cell in cells {
+            let bound = self.fresh_bound(&name.text);
+            out.push(self.remember(bound, cell, span));
+            kept.push(Expr::Bound(bound));
+        }
+        Some(Binding {
+            name: name.text.clone(),
+            origin: name.text.as_ptr().addr(),
+            size: (1, kept.len()),
+            value: Value::Cells(kept, ty),
+            text: None,
+        })
+    }
+
+    /// The statements of a procedure. Its arguments are evaluated once, before the first of them.
+    fn call_procedure(
+        &mut self,
+        name: &'a ast::Ident,
+        arguments: &'a [ast::Expr],
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
+        let def = self.definition_of(&name.text);
+        let Some((def, effect)) = def.and_then(|def| Some((def, def.effect.as_ref()?))) else {
+            let message = format!("`{}` is not a procedure", name.text);
+            let help = "a procedure is declared by `def name(parameters) { statements }`";
+            self.report(Diagnostic::error("not-a-procedure", name.span, message).help(help));
+            return None;
+        };
+        self.check_expansion(def, arguments.len(), span)?;
+
+        let mut bindings = Vec::new();
+        for (parameter, argument) in def.parameters.iter().zip(arguments) {
+            bindings.push(self.bound_to(parameter, argument, span, out)?);
+        }
+        self.with_bindings(def, bindings, span, |lowerer| {
+            lowerer.statements(effect, out)
+        })
     }
 
     fn assignment(
@@ -119,8 +166,11 @@ impl<'a> Lowerer<'a> {
         }
         let mut stores = Vec::new();
         for (target, value) in targets.iter().zip(values) {
-            let (place, ty) = self.assigned_place(target, &mut stores, out)?;
+            let (mut place, ty) = self.assigned_place(target, &mut stores, out)?;
             self.check_no_timer(&place, target.span)?;
+            if targets.len() > 1 {
+                self.settle(&mut place, target.span, out);
+            }
             // An entry of a map is stored in two places.
             let is_alone = targets.len() == 1 && stores.is_empty();
             match (&ty, value) {
@@ -176,6 +226,20 @@ impl<'a> Lowerer<'a> {
 
         self.store_all(stores, span, out);
         Some(())
+    }
+
+    /// Computes the indices of a place now, before any of several targets is stored to.
+    fn settle(&mut self, place: &mut Place, span: Span, out: &mut Vec<Stmt>) {
+        for access in &mut place.path {
+            // shape: components have no index.
+            if let Access::Index(index) = access
+                && index.mentions_state()
+            {
+                let bound = self.fresh_bound("index");
+                let value = std::mem::replace(index, Expr::Bound(bound));
+                out.push(self.remember(bound, value, span));
+            }
+        }
     }
 
     /// `x += e`.

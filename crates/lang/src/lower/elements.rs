@@ -225,6 +225,14 @@ impl<'a> Lowerer<'a> {
         self.check_range_size(&first, &last, lo.span.to(hi.span))?;
         let bound = self.fresh_bound(name);
         let ty = self.ty_of_domain(lo);
+        let scalar = match ty {
+            Ty::Int => None,
+            Ty::Bool => Some(Scalar::Bool),
+            Ty::Enum(id) => self.enum_scalar(id),
+        };
+        self.parts
+            .bound_types
+            .extend(scalar.map(|scalar| (bound, scalar)));
         let binding = Binding {
             value: bound_value(bound, ty),
             ..Binding::bound(name, bound, ty)
@@ -237,6 +245,7 @@ impl<'a> Lowerer<'a> {
         let (mut ranges, mut cells) = (Vec::new(), Vec::new());
         for scalar in self.cell_types(&ty) {
             let bound = self.fresh_bound(name);
+            self.parts.bound_types.push((bound, scalar));
             let (lo, hi) = scalar.bounds();
             ranges.push((bound, Expr::Int(lo), Expr::Int(hi)));
             cells.push(bound_cell(bound, ty_of(scalar)));

@@ -55,6 +55,13 @@ impl<'a> Lowerer<'a> {
     fn formula_here(&mut self, expr: &'a ast::Expr) -> Option<Ltl> {
         if let Some((quantifier, op, operand)) = self.path_quantifier(expr) {
             let inner = self.below(Position::Elsewhere, operand)?;
+            if inner.has_past() {
+                let message = "past operators cannot stand below path quantifiers";
+                let help = "where a path begins, it is not said what was before; \
+                    without path quantifiers, `once p` looks back to the start of the run";
+                self.report(Diagnostic::error("past-operator", expr.span, message).help(help));
+                return None;
+            }
             let path = match op {
                 Some(UnaryOp::Always) => Ltl::always(inner),
                 Some(UnaryOp::Eventually) => Ltl::eventually(inner),
@@ -71,9 +78,23 @@ impl<'a> Lowerer<'a> {
                     UnaryOp::Always => Ltl::always,
                     UnaryOp::Eventually => Ltl::eventually,
                     UnaryOp::Next => Ltl::next,
+                    UnaryOp::Previously => Ltl::previously,
+                    UnaryOp::Once => Ltl::once,
+                    UnaryOp::Historically => |inner: Ltl| Ltl::historically(&inner),
                     UnaryOp::Minus => return self.not_a_formula(expr),
                 };
-                Some(build(self.below(position_below(*op), inner)?))
+                let lowered = self.below(position_below(*op), inner)?;
+                match op {
+                    UnaryOp::Previously | UnaryOp::Once | UnaryOp::Historically => {
+                        self.check_past(&lowered, inner.span)?;
+                    }
+                    UnaryOp::Not
+                    | UnaryOp::Minus
+                    | UnaryOp::Always
+                    | UnaryOp::Eventually
+                    | UnaryOp::Next => {}
+                }
+                Some(build(lowered))
             }
             ExprKind::Binary(op, left, right) => {
                 let build = match op {
@@ -84,6 +105,7 @@ impl<'a> Lowerer<'a> {
                     ast::BinaryOp::WeakUntil => Ltl::weak_until,
                     ast::BinaryOp::Release => Ltl::release,
                     ast::BinaryOp::StrongRelease => Ltl::strong_release,
+                    ast::BinaryOp::Since => Ltl::since,
                     ast::BinaryOp::Model(_)
                     | ast::BinaryOp::Subset
                     | ast::BinaryOp::Union
@@ -100,9 +122,15 @@ impl<'a> Lowerer<'a> {
 
                 // Both sides are lowered before either is given up, so that errors on both are
                 // reported.
+                let spans = [left.span, right.span];
                 let left = self.below(places[0], left);
                 let right = self.below(places[1], right);
-                Some(build(left?, right?))
+                let (left, right) = (left?, right?);
+                if *op == ast::BinaryOp::Since {
+                    self.check_past(&left, spans[0])?;
+                    self.check_past(&right, spans[1])?;
+                }
+                Some(build(left, right))
             }
             ExprKind::Chain(first, rest) => {
                 let is_and = match rest.first() {
@@ -157,6 +185,25 @@ impl<'a> Lowerer<'a> {
             ExprKind::Field(..) | ExprKind::AnyStep(_) => self.step_formula(expr),
             _ => self.not_a_formula(expr),
         }
+    }
+
+    /// The operands of past operators do not look into the future, and say what is known for certain.
+    fn check_past(&mut self, operand: &Ltl, span: Span) -> Option<()> {
+        let (message, help) = if operand.has_future() {
+            (
+                "the operands of past operators cannot speak of the future",
+                "write the future operator outside: `eventually once p` is `eventually p`",
+            )
+        } else if self.is_contracted(operand) {
+            (
+                "past operators cannot speak of values that an abstract timer does not keep",
+                "check the property with the timer as it is",
+            )
+        } else {
+            return Some(());
+        };
+        self.report(Diagnostic::error("past-operator", span, message).help(help));
+        None
     }
 
     /// `A(…)`, `A[…]`, `AG …` and the like, unless the word is declared as something else.
@@ -528,6 +575,7 @@ fn position_below(op: UnaryOp) -> Position {
         UnaryOp::Always => Position::Always,
         UnaryOp::Eventually => Position::Eventually,
         UnaryOp::Next => Position::Same,
+        UnaryOp::Previously | UnaryOp::Once | UnaryOp::Historically => Position::Elsewhere,
         UnaryOp::Minus => Position::Elsewhere,
     }
 }

@@ -35,7 +35,8 @@ mod view;
 use base::{Diagnostic, Source, Span};
 use logic::{CtlStar, CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
 use model::{
-    AtomMeaning, BoundId, Composition, ConditionKind, Model, ModelParts, ProcessId, Scope, Template,
+    AnnotationKind, AtomMeaning, BoundId, Composition, Model, ModelParts, ProcessId, Scope,
+    Template,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Options, Picture};
@@ -78,7 +79,7 @@ struct Lowerer<'a> {
     n_nodes: usize,
     overflowed: bool,
     /// Which actions are annotated already, and how.
-    annotated: FxHashSet<(ProcessId, &'a str, ConditionKind)>,
+    annotated: FxHashSet<(ProcessId, &'a str, AnnotationKind)>,
     atoms_by_meaning: FxHashMap<String, base::AtomId>,
     /// Which definitions (by address) are formulas rather than expressions of the state.
     temporal_definitions: FxHashMap<usize, bool>,
@@ -391,6 +392,11 @@ impl<'a> Lowerer<'a> {
                     inner
                 };
                 (Property::Reachable(inner), source_text(formula))
+            }
+            PropertyBody::ProperEnds(formula) => {
+                let inner = self.proposition(formula)?;
+                let property = Property::Invariant(self.contract(&inner));
+                (property, "deadlockfree".to_owned())
             }
             PropertyBody::DeadlockFree => (Property::DeadlockFree, "deadlockfree".to_owned()),
         };

@@ -39,6 +39,9 @@ impl<'a> Lowerer<'a> {
             ..Process::new(&decl.name.text, locations, Vec::new(), decl.span)
         });
         self.initial_locations(decl, id);
+        for end in decl.ends.iter().flat_map(|ends| &ends.names) {
+            self.location(id, end);
+        }
 
         let binding = self.processes[id.index()].index.clone();
         self.scope.extend(binding);
@@ -86,7 +89,8 @@ impl<'a> Lowerer<'a> {
             Sources::All | Sources::Implicit => &[],
         });
         let mut seen = rustc_hash::FxHashSet::default();
-        for name in decl.initial.iter().chain(sources) {
+        let ends = decl.ends.iter().flat_map(|ends| &ends.names);
+        for name in decl.initial.iter().chain(sources).chain(ends) {
             if seen.insert(name.text.as_str()) {
                 names.push(name.text.as_str());
             }
@@ -163,7 +167,7 @@ impl<'a> Lowerer<'a> {
 
     /// Checks a definition without parameters even if nothing uses it.
     pub(super) fn check_definition(&mut self, def: &'a Def) {
-        if !def.parameters.is_empty() {
+        if !def.parameters.is_empty() || def.effect.is_some() {
             return;
         }
         if self.is_temporal_definition(def) {

@@ -278,7 +278,7 @@ fn unary(op: UnaryOp, inner: Ltl) -> Option<Ltl> {
         UnaryOp::Always => Some(Ltl::always(inner)),
         UnaryOp::Eventually => Some(Ltl::eventually(inner)),
         UnaryOp::Next => Some(Ltl::next(inner)),
-        UnaryOp::Minus => None,
+        UnaryOp::Minus | UnaryOp::Previously | UnaryOp::Once | UnaryOp::Historically => None,
     }
 }
 
@@ -292,6 +292,7 @@ fn binary(op: ast::BinaryOp, left: Ltl, right: Ltl) -> Option<Ltl> {
         ast::BinaryOp::Release => Ltl::release,
         ast::BinaryOp::StrongRelease => Ltl::strong_release,
         ast::BinaryOp::Model(_)
+        | ast::BinaryOp::Since
         | ast::BinaryOp::Subset
         | ast::BinaryOp::Union
         | ast::BinaryOp::Intersection

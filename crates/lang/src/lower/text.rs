@@ -280,6 +280,9 @@ impl Writer<'_, '_> {
             UnaryOp::Always => "[]",
             UnaryOp::Eventually => "<>",
             UnaryOp::Next => "X ",
+            UnaryOp::Previously => "previously ",
+            UnaryOp::Once => "once ",
+            UnaryOp::Historically => "historically ",
         });
         // Comparisons below `!` need none, but are read more easily with them.
         self.expr(inner, 9);
@@ -298,6 +301,7 @@ impl Writer<'_, '_> {
             BinaryOp::WeakUntil => " W ",
             BinaryOp::Release => " R ",
             BinaryOp::StrongRelease => " M ",
+            BinaryOp::Since => " since ",
         };
         self.expr(left, level + 1);
         self.out.push_str(text);

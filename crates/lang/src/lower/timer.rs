@@ -362,6 +362,8 @@ impl<'a> Lowerer<'a> {
             Op::StrongRelease(a, b) => Ltl::strong_release(again(a), again(b)),
             Op::Eventually(inner) => Ltl::eventually(again(inner)),
             Op::Always(inner) => Ltl::always(again(inner)),
+            Op::Previously(inner) => Ltl::previously(again(inner)),
+            Op::Since(a, b) => Ltl::since(again(a), again(b)),
             Op::True | Op::False => formula.clone(),
             Op::Implies(..) | Op::Iff(..) => {
                 unreachable!("negation normal form has neither")

@@ -103,7 +103,8 @@ impl Lowerer<'_> {
         });
         let mut seen = FxHashSet::default();
         let mut never: Vec<(Span, String)> = Vec::new();
-        for name in sources {
+        let ends = decl.ends.iter().flat_map(|ends| &ends.names);
+        for name in sources.chain(ends) {
             let location = self.processes[id.index()].locations.get(name.text.as_str());
             let is_entered = location.is_some_and(|location| entered.contains(location));
             if seen.insert(&name.text) && !is_entered {

@@ -43,7 +43,8 @@ impl Parser<'_> {
         loop {
             let token = self.peek();
             let begins = token.starts_line
-                && (DECLARATIONS.contains(&token.text) || ["weak", "strong"].contains(&token.text));
+                && (DECLARATIONS.contains(&token.text)
+                    || ["just", "weak", "strong"].contains(&token.text));
             if self.at_end() || begins {
                 return;
             }
@@ -54,7 +55,9 @@ impl Parser<'_> {
     fn decl(&mut self) -> Parsed<Decl> {
         let token = self.peek();
         match token.text {
-            "fair" | "weak" | "strong" | "process" => return self.process().map(Decl::Process),
+            "just" | "fair" | "weak" | "strong" | "process" => {
+                return self.process().map(Decl::Process);
+            }
             "system" if self.peek_at(2).text == "{" => return self.system().map(Decl::System),
             "view" if self.peek_at(1).text == "{" => return self.view().map(Decl::View),
             "interference" => return self.interference(),
@@ -239,16 +242,27 @@ impl Parser<'_> {
             parameters = self.list(|p| p.name("the name of a parameter"))?;
             self.expect_close(")", open)?;
         }
-        self.expect("=")?;
-        let body = if formula {
-            self.formula()?
+        let mut effect = None;
+        let body = if self.at("{") {
+            let start = self.peek().span;
+            effect = Some(self.stmt_block()?);
+            Expr {
+                kind: ExprKind::Bool(true),
+                span: start.to(self.previous_span()),
+            }
         } else {
-            self.condition()?
+            self.expect("=")?;
+            if formula {
+                self.formula()?
+            } else {
+                self.condition()?
+            }
         };
         Ok(Def {
             name,
             parameters,
             body,
+            effect,
         })
     }
 

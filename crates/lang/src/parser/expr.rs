@@ -217,6 +217,7 @@ impl Parser<'_> {
             "until" => Some((BinaryOp::Until, level::TEMPORAL)),
             "release" => Some((BinaryOp::Release, level::TEMPORAL)),
             "unless" | "weakuntil" => Some((BinaryOp::WeakUntil, level::TEMPORAL)),
+            "since" if self.in_formula => Some((BinaryOp::Since, level::TEMPORAL)),
             "U" if self.in_formula => Some((BinaryOp::Until, level::TEMPORAL)),
             "R" | "V" if self.in_formula => Some((BinaryOp::Release, level::TEMPORAL)),
             "W" if self.in_formula => Some((BinaryOp::WeakUntil, level::TEMPORAL)),
@@ -330,6 +331,9 @@ impl Parser<'_> {
             "G" if is_operand => Some(UnaryOp::Always),
             "F" if is_operand => Some(UnaryOp::Eventually),
             "next" | "X" if is_operand => Some(UnaryOp::Next),
+            "previously" if is_operand => Some(UnaryOp::Previously),
+            "once" if is_operand => Some(UnaryOp::Once),
+            "historically" if is_operand => Some(UnaryOp::Historically),
             _ => None,
         }
     }
@@ -360,6 +364,9 @@ impl Parser<'_> {
             "F",
             "next",
             "X",
+            "previously",
+            "once",
+            "historically",
         ];
 
         let joined = |word: &str| matches!(path_word(word), Some((_, Some(_))));
@@ -392,7 +399,7 @@ impl Parser<'_> {
 
     /// Is the word `n` places ahead an operator between operands?
     fn infix_at(&self, n: usize) -> Option<&str> {
-        const INFIX: [&str; 23] = [
+        const INFIX: [&str; 24] = [
             "iff",
             "implies",
             "or",
@@ -401,6 +408,7 @@ impl Parser<'_> {
             "release",
             "unless",
             "weakuntil",
+            "since",
             "U",
             "R",
             "V",

@@ -6,6 +6,7 @@
 
 mod abstraction;
 mod decl;
+mod ends;
 mod expr;
 mod foreign;
 mod process;
@@ -125,12 +126,13 @@ const ACTION_WORDS: [&str; 12] = [
 ];
 
 /// Words that are operators before an operand of a formula, and names elsewhere.
-const PREFIX_NAMES: [&str; 4] = ["next", "G", "F", "X"];
+const PREFIX_NAMES: [&str; 7] = ["next", "G", "F", "X", "previously", "once", "historically"];
 
 /// Reads a model.
 pub(crate) fn parse_file(text: &str, source: SourceId, out: &mut Vec<Diagnostic>) -> File {
-    let mut parser = Parser::new(text, source, out);
-    parser.file()
+    let mut file = Parser::new(text, source, out).file();
+    ends::apply(&mut file, out);
+    file
 }
 
 /// Reads a text that consists of one formula.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Span};
-use model::ConditionKind;
+use model::AnnotationKind;
 
 use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
 use crate::ast::{
-    Binder, Communication, Expr, ExprKind, FairnessMark, FromBlock, Ident, PatternExpr,
+    Binder, Communication, Ends, Expr, ExprKind, FairnessMark, FromBlock, Ident, PatternExpr,
     ProcessDecl, Sources, StepDecl, Stmt,
 };
 use crate::lexer::TokenKind;
@@ -40,6 +40,7 @@ impl Parser<'_> {
             timers: Vec::new(),
             defs: Vec::new(),
             initial: Vec::new(),
+            ends: None,
             blocks: Vec::new(),
             span: start.to(self.previous_span()),
         };
@@ -113,6 +114,21 @@ impl Parser<'_> {
                 let initial = self.list(|p| p.name("the name of a location"))?;
                 process.initial.extend(initial);
             }
+            "end" if self.at_ends() => {
+                let start = self.advance().span;
+                let is_everywhere = self.eat("*");
+                let names = if is_everywhere {
+                    Vec::new()
+                } else {
+                    self.list(|p| p.name("the name of a location"))?
+                };
+                let span = start.to(self.previous_span());
+                if process.ends.replace(Ends { names, span }).is_some() {
+                    let message = "the ends of a process are declared once";
+                    let help = "name all of them in one list: `end idle, done`";
+                    self.report(Diagnostic::error("duplicate-ends", span, message).help(help));
+                }
+            }
             "from" if self.at_from_block() => {
                 self.advance();
                 let sources = self.sources()?;
@@ -142,6 +158,27 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Is a declaration of ends next, not a step of that name? Its list ends with the line or with the
+    /// block.
+    fn at_ends(&self) -> bool {
+        if self.peek_at(1).starts_line {
+            return false;
+        }
+        if self.peek_at(1).text == "*" {
+            return true;
+        }
+        let mut ahead = 1;
+        while self.peek_at(ahead).kind == TokenKind::Word && !is_reserved(self.peek_at(ahead).text)
+        {
+            let next = self.peek_at(ahead + 1);
+            if next.text != "," {
+                return next.starts_line || ["}", ";"].contains(&next.text);
+            }
+            ahead += 2;
+        }
+        false
+    }
+
     fn sources(&mut self) -> Parsed<Sources> {
         if self.at("*") {
             self.advance();
@@ -151,16 +188,18 @@ impl Parser<'_> {
         Ok(Sources::Named(names))
     }
 
-    /// `weak fair`, `strong fair`, `fair`, each with or without `choice`.
+    /// `just fair`, `weak fair`, `strong fair`, `fair`, each with or without `choice`.
     fn fairness_mark(&mut self) -> Parsed<Option<FairnessMark>> {
         let start = self.peek().span;
         let kind = match self.peek().text {
-            "weak" => ConditionKind::Weak,
-            "strong" => ConditionKind::Strong,
-            "fair" => ConditionKind::Unconditional,
+            // `just` alone is a name like any other.
+            "just" if self.peek_at(1).text == "fair" => AnnotationKind::Just,
+            "weak" => AnnotationKind::Weak,
+            "strong" => AnnotationKind::Strong,
+            "fair" => AnnotationKind::Unconditional,
             _ => return Ok(None),
         };
-        if kind != ConditionKind::Unconditional {
+        if kind != AnnotationKind::Unconditional {
             self.advance();
         }
         self.expect("fair")?;

@@ -170,6 +170,9 @@ impl Parser<'_> {
             return Err(self.report_foreign(&name, help));
         }
 
+        if self.peek_at(1).text == "(" {
+            return self.procedure_call();
+        }
         let mut targets = self.list(Self::postfix_only)?;
         let token = self.peek();
         if let Some(update) = self.update(&mut targets)? {
@@ -194,6 +197,19 @@ impl Parser<'_> {
         }
 
         Ok(StmtKind::Assign(targets, values))
+    }
+
+    /// `f(a, b)`.
+    fn procedure_call(&mut self) -> Parsed<StmtKind> {
+        let name = self.name("the name of a procedure")?;
+        let open = self.expect("(")?;
+        let arguments = if self.at(")") {
+            Vec::new()
+        } else {
+            self.in_brackets(|p| p.list(Self::condition))?
+        };
+        self.expect_close(")", open)?;
+        Ok(StmtKind::Call(name, arguments))
     }
 
     /// `x += e` and the like, which is `x := x + (e)`. `x++` is a slip for it.

@@ -192,7 +192,7 @@ pub fn valid() -> ModelParts {
             span: nowhere(),
         }],
         annotations: vec![Annotation {
-            kind: ConditionKind::Weak,
+            kind: AnnotationKind::Weak,
             target: Target::Choice(FAMILY, 0),
             span: nowhere(),
         }],

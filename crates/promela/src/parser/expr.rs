@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use base::{Diagnostic, Span};
 
-use super::{Parsed, Parser, Wrong, is_keyword};
+use super::{MAX_OPERATORS, Parsed, Parser, Wrong, is_keyword};
 use crate::ast::{Argument, Binary, Expr, ExprKind, Probe, Unary, VarComponent, VarRef};
 use crate::token::TokenKind;
 
@@ -70,7 +70,13 @@ fn width(text: &str) -> usize {
 impl Parser<'_> {
     /// An expression; inside an `ltl` block, a formula.
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
-        self.nested(|parser| parser.level(0))
+        if self.expr_depth == 0 {
+            self.n_operators = 0;
+        }
+        self.expr_depth += 1;
+        let expr = self.nested(|parser| parser.level(0));
+        self.expr_depth -= 1;
+        expr
     }
 
     fn level(&mut self, level: usize) -> Parsed<Expr> {
@@ -79,12 +85,26 @@ impl Parser<'_> {
         }
         let mut left = self.level(level + 1)?;
         while let Some(op) = self.operator(level) {
+            self.count_operator()?;
             let right = self.level(level + 1)?;
             let span = join(left.span, right.span);
             let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
             left = Expr { kind, span };
         }
         Ok(left)
+    }
+
+    fn count_operator(&mut self) -> Parsed<()> {
+        self.n_operators += 1;
+        if self.n_operators <= MAX_OPERATORS {
+            return Ok(());
+        }
+        let message = format!("this expression has more than {MAX_OPERATORS} operators");
+        let help = "store the values of its parts in variables first";
+        let diagnostic = Diagnostic::error("too-deep", self.span(), message);
+        self.say(diagnostic.help(help));
+        self.stop();
+        Err(Wrong)
     }
 
     fn operator(&mut self, level: usize) -> Option<Binary> {

@@ -19,6 +19,9 @@ use super::token::{Token, TokenKind};
 /// Brackets and statements may be nested to this depth.
 const MAX_DEPTH: usize = 200;
 
+/// Longer expressions are refused, because they are walked by recursion.
+const MAX_OPERATORS: usize = 10_000;
+
 /// Calls of inlines may put this many tokens into the text; a token counts once more for each call
 /// that it is inside of.
 const MAX_EXPANDED: usize = 2_000_000;
@@ -42,6 +45,10 @@ pub(super) struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
+    /// How many expressions are being read, one inside of the other.
+    expr_depth: usize,
+    /// How many operators with two operands the outermost of them has so far.
+    n_operators: usize,
     /// Inside an `ltl` block: `->` is implication, `U` and others are operators.
     in_formula: bool,
     /// Are path quantifiers operators?
@@ -110,6 +117,8 @@ impl<'a> Parser<'a> {
             tokens,
             at: 0,
             depth: 0,
+            expr_depth: 0,
+            n_operators: 0,
             in_formula: false,
             in_ctl: false,
             inlines: Vec::new(),

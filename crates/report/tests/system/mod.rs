@@ -195,6 +195,7 @@ pub fn cost() -> Cost {
         states: Some(2048),
         transitions: Some(10_000),
         product_states: Some(4096),
+        is_partial: false,
         seconds: 0.031,
         peak_memory_bytes: Some(1 << 20),
         reduced: None,
@@ -210,7 +211,7 @@ pub fn walk(model: &Model, actions: &[&str], loop_start: Option<usize>) -> Trace
         let successors = model.successors(&state).unwrap();
         let named = |step: &&model::Successor| model.action_name(step.actions[0]) == *name;
         let step = successors.iter().find(named).expect("the step exists");
-        steps.push(TraceStep::from(step));
+        steps.push(TraceStep::from(step).into());
         states.push(std::mem::replace(&mut state, step.target.clone()));
     }
     if loop_start.is_none() {

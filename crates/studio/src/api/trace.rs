@@ -129,9 +129,9 @@ fn document(stored: &StoredTrace) -> Json {
         let state = &run.states[at];
         let next = &run.states[run.after(at)];
         steps.push(json!({
-            "actions": state.actions,
-            "movers": state.movers,
-            "communication": plain::communication(state.communication.as_ref()),
+            "actions": state.step.actions,
+            "movers": state.step.movers,
+            "communication": plain::communication(state.step.communication.as_ref()),
             "changes": changes(&state.values, &next.values),
         }));
     }

@@ -28,6 +28,7 @@ pub(super) fn seen_in_steps(parts: &ModelParts) -> Vec<Without> {
         assumptions: _,
         fairness: _,
         bounds: _,
+        bound_types: _,
         systems: _,
         control,
         timers,

@@ -82,6 +82,8 @@ fn of_op(op: &Op) -> &'static str {
         Op::StrongRelease(..) => "Op::StrongRelease",
         Op::Eventually(_) => "Op::Eventually",
         Op::Always(_) => "Op::Always",
+        Op::Previously(_) => "Op::Previously",
+        Op::Since(..) => "Op::Since",
     }
 }
 
@@ -122,6 +124,8 @@ fn with_operand(formula: &Ltl, number: usize, operand: Ltl) -> Ltl {
         Op::StrongRelease(..) => Ltl::strong_release(next(), next()),
         Op::Eventually(_) => Ltl::eventually(next()),
         Op::Always(_) => Ltl::always(next()),
+        Op::Previously(_) => Ltl::previously(next()),
+        Op::Since(..) => Ltl::since(next(), next()),
     }
 }
 

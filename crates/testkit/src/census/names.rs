@@ -2,7 +2,7 @@
 //! has a name, and a name that the table does not list is refused by the census.
 
 use model::{
-    Access, Assumption, AtomMeaning, BinaryOp, ChannelRef, ConditionKind, ErrorKind, Expr,
+    Access, AnnotationKind, Assumption, AtomMeaning, BinaryOp, ChannelRef, ErrorKind, Expr,
     ModelParts, Owner, Pattern, Place, Quantifier, Scalar, Setting, StepPattern, Stmt, StmtKind,
     Sync, Target, Type,
 };
@@ -248,20 +248,21 @@ fn of_step_pattern(pattern: &StepPattern) -> Names {
     named.into_iter().flatten().collect()
 }
 
-pub(super) fn of_annotation(kind: ConditionKind, target: &Target) -> &'static str {
+pub(super) fn of_annotation(kind: AnnotationKind, target: &Target) -> &'static str {
     match (kind, target) {
-        (ConditionKind::Unconditional, Target::Process(_)) => "fair process",
-        (ConditionKind::Unconditional, Target::Action(..)) => "fair action",
-        (ConditionKind::Unconditional, Target::Event(_)) => "fair event",
-        (ConditionKind::Unconditional, Target::Choice(..)) => "fair choice",
-        (ConditionKind::Weak, Target::Process(_)) => "weak fair process",
-        (ConditionKind::Weak, Target::Action(..)) => "weak fair action",
-        (ConditionKind::Weak, Target::Event(_)) => "weak fair event",
-        (ConditionKind::Weak, Target::Choice(..)) => "weak fair choice",
-        (ConditionKind::Strong, Target::Process(_)) => "strong fair process",
-        (ConditionKind::Strong, Target::Action(..)) => "strong fair action",
-        (ConditionKind::Strong, Target::Event(_)) => "strong fair event",
-        (ConditionKind::Strong, Target::Choice(..)) => "strong fair choice",
+        (AnnotationKind::Unconditional, Target::Process(_)) => "fair process",
+        (AnnotationKind::Unconditional, Target::Action(..)) => "fair action",
+        (AnnotationKind::Unconditional, Target::Event(_)) => "fair event",
+        (AnnotationKind::Unconditional, Target::Choice(..)) => "fair choice",
+        (AnnotationKind::Just, _) => "just fair",
+        (AnnotationKind::Weak, Target::Process(_)) => "weak fair process",
+        (AnnotationKind::Weak, Target::Action(..)) => "weak fair action",
+        (AnnotationKind::Weak, Target::Event(_)) => "weak fair event",
+        (AnnotationKind::Weak, Target::Choice(..)) => "weak fair choice",
+        (AnnotationKind::Strong, Target::Process(_)) => "strong fair process",
+        (AnnotationKind::Strong, Target::Action(..)) => "strong fair action",
+        (AnnotationKind::Strong, Target::Event(_)) => "strong fair event",
+        (AnnotationKind::Strong, Target::Choice(..)) => "strong fair choice",
         (_, Target::Subject(_)) => "fair subject",
     }
 }

@@ -68,7 +68,9 @@ pub const CONSTRUCTS: &[&str] = &[
     "Op::Next",
     "Op::Not",
     "Op::Or",
+    "Op::Previously",
     "Op::Release",
+    "Op::Since",
     "Op::StrongRelease",
     "Op::True",
     "Op::Until",
@@ -157,6 +159,7 @@ pub const CONSTRUCTS: &[&str] = &[
     "guard",
     "init constraint",
     "initial value by index",
+    "just fair",
     "length elsewhere",
     "length in a guard",
     "length in a proposition",
@@ -193,6 +196,18 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "fair subject",
         "for conditions that are tried out; compared with brute force in crate check",
+    ),
+    (
+        "Op::Previously",
+        "past operators are compared in `logic/tests/agreement.rs` and `check/tests/random_cases.rs`",
+    ),
+    (
+        "Op::Since",
+        "past operators are compared in `logic/tests/agreement.rs` and `check/tests/random_cases.rs`",
+    ),
+    (
+        "just fair",
+        "`check/tests/justness.rs` and `audit.rs` turn annotations of other kinds into it",
     ),
     (
         "Property::MayMust",

@@ -2,10 +2,10 @@
 
 use base::{AtomId, Span};
 use model::{
-    Access, Annotation, ArrayType, Assumption, Atom, AtomMeaning, BinaryOp, BoundId, Channel,
-    ChannelId, ChannelRef, Composition, ConditionKind, Event, EventId, Expr, IndexRange, Initial,
-    LocationId, ModelParts, Owner, Parameter, Pattern, Place, Process, ProcessId, Quantifier,
-    Scalar, Step, StepPattern, Stmt, StmtKind, Sync, Target, Type, VarId, Variable,
+    Access, Annotation, AnnotationKind, ArrayType, Assumption, Atom, AtomMeaning, BinaryOp,
+    BoundId, Channel, ChannelId, ChannelRef, Composition, Event, EventId, Expr, IndexRange,
+    Initial, LocationId, ModelParts, Owner, Parameter, Pattern, Place, Process, ProcessId,
+    Quantifier, Scalar, Step, StepPattern, Stmt, StmtKind, Sync, Target, Type, VarId, Variable,
 };
 
 use crate::Random;
@@ -447,7 +447,7 @@ impl Alike<'_> {
 
     fn add_fairness(&mut self) {
         if self.random.chance(50) {
-            let kinds = [ConditionKind::Weak, ConditionKind::Strong];
+            let kinds = [AnnotationKind::Weak, AnnotationKind::Strong];
             let process = *self.random.pick(&[FAMILY, SINGLE]);
             let target = match self.random.below(3) {
                 0 => Target::Process(process),

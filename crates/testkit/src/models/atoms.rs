@@ -2,7 +2,7 @@
 
 use base::{AtomId, Span};
 use model::{
-    Annotation, Assumption, Atom, AtomMeaning, BinaryOp, ConditionKind, EventId, Expr, ProcessId,
+    Annotation, AnnotationKind, Assumption, Atom, AtomMeaning, BinaryOp, EventId, Expr, ProcessId,
     StepPattern, Sync, Target,
 };
 
@@ -110,10 +110,10 @@ impl Generator<'_> {
     pub(super) fn add_fairness(&mut self) {
         for _ in 0..self.random.below(3) {
             let kinds = [
-                ConditionKind::Weak,
-                ConditionKind::Strong,
-                ConditionKind::Strong,
-                ConditionKind::Unconditional,
+                AnnotationKind::Weak,
+                AnnotationKind::Strong,
+                AnnotationKind::Strong,
+                AnnotationKind::Unconditional,
             ];
             let kind = *self.random.pick(&kinds);
             let process = ProcessId::new(self.random.below(self.n_processes()));

@@ -28,6 +28,8 @@ impl Program {
             random,
             n: self.n,
             in_step: false,
+            bound: Vec::new(),
+            procedures: Vec::new(),
         };
         let mut parts = vec![
             format!("const N = {}", self.n),
@@ -84,6 +86,10 @@ struct Printer<'r> {
     n: i64,
     /// Guards, messages and effects: there `->` is not an implication.
     in_step: bool,
+    /// Names that are bound where an effect is being printed.
+    bound: Vec<String>,
+    /// Declarations of procedures that the process needs.
+    procedures: Vec<String>,
 }
 
 impl Printer<'_> {
@@ -191,6 +197,9 @@ impl Printer<'_> {
             }
         }
 
+        for procedure in std::mem::take(&mut self.procedures) {
+            text.push_str(&format!("    {procedure}\n"));
+        }
         text.push_str("}\n");
         text
     }
@@ -235,7 +244,10 @@ impl Printer<'_> {
             // A step of which nothing is said must be said to do nothing.
             clauses.push("{ skip }".to_owned());
         } else if !step.effect.is_empty() || self.random.chance(10) {
+            let names = step.parameters.iter().flat_map(|binder| &binder.names);
+            self.bound = names.cloned().collect();
             clauses.push(format!("{{ {} }}", self.stmts(&step.effect)));
+            self.bound.clear();
         }
         // The parts may come in any order; conditions are looked at in the order of the text.
         if self.random.chance(30) {
@@ -261,17 +273,43 @@ impl Printer<'_> {
         }
     }
 
+    /// Statements, now and then as a procedure of the process.
     fn stmts(&mut self, stmts: &[Stmt]) -> String {
+        let n_bound = self.bound.len();
         let mut text = String::new();
         for stmt in stmts {
             text.push_str(&self.stmt(stmt));
             text.push_str(self.pick(&["; ", "\n                ", ";\n                "]));
         }
-        text
+        self.bound.truncate(n_bound);
+        if stmts.is_empty() || !self.random.chance(15) {
+            return text;
+        }
+        let used = self.bound.iter().filter(|name| mentions(&text, name));
+        let used: Vec<String> = used.cloned().collect();
+        self.procedure(&used, &text, &used)
+    }
+
+    /// Declares a procedure and calls it.
+    fn procedure(&mut self, parameters: &[String], body: &str, arguments: &[String]) -> String {
+        let name = format!("procedure{}", self.random.below(1_000_000_000));
+        let list = match parameters {
+            [] if self.random.chance(50) => String::new(),
+            several => format!("({})", several.join(", ")),
+        };
+        // An empty list of parameters is not written.
+        let list = if list == "()" { String::new() } else { list };
+        self.procedures
+            .push(format!("def {name}{list} {{ {body} }}"));
+        format!("{name}({})", arguments.join(", "))
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> String {
         match stmt {
+            Stmt::Assign(places, values) if is_number(places) && self.random.chance(20) => {
+                let argument = self.top(&values[0]);
+                self.procedure(&["given".to_owned()], "x := given", &[argument])
+            }
             Stmt::Assign(places, values) => {
                 let places: Vec<String> = places.iter().map(|p| self.bare(p)).collect();
                 let values: Vec<String> = values.iter().map(|v| self.top(v)).collect();
@@ -286,8 +324,15 @@ impl Printer<'_> {
                 });
                 format!("{place} := choose {name}{ty}{condition}")
             }
-            Stmt::Let(name, value) => format!("let {name} = {}", self.top(value)),
-            Stmt::LetChoose(name, ty) => format!("let {name} = choose {}", self.ty(ty)),
+            Stmt::Let(name, value) => {
+                let value = self.top(value);
+                self.bound.push(name.clone());
+                format!("let {name} = {value}")
+            }
+            Stmt::LetChoose(name, ty) => {
+                self.bound.push(name.clone());
+                format!("let {name} = choose {}", self.ty(ty))
+            }
             Stmt::If(condition, then, otherwise) => {
                 let condition = self.top(condition);
                 let then = self.stmts(then);
@@ -302,7 +347,10 @@ impl Printer<'_> {
             }
             Stmt::For(name, lo, hi, body) => {
                 let (lo, hi) = (self.exp(lo, SUM), self.exp(hi, SUM));
-                format!("for {name} in {lo}..{hi} {{ {} }}", self.stmts(body))
+                self.bound.push(name.clone());
+                let body = self.stmts(body);
+                self.bound.pop();
+                format!("for {name} in {lo}..{hi} {{ {body} }}")
             }
             Stmt::Assert(condition) => format!("assert {}", self.top(condition)),
             Stmt::Skip => "skip".to_owned(),
@@ -486,4 +534,15 @@ fn binding(op: Op) -> u8 {
         Op::Add | Op::Sub => SUM,
         Op::Mul | Op::Div | Op::Mod => PRODUCT,
     }
+}
+
+/// Is the variable `x`, a number, assigned to, and nothing else?
+fn is_number(places: &[Exp]) -> bool {
+    matches!(places, [Exp::Name(name)] if name == "x")
+}
+
+/// Does a name occur in a text?
+fn mentions(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(|c: char| !is_part(c)).any(|word| word == name)
 }

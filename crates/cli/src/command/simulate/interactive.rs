@@ -1,11 +1,9 @@
 //! The dialogue: one line in, what became of it out.
 
-use std::io::BufRead;
-
-use anyhow::Context as _;
 use fairground::model::State;
-use fairground::{Fairness, Here, Project, Random, Simulation};
+use fairground::{Breach, Fairness, Here, Project, Random, Simulation, Watched};
 
+use super::lines::Lines;
 use crate::failure::Failure;
 use crate::output;
 
@@ -15,25 +13,25 @@ const MAX_LISTED: usize = 20;
 const HELP: &str = concat!(
     "  NUMBER  take this step      r  take a random step\n",
     "  b       one step back       s  show the whole state\n",
-    "  f       pending fairness    ?  this help\n",
-    "  q       quit\n",
+    "  g N     back to step N      f  pending fairness\n",
+    "  q       quit                ?  this help\n",
 );
 
 /// A dialogue with the user.
-pub struct Session<'a, R> {
+pub struct Session<'a> {
     /// The model.
     pub project: &'a Project,
+    /// What is said about states that break something.
+    pub watched: Watched<'a>,
     /// Whose obligations are shown.
     pub fairness: Fairness,
     /// For random steps.
     pub random: Random,
-    /// Where the user writes.
-    pub input: R,
-    /// Must lines be repeated, because they do not come from the terminal?
-    pub echo: bool,
+    /// What the user writes.
+    pub lines: Lines,
 }
 
-impl<'a, R: BufRead> Session<'a, R> {
+impl<'a> Session<'a> {
     /// Talks until the user has enough; the run is what was walked, if it ever began.
     ///
     /// # Errors
@@ -45,7 +43,7 @@ impl<'a, R: BufRead> Session<'a, R> {
         let mut walk = self.project.simulate(first)?;
         output::print(&format!("start: {}\n", walk.state_text()))?;
         self.show_steps(&walk)?;
-        while let Some(line) = self.ask()? {
+        while let Some(line) = self.lines.next()? {
             if line == "q" {
                 break;
             }
@@ -61,19 +59,22 @@ impl<'a, R: BufRead> Session<'a, R> {
             "?" | "h" | "help" => output::print(HELP),
             "s" => output::print(&format!("{}\n", walk.state_text())),
             "f" => self.show_obligations(walk),
-            "b" => {
-                if walk.back() {
-                    output::print(&format!("back to: {}\n", walk.state_text()))?;
-                    self.show_steps(walk)
-                } else {
-                    output::print("this is the start\n")
-                }
-            }
+            "b" => match walk.n_steps() {
+                0 => output::print("this is the start\n"),
+                n => self.go_back(walk, n - 1),
+            },
             "r" if n_steps == 0 => output::print("no step is possible\n"),
             "r" => {
                 let choice = self.random.below(n_steps);
                 self.take(walk, choice)
             }
+            other if other.starts_with("g ") => match other[2..].trim().parse::<usize>() {
+                Ok(number) if number <= walk.n_steps() => self.go_back(walk, number),
+                _ => output::print(&format!(
+                    "`g` goes to a step from 0 to {}\n",
+                    walk.n_steps()
+                )),
+            },
             other => match other.parse::<usize>() {
                 Ok(choice) if (1..=n_steps).contains(&choice) => self.take(walk, choice - 1),
                 Ok(_) if n_steps == 0 => output::print("no step is possible\n"),
@@ -85,6 +86,15 @@ impl<'a, R: BufRead> Session<'a, R> {
         }
     }
 
+    /// Goes back to where so many steps were taken.
+    fn go_back(&self, walk: &mut Simulation<'_>, n_steps: usize) -> anyhow::Result<()> {
+        while walk.n_steps() > n_steps {
+            walk.back();
+        }
+        output::print(&format!("back to: {}\n", walk.state_text()))?;
+        self.show_steps(walk)
+    }
+
     fn take(&self, walk: &mut Simulation<'_>, choice: usize) -> anyhow::Result<()> {
         walk.take(choice);
         let number = walk.n_steps();
@@ -94,6 +104,10 @@ impl<'a, R: BufRead> Session<'a, R> {
 
     fn show_steps(&self, walk: &Simulation<'_>) -> anyhow::Result<()> {
         let mut text = String::new();
+        // shape: a run-time error is shown in place of the steps.
+        if let Some(Breach::Property(name)) = self.watched.breach_at_end(walk) {
+            text += &format!("this state breaks `{name}`\n");
+        }
         match walk.here() {
             Here::Error(error) => text += &format!("run-time error: {error}\n"),
             Here::Deadlock => text += "deadlock: no step is possible\n",
@@ -141,7 +155,7 @@ impl<'a, R: BufRead> Session<'a, R> {
         text += "which one? (a number, r for any, q to quit)\n";
         output::print(&text)?;
 
-        while let Some(line) = self.ask()? {
+        while let Some(line) = self.lines.next()? {
             match (line.as_str(), line.parse::<usize>()) {
                 ("q", _) => return Ok(None),
                 ("r", _) => {
@@ -156,23 +170,5 @@ impl<'a, R: BufRead> Session<'a, R> {
         }
 
         Ok(None)
-    }
-
-    /// The next line, trimmed; nothing at the end of the input.
-    fn ask(&mut self) -> anyhow::Result<Option<String>> {
-        output::print("> ")?;
-        let mut line = String::new();
-        let n_bytes = self
-            .input
-            .read_line(&mut line)
-            .context("standard input cannot be read")?;
-        if n_bytes == 0 {
-            output::print("\n")?;
-            return Ok(None);
-        }
-        if self.echo {
-            output::print(&format!("{}\n", line.trim()))?;
-        }
-        Ok(Some(line.trim().to_owned()))
     }
 }

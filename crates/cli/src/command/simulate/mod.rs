@@ -1,16 +1,25 @@
-//! `fair simulate`: a walk through the model, on the reference semantics.
+//! `fair simulate`: walks through the model, on the reference semantics.
 
 mod interactive;
+mod lines;
 
-use std::io::{self, IsTerminal as _};
-
-use fairground::{Here, Random, Simulation};
+use fairground::{Breach, Here, Project, Random, Sample, Sampling, Simulation};
 
 use crate::failure::{Failure, Status};
 use crate::options::SimulateOptions;
 use crate::{limits, loading, output, trace_file};
 
 use interactive::Session;
+use lines::Lines;
+
+/// How many steps a random walk has that is printed, if nothing is said.
+const N_STEPS: usize = 20;
+
+/// How many steps each of several random walks has, if nothing is said.
+const N_STEPS_OF_MANY: usize = 100;
+
+/// How many actions are named that were never taken.
+const MAX_NAMED: usize = 10;
 
 /// Walks, at random or as the user says.
 ///
@@ -27,19 +36,21 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
         return Err(Failure::wrong("the model has no initial state"));
     }
 
-    let mut random = Random::new(options.seed);
-    let (walk, status) = if options.random {
-        let first = initial[random.below(initial.len())].clone();
-        let mut walk = project.simulate(first)?;
-        let status = walk_at_random(&mut walk, options.steps, &mut random)?;
-        (walk, status)
+    let (walk, status) = if let Some(n_runs) = options.runs {
+        let Some(walked) = walk_often(&project, n_runs, options)? else {
+            return Ok(Status::Success);
+        };
+        walked
+    } else if options.random {
+        let n_steps = options.steps.unwrap_or(N_STEPS);
+        walk_at_random(&project, options.seed, n_steps)?
     } else {
         let mut session = Session {
             project: &project,
+            watched: project.watched()?,
             fairness: project.fairness(options.fairness)?,
-            random,
-            input: io::stdin().lock(),
-            echo: !io::stdin().is_terminal(),
+            random: Random::new(options.seed),
+            lines: Lines::of_standard_input()?,
         };
         match session.run(initial)? {
             Some(walk) => (walk, Status::Success),
@@ -53,31 +64,116 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// Takes random steps until there are enough, or none is possible.
+/// Makes many random walks and tells what they have shown; the first that breaks something is
+/// printed.
+fn walk_often<'a>(
+    project: &'a Project,
+    n_runs: u64,
+    options: &SimulateOptions,
+) -> Result<Option<(Simulation<'a>, Status)>, Failure> {
+    let max_steps = options.steps.unwrap_or(N_STEPS_OF_MANY);
+    let sampling = Sampling {
+        n_runs,
+        max_steps,
+        seed: options.seed,
+    };
+    let sample = project.sample(sampling, &limits::budget())?;
+    output::print(&statistics(&sample, sampling))?;
+
+    let Some((seed, breach)) = &sample.breach else {
+        let names = project.watched()?.names().join(", ");
+        let what = match names.as_str() {
+            "" => "no run-time error; there is no invariant to be watched".to_owned(),
+            names => format!("no run-time error, and nothing breaks {names}"),
+        };
+        output::print(&format!("{what} (this is not a proof)\n"))?;
+        return Ok(None);
+    };
+    let what = match breach {
+        Breach::Property(name) => format!("breaks `{name}`"),
+        Breach::Error(_) => "has a run-time error".to_owned(),
+    };
+    output::print(&format!("run {} {what}:\n", sample.n_runs))?;
+    let walked = walk_at_random(project, *seed, max_steps)?;
+    let file = options.model.file.display();
+    output::print(&format!(
+        "to repeat it: fair simulate {file} --random --steps {max_steps} --seed {seed}\n"
+    ))?;
+    Ok(Some(walked))
+}
+
+/// What random runs were like.
+fn statistics(sample: &Sample, sampling: Sampling) -> String {
+    let Sample {
+        n_runs,
+        n_steps,
+        n_deadlocks,
+        ..
+    } = sample;
+    let Sampling {
+        max_steps, seed, ..
+    } = sampling;
+    let many = |n: u64, noun: &str| match n {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    };
+    let mut text = format!(
+        "{} of up to {}, from seed {seed} on: {} in all, {n_deadlocks} deadlocked at the end\n",
+        many(*n_runs, "random run"),
+        many(max_steps as u64, "step"),
+        many(*n_steps, "step"),
+    );
+    // After the first run that breaks something, others may still take them.
+    let never = &sample.never_taken;
+    if !never.is_empty() && sample.breach.is_none() {
+        let named = never.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>();
+        let more = match never.len() - named.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        text += &format!("never taken: {}{more}\n", named.join(", "));
+    }
+    text
+}
+
+/// Takes random steps until there are enough, none is possible, or something breaks.
 fn walk_at_random(
-    walk: &mut Simulation<'_>,
+    project: &Project,
+    seed: u64,
     n_steps: usize,
-    random: &mut Random,
-) -> Result<Status, Failure> {
+) -> Result<(Simulation<'_>, Status), Failure> {
+    let mut random = Random::new(seed);
+    let mut initial = project.initial_states()?;
+    let first = initial.swap_remove(random.below(initial.len()));
+    let watched = project.watched()?;
+    let mut walk = project.simulate(first)?;
     output::print(&format!("start: {}\n", walk.state_text()))?;
+
     let budget = limits::budget();
-    for number in 0..n_steps {
+    let mut status = Status::Success;
+    for number in 0..=n_steps {
         budget.check(0, 0).map_err(Failure::stopped)?;
+        if let Some(breach) = watched.breach_at_end(&walk) {
+            output::print(&match breach {
+                Breach::Property(name) => format!("this state breaks `{name}`\n"),
+                Breach::Error(error) => format!("run-time error: {error}\n"),
+            })?;
+            status = Status::Violated;
+            break;
+        }
         match walk.here() {
-            Here::Deadlock => {
-                output::print("deadlock: no step is possible\n")?;
-                return Ok(Status::Success);
-            }
-            Here::Steps(n_possible) => {
+            Here::Steps(n_possible) if number < n_steps => {
                 walk.take(random.below(n_possible));
                 let text = format!("  {number}  {}\n", walk.last_step_text());
                 output::print(&text)?;
             }
-            Here::Error(error) => {
-                output::print(&format!("run-time error: {error}\n"))?;
-                return Ok(Status::Violated);
+            Here::Deadlock => {
+                output::print("deadlock: no step is possible\n")?;
+                break;
             }
+            // The watch has seen run-time errors.
+            Here::Steps(_) | Here::Error(_) => break,
         }
     }
-    Ok(Status::Success)
+    Ok((walk, status))
 }

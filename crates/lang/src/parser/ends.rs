@@ -1,0 +1,126 @@
+//! What `deadlockfree` means where processes declare proper ends.
+//!
+//! It becomes the invariant that a deadlock implies that every process is at one of its ends: an
+//! ordinary formula, so that everything that deals with formulas deals with it.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Span};
+use model::Quantifier;
+
+use crate::ast::{
+    BinaryOp, Binder, Decl, Ends, Expr, ExprKind, File, Ident, ProcessDecl, PropertyBody,
+};
+
+/// Gives `deadlockfree` its meaning. A process without ends has none, so there is no proper end then.
+pub(super) fn apply(file: &mut File, diagnostics: &mut Vec<Diagnostic>) {
+    let processes: Vec<&ProcessDecl> = processes(file).collect();
+    let Some(declared) = processes.iter().find_map(|process| process.ends.as_ref()) else {
+        return;
+    };
+    if let Some(other) = processes.iter().find(|process| process.ends.is_none()) {
+        let message = format!(
+            "no deadlock is a proper end, because `{}` declares no end",
+            other.name.text
+        );
+        let help = format!(
+            "write `end *` in `{}` if it may stop anywhere, or name its ends",
+            other.name.text
+        );
+        let warning = Diagnostic::warning("useless-end", declared.span, message);
+        diagnostics.push(warning.help(help));
+        return;
+    }
+
+    let span = declared.span;
+    let n_questions = { file.decls.iter() }
+        .filter(|decl| is_deadlock_question(decl))
+        .count();
+    let formulas: Vec<Expr> = (0..n_questions).map(|_| formula(file, span)).collect();
+    let questions = file.decls.iter_mut().filter_map(|decl| match decl {
+        Decl::Property(property) => match property.question {
+            PropertyBody::DeadlockFree => Some(&mut property.question),
+            _ => None,
+        },
+        _ => None,
+    });
+    for (question, formula) in questions.zip(formulas) {
+        *question = PropertyBody::ProperEnds(formula);
+    }
+}
+
+fn processes(file: &File) -> impl Iterator<Item = &ProcessDecl> {
+    file.decls.iter().filter_map(|decl| match decl {
+        Decl::Process(process) => Some(process),
+        _ => None,
+    })
+}
+
+fn is_deadlock_question(decl: &Decl) -> bool {
+    match decl {
+        Decl::Property(property) => matches!(property.question, PropertyBody::DeadlockFree),
+        _ => false,
+    }
+}
+
+/// A deadlock implies that every process is at one of its ends.
+fn formula(file: &File, span: Span) -> Expr {
+    let at_ends = processes(file).filter_map(|process| at_end(process, process.ends.as_ref()?));
+    let mut at_ends = at_ends.collect::<Vec<_>>().into_iter();
+    let at_ends = match at_ends.next() {
+        None => expr(ExprKind::Bool(true), span),
+        Some(first) if at_ends.len() == 0 => first,
+        Some(first) => {
+            let rest = at_ends.map(|end| (model::BinaryOp::And, end)).collect();
+            expr(ExprKind::Chain(Box::new(first), rest), span)
+        }
+    };
+    let deadlock = expr(ExprKind::Name("deadlock".to_owned()), span);
+    let implies = BinaryOp::Model(model::BinaryOp::Implies);
+    expr(
+        ExprKind::Binary(implies, Box::new(deadlock), Box::new(at_ends)),
+        span,
+    )
+}
+
+/// That all instances of a process are at one of its ends; nothing if it may stop anywhere.
+fn at_end(process: &ProcessDecl, ends: &Ends) -> Option<Expr> {
+    let span = ends.span;
+    if ends.names.is_empty() {
+        return None;
+    }
+    let ident = |text: &str| Ident {
+        text: text.to_owned(),
+        span,
+    };
+    let name = || expr(ExprKind::Name(process.name.text.clone()), span);
+    let locations = ends.names.iter().map(|end| ident(&end.text)).collect();
+    if process.index.is_none() {
+        return Some(expr(ExprKind::At(Some(Box::new(name())), locations), span));
+    }
+
+    let index = if process.name.text == "i" { "j" } else { "i" };
+    let instance = ExprKind::Index(
+        Box::new(name()),
+        Box::new(expr(ExprKind::Name(index.to_owned()), span)),
+    );
+    let body = ExprKind::At(Some(Box::new(expr(instance, span))), locations);
+    let domain = Arc::new(name());
+    let binder = Binder {
+        names: vec![ident(index)],
+        lo: expr(ExprKind::First(Arc::clone(&domain)), span),
+        hi: expr(ExprKind::Last(domain), span),
+        condition: None,
+    };
+    let quantified = ExprKind::Quantified {
+        quantifier: Quantifier::Forall,
+        counts: false,
+        binders: vec![binder],
+        body: Box::new(expr(body, span)),
+    };
+    Some(expr(quantified, span))
+}
+
+fn expr(kind: ExprKind, span: Span) -> Expr {
+    Expr { kind, span }
+}
