@@ -11,8 +11,8 @@
 use base::{AtomId, Fairness, FairnessKind, Span};
 use logic::{Ltl, Op, Property};
 use model::{
-    AnnotationKind, Assumption, Atom, AtomMeaning, ConditionKind, Expr, LocationId, Model,
-    ModelParts, Owner, Process, ProcessId, Scope, Step, StepPattern, Target, Template,
+    Annotation, AnnotationKind, Assumption, Atom, AtomMeaning, ConditionKind, Expr, LocationId,
+    Model, ModelParts, Owner, Process, ProcessId, Scope, Step, StepPattern, Target, Template,
     as_open_index,
 };
 
@@ -132,9 +132,9 @@ pub fn elementary_conditions(template: &Template, fairness: Fairness) -> Vec<Ele
             FairnessKind::Strong | FairnessKind::StrongGlobal => each_action(ConditionKind::Strong),
         }
     }
-    // Annotations about justness are left out as the notion is.
-    let annotations = parts.annotations.iter().filter(|_| fairness.annotated);
-    for annotation in annotations.filter(|a| a.kind != AnnotationKind::Just) {
+    // What justness demands is not expressed here either.
+    let is_expressed = |a: &&Annotation| fairness.annotated && a.kind != AnnotationKind::Just;
+    for annotation in parts.annotations.iter().filter(is_expressed) {
         let kind = annotation.kind.elementary();
         match &annotation.target {
             Target::Process(process) => add(kind, process.index(), true, &|_, _| true),
@@ -507,7 +507,8 @@ impl Core<'_> {
             Op::Eventually(inner) => Ltl::eventually(self.formula(inner)?),
             Op::Always(inner) => Ltl::always(self.formula(inner)?),
             Op::Previously(_) | Op::Since(..) => {
-                return Err(Failure::wrong("past operators are not certified"));
+                let why = "formulas with past operators are not expressed";
+                return Err(Failure::Unconfirmed(why.to_owned()));
             }
         })
     }
