@@ -61,9 +61,29 @@ pub fn iter(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
+/// Two pieces of code read and write these elements, in this order: may it matter which of the two
+/// happens first?
+#[must_use]
+pub fn conflict([reads, writes]: [&[u64]; 2], [other_reads, other_writes]: [&[u64]; 2]) -> bool {
+    intersects(writes, other_writes)
+        || intersects(writes, other_reads)
+        || intersects(reads, other_writes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reading_together_is_not_a_conflict() {
+        let conflict = |reads, writes, other_reads, other_writes| {
+            super::conflict([&[reads], &[writes]], [&[other_reads], &[other_writes]])
+        };
+        assert!(!conflict(1, 2, 1, 4));
+        assert!(conflict(1, 2, 2, 0));
+        assert!(conflict(2, 0, 1, 2));
+        assert!(conflict(0, 2, 0, 2));
+    }
 
     #[test]
     fn elements_survive_word_boundaries() {

@@ -16,20 +16,18 @@ pub fn cases(normal: u32) -> u32 {
     scaled(normal, factor)
 }
 
-/// The cast saturates, so that a large factor means "as many as there can be".
-fn scaled(normal: u32, factor: f64) -> u32 {
+/// A number of cases, times a factor, and at least one.
+///
+/// ```
+/// use testkit::scaled;
+///
+/// assert_eq!(scaled(200, 1.0), 200);
+/// assert_eq!(scaled(200, 2.5), 500);
+/// assert_eq!(scaled(200, 0.001), 1);
+/// // As many as there can be.
+/// assert_eq!(scaled(200, 1e30), u32::MAX);
+/// ```
+#[must_use]
+pub fn scaled(normal: u32, factor: f64) -> u32 {
     ((f64::from(normal) * factor) as u32).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::scaled;
-
-    #[test]
-    fn a_factor_scales_the_number_of_cases() {
-        assert_eq!(scaled(200, 1.0), 200);
-        assert_eq!(scaled(200, 2.5), 500);
-        assert_eq!(scaled(200, 0.001), 1);
-        assert_eq!(scaled(200, 1e30), u32::MAX);
-    }
 }

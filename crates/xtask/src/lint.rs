@@ -1,4 +1,4 @@
-//! No catch-all arm over the model's tree types outside crate `model`.
+//! No catch-all arm over the model's tree types outside crate `model`, and no test that is never run.
 //!
 //! An analysis that ends in `_ => {}` says nothing about the constructors that it does not list,
 //! and nothing about those that are added later; such arms have given wrong verdicts. So every
@@ -62,11 +62,38 @@ pub fn check(root: &Path) -> Result<()> {
         n_files += 1;
     }
 
+    problems.extend(unreachable_tests(root)?);
     if problems.is_empty() {
         println!("{n_files} files list every constructor of the model's trees");
         return Ok(());
     }
     bail!("{}", problems.join("\n"));
+}
+
+/// Tests inside of libraries whose manifest says `test = false`: they would never be run.
+fn unreachable_tests(root: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(root.join("crates"))? {
+        let package = entry?.path();
+        let manifest = package.join("Cargo.toml");
+        let is_untested = |text: String| text.lines().any(|line| line == "test = false");
+        if !fs::read_to_string(&manifest).is_ok_and(is_untested) {
+            continue;
+        }
+        for file in rust_files(&package.join("src"))? {
+            if fs::read_to_string(&file)?.contains("#[test]") {
+                let place = file
+                    .strip_prefix(root)
+                    .unwrap_or(&file)
+                    .display()
+                    .to_string();
+                let why =
+                    "a test in a library with `test = false` is never run; put it into `tests/`";
+                found.push(format!("{place}: {why}"));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The constructors of each tracked type.
