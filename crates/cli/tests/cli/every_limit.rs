@@ -55,7 +55,7 @@ const CALLS: [Limited; 23] = [
     call(&["fairness", "m.fair"]),
     call(&["abstract", "u.fair"]),
     call(&["resume", "c.fck"]),
-    call(&["simulate", "m.fair", "--random", "--steps", MANY]),
+    call(&["simulate", "s.fair", "--random", "--steps", MANY]),
     Limited {
         waits: true,
         ..call(&["simulate", "m.fair"])
@@ -108,6 +108,9 @@ fn endless_formula() -> String {
 fn scene(name: &str) -> Scene {
     let scene = Scene::with(name, "m.fair", ENDLESS);
     scene.write("f.mona", endless_formula().as_bytes());
+    // Nothing that a walk would stop at.
+    let switch = "var x : bool = false process P { flip { x := !x } }";
+    scene.write("s.fair", switch.as_bytes());
     let numbers = "
         var x, y : int = 0
         process P { a { x := x + 1; y := y + x } b when y > 100 { y := y - x * 2 } }
