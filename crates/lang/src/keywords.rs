@@ -112,6 +112,18 @@ mod tests {
         assert!(super::KEYWORDS.is_sorted());
     }
 
+    /// What is coloured in the studio and in editors.
+    #[test]
+    fn all_words_are_coloured() {
+        let words = include_str!("../../studio/web/words.js");
+        let fair = words.split("export const promela").next();
+        let is_letter = |c: char| c.is_alphabetic();
+        let coloured: Vec<&str> = fair.unwrap_or("").split(|c| !is_letter(c)).collect();
+        for word in super::KEYWORDS {
+            assert!(coloured.contains(word), "`{word}` is not in `words.js`");
+        }
+    }
+
     #[test]
     fn all_words_are_in_the_index_of_the_manual() {
         let manual = include_str!("../../../docs/reference/language.md");
