@@ -7,7 +7,7 @@ use base::{
 use engine::{CompileError, Differences, Exploration, Explored, Found, Goal, Query, Stats, System};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
-use model::{Assumption, AtomMeaning, Condition, Model, RunTimeError};
+use model::{Assumption, AtomMeaning, Condition, Model, RunTimeError, Stmt, StmtKind};
 use omega::{Automaton, Prop};
 
 use crate::fairness::{assuming, is_machine_closed};
@@ -208,6 +208,20 @@ pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<boo
     }
 }
 
+/// Does some step assert something? That is to be looked at wherever it stands, so that no search ends
+/// before, whatever it was asked.
+fn asserts(model: &Model) -> bool {
+    let mut found = false;
+    let steps = model.parts().processes.iter().flat_map(|p| &p.steps);
+    for step in steps {
+        Stmt::walk_all(&step.effect, &mut |statement| {
+            // shape: every other statement is not an assertion.
+            found |= matches!(statement, StmtKind::Assert(_) | StmtKind::Fail(_));
+        });
+    }
+    found
+}
+
 impl<'a, 'm> Check<'a, 'm> {
     /// A check that makes use of the reductions of the plan, as far as the property allows.
     pub(crate) fn new(
@@ -223,7 +237,7 @@ impl<'a, 'm> Check<'a, 'm> {
             system: compiled(model, plan)?,
             fairness,
             reduce: reduce && objection_to_reducing(model, property, plan).is_none(),
-            all_states: plan.all_states,
+            all_states: plan.all_states || asserts(model),
             forget: may_forget(property, plan).0,
             remarks: Vec::new(),
             bitstate: plan.bitstate,

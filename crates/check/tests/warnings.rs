@@ -164,6 +164,23 @@ fn premises_below_path_quantifiers_are_looked_at() {
 
 /// What comes after the eighth state cannot violate the property, so it is neither visited nor
 /// spoken of, unless that is asked for.
+/// What is asserted is looked at even if the property is known to hold before.
+#[test]
+fn no_search_ends_before_an_assertion() {
+    let text = "var x : 0..1000 = 0
+        process P { up when x < 1000 { assert x < 500; x := x + 1 } }
+        property seven: eventually x == 7";
+    let source = Source {
+        name: "m.fair".into(),
+        text: text.into(),
+    };
+    let loaded = lang::load(source, &source::Options::default()).single();
+    let model = loaded.model.expect("the text is right");
+    let plan = Plan::default();
+    let outcome = check(&model, &loaded.properties[0], &plan, &mut NoProgress).expect("no bug");
+    assert!(!outcome.holds(), "the assertion fails");
+}
+
 #[test]
 fn a_search_ends_where_the_answer_is_known() {
     let text = "var x : 0..1000 = 0
