@@ -87,15 +87,15 @@ fn check_positions(
     let atoms = formula.map(Ltl::atoms).unwrap_or_default();
     let mut walk = Walk::new(model, atoms, n_new.len(), budget)?;
     let mut known_letters: FxHashSet<Letter> = FxHashSet::default();
-    let mut check = |walk: &Walk<'_>, letter: &[u64]| {
-        let Some(formula) = formula.filter(|_| !known_letters.contains(letter)) else {
+    let mut check = |walk: &Walk<'_>, letter: Letter| {
+        let Some(formula) = formula.filter(|_| !known_letters.contains(&letter)) else {
             return Ok(());
         };
         let holds = |_: usize, atom: AtomId| walk.holds(letter, atom);
         if !formula.is_propositional() || !holds_on_lasso(formula, 1, 0, &holds) {
             return Err(Failure::wrong("a position does not satisfy the formula"));
         }
-        known_letters.insert(letter.into());
+        known_letters.insert(letter);
         Ok(())
     };
 
@@ -113,7 +113,7 @@ fn check_positions(
             if formula.is_none() && visit.steps.iter().any(|step| step.commands.is_empty()) {
                 return Err(Failure::wrong("a state has no step"));
             }
-            visit.letters.iter().try_for_each(|l| check(&walk, l))?;
+            visit.letters.iter().try_for_each(|l| check(&walk, *l))?;
             n_visited += 1;
         }
     }
@@ -171,8 +171,8 @@ impl<'a> RunCheck<'a> {
 
     fn check(mut self) -> Result<usize, Failure> {
         for state in 0..self.walk.n_initial() {
-            let letter = self.walk.initial_letter(state).into();
-            for (target, _) in self.read(&self.bad.start(), &letter)?.iter() {
+            let letter = self.walk.initial_letter(state);
+            for (target, _) in self.read(&self.bad.start(), letter)?.iter() {
                 self.path(state as u32, *target)?;
             }
         }
@@ -198,7 +198,7 @@ impl<'a> RunCheck<'a> {
         let mut inside = Vec::new();
 
         for (position, step) in visit.steps.iter().enumerate() {
-            let (letter, target) = (&visit.letters[position], visit.targets[position]);
+            let (letter, target) = (visit.letters[position], visit.targets[position]);
             let holds = |atom: AtomId| self.walk.holds(letter, atom);
             let of_step = self.marks.of_step(&enabled, step, &holds);
             for (demands, from) in &run.profiles[profile] {
@@ -237,8 +237,8 @@ impl<'a> RunCheck<'a> {
     }
 
     /// Where the automaton goes from a state in the file.
-    fn targets(&mut self, demands: u32, letter: &Letter) -> Result<Targets, Failure> {
-        let key = (demands, letter.clone());
+    fn targets(&mut self, demands: u32, letter: Letter) -> Result<Targets, Failure> {
+        let key = (demands, letter);
         if let Some(targets) = self.targets_by_reading.get(&key) {
             return Ok(targets.clone());
         }
@@ -247,7 +247,7 @@ impl<'a> RunCheck<'a> {
         Ok(targets)
     }
 
-    fn read(&self, from: &[u32], letter: &Letter) -> Result<Targets, Failure> {
+    fn read(&self, from: &[u32], letter: Letter) -> Result<Targets, Failure> {
         let holds = |atom: AtomId| self.walk.holds(letter, atom);
         let readings = self.bad.read(from, &holds);
         let readings = readings.ok_or_else(|| Failure::wrong("the formula is too large"))?;

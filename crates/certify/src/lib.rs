@@ -46,6 +46,7 @@ pub use family::{
 pub use file::check_file;
 pub use format::{
     Certificate, CertifiedOptions, Claim, MAX_DEPTH, NoRun, Profile, Proof, read, write,
+    write_packed,
 };
 pub use marks::{Acceptance, Marks};
 pub use obligation::{Obligation, obligations};

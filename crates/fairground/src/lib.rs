@@ -84,7 +84,7 @@ pub use base::{
 };
 pub use certify::{
     Certificate, Certified, Failure as CertificateFailure, Said, Solver as CertificateSolver,
-    check_file as check_certificates, installed_solvers, write as write_certificates,
+    check_file as check_certificates, installed_solvers, write_packed as write_certificates,
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};

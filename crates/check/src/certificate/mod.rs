@@ -9,10 +9,11 @@ mod graph;
 mod refutation;
 
 use base::{Budget, Fairness, StopReason};
-use certify::{Certificate, CertifiedOptions, Claim, Obligation, Proof, Walk, obligations};
+use certify::{Certificate, CertifiedOptions, Claim, Letter, Obligation, Proof, Walk, obligations};
 use evidence::{Verdict, ViolationKind};
 use logic::Property;
 use model::Model;
+use rustc_hash::FxHashSet;
 use source::{Options, Question, QuestionKind, System};
 
 pub use self::family::certificate_for_all;
@@ -153,8 +154,15 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
         Obligation::Positions(formula) => {
             let atoms = formula.atoms();
             let mut walk = Walk::new(model, atoms, MAX_STATES, budget)?;
-            let initial = (0..walk.n_initial()).map(|state| walk.initial_letter(state));
-            let mut is_satisfied = initial.into_iter().all(|l| satisfies(&walk, l, formula));
+            let mut satisfying: FxHashSet<Letter> = FxHashSet::default();
+            let mut satisfies = |walk: &Walk<'_>, letter: Letter| {
+                let holds = |_: usize, atom| walk.holds(letter, atom);
+                let is_known = satisfying.contains(&letter);
+                is_known
+                    || logic::holds_on_lasso(formula, 1, 0, &holds) && satisfying.insert(letter)
+            };
+            let mut initial = (0..walk.n_initial()).map(|state| walk.initial_letter(state));
+            let mut is_satisfied = initial.all(|letter| satisfies(&walk, letter));
             let mut n_new = Vec::new();
             loop {
                 let visits = walk.next_visits()?;
@@ -163,7 +171,7 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
                 }
                 for visit in &visits {
                     let mut letters = visit.letters.iter();
-                    is_satisfied &= letters.all(|letter| satisfies(&walk, letter, formula));
+                    is_satisfied &= letters.all(|letter| satisfies(&walk, *letter));
                     n_new.push(visit.n_new);
                 }
                 if !is_satisfied {
@@ -199,8 +207,4 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
             Ok(Proof::Runs(product.proof(reasons)))
         }
     }
-}
-
-fn satisfies(walk: &Walk<'_>, letter: &[u64], formula: &logic::Ltl) -> bool {
-    logic::holds_on_lasso(formula, 1, 0, &|_, atom| walk.holds(letter, atom))
 }
