@@ -53,6 +53,11 @@ impl Document {
             .collect();
     }
 
+    /// Is it a text of the native language?
+    pub(crate) fn is_native(&self) -> bool {
+        self.path.extension().is_some_and(|e| e == "fair")
+    }
+
     /// What is written at a place; nothing if it is not a place of this text.
     pub(crate) fn slice(&self, span: Span) -> &str {
         self.text
