@@ -511,3 +511,135 @@ fn slips_can_be_corrected() {
     assert!(apply(&better, &edits).contains("x == Top &&"));
     client.close();
 }
+
+/// The first change that is offered for a text.
+fn corrected(client: &mut Client, uri: &str, text: &str) -> String {
+    client.open(uri, text);
+    let everything =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    let params = json!({ "textDocument": { "uri": uri }, "context": {}, "range": everything });
+    let actions = client.ask("textDocument/codeAction", params);
+    let changes = &actions[0]["edit"]["changes"][uri];
+    let edits = changes
+        .as_array()
+        .unwrap_or_else(|| panic!("no change for {text}"));
+    apply(text, edits)
+}
+
+#[test]
+fn habits_of_other_languages_are_corrected() {
+    let mut client = Client::new();
+    let frame = |step: &str| {
+        format!("var x : 0..3 = 0\nprocess P {{ step {step} }}\nproperty p: always x <= 3\n")
+    };
+    for (wrong, right) in [
+        (
+            "when x < 3 /\\ x > 0 { x := 1 }",
+            "when x < 3 && x > 0 { x := 1 }",
+        ),
+        (
+            "when x < 3 \\/ x > 0 { x := 1 }",
+            "when x < 3 || x > 0 { x := 1 }",
+        ),
+        ("when x # 3 { x := 1 }", "when x != 3 { x := 1 }"),
+        ("when x =< 2 { x := 1 }", "when x <= 2 { x := 1 }"),
+        ("when ~(x == 3) { x := 1 }", "when !(x == 3) { x := 1 }"),
+        ("when x < 3 { x++ }", "when x < 3 { x += 1 }"),
+        ("when x < 3 { x = 1 }", "when x < 3 { x := 1 }"),
+        ("whne x < 3 { x := 1 }", "when x < 3 { x := 1 }"),
+    ] {
+        let better = corrected(&mut client, "file:///m.fair", &frame(wrong));
+        assert_eq!(better, frame(right));
+        client.open("file:///m.fair", &better);
+        let left = &client.diagnostics["file:///m.fair"];
+        assert_eq!(left.len(), 0, "{left:?}");
+    }
+    // What is accepted needs no correction.
+    client.open("file:///m.fair", &frame("when x < 3 => x > 0 { x += 1 }"));
+    let warnings = &client.diagnostics["file:///m.fair"];
+    assert!(warnings.iter().all(|d| d["severity"] != 1), "{warnings:?}");
+
+    let promela = |body: &str| format!("byte count;\nactive proctype P() {{ {body} }}\n");
+    for (wrong, right) in [
+        ("coutn = 1", "count = 1"),
+        ("(count = 1)", "(count == 1)"),
+        ("count = 1 count = 2", "count = 1; count = 2"),
+    ] {
+        let better = corrected(&mut client, "file:///m.pml", &promela(wrong));
+        assert_eq!(better, promela(right));
+    }
+    let csp =
+        |body: &str| format!("var count = 0;\nProc() = {body};\n#assert Proc() deadlockfree;\n");
+    let better = corrected(
+        &mut client,
+        "file:///m.csp",
+        &csp("a{coutn = 1;} -> Proc()"),
+    );
+    assert_eq!(better, csp("a{count = 1;} -> Proc()"));
+    let better = corrected(&mut client, "file:///m.csp", &csp("a -> Prco()"));
+    assert_eq!(better, csp("a -> Proc()"));
+    client.close();
+}
+
+const TOGGLE: [(&str, &str, &str); 3] = [
+    (
+        "file:///t.fair",
+        "var x : 0..1 = 0\nprocess P { a when x == 0 }\nprocess Q { flip { x := 1 - x } }\nproperty back: always eventually P.a\n",
+        "back",
+    ),
+    (
+        "file:///t.pml",
+        "byte x;\nactive proctype P() { do :: x == 0 -> x = 1 od }\nactive proctype Q() { do :: x = 0 :: x = 1 od }\nltl back { [] <> (x == 0) }\n",
+        "back",
+    ),
+    (
+        "file:///t.csp",
+        "P() = a -> P();\nQ() = b -> Q();\nSystem() = P() ||| Q();\n#assert System() |= []<> a;\n",
+        "System() |= []<> a",
+    ),
+];
+
+#[test]
+fn verdicts_are_shown_in_all_languages() {
+    for (uri, text, property) in TOGGLE {
+        let mut client = Client::new();
+        client.open(uri, text);
+        let document = json!({ "textDocument": { "uri": uri } });
+        let lenses = client.ask("textDocument/codeLens", document.clone());
+        let of_property = |lenses: &Json, command: &str| {
+            let all = lenses.as_array().expect("lenses").iter();
+            let is_it = |lens: &&Json| {
+                lens["command"]["command"] == command && lens["command"]["arguments"][1] == property
+            };
+            all.clone().find(is_it).map(|lens| lens["command"].clone())
+        };
+        let check = of_property(&lenses, "fairground.check").expect("a lens");
+        client.ask("workspace/executeCommand", check);
+        client.wait_for_end();
+
+        // The verdict stands at the property, with the steps of the run.
+        let said = client.diagnostics[uri].clone();
+        let verdict = said.iter().find(|d| d["code"] == "violated").expect(uri);
+        let related = verdict["relatedInformation"].as_array().expect("steps");
+        let messages: Vec<&str> = related
+            .iter()
+            .filter_map(|r| r["message"].as_str())
+            .collect();
+        assert!(
+            messages.iter().any(|m| m.starts_with("loop")),
+            "{uri}: {messages:?}"
+        );
+        check_ranges(&json!(said), text);
+        let lenses = client.ask("textDocument/codeLens", document.clone());
+        let explain = of_property(&lenses, "fairground.explain").expect("an explanation");
+        let told = client.ask("workspace/executeCommand", explain);
+        assert!(
+            told.as_str().expect("a text").contains("violated"),
+            "{told}"
+        );
+        let hints = client.ask("textDocument/inlayHint", document);
+        let label = hints[0]["label"].as_str().expect("a hint");
+        assert!(label.starts_with("violated"), "{label}");
+        client.close();
+    }
+}

@@ -257,3 +257,58 @@ property p: always x <= N
     );
     client.close();
 }
+
+#[test]
+fn texts_with_errors_keep_what_was_understood() {
+    let mut client = Client::new();
+    for (uri, text, used, declared, n_symbols) in [
+        (
+            "file:///e.fair",
+            "var count : 0..3 = 0\nprocess P { step when count < 3 { count := ( } }\nproperty p: always count < 4\n",
+            "count < 3",
+            "count :",
+            3,
+        ),
+        (
+            "file:///e.pml",
+            "byte count;\nactive proctype P() { count = ; count++ }\nltl p { [] (count < 4) }\n",
+            "count++",
+            "count;",
+            3,
+        ),
+        (
+            "file:///e.csp",
+            "var count = 0;\nP() = a{count = ;} -> P();\nQ() = [count < 3] b -> Q();\n#assert Q() deadlockfree;\n",
+            "count < 3",
+            "count = 0",
+            3,
+        ),
+    ] {
+        client.open(uri, text);
+        assert_eq!(client.diagnostics[uri][0]["severity"], 1, "{uri}");
+        let at = text.find(used).expect(used);
+        let place = position(text, text.find(declared).expect(declared));
+        assert_eq!(definitions(&mut client, uri, text, at), [place], "{uri}");
+        let params = json!({ "textDocument": { "uri": uri }, "position": position(text, at) });
+        let hover = client.ask("textDocument/hover", params.clone());
+        assert!(
+            hover["contents"]["value"]
+                .as_str()
+                .expect(uri)
+                .contains("count"),
+            "{hover}"
+        );
+        let items = client.ask("textDocument/completion", params.clone())["items"].clone();
+        let is_it = |item: &Json| item["label"] == "count";
+        assert!(
+            items.as_array().expect("items").iter().any(is_it),
+            "{uri}: {items}"
+        );
+        let outline = client.ask("textDocument/documentSymbol", params);
+        assert!(
+            outline.as_array().expect("symbols").len() >= n_symbols,
+            "{uri}: {outline}"
+        );
+    }
+    client.close();
+}
