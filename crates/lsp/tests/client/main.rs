@@ -14,6 +14,17 @@ use serde_json::{Value as Json, json};
 use testkit::{Random, cases};
 
 fn examples() -> Vec<(PathBuf, String)> {
+    let found = models("examples");
+    for language in ["fair", "csp", "pml"] {
+        let is_it =
+            |(path, _): &&(PathBuf, String)| path.extension().is_some_and(|e| e == language);
+        assert!(found.iter().filter(is_it).count() >= 5, "{language}");
+    }
+    found
+}
+
+/// All models below a folder of the project.
+fn models(folder: &str) -> Vec<(PathBuf, String)> {
     fn visit(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -27,15 +38,12 @@ fn examples() -> Vec<(PathBuf, String)> {
     }
     let mut found = Vec::new();
     visit(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"),
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(folder),
         &mut found,
     );
     found.sort();
-    for language in ["fair", "csp", "pml"] {
-        let is_it =
-            |(path, _): &&(PathBuf, String)| path.extension().is_some_and(|e| e == language);
-        assert!(found.iter().filter(is_it).count() >= 5, "{language}");
-    }
     found
 }
 

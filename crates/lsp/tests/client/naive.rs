@@ -252,7 +252,7 @@ pub(crate) fn promela(text: &str) -> Vec<Use> {
                     naive.add(Kind::Value, m, scope);
                 }
             }
-            "proctype" | "inline" => {
+            "proctype" | "D_proctype" | "inline" => {
                 naive.add(Kind::Value, n, everywhere);
                 let open = naive.next(n, &["{"]);
                 let scope = (naive.start(n + 1), naive.start(naive.closing(open)));
@@ -271,6 +271,9 @@ pub(crate) fn promela(text: &str) -> Vec<Use> {
             }
             "ltl" | "never" => naive.add(Kind::Value, n, everywhere),
             _ if ["init", "never", "trace", "notrace"].contains(&naive.word(n)) => {
+                if naive.word(n) == "init" {
+                    naive.add(Kind::Value, n, everywhere);
+                }
                 let open = naive.next(n, &["{"]);
                 let scope = (naive.start(n), naive.start(naive.closing(open)));
                 naive
@@ -330,7 +333,10 @@ fn promela_variables(naive: &mut Naive<'_>, n: usize, types: &[&str]) {
     };
     let kind = if in_type { Kind::Field } else { Kind::Value };
     while naive.is_name(m) && !types.contains(&naive.word(m)) {
-        naive.add(kind, m, scope);
+        // A macro may stand for the name.
+        if naive.word(m + 1) != "(" {
+            naive.add(kind, m, scope);
+        }
         m = naive.next(m, &[",", ";", ")", "}", "-"]);
         if naive.word(m) != "," {
             break;
@@ -344,7 +350,7 @@ fn promela_meaning(naive: &Naive<'_>, n: usize) -> Option<usize> {
     match naive.before(n, 1) {
         "goto" => return naive.meaning(n, Kind::Label, at),
         "@" => return naive.meaning(n, Kind::Label, naive.process_before(n - 1)?.0),
-        "." => return naive.meaning(n, Kind::Field, at),
+        "." if naive.before(n, 2) != "." => return naive.meaning(n, Kind::Field, at),
         ":" if naive.before(n, 2) == "mtype" => return naive.meaning(n, Kind::Field, at),
         ":" if naive.before(n, 2) != ":" && naive.process_before(n - 1).is_some() => {
             let (_, to) = naive.process_before(n - 1)?;

@@ -6,7 +6,7 @@ use fairground::{Analysis, Memory, Options};
 use serde_json::{Value as Json, json};
 
 use super::naive::{self, Use};
-use super::{Client, apply, examples, verdicts_of};
+use super::{Client, apply, examples, models, verdicts_of};
 
 /// Positions of the protocol.
 fn position(text: &str, offset: usize) -> Json {
@@ -50,7 +50,7 @@ fn compare(client: &mut Client, path: &Path, text: &str, uses: &[Use]) -> usize 
 fn every_name_is_found_where_a_naive_resolver_finds_it() {
     let mut client = Client::new();
     let mut n_compared = [0; 3];
-    for (path, text) in examples() {
+    for (path, text) in examples().into_iter().chain(models("testdata/promela")) {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
         let (language, uses) = match extension {
             "pml" => (0, naive::promela(&text)),
@@ -59,7 +59,7 @@ fn every_name_is_found_where_a_naive_resolver_finds_it() {
         };
         n_compared[language] += compare(&mut client, &path, &text, &uses);
     }
-    let is_enough = n_compared[0] > 500 && n_compared[1] > 500 && n_compared[2] > 5_000;
+    let is_enough = n_compared[0] > 1_000 && n_compared[1] > 1_000 && n_compared[2] > 5_000;
     assert!(is_enough, "{n_compared:?}");
     client.close();
 }
