@@ -11,7 +11,7 @@ use crate::obligation::Obligation;
 use crate::reason::{Place, check_reasons, check_step, is_path, unclosed_places};
 use crate::symbolic::{Demand, Solver, check_invariant};
 use crate::tableau::BadRuns;
-use crate::walk::{Letter, Visit, Walk};
+use crate::walk::{Letter, StateWalk, Visit};
 use crate::{Extent, Failure};
 
 /// Checks that a proof shows what it has to show; says what was looked at.
@@ -46,7 +46,7 @@ pub(crate) fn check_proof(
             },
             Proof::Runs(run),
         ) => {
-            let walk = Walk::new(model, atoms.clone(), run.profile_of.len(), budget)?;
+            let walk = StateWalk::new(model, atoms.clone(), run.profile_of.len(), budget)?;
             let n_states = RunCheck::new(model, bad, *fairness, run, walk)?.check()?;
             Ok(Extent::States(n_states))
         }
@@ -85,9 +85,9 @@ fn check_positions(
     budget: &Budget,
 ) -> Result<usize, Failure> {
     let atoms = formula.map(Ltl::atoms).unwrap_or_default();
-    let mut walk = Walk::new(model, atoms, n_new.len(), budget)?;
+    let mut walk = StateWalk::new(model, atoms, n_new.len(), budget)?;
     let mut known_letters: FxHashSet<Letter> = FxHashSet::default();
-    let mut check = |walk: &Walk<'_>, letter: Letter| {
+    let mut check = |walk: &StateWalk<'_>, letter: Letter| {
         let Some(formula) = formula.filter(|_| !known_letters.contains(&letter)) else {
             return Ok(());
         };
@@ -128,7 +128,7 @@ struct RunCheck<'a> {
     bad: &'a BadRuns,
     run: &'a NoRun,
     marks: Marks<'a>,
-    walk: Walk<'a>,
+    walk: StateWalk<'a>,
     number_by_demands: FxHashMap<&'a [u32], u32>,
     /// For each profile, the sets that are said not to be closed, with the steps to where they end.
     unclosed: Vec<FxHashMap<Place, u32>>,
@@ -141,7 +141,7 @@ impl<'a> RunCheck<'a> {
         bad: &'a BadRuns,
         fairness: Fairness,
         run: &'a NoRun,
-        walk: Walk<'a>,
+        walk: StateWalk<'a>,
     ) -> Result<Self, Failure> {
         let marks = Marks::new(model, fairness, bad);
         check_reasons(&run.reasons, &marks)?;

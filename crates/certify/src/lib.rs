@@ -54,7 +54,7 @@ pub use programs::installed_solvers;
 pub use reason::Reason;
 pub use symbolic::{Confirmations, Invariant, Said, Solver};
 pub use tableau::{BadRuns, Demands, Reading};
-pub use walk::{Letter, Visit, Walk};
+pub use walk::{Letter, StateWalk, Visit};
 
 /// Why a certificate is not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]

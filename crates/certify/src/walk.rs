@@ -23,7 +23,7 @@ const MAX_CANDIDATES: u128 = 1 << 24;
 pub type Letter = u32;
 
 /// A walk through all states of a model.
-pub struct Walk<'m> {
+pub struct StateWalk<'m> {
     model: &'m Model,
     budget: &'m Budget,
     /// Sorted.
@@ -65,7 +65,7 @@ pub struct Visit {
     pub n_new: u32,
 }
 
-impl<'m> Walk<'m> {
+impl<'m> StateWalk<'m> {
     /// A walk that evaluates the atoms, and fails where there are more than `max_states` states.
     ///
     /// # Errors
@@ -154,7 +154,11 @@ impl<'m> Walk<'m> {
     pub fn next_visits(&mut self) -> Result<Vec<Visit>, Failure> {
         let n_states = self.n_states() as u64;
         self.budget.check(n_states, 0).map_err(Failure::Stopped)?;
-        let chunk = if self.budget.n_threads() > 1 { CHUNK } else { 1 };
+        let chunk = if self.budget.n_threads() > 1 {
+            CHUNK
+        } else {
+            1
+        };
         let n_visits = chunk.min(self.waiting.len());
         let states: Vec<State> = self.waiting.drain(..n_visits).collect();
         let model = self.model;

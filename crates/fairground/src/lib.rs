@@ -72,8 +72,8 @@ pub use project::Project;
 pub use question::{Question, QuestionKind};
 pub use replay::{Judgement, Replay};
 pub use simulation::{
-    Breach, Here, LoopFairness, Obligation, Random, Sample, Sampling, Simulation, StepDetails,
-    Walk, Watched,
+    Breach, Here, LoopFairness, Obligation, Random, Sample, Sampling, Simulation, SimulationWalk,
+    StepDetails, Watched,
 };
 pub use solver::{SolverChoice, SolverName, solver_maker};
 pub use trace_details::TraceDetails;

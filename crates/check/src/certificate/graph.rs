@@ -1,7 +1,7 @@
 //! The product of a system and the checker's automaton, in memory.
 
 use base::{AtomId, Budget, Fairness};
-use certify::{BadRuns, Demands, Letter, Marks, NoRun, Profile, Walk};
+use certify::{BadRuns, Demands, Letter, Marks, NoRun, Profile, StateWalk};
 use model::Model;
 use rustc_hash::FxHashMap;
 
@@ -80,7 +80,7 @@ impl<'m> Product<'m> {
         budget: &Budget,
     ) -> Result<Self, Uncertified> {
         let marks = Marks::new(model, fairness, bad);
-        let mut walk = Walk::new(model, atoms.to_vec(), MAX_STATES, budget)?;
+        let mut walk = StateWalk::new(model, atoms.to_vec(), MAX_STATES, budget)?;
         let mut step_marks = Numbering::new();
         let system = SystemGraph::new(model, &marks, &mut walk, &mut step_marks)?;
 
@@ -177,7 +177,7 @@ impl SystemGraph {
     fn new(
         model: &Model,
         marks: &Marks<'_>,
-        walk: &mut Walk<'_>,
+        walk: &mut StateWalk<'_>,
         step_marks: &mut Numbering<Box<[u64]>>,
     ) -> Result<Self, Uncertified> {
         let mut graph = Self {
@@ -221,7 +221,7 @@ type Targets = Vec<(u32, Vec<usize>)>;
 /// What is needed while nodes come up.
 struct Building<'a> {
     bad: &'a BadRuns,
-    walk: &'a Walk<'a>,
+    walk: &'a StateWalk<'a>,
     nodes: Numbering<(u32, u32)>,
     demands: Numbering<Demands>,
     readings: FxHashMap<(u32, Letter), Targets>,

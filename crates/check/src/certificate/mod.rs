@@ -9,7 +9,9 @@ mod graph;
 mod refutation;
 
 use base::{Budget, Fairness, StopReason};
-use certify::{Certificate, CertifiedOptions, Claim, Letter, Obligation, Proof, Walk, obligations};
+use certify::{
+    Certificate, CertifiedOptions, Claim, Letter, Obligation, Proof, StateWalk, obligations,
+};
 use evidence::{Verdict, ViolationKind};
 use logic::Property;
 use model::Model;
@@ -153,9 +155,9 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
     match obligation {
         Obligation::Positions(formula) => {
             let atoms = formula.atoms();
-            let mut walk = Walk::new(model, atoms, MAX_STATES, budget)?;
+            let mut walk = StateWalk::new(model, atoms, MAX_STATES, budget)?;
             let mut satisfying: FxHashSet<Letter> = FxHashSet::default();
-            let mut satisfies = |walk: &Walk<'_>, letter: Letter| {
+            let mut satisfies = |walk: &StateWalk<'_>, letter: Letter| {
                 let holds = |_: usize, atom| walk.holds(letter, atom);
                 let is_known = satisfying.contains(&letter);
                 is_known
@@ -182,7 +184,7 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
             Ok(Proof::Positions(n_new))
         }
         Obligation::NoDeadlock => {
-            let mut walk = Walk::new(model, Vec::new(), MAX_STATES, budget)?;
+            let mut walk = StateWalk::new(model, Vec::new(), MAX_STATES, budget)?;
             let mut n_new = Vec::new();
             loop {
                 let visits = walk.next_visits()?;

@@ -317,7 +317,10 @@ fn files_that_unpack_to_much_more_are_rejected() {
     let deflated = miniz_oxide::deflate::compress_to_vec(&content, 9);
     let bomb = [b"fairground certificate 1, deflate\n".as_slice(), &deflated].concat();
     assert!(bomb.len() < 1 << 17);
-    assert_eq!(read(&bomb), Err(Failure::Wrong("the file is damaged".to_owned())));
+    assert_eq!(
+        read(&bomb),
+        Err(Failure::Wrong("the file is damaged".to_owned()))
+    );
 }
 
 #[test]
