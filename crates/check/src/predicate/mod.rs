@@ -130,9 +130,7 @@ pub(crate) fn has_past(property: &Property) -> bool {
     match property {
         Property::Ltl(formula) => formula.has_past(),
         Property::CtlStar(formula) => formula.has_past(),
-        Property::MayMust(question) => {
-            question.formula.has_past() || question.fairness.has_past()
-        }
+        Property::MayMust(question) => question.formula.has_past() || question.fairness.has_past(),
         Property::Invariant(_)
         | Property::Reachable(_)
         | Property::DeadlockFree
