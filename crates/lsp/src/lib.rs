@@ -230,9 +230,9 @@ impl Server {
 
     fn set_text(&mut self, uri: &str, text: &str, version: Json) {
         self.checks.forget(uri);
-        let last = self.documents.remove(uri);
+        self.documents.remove(uri);
         let made = catch_unwind(AssertUnwindSafe(|| {
-            Document::new(uri, text.to_owned(), version, last.as_deref())
+            Document::new(uri, text.to_owned(), version)
         }));
         let Ok(document) = made else {
             return;
