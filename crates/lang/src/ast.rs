@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use base::{Expected, Fairness, Span};
+use base::{Expected, Fairness, SourceId, Span};
 use logic::PathQuantifier;
 use model::{AnnotationKind, Quantifier};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::ShapeKind;
 
 /// A name and where it is written.
@@ -23,13 +23,36 @@ pub(crate) struct File {
     pub(crate) extents: Vec<Span>,
     /// Where names are written, by the addresses of their texts in this tree.
     pub(crate) written: FxHashMap<usize, Span>,
+    /// The names of its imports.
+    pub(crate) aliases: Vec<String>,
+    /// The texts whose names can be used in a text without further ado, besides its own. Nothing is
+    /// there for texts that were not read from files.
+    pub(crate) sees: FxHashMap<SourceId, FxHashSet<SourceId>>,
+}
+
+/// `import "net.fair" as net with K = 3`.
+#[derive(Debug)]
+pub(crate) struct ImportDecl {
+    /// The file, as it is written without quotation marks.
+    pub(crate) file: Ident,
+    /// What stands before its names; nothing if they are used as they are.
+    pub(crate) alias: Option<Ident>,
+    /// Values of its constants and parameters.
+    pub(crate) values: Vec<(Ident, Expr)>,
 }
 
 /// A declaration outside processes.
 #[derive(Debug)]
 pub(crate) enum Decl {
+    /// Another file. Declarations of that file stand in its place in a tree that is complete.
+    Import(ImportDecl),
     /// `const N = 3`.
-    Const { name: Ident, value: Expr },
+    Const {
+        name: Ident,
+        value: Expr,
+        /// The value that an import gives to it.
+        given: Option<Expr>,
+    },
     /// `param N`.
     Param { name: Ident },
     /// `param Last >= 1`: any integer from there on.

@@ -84,7 +84,7 @@ const CONTINUING_WORDS: [&str; 19] = [
 #[must_use]
 pub fn format(text: &str) -> Option<String> {
     let mut said = Vec::new();
-    parser::parse_file(text, SourceId(0), &mut said);
+    parser::parse_file(text, SourceId(0), "", &mut said);
     if said.iter().any(|d| d.severity == Severity::Error) {
         return None;
     }
@@ -371,7 +371,7 @@ fn ends_operand(token: &Token<'_>) -> bool {
                 ]
                 .contains(&token.text)
         }
-        TokenKind::Number => true,
+        TokenKind::Number | TokenKind::Text => true,
         TokenKind::Symbol => [")", "]", "}", "_"].contains(&token.text),
         TokenKind::End => false,
     }

@@ -1,9 +1,9 @@
 //! Renaming, which never changes what a text means.
 
-use fairground::{Disk, PieceKind, Severity, scan};
+use fairground::{PieceKind, Severity, scan};
 use serde_json::{Value as Json, json};
 
-use crate::document::{Document, analyse};
+use crate::document::{Document, analyse, is_here};
 use crate::{Answer, Refusal};
 
 pub(crate) fn prepare(document: &Document, at: &Json) -> Answer {
@@ -34,6 +34,9 @@ fn renamable(document: &Document, at: &Json) -> Result<usize, Refusal> {
     }
     let symbol = document.symbol_at(at);
     let symbol = symbol.ok_or_else(|| refuse("there is no name here that the text declares"))?;
+    if !is_here(analysis.symbols[symbol].span) {
+        return Err(refuse("the name is declared in a file that is imported"));
+    }
 
     // A definition with parameters that is not used is not looked into, for example.
     let name = &analysis.symbols[symbol].name;
@@ -61,7 +64,7 @@ pub(crate) fn rename(document: &Document, params: &Json) -> Answer {
     for span in uses.iter().rev() {
         renamed.replace_range(span.start as usize..span.end as usize, name);
     }
-    let after = analyse(&Disk, &document.path, &renamed);
+    let after = analyse(&document.texts(), &document.path, &renamed);
     let meanings = |analysis: &fairground::Analysis| -> Vec<usize> {
         analysis.references.iter().map(|r| r.symbol).collect()
     };

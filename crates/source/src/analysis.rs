@@ -1,13 +1,15 @@
 //! What is known about the names of a text, for editors.
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Diagnostic, Source, SourceId, Span};
 
 use crate::Loaded;
 
-/// What is known about a text, also if something is wrong with it. All positions are in the first
-/// source.
+/// What is known about a text, also if something is wrong with it. References and comments are those of
+/// the first source.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
+    /// All texts; the position of a text is its `SourceId`.
+    pub sources: Vec<Source>,
     /// What the text declares, in the order of the text.
     pub symbols: Vec<Symbol>,
     /// Where names are used, declarations included, in the order of the text.
@@ -142,7 +144,7 @@ impl Analysis {
             ..Self::default()
         };
         analysis.symbols.sort_by_key(|symbol| symbol.span.start);
-        analysis.document(text);
+        analysis.document(SourceId(0), text);
 
         for piece in pieces.iter().filter(|piece| piece.kind == PieceKind::Word) {
             let word = piece.text(text);
@@ -154,14 +156,15 @@ impl Analysis {
             }
         }
         analysis.diagnostics = loaded.diagnostics;
+        analysis.sources = loaded.sources;
         analysis
     }
 
-    /// Takes the documentation of all symbols from comments: those in the lines directly above a
-    /// declaration, else one at the end of its first line.
-    pub fn document(&mut self, text: &str) {
+    /// Takes the documentation of all symbols of a source from its comments: those in the lines directly
+    /// above a declaration, else one at the end of its first line.
+    pub fn document(&mut self, source: SourceId, text: &str) {
         for symbol in &mut self.symbols {
-            if symbol.kind == SymbolKind::Bound {
+            if symbol.kind == SymbolKind::Bound || symbol.span.source != source {
                 continue;
             }
             let start = text[..symbol.extent.start as usize]

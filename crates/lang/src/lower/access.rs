@@ -6,7 +6,7 @@ use model::{Access, EnumId, Expr, LocationId, Owner, Place, ProcessId, Type, Var
 use super::Lowerer;
 use super::constants::literal;
 use super::fresh;
-use super::names::{Binding, Global, Local, Ty, Value};
+use super::names::{Binding, Global, Local, Ty, Value, bare};
 use super::types::ty_of;
 use super::values::Special;
 use crate::ast::{self, Def, ExprKind, Ident};
@@ -33,7 +33,7 @@ impl<'a> Lowerer<'a> {
             None => {}
         }
 
-        let variants = self.variants.get(name).map(Vec::as_slice);
+        let variants = self.variants_named(name);
         if let Some(variants) = variants {
             let fits = |entry: &&(EnumId, u32)| expected == Some(Ty::Enum(entry.0));
             return match variants.iter().find(fits).or(match variants {
@@ -76,7 +76,7 @@ impl<'a> Lowerer<'a> {
     fn report_ambiguous(&mut self, name: &str, span: Span) -> Option<Value> {
         let owners = self.variants[name].iter();
         let names: Vec<String> = owners
-            .map(|(id, _)| format!("`{}.{name}`", self.parts.enums[id.index()].name))
+            .map(|(id, _)| format!("`{}.{}`", self.parts.enums[id.index()].name, bare(name)))
             .collect();
         let message = format!("`{name}` is a value of several enumerations");
         let help = format!("write {}", names.join(" or "));
@@ -372,9 +372,9 @@ impl<'a> Lowerer<'a> {
         field: &Ident,
     ) -> Option<Value> {
         let info = &self.processes[process.index()];
-        if let Some((declared, (Local::Var(id), _))) =
-            info.locals.get_key_value(field.text.as_str())
-        {
+        // In an imported file a local name may be that of something outside of the process, too.
+        let is_meant = |local: &(&&str, _)| bare(local.0) == field.text;
+        if let Some((declared, (Local::Var(id), _))) = info.locals.iter().find(is_meant) {
             self.resolution.found(&field.text, declared);
             return Some(self.variable_value(*id, Some(owner)));
         }

@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::constants::literal;
-use super::names::{Global, Local, Value};
+use super::names::{Global, Local, Value, bare};
 use super::open::{closed_part, is_open};
 use super::types::ty_of;
 use super::{Lowerer, MAX_EXPANSION};
@@ -49,8 +49,12 @@ impl<'a> Lowerer<'a> {
         };
         let id = VarId::new(self.parts.vars.len());
         let wrong = initial.is_none();
+        let text = match owner {
+            Some(_) => bare(&name.text),
+            None => &name.text,
+        };
         self.parts.vars.push(Variable {
-            name: name.text.clone(),
+            name: text.to_owned(),
             ty: ty.clone(),
             owner,
             initial: initial.unwrap_or(Initial::Any),

@@ -96,6 +96,10 @@ struct Lowerer<'a> {
     data_parameters: Vec<model::VarId>,
     /// Which variables are read and written.
     uses: unused::Uses,
+    /// Where names are written, by the addresses of their texts.
+    written: &'a FxHashMap<usize, Span>,
+    /// The texts whose names can be used in a text, besides its own.
+    seen: &'a FxHashMap<base::SourceId, FxHashSet<base::SourceId>>,
     /// Names that have been reported as unknown.
     unknown: FxHashSet<String>,
     /// What names were found to mean.
@@ -220,6 +224,8 @@ fn lower_parts<'a>(
         open,
         data_parameters: Vec::new(),
         uses: unused::Uses::default(),
+        written: &file.written,
+        seen: &file.sees,
         unknown: FxHashSet::default(),
         resolution: Resolution::default(),
         picture: None,

@@ -129,6 +129,11 @@ impl Binding {
     }
 }
 
+/// A name without the names of imports before it.
+pub(super) fn bare(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, name)| name)
+}
+
 /// The names of all constants, variables, definitions, channels, events and processes.
 pub(super) fn all_names(file: &File) -> FxHashMap<&str, Span> {
     let idents = file.decls.iter().flat_map(|decl| match decl {
@@ -191,8 +196,33 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn global(&self, name: &str) -> Option<Global<'a>> {
         let (declared, (global, _)) = self.globals.get_key_value(name)?;
+        if !self.sees(name, declared.as_ptr().addr()) {
+            return None;
+        }
         self.resolution.found(name, declared);
         Some(*global)
+    }
+
+    /// The values of enumerations with this name.
+    pub(super) fn variants_named(&self, name: &str) -> Option<&[(EnumId, u32)]> {
+        let variants = self.variants.get(name)?;
+        let is_seen = |&(id, number): &(EnumId, u32)| {
+            let address = self.resolution.variant_address(id, number);
+            address.is_none_or(|declared| self.sees(name, declared))
+        };
+        variants.iter().any(is_seen).then_some(variants)
+    }
+
+    /// Can the text that a name is written in use what is declared at this address? A text sees its own
+    /// names and those of the files that it imports without a name.
+    fn sees(&self, name: &str, declared: usize) -> bool {
+        let written = |address| Some(self.written.get(&address)?.source);
+        let (Some(used), Some(declared)) = (written(name.as_ptr().addr()), written(declared))
+        else {
+            return true;
+        };
+        let sees = self.seen.get(&used);
+        used == declared || name.contains('.') || sees.is_none_or(|sees| sees.contains(&declared))
     }
 
     /// Reports a name that is not known here, with the likeliest name that is.
@@ -223,7 +253,10 @@ impl<'a> Lowerer<'a> {
         }
         let mut diagnostic =
             Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"));
-        if let Some(process) = self.process_with_location(name) {
+        if let Some(&(_, declared)) = self.globals.get(name) {
+            let text = "declared here, in a file that is not imported there";
+            diagnostic = diagnostic.label(declared, text);
+        } else if let Some(process) = self.process_with_location(name) {
             let help = format!("`{name}` is a location; write `{process} @ {name}`");
             diagnostic = diagnostic.help(help);
         } else if let Some(meant) = base::closest_name(name, known) {

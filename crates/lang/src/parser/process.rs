@@ -111,7 +111,7 @@ impl Parser<'_> {
             }
             "init" => {
                 self.advance();
-                let initial = self.list(|p| p.name("the name of a location"))?;
+                let initial = self.list(|p| p.member("the name of a location"))?;
                 process.initial.extend(initial);
             }
             "end" if self.at_ends() => {
@@ -120,7 +120,7 @@ impl Parser<'_> {
                 let names = if is_everywhere {
                     Vec::new()
                 } else {
-                    self.list(|p| p.name("the name of a location"))?
+                    self.list(|p| p.member("the name of a location"))?
                 };
                 let span = start.to(self.previous_span());
                 if process.ends.replace(Ends { names, span }).is_some() {
@@ -184,7 +184,7 @@ impl Parser<'_> {
             self.advance();
             return Ok(Sources::All);
         }
-        let names = self.list(|p| p.name("the name of a location"))?;
+        let names = self.list(|p| p.member("the name of a location"))?;
         Ok(Sources::Named(names))
     }
 
@@ -233,7 +233,7 @@ impl Parser<'_> {
 
         self.step_clauses(&mut step)?;
         if self.eat("->") {
-            step.target = Some(self.name("the name of a location")?);
+            step.target = Some(self.member("the name of a location")?);
         }
         self.check_not_foreign(&step)?;
         self.check_step_end()?;
