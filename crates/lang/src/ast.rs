@@ -307,7 +307,8 @@ pub(crate) struct StepDecl {
     pub(crate) name: Ident,
     pub(crate) parameters: Vec<Binder>,
     pub(crate) guards: Vec<Expr>,
-    pub(crate) communication: Option<Communication>,
+    /// One after the other, each with where it is written.
+    pub(crate) communications: Vec<(Communication, Span)>,
     /// `delay t := e`: how long the step takes.
     pub(crate) delay: Option<Stmt>,
     pub(crate) effect: Vec<Stmt>,
@@ -323,7 +324,26 @@ pub(crate) enum Communication {
     /// `c ! (e, f)`.
     Send(Expr, Vec<Expr>),
     /// `c ? (x, 1, _)`.
-    Receive(Expr, Vec<PatternExpr>),
+    Receive(Expr, Vec<PatternExpr>, Manner),
+    /// `for j in 1..3: c[j] ! e`.
+    ForEach(Box<Binder>, Box<Communication>),
+}
+
+/// Which message is received, and what becomes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Manner {
+    /// `c ?? x`: the oldest that matches, not only the oldest.
+    pub(crate) is_any: bool,
+    /// `c ? <x>`: it stays where it is.
+    pub(crate) is_peek: bool,
+}
+
+impl Manner {
+    /// The oldest message is taken.
+    pub(crate) const OLDEST: Self = Self {
+        is_any: false,
+        is_peek: false,
+    };
 }
 
 /// One component of a message to be received.

@@ -6,6 +6,7 @@
 
 mod access;
 mod assume;
+mod buffers;
 mod built;
 mod constants;
 mod data;
@@ -67,6 +68,9 @@ struct Lowerer<'a> {
     event_types: Vec<Vec<model::Scalar>>,
     /// The types of the components of messages, by channel.
     channel_types: Vec<Vec<model::Type>>,
+    /// The names of channels that are variables, and these channels.
+    buffered: FxHashSet<&'a str>,
+    buffers: Vec<buffers::Buffer>,
     processes: Vec<ProcessInfo<'a>>,
     /// Bound names, innermost last; only those from `floor` on are visible.
     scope: Vec<Binding>,
@@ -203,6 +207,8 @@ fn lower_parts<'a>(
         variants: FxHashMap::default(),
         event_types: Vec::new(),
         channel_types: Vec::new(),
+        buffered: buffers::names(file),
+        buffers: Vec::new(),
         processes: Vec::new(),
         scope: Vec::new(),
         floor: 0,

@@ -42,6 +42,8 @@ pub(super) enum Global<'a> {
     Var(VarId),
     Def(&'a Def),
     Chan(ChannelId),
+    /// A channel that is a variable.
+    Buffer(usize),
     Event(EventId),
     Process(ProcessId),
     /// Its declaration is wrong, which has been reported.
@@ -58,7 +60,7 @@ impl Global<'_> {
             Self::Record(_) => "a record type",
             Self::Var(_) => "a variable",
             Self::Def(_) => "a definition",
-            Self::Chan(_) => "a channel",
+            Self::Chan(_) | Self::Buffer(_) => "a channel",
             Self::Event(_) => "an event",
             Self::Process(_) => "a process",
             Self::Broken => "something wrong",

@@ -138,7 +138,8 @@ impl<'a> Lowerer<'a> {
             .iter()
             .map(|binder| binder.names.len())
             .sum();
-        let in_event = matches!(step.communication, Some(Communication::Event(..)));
+        let is_event = |(c, _): &(Communication, _)| matches!(c, Communication::Event(..));
+        let in_event = step.communications.iter().any(is_event);
         let info = &mut self.processes[id.index()];
         if let Some(&(_, first)) = info.locals.get(name) {
             self.report_duplicate(&step.name, first);

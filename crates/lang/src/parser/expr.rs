@@ -566,7 +566,8 @@ impl Parser<'_> {
         Ok(Expr { kind, span })
     }
 
-    fn one_binder(&mut self) -> Parsed<Binder> {
+    /// Names with one domain.
+    pub(super) fn one_binder(&mut self) -> Parsed<Binder> {
         let mut binders = self.in_brackets(Self::binders)?;
         match binders.pop() {
             Some(binder) if binders.is_empty() && binder.names.len() == 1 => Ok(binder),

@@ -7,8 +7,8 @@ use model::AnnotationKind;
 
 use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
 use crate::ast::{
-    Binder, Communication, Ends, Expr, ExprKind, FairnessMark, FromBlock, Ident, PatternExpr,
-    ProcessDecl, Sources, StepDecl, Stmt,
+    Binder, Communication, Ends, Expr, ExprKind, FairnessMark, FromBlock, Ident, Manner,
+    PatternExpr, ProcessDecl, Sources, StepDecl, Stmt,
 };
 use crate::lexer::TokenKind;
 
@@ -218,7 +218,7 @@ impl Parser<'_> {
             name,
             parameters: Vec::new(),
             guards: Vec::new(),
-            communication: None,
+            communications: Vec::new(),
             delay: None,
             effect: Vec::new(),
             target: None,
@@ -260,13 +260,13 @@ impl Parser<'_> {
                     return Err(self.unexpected("one effect only"));
                 }
                 step.effect = self.stmt_block()?;
-            } else if self.at("sync") || self.at_channel_use() {
-                let span = self.peek().span;
+            } else if self.communication_at(0) {
+                let start = self.peek().span;
                 let communication = self.communication()?;
-                if step.communication.replace(communication).is_some() {
-                    let message = "a step takes part in one communication only";
-                    self.report(Diagnostic::error("two-communications", span, message));
-                }
+                let span = start.to(self.previous_span());
+                step.communications.push((communication, span));
+            } else if self.at(";") && !step.communications.is_empty() && self.communication_at(1) {
+                self.advance();
             } else {
                 return Ok(());
             }
@@ -304,12 +304,13 @@ impl Parser<'_> {
         Err(self.report(diagnostic))
     }
 
-    /// Is a channel with `!` or `?` next?
-    fn at_channel_use(&self) -> bool {
-        if self.peek().kind != TokenKind::Word || is_reserved(self.peek().text) {
-            return false;
+    /// Does a communication begin so many tokens ahead: `sync`, `for`, or a channel with `!` or `?`?
+    fn communication_at(&self, n: usize) -> bool {
+        let first = self.peek_at(n);
+        if first.kind != TokenKind::Word || is_reserved(first.text) {
+            return ["sync", "for"].contains(&first.text);
         }
-        let mut ahead = 1;
+        let mut ahead = n + 1;
 
         if self.peek_at(ahead).text == "[" {
             let mut open = 0_usize;
@@ -329,7 +330,7 @@ impl Parser<'_> {
             }
         }
 
-        ["!", "?"].contains(&self.peek_at(ahead).text)
+        ["!", "?", "??"].contains(&self.peek_at(ahead).text)
     }
 
     fn communication(&mut self) -> Parsed<Communication> {
@@ -342,6 +343,13 @@ impl Parser<'_> {
                 self.expect_close(")", open)?;
             }
             return Ok(Communication::Event(event, arguments));
+        }
+
+        if self.eat("for") {
+            let binder = self.one_binder()?;
+            self.expect(":")?;
+            let inner = self.nested(Self::communication)?;
+            return Ok(Communication::ForEach(Box::new(binder), Box::new(inner)));
         }
 
         let channel = self.postfix_only()?;
@@ -357,8 +365,17 @@ impl Parser<'_> {
             return Ok(Communication::Send(channel, payload));
         }
 
-        self.expect("?")?;
-        let patterns = if self.at("(") {
+        let is_any = self.eat("??");
+        if !is_any {
+            self.expect("?")?;
+        }
+        let is_peek = self.at("<");
+        let patterns = if is_peek {
+            let open = self.advance().span;
+            let patterns = self.list(|p| p.pattern(Self::sum))?;
+            self.expect_close(">", open)?;
+            patterns
+        } else if self.at("(") {
             let open = self.advance().span;
             let mut patterns = self.in_brackets(|p| p.list(|p| p.pattern(Self::condition)))?;
             self.expect_close(")", open)?;
@@ -373,7 +390,8 @@ impl Parser<'_> {
             vec![self.pattern(Self::sum)?]
         };
 
-        Ok(Communication::Receive(channel, patterns))
+        let manner = Manner { is_any, is_peek };
+        Ok(Communication::Receive(channel, patterns, manner))
     }
 
     /// Inside of brackets any expression can be meant; outside, what follows may belong to the step.
