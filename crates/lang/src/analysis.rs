@@ -249,17 +249,17 @@ impl<'a> Collector<'a> {
     }
 
     fn process(&mut self, decl: &ProcessDecl) {
-        let range = decl.index.as_ref();
-        let detail = range.map_or(String::new(), |(name, lo, hi)| {
+        let indices = decl.indices.iter().map(|(name, lo, hi)| {
             let domain = self.at(lo.span.to(hi.span));
             format!("{} in {domain}", name.text)
         });
+        let detail = indices.collect::<Vec<_>>().join(", ");
         let process = self.add(SymbolKind::Process, &decl.name, detail);
         self.inside(process, |c| c.process_body(decl));
     }
 
     fn process_body(&mut self, decl: &ProcessDecl) {
-        if let Some((name, lo, hi)) = &decl.index {
+        for (name, lo, hi) in &decl.indices {
             let detail = self.at(lo.span.to(hi.span));
             self.add(SymbolKind::Bound, name, detail);
         }

@@ -253,7 +253,8 @@ pub(crate) struct FairnessMark {
 pub(crate) struct ProcessDecl {
     pub(crate) fairness: Option<FairnessMark>,
     pub(crate) name: Ident,
-    pub(crate) index: Option<(Ident, Expr, Expr)>,
+    /// For a family: its indices, each with its range.
+    pub(crate) indices: Vec<(Ident, Expr, Expr)>,
     pub(crate) vars: Vec<VarDecl>,
     pub(crate) timers: Vec<TimerDecl>,
     pub(crate) defs: Vec<Def>,
@@ -292,7 +293,7 @@ pub(crate) enum Sources {
 }
 
 /// Names that range over integers, with a condition.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Binder {
     pub(crate) names: Vec<Ident>,
     pub(crate) lo: Expr,
@@ -473,7 +474,7 @@ pub(crate) struct PropertyDecl {
 }
 
 /// An expression or formula.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub(crate) kind: ExprKind,
     pub(crate) span: Span,
@@ -513,7 +514,7 @@ pub(crate) enum BinaryOp {
 }
 
 /// The shape of an expression.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
     Int(i64),
     Bool(bool),

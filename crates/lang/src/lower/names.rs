@@ -91,10 +91,10 @@ pub(super) struct ProcessInfo<'a> {
     pub(super) actions: BTreeMap<&'a str, ActionInfo>,
     /// Where the process can be.
     pub(super) locations: FxHashMap<&'a str, LocationId>,
-    /// The binding of its index.
-    pub(super) index: Option<Binding>,
-    /// The type of its index.
-    pub(super) index_ty: Ty,
+    /// The bindings of its indices.
+    pub(super) indices: Vec<Binding>,
+    /// The types of its indices.
+    pub(super) index_types: Vec<Ty>,
 }
 
 /// A bound name.
@@ -129,6 +129,14 @@ impl Binding {
             Value::Composite(..) | Value::Cells(..) => false,
         }
     }
+}
+
+/// How the index of a family is written: `[i]`, or `[i][j]` if there are two.
+pub(super) fn index_pattern(process: &model::Process) -> String {
+    let n_indices = process.dimensions.len().max(1);
+    let letters = ["i", "j", "k"].into_iter().chain(std::iter::repeat("…"));
+    let letters = letters.take(n_indices);
+    letters.map(|letter| format!("[{letter}]")).collect()
 }
 
 /// A name without the names of imports before it.
@@ -272,7 +280,7 @@ impl<'a> Lowerer<'a> {
         let has = |p: &&model::Process| p.locations.iter().any(|location| location == name);
         let process = self.parts.processes.iter().find(has)?;
         Some(match process.index {
-            Some(_) => format!("{}[i]", process.name),
+            Some(_) => format!("{}{}", process.name, index_pattern(process)),
             None => process.name.clone(),
         })
     }

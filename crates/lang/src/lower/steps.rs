@@ -14,8 +14,8 @@ impl<'a> Lowerer<'a> {
     /// All steps of a process, and its fairness annotations.
     pub(super) fn steps_of(&mut self, decl: &'a ProcessDecl, id: ProcessId) {
         self.process = Some(id);
-        let binding = self.processes[id.index()].index.clone();
-        self.scope.extend(binding);
+        let bindings = self.processes[id.index()].indices.clone();
+        self.scope.extend(bindings);
         for def in &decl.defs {
             self.check_definition(def);
         }

@@ -22,20 +22,17 @@ impl Parser<'_> {
         self.expect("process")?;
 
         let name = self.name("the name of a process")?;
-        let mut index = None;
+        let mut indices = Vec::new();
         if self.at("(") {
             let open = self.advance().span;
-            let id = self.name("the name of the process index")?;
-            self.expect("in")?;
-            let (lo, hi, _) = self.domain()?;
+            indices = self.process_indices()?;
             self.expect_close(")", open)?;
-            index = Some((id, lo, hi));
         }
 
         let mut process = ProcessDecl {
             fairness,
             name,
-            index,
+            indices,
             vars: Vec::new(),
             timers: Vec::new(),
             defs: Vec::new(),
@@ -50,6 +47,23 @@ impl Parser<'_> {
         self.block(open, &[], |p| p.process_item(&mut process))?;
         self.check_step_names(&process, n_said);
         Ok(process)
+    }
+
+    /// `from, to in Node, i in 1..3`.
+    fn process_indices(&mut self) -> Parsed<Vec<(Ident, Expr, Expr)>> {
+        let mut indices = Vec::new();
+        loop {
+            let mut names = self.list(|p| p.name("the name of the process index"))?;
+            self.expect("in")?;
+            let (lo, hi, _) = self.domain()?;
+            // Where names are written is known of the range itself, not of copies.
+            let last = names.pop();
+            indices.extend(names.into_iter().map(|name| (name, lo.clone(), hi.clone())));
+            indices.extend(last.map(|name| (name, lo, hi)));
+            if !self.eat(",") {
+                return Ok(indices);
+            }
+        }
     }
 
     /// Items up to the closing brace; after an error goes on with the next item. A line that
