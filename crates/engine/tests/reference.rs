@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::{Budget, NoProgress};
 use engine::{Exploration, Failed, Found, Goal, Steps, System, explore};
 use model::{Model, State, Successor};
-use testkit::{ModelShape, Random, ReferenceGraph, random_model};
+use testkit::{ModelShape, Random, ReferenceGraph, halves, random_model};
 
 /// The steps that the engine computes for a state, sorted; `None` for a run-time error.
 fn engine_steps(system: &mut System<'_>, state: &State) -> Option<Vec<Successor>> {
@@ -66,53 +66,65 @@ fn exploration<'a>(atoms: &'a [base::AtomId], goal: &'a Goal) -> Exploration<'a>
     }
 }
 
-#[test]
-fn steps_are_those_of_the_reference_semantics() {
-    let (mut n_steps, mut n_errors, mut n_states) = (0, 0, 0);
-    for seed in 0..20_000 {
-        let shape = match seed % 4 {
-            1 => ModelShape::Wide,
-            _ => ModelShape::Rich,
-        };
-        let mut model = random_model(&mut Random::new(seed), shape);
-        if seed % 3 == 0 {
-            // Abstract timers with concrete settings instead.
-            let settings = model.with_settings(seed % 2 == 0, |_| (2, 3));
-            model = settings.expect("random models are well formed");
-        }
-        let mut systems = both_systems(&model);
-        let initial = model
-            .initial_states()
-            .ok()
-            .map(|states| states.into_iter().collect());
-        for system in &mut systems {
+fn plus(left: [usize; 3], right: [usize; 3]) -> [usize; 3] {
+    std::array::from_fn(|i| left[i] + right[i])
+}
+
+/// How many states, steps and errors were compared.
+fn compare_steps(seed: u64) -> [usize; 3] {
+    let [mut n_states, mut n_steps, mut n_errors] = [0; 3];
+    let shape = match seed % 4 {
+        1 => ModelShape::Wide,
+        _ => ModelShape::Rich,
+    };
+    let mut model = random_model(&mut Random::new(seed), shape);
+    if seed % 3 == 0 {
+        // Abstract timers with concrete settings instead.
+        let settings = model.with_settings(seed % 2 == 0, |_| (2, 3));
+        model = settings.expect("random models are well formed");
+    }
+    let mut systems = both_systems(&model);
+    let initial = model
+        .initial_states()
+        .ok()
+        .map(|states| states.into_iter().collect());
+    for system in &mut systems {
+        assert_eq!(
+            engine_initial(system),
+            initial,
+            "initial states, seed {seed}"
+        );
+    }
+    let mut open: Vec<State> = initial.into_iter().flat_map(BTreeSet::into_iter).collect();
+    let mut met: BTreeSet<State> = open.iter().cloned().collect();
+    while let Some(state) = open.pop() {
+        let expected = reference_steps(&model, &state);
+        for (position, system) in systems.iter_mut().enumerate() {
+            let found = engine_steps(system, &state);
             assert_eq!(
-                engine_initial(system),
-                initial,
-                "initial states, seed {seed}"
+                found, expected,
+                "seed {seed}, system {position}, state {state:?}"
             );
         }
-        let mut open: Vec<State> = initial.into_iter().flat_map(BTreeSet::into_iter).collect();
-        let mut met: BTreeSet<State> = open.iter().cloned().collect();
-        while let Some(state) = open.pop() {
-            let expected = reference_steps(&model, &state);
-            for (position, system) in systems.iter_mut().enumerate() {
-                let found = engine_steps(system, &state);
-                assert_eq!(
-                    found, expected,
-                    "seed {seed}, system {position}, state {state:?}"
-                );
-            }
-            n_states += 1;
-            n_errors += usize::from(expected.is_none());
-            for step in expected.into_iter().flatten() {
-                n_steps += 1;
-                if met.len() < 60 && met.insert(step.target.clone()) {
-                    open.push(step.target);
-                }
+        n_states += 1;
+        n_errors += usize::from(expected.is_none());
+        for step in expected.into_iter().flatten() {
+            n_steps += 1;
+            if met.len() < 60 && met.insert(step.target.clone()) {
+                open.push(step.target);
             }
         }
     }
+    [n_states, n_steps, n_errors]
+}
+
+#[test]
+fn steps_are_those_of_the_reference_semantics() {
+    let counts = halves(|half| {
+        let seeds = (half..20_000).step_by(2);
+        seeds.fold([0; 3], |sums, seed| plus(sums, compare_steps(seed)))
+    });
+    let [n_states, n_steps, n_errors] = counts.into_iter().fold([0; 3], plus);
 
     // The comparison is worth something only if it meets steps and errors.
     assert!(

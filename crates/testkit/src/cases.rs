@@ -31,3 +31,26 @@ pub fn cases(normal: u32) -> u32 {
 pub fn scaled(normal: u32, factor: f64) -> u32 {
     ((f64::from(normal) * factor) as u32).max(1)
 }
+
+/// What two threads make of their halves of the work, 0 and 1: a long loop in one test would leave
+/// the other core idle.
+///
+/// # Panics
+/// If one of them panics.
+///
+/// ```
+/// let sums = testkit::halves(|half| (half..10).step_by(2).sum::<u64>());
+/// assert_eq!(sums, [20, 25]);
+/// ```
+pub fn halves<T: Send>(work: impl Fn(u64) -> T + Sync) -> [T; 2] {
+    std::thread::scope(|scope| {
+        let threads = [0, 1].map(|half| {
+            let work = &work;
+            scope.spawn(move || work(half))
+        });
+        threads.map(|thread| {
+            let result = thread.join();
+            result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })
+}

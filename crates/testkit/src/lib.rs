@@ -19,7 +19,7 @@ mod twins;
 pub mod values;
 
 pub use branching::{BranchingOracle, random_ctl_star};
-pub use cases::{cases, scaled};
+pub use cases::{cases, halves, scaled};
 pub use formula::random_formula;
 pub use models::{ModelShape, communicating_text, random_model};
 pub use oracle::{Judgement, ReferenceGraph, fair_run_exists};

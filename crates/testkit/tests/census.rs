@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base::Fairness;
 use testkit::census::{CONSTRUCTS, Census, EXCEPTIONS};
-use testkit::{ModelShape, Random, ReferenceGraph, cases, random_model, random_property};
+use testkit::{ModelShape, Random, ReferenceGraph, cases, halves, random_model, random_property};
 
 const NOTIONS: [&str; 9] = [
     "none",
@@ -33,9 +33,7 @@ fn assert_complete(census: &Census) {
     );
 }
 
-#[test]
-fn random_models_and_properties_have_every_construct_and_it_matters() {
-    let mut census = Census::default();
+fn add_models(census: &mut Census) {
     for seed in 0..u64::from(cases(2_500)) {
         let mut random = Random::new(seed);
         let shape = *random.pick(&[
@@ -46,7 +44,9 @@ fn random_models_and_properties_have_every_construct_and_it_matters() {
         ]);
         census.add_model(&random_model(&mut random, shape));
     }
+}
 
+fn add_properties(census: &mut Census) {
     for seed in 0..u64::from(cases(2_500)) {
         let mut random = Random::new(seed);
         let model = random_model(&mut random, ModelShape::Tiny);
@@ -58,8 +58,10 @@ fn random_models_and_properties_have_every_construct_and_it_matters() {
             Fairness::parse(NOTIONS[random.below(NOTIONS.len())]).expect("the names are right");
         census.add_property(&model, &graph, (&property, fairness), &mut random);
     }
+}
 
-    // Weak fairness of events is rare, and rarely decides anything, so it is looked for.
+/// Weak fairness of events is rare, and rarely decides anything, so it is looked for.
+fn add_weak_events(census: &mut Census) {
     for seed in 2_500..u64::from(cases(20_000)) {
         let mut random = Random::new(seed);
         let model = random_model(&mut random, ModelShape::Tiny);
@@ -71,6 +73,21 @@ fn random_models_and_properties_have_every_construct_and_it_matters() {
             census.add_model(&model);
         }
     }
+}
+
+#[test]
+fn random_models_and_properties_have_every_construct_and_it_matters() {
+    let [mut census, others] = halves(|half| {
+        let mut census = Census::default();
+        if half == 0 {
+            add_models(&mut census);
+        } else {
+            add_properties(&mut census);
+            add_weak_events(&mut census);
+        }
+        census
+    });
+    census.join(&others);
 
     println!("{}", census.table());
     assert_complete(&census);

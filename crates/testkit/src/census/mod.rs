@@ -83,6 +83,16 @@ impl Census {
         missing.map(|(name, _)| *name).collect()
     }
 
+    /// Adds what another census counted.
+    pub fn join(&mut self, other: &Self) {
+        for (name, more) in &other.rows {
+            let row = self.row(name);
+            row.produced += more.produced;
+            row.tried += more.tried;
+            row.mattered += more.mattered;
+        }
+    }
+
     /// Counts the constructs of a model, and tries whether a few of them matter: those that were
     /// tried least.
     pub fn add_model(&mut self, model: &Model) {
