@@ -31,10 +31,28 @@
   (setq-local indent-tabs-mode nil))
 
 ;;;###autoload
-(add-to-list 'auto-mode-alist '("\\.fair\\'" . fair-mode))
+(define-derived-mode fair-promela-mode prog-mode "Promela"
+  "Mode for models in Promela that the language server of Fairground looks at."
+  :syntax-table fair-mode-syntax-table
+  (setq-local comment-start "/* ")
+  (setq-local comment-end " */"))
+
+;;;###autoload
+(define-derived-mode fair-csp-mode prog-mode "CSP#"
+  "Mode for models in CSP# that the language server of Fairground looks at."
+  :syntax-table fair-mode-syntax-table
+  (setq-local comment-start "// ")
+  (setq-local comment-end ""))
+
+;;;###autoload
+(progn
+  (add-to-list 'auto-mode-alist '("\\.fair\\'" . fair-mode))
+  (add-to-list 'auto-mode-alist '("\\.\\(pml\\|promela\\|prm\\)\\'" . fair-promela-mode))
+  (add-to-list 'auto-mode-alist '("\\.csp\\'" . fair-csp-mode)))
 
 (with-eval-after-load 'eglot
-  (add-to-list 'eglot-server-programs '(fair-mode . ("fair" "lsp"))))
+  (add-to-list 'eglot-server-programs
+               '((fair-mode fair-promela-mode fair-csp-mode) . ("fair" "lsp"))))
 
 (provide 'fair-mode)
 ;;; fair-mode.el ends here

@@ -11,7 +11,7 @@ use crate::obligation::Obligation;
 use crate::reason::{Place, check_reasons, check_step, is_path, unclosed_places};
 use crate::symbolic::{Demand, Solver, check_invariant};
 use crate::tableau::BadRuns;
-use crate::walk::{Letter, Visit, Walk};
+use crate::walk::{Letter, StateWalk, Visit};
 use crate::{Extent, Failure};
 
 /// Checks that a proof shows what it has to show; says what was looked at.
@@ -46,7 +46,7 @@ pub(crate) fn check_proof(
             },
             Proof::Runs(run),
         ) => {
-            let walk = Walk::new(model, atoms.clone(), run.profile_of.len(), budget)?;
+            let walk = StateWalk::new(model, atoms.clone(), run.profile_of.len(), budget)?;
             let n_states = RunCheck::new(model, bad, *fairness, run, walk)?.check()?;
             Ok(Extent::States(n_states))
         }
@@ -85,17 +85,17 @@ fn check_positions(
     budget: &Budget,
 ) -> Result<usize, Failure> {
     let atoms = formula.map(Ltl::atoms).unwrap_or_default();
-    let mut walk = Walk::new(model, atoms, n_new.len(), budget)?;
+    let mut walk = StateWalk::new(model, atoms, n_new.len(), budget)?;
     let mut known_letters: FxHashSet<Letter> = FxHashSet::default();
-    let mut check = |walk: &Walk<'_>, letter: &[u64]| {
-        let Some(formula) = formula.filter(|_| !known_letters.contains(letter)) else {
+    let mut check = |walk: &StateWalk<'_>, letter: Letter| {
+        let Some(formula) = formula.filter(|_| !known_letters.contains(&letter)) else {
             return Ok(());
         };
         let holds = |_: usize, atom: AtomId| walk.holds(letter, atom);
         if !formula.is_propositional() || !holds_on_lasso(formula, 1, 0, &holds) {
             return Err(Failure::wrong("a position does not satisfy the formula"));
         }
-        known_letters.insert(letter.into());
+        known_letters.insert(letter);
         Ok(())
     };
 
@@ -113,7 +113,7 @@ fn check_positions(
             if formula.is_none() && visit.steps.iter().any(|step| step.commands.is_empty()) {
                 return Err(Failure::wrong("a state has no step"));
             }
-            visit.letters.iter().try_for_each(|l| check(&walk, l))?;
+            visit.letters.iter().try_for_each(|l| check(&walk, *l))?;
             n_visited += 1;
         }
     }
@@ -128,7 +128,7 @@ struct RunCheck<'a> {
     bad: &'a BadRuns,
     run: &'a NoRun,
     marks: Marks<'a>,
-    walk: Walk<'a>,
+    walk: StateWalk<'a>,
     number_by_demands: FxHashMap<&'a [u32], u32>,
     /// For each profile, the sets that are said not to be closed, with the steps to where they end.
     unclosed: Vec<FxHashMap<Place, u32>>,
@@ -141,7 +141,7 @@ impl<'a> RunCheck<'a> {
         bad: &'a BadRuns,
         fairness: Fairness,
         run: &'a NoRun,
-        walk: Walk<'a>,
+        walk: StateWalk<'a>,
     ) -> Result<Self, Failure> {
         let marks = Marks::new(model, fairness, bad);
         check_reasons(&run.reasons, &marks)?;
@@ -171,8 +171,8 @@ impl<'a> RunCheck<'a> {
 
     fn check(mut self) -> Result<usize, Failure> {
         for state in 0..self.walk.n_initial() {
-            let letter = self.walk.initial_letter(state).into();
-            for (target, _) in self.read(&self.bad.start(), &letter)?.iter() {
+            let letter = self.walk.initial_letter(state);
+            for (target, _) in self.read(&self.bad.start(), letter)?.iter() {
                 self.path(state as u32, *target)?;
             }
         }
@@ -198,7 +198,7 @@ impl<'a> RunCheck<'a> {
         let mut inside = Vec::new();
 
         for (position, step) in visit.steps.iter().enumerate() {
-            let (letter, target) = (&visit.letters[position], visit.targets[position]);
+            let (letter, target) = (visit.letters[position], visit.targets[position]);
             let holds = |atom: AtomId| self.walk.holds(letter, atom);
             let of_step = self.marks.of_step(&enabled, step, &holds);
             for (demands, from) in &run.profiles[profile] {
@@ -237,8 +237,8 @@ impl<'a> RunCheck<'a> {
     }
 
     /// Where the automaton goes from a state in the file.
-    fn targets(&mut self, demands: u32, letter: &Letter) -> Result<Targets, Failure> {
-        let key = (demands, letter.clone());
+    fn targets(&mut self, demands: u32, letter: Letter) -> Result<Targets, Failure> {
+        let key = (demands, letter);
         if let Some(targets) = self.targets_by_reading.get(&key) {
             return Ok(targets.clone());
         }
@@ -247,7 +247,7 @@ impl<'a> RunCheck<'a> {
         Ok(targets)
     }
 
-    fn read(&self, from: &[u32], letter: &Letter) -> Result<Targets, Failure> {
+    fn read(&self, from: &[u32], letter: Letter) -> Result<Targets, Failure> {
         let holds = |atom: AtomId| self.walk.holds(letter, atom);
         let readings = self.bad.read(from, &holds);
         let readings = readings.ok_or_else(|| Failure::wrong("the formula is too large"))?;

@@ -15,6 +15,11 @@ use crate::symbolic::Invariant;
 use crate::tableau::Demands;
 
 const MAGIC: &[u8] = b"fairground certificate 1\n";
+const PACKED: &[u8] = b"fairground certificate 1, deflate\n";
+
+/// What a packed file may unpack to: so many bytes, and so many times its size. Checking takes time and
+/// memory that are linear in the file.
+const MAX_UNPACKED: (usize, usize) = (1 << 16, 64);
 
 /// Reasons that are nested deeper are refused.
 pub const MAX_DEPTH: usize = 64;
@@ -160,11 +165,35 @@ pub fn write(certificates: &[Certificate]) -> Vec<u8> {
     bytes
 }
 
-/// The certificates in a file.
+/// The bytes of a file with these certificates that is packed, if that makes it smaller.
+#[must_use]
+pub fn write_packed(certificates: &[Certificate]) -> Vec<u8> {
+    let file = write(certificates);
+    let deflated = miniz_oxide::deflate::compress_to_vec(&file, 6);
+    let packed = [PACKED, &deflated].concat();
+    let is_smaller = packed.len() < file.len() && file.len() <= max_unpacked(packed.len());
+    if is_smaller { packed } else { file }
+}
+
+fn max_unpacked(n_bytes: usize) -> usize {
+    MAX_UNPACKED.0 + MAX_UNPACKED.1 * n_bytes
+}
+
+/// The certificates in a file, packed or not.
 ///
 /// # Errors
 /// It is not such a file, or it is damaged.
 pub fn read(bytes: &[u8]) -> Result<Vec<Certificate>, Failure> {
+    let Some(deflated) = bytes.strip_prefix(PACKED) else {
+        return read_unpacked(bytes);
+    };
+    let limit = max_unpacked(bytes.len());
+    let unpacked = miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, limit);
+    let unpacked = unpacked.map_err(|_| Failure::wrong("the file is damaged"))?;
+    read_unpacked(&unpacked)
+}
+
+fn read_unpacked(bytes: &[u8]) -> Result<Vec<Certificate>, Failure> {
     let content = bytes
         .strip_prefix(MAGIC)
         .ok_or_else(|| Failure::wrong("this is not a certificate of this version"))?;

@@ -46,6 +46,7 @@ pub use family::{
 pub use file::check_file;
 pub use format::{
     Certificate, CertifiedOptions, Claim, MAX_DEPTH, NoRun, Profile, Proof, read, write,
+    write_packed,
 };
 pub use marks::{Acceptance, Marks};
 pub use obligation::{Obligation, obligations};
@@ -53,7 +54,7 @@ pub use programs::installed_solvers;
 pub use reason::Reason;
 pub use symbolic::{Confirmations, Invariant, Said, Solver};
 pub use tableau::{BadRuns, Demands, Reading};
-pub use walk::{Letter, Visit, Walk};
+pub use walk::{Letter, StateWalk, Visit};
 
 /// Why a certificate is not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]

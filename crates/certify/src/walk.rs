@@ -10,23 +10,30 @@ use model::{AtomMeaning, Model, RunTimeError, State, StepSet, Successor};
 use rustc_hash::FxHashMap;
 
 use crate::Failure;
+use crate::bytes::{put, put_signed};
 
-/// States whose successors are computed together.
+/// States whose successors are computed together by several threads. One thread takes one after the
+/// other: what it has just freed is still near.
 const CHUNK: usize = 512;
 
 /// More initial states, before the initial constraints are looked at, are refused.
 const MAX_CANDIDATES: u128 = 1 << 24;
 
-/// What holds at a position of a run: the truth of each atom of the walk.
-pub type Letter = Box<[u64]>;
+/// What holds at a position of a run: the number of a combination of truth values that has come up.
+pub type Letter = u32;
 
 /// A walk through all states of a model.
-pub struct Walk<'m> {
+pub struct StateWalk<'m> {
     model: &'m Model,
     budget: &'m Budget,
     /// Sorted.
     atoms: Vec<(AtomId, About)>,
     number_by_state: FxHashMap<Box<[u8]>, u32>,
+    /// A state as bytes, while it is looked up.
+    packed: Vec<u8>,
+    /// The truth of each atom, for each letter.
+    truths: Vec<Box<[u64]>>,
+    letter_by_truths: FxHashMap<Box<[u64]>, Letter>,
     /// What holds in each state, apart from the step that led to it.
     letters: Vec<Letter>,
     waiting: VecDeque<State>,
@@ -58,7 +65,7 @@ pub struct Visit {
     pub n_new: u32,
 }
 
-impl<'m> Walk<'m> {
+impl<'m> StateWalk<'m> {
     /// A walk that evaluates the atoms, and fails where there are more than `max_states` states.
     ///
     /// # Errors
@@ -85,6 +92,9 @@ impl<'m> Walk<'m> {
             budget,
             atoms,
             number_by_state: FxHashMap::default(),
+            packed: Vec::new(),
+            truths: Vec::new(),
+            letter_by_truths: FxHashMap::default(),
             letters: Vec::new(),
             waiting: VecDeque::new(),
             n_initial: 0,
@@ -125,15 +135,16 @@ impl<'m> Walk<'m> {
 
     /// What holds in an initial state, before any step.
     #[must_use]
-    pub fn initial_letter(&self, state: usize) -> &[u64] {
-        &self.letters[state]
+    pub fn initial_letter(&self, state: usize) -> Letter {
+        self.letters[state]
     }
 
     /// The truth of an atom in a letter of this walk.
     #[must_use]
-    pub fn holds(&self, letter: &[u64], atom: AtomId) -> bool {
+    pub fn holds(&self, letter: Letter, atom: AtomId) -> bool {
         let position = self.atoms.binary_search_by_key(&atom, |(known, _)| *known);
-        bits::get(letter, position.expect("the walk was made for this atom"))
+        let position = position.expect("the walk was made for this atom");
+        bits::get(&self.truths[letter as usize], position)
     }
 
     /// The next states with their steps; none at the end.
@@ -143,7 +154,12 @@ impl<'m> Walk<'m> {
     pub fn next_visits(&mut self) -> Result<Vec<Visit>, Failure> {
         let n_states = self.n_states() as u64;
         self.budget.check(n_states, 0).map_err(Failure::Stopped)?;
-        let n_visits = CHUNK.min(self.waiting.len());
+        let chunk = if self.budget.n_threads() > 1 {
+            CHUNK
+        } else {
+            1
+        };
+        let n_visits = chunk.min(self.waiting.len());
         let states: Vec<State> = self.waiting.drain(..n_visits).collect();
         let model = self.model;
         let all_steps = self.on_threads(&states, &|state| model.steps_or_idle(state))?;
@@ -161,27 +177,27 @@ impl<'m> Walk<'m> {
         }
         self.admit(fresh)?;
 
-        let visits = states.into_iter().zip(all_steps).zip(numbered);
-        let visit = |((state, steps), (targets, n_new)): ((State, Vec<Successor>), _)| {
-            let targets: Vec<u32> = targets;
+        let mut visits = Vec::with_capacity(states.len());
+        for ((state, steps), (targets, n_new)) in states.into_iter().zip(all_steps).zip(numbered) {
             let both = steps.iter().zip(&targets);
             let letters = both.map(|(step, target)| self.letter_after(step, *target));
             let letters = letters.collect();
-            Visit {
+            visits.push(Visit {
                 state,
                 steps,
                 targets,
                 letters,
                 n_new,
-            }
-        };
-        Ok(visits.map(visit).collect())
+            });
+        }
+        Ok(visits)
     }
 
     /// The number of a state, which is put among the fresh ones if it has come up for the first time.
     fn number(&mut self, state: &State, fresh: &mut Vec<State>) -> Result<u32, Failure> {
-        let packed = pack(state);
-        if let Some(number) = self.number_by_state.get(&packed) {
+        self.packed.clear();
+        pack(state, &mut self.packed);
+        if let Some(number) = self.number_by_state.get(self.packed.as_slice()) {
             return Ok(*number);
         }
         let number = self.number_by_state.len();
@@ -189,6 +205,7 @@ impl<'m> Walk<'m> {
             let message = format!("there are more than {} states", self.max_states);
             return Err(Failure::Wrong(message));
         }
+        let packed = self.packed.as_slice().into();
         self.number_by_state.insert(packed, number as u32);
         fresh.push(state.clone());
         Ok(number as u32)
@@ -196,24 +213,45 @@ impl<'m> Walk<'m> {
 
     /// Evaluates atoms in fresh states, which then wait for their visit.
     fn admit(&mut self, fresh: Vec<State>) -> Result<(), Failure> {
-        let letters = self.on_threads(&fresh, &|state| {
-            let mut letter = vec![0; bits::words_for(self.atoms.len())];
+        let truths = self.on_threads(&fresh, &|state| {
+            let mut truths = vec![0; bits::words_for(self.atoms.len())];
             for (position, (atom, about)) in self.atoms.iter().enumerate() {
                 // What is about steps is added where they are known.
                 let is_about_state = matches!(about, About::State);
                 if is_about_state && self.model.atom_holds(*atom, state, &[])? {
-                    bits::set(&mut letter, position);
+                    bits::set(&mut truths, position);
                 }
             }
-            Ok(letter.into_boxed_slice())
+            Ok(truths)
         })?;
-        self.letters.extend(letters);
+        for truths in truths {
+            let letter = self.letter(&truths);
+            self.letters.push(letter);
+        }
         self.waiting.extend(fresh);
         Ok(())
     }
 
-    fn letter_after(&self, step: &Successor, target: u32) -> Letter {
-        let mut letter = self.letters[target as usize].clone();
+    fn letter(&mut self, truths: &[u64]) -> Letter {
+        if let Some(letter) = self.letter_by_truths.get(truths) {
+            return *letter;
+        }
+        let letter = self.truths.len() as Letter;
+        self.truths.push(truths.into());
+        self.letter_by_truths.insert(truths.into(), letter);
+        letter
+    }
+
+    fn letter_after(&mut self, step: &Successor, target: u32) -> Letter {
+        let of_state = self.letters[target as usize];
+        if self
+            .atoms
+            .iter()
+            .all(|(_, about)| matches!(about, About::State))
+        {
+            return of_state;
+        }
+        let mut truths = self.truths[of_state as usize].clone();
         for (position, (_, about)) in self.atoms.iter().enumerate() {
             let holds = match about {
                 About::State => continue,
@@ -221,10 +259,10 @@ impl<'m> Walk<'m> {
                 About::TimerSet(cell) => step.timers_set.contains(cell),
             };
             if holds {
-                bits::set(&mut letter, position);
+                bits::set(&mut truths, position);
             }
         }
-        letter
+        self.letter(&truths)
     }
 
     /// Computes something of every state, with as many threads as the budget allows.
@@ -282,23 +320,19 @@ fn check_candidates(model: &Model) -> Result<(), Failure> {
 
 /// A state as bytes. Different states of a model have different bytes: the numbers of locations, cells
 /// and channels are those of the model, and everything else has its length before it.
-fn pack(state: &State) -> Box<[u8]> {
-    let n_bytes = state.locations.len() + state.cells.len() + state.channels.len();
-    let mut bytes = Vec::with_capacity(n_bytes + 8);
+fn pack(state: &State, bytes: &mut Vec<u8>) {
     for location in &state.locations {
-        crate::bytes::put(&mut bytes, u64::from(location.0));
+        put(bytes, u64::from(location.0));
     }
     for cell in &state.cells {
-        crate::bytes::put_signed(&mut bytes, *cell);
+        put_signed(bytes, *cell);
     }
     for channel in &state.channels {
-        crate::bytes::put(&mut bytes, channel.len() as u64);
+        put(bytes, channel.len() as u64);
         for message in channel {
-            crate::bytes::put(&mut bytes, message.len() as u64);
-            message
-                .iter()
-                .for_each(|value| crate::bytes::put_signed(&mut bytes, *value));
+            put(bytes, message.len() as u64);
+            let values = message.iter();
+            values.for_each(|value| put_signed(bytes, *value));
         }
     }
-    bytes.into_boxed_slice()
 }

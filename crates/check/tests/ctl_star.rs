@@ -46,6 +46,18 @@ fn verdict(model: &Model, formula: &CtlStar, fairness: Fairness) -> (&'static st
     (outcome.verdict.name(), shown)
 }
 
+/// Front ends refuse such formulas, but programs can build them.
+#[test]
+fn past_operators_are_not_supported() {
+    let model = random_model(&mut Random::new(1), ModelShape::Tiny);
+    let mut builder = CtlStarBuilder::default();
+    let atom = Ltl::atom(AtomId::new(0));
+    let before = builder.quantify(PathQuantifier::Exists, Ltl::previously(atom));
+    let root = builder.quantify(PathQuantifier::All, Ltl::always(before));
+    let formula = builder.finish(root).expect("it is quantified");
+    assert_eq!(verdict(&model, &formula, Fairness::NONE).0, "unknown");
+}
+
 #[test]
 fn verdicts_agree_with_the_tableau_oracle() {
     let (mut n_holds, mut n_violated, mut n_shown, mut n_nested) = (0, 0, 0, 0);

@@ -5,9 +5,10 @@ mod abstraction;
 use std::path::Path;
 
 use abstraction::{Abstraction, Concrete, answer, random_fairness, rewrite};
-use base::NoProgress;
+use base::{AtomId, NoProgress};
 use check::{Plan, check};
-use evidence::Verdict;
+use evidence::{UnknownReason, Verdict};
+use logic::{CtlStarBuilder, Ltl, PathQuantifier};
 use testkit::{BranchingOracle, Random, halves, random_ctl_star};
 
 const N_ATOMS: usize = 2;
@@ -204,6 +205,38 @@ fn answers_agree_with_the_annotated_definition() {
     }
 
     assert!(n_unknown > 1000, "{n_unknown}");
+}
+
+/// Front ends refuse such formulas, but programs can build them.
+#[test]
+fn past_operators_are_not_supported() {
+    let mut random = Random::new(1);
+    let concrete = Concrete::random(&mut random, N_ATOMS);
+    let system = Abstraction::identity(&concrete).system(&concrete, 0);
+    let atom = || Ltl::atom(AtomId::new(0));
+    let quantified = |path: Ltl| {
+        let mut builder = CtlStarBuilder::default();
+        let root = builder.quantify(PathQuantifier::All, path);
+        builder.finish(root).expect("it is quantified")
+    };
+    let looks_back = [
+        Ltl::eventually(Ltl::previously(atom())),
+        Ltl::always(Ltl::not(Ltl::since(atom(), atom()))),
+    ];
+    for path in looks_back {
+        let formula = quantified(path);
+        for verdict in [
+            answer(&system, &[], &formula, false),
+            answer(&system, &[], &formula.negated(), true),
+        ] {
+            let Verdict::Unknown(UnknownReason::Unsupported(why)) = verdict else {
+                panic!("{verdict:?}");
+            };
+            assert!(why.contains("past operators"), "{why}");
+        }
+    }
+    let plain = answer(&system, &[], &quantified(Ltl::next(atom())), false);
+    assert_ne!(plain.name(), "unknown");
 }
 
 /// Lemma 2.0.2.

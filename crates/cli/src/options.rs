@@ -670,6 +670,11 @@ fn route_parser() -> impl TypedValueParser<Value = Route> {
 }
 
 fn parse_fairness(text: &str) -> Result<Fairness, String> {
+    one_notion(text, "")
+}
+
+/// One notion; what else is allowed in its place is said where it is wrong.
+fn one_notion(text: &str, others: &str) -> Result<Fairness, String> {
     Fairness::parse(text).ok_or_else(|| {
         let names = Fairness::ALL.map(Fairness::name);
         let allowed = names.join(", ");
@@ -677,7 +682,7 @@ fn parse_fairness(text: &str) -> Result<Fairness, String> {
             Some(name) => format!("; did you mean `{name}`?"),
             None => String::new(),
         };
-        format!("allowed are {allowed}, and KIND+annotated{meant}")
+        format!("allowed are {allowed}, and KIND+annotated{others}{meant}")
     })
 }
 
@@ -698,7 +703,7 @@ fn parse_notions(text: &str) -> Result<Notions, String> {
     }
     let mut notions = Vec::new();
     for name in text.split(',') {
-        let notion = parse_fairness(name.trim())?;
+        let notion = one_notion(name.trim(), ", several of them with commas, or `all`")?;
         if !notions.contains(&notion) {
             notions.push(notion);
         }

@@ -328,4 +328,6 @@ pub(crate) struct Spec {
     pub(crate) alphabets: Vec<AlphabetDecl>,
     pub(crate) assertions: Vec<AssertDecl>,
     pub(crate) includes: Vec<(Name, Span)>,
+    /// The ends of ranges of parameters, which have no meaning here.
+    pub(crate) ranges: Vec<ExprRef>,
 }

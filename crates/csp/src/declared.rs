@@ -148,7 +148,8 @@ pub(crate) fn mentioned(spec: &Spec, formulas: &[(Formula, SourceId)], scope: &S
     map
 }
 
-fn visit_atoms(formula: &Formula, visit: &mut dyn FnMut(&Formula)) {
+/// Calls `visit` with every proposition of a formula.
+pub(crate) fn visit_atoms(formula: &Formula, visit: &mut dyn FnMut(&Formula)) {
     match formula {
         Formula::Constant(_) | Formula::Name(..) | Formula::Quoted(..) => visit(formula),
         Formula::Not(a) | Formula::Next(a) | Formula::Always(a) | Formula::Eventually(a) => {

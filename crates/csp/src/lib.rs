@@ -16,6 +16,7 @@
 //! ```
 
 mod alphabet;
+mod analysis;
 mod assemble;
 mod assertion;
 mod ast;
@@ -44,7 +45,8 @@ use std::path::Path;
 use base::{Diagnostic, Severity, Source, SourceId, Span};
 use model::{Model, ModelParts};
 use source::{
-    Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, Question, QuestionKind, System, beside,
+    Analysis, Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, Question, QuestionKind,
+    SymbolKind, System, beside,
 };
 
 use assertion::Atoms;
@@ -152,6 +154,10 @@ impl FrontEnd for Csp {
     fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded {
         load(source, files, options).expecting_by_comments()
     }
+
+    fn analyse(&self, source: Source, files: &dyn Files, options: &Options) -> Analysis {
+        analyse(source, files, options)
+    }
 }
 
 /// Reads a model with its assertions. Included files lie beside it in `files`.
@@ -164,9 +170,32 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
         sources: vec![source],
         diagnostics: Vec::new(),
     };
-    let found = reader.run(&mut read);
-    let found = found.map(|(systems, questions)| (Content::Systems(systems), questions));
-    Loaded::new(found, reader.sources, reader.diagnostics)
+    let spec = reader.parse(&mut read);
+    reader.loaded(&spec)
+}
+
+/// What is known about a text, also if something is wrong with it.
+fn analyse(source: Source, files: &dyn Files, options: &Options) -> Analysis {
+    let main = Path::new(&source.name).to_owned();
+    let mut read = |name: &str| files.read(&beside(&main, name)).ok();
+    let mut reader = Reader {
+        options,
+        sources: vec![source],
+        diagnostics: Vec::new(),
+    };
+    let spec = reader.parse(&mut read);
+    // What is wrong is said when the text is loaded.
+    let scope = scope::scope(&spec, &options.defines, &mut Vec::new());
+    let names = analysis::names(&spec, &scope, &reader.sources, reader.has_errors());
+    let loaded = reader.loaded(&spec).expecting_by_comments();
+
+    let mut analysis = Analysis::of_names(names, loaded);
+    // A comment beside the first use of an event is about something else.
+    let events = analysis.symbols.iter_mut();
+    for event in events.filter(|symbol| symbol.kind == SymbolKind::Event) {
+        event.documentation.clear();
+    }
+    analysis
 }
 
 struct Reader<'o> {
@@ -179,16 +208,25 @@ struct Reader<'o> {
 type Root = (usize, Vec<Option<i64>>);
 
 impl Reader<'_> {
-    fn run(&mut self, read: ReadFile<'_>) -> Option<(Vec<System>, Vec<Question>)> {
-        let spec = self.parse(read)?;
+    fn loaded(mut self, spec: &Spec) -> Loaded {
+        let found = if self.has_errors() {
+            None
+        } else {
+            self.run(spec)
+        };
+        let found = found.map(|(systems, questions)| (Content::Systems(systems), questions));
+        Loaded::new(found, self.sources, self.diagnostics)
+    }
+
+    fn run(&mut self, spec: &Spec) -> Option<(Vec<System>, Vec<Question>)> {
         let formulas = self.formulas()?;
-        let scope = scope::scope(&spec, &self.options.defines, &mut self.diagnostics);
+        let scope = scope::scope(spec, &self.options.defines, &mut self.diagnostics);
         declared::check_calls(&scope, &mut self.diagnostics);
         declared::warn_programs(&scope, &mut self.diagnostics);
         if self.has_errors() {
             return None;
         }
-        let (roots, uses) = self.roots(&spec, &scope)?;
+        let (roots, uses) = self.roots(spec, &scope)?;
         let mut systems = Vec::new();
         let mut questions: Vec<Option<Question>> = vec![None; uses.len()];
         let mut extra = Vec::new();
@@ -196,7 +234,7 @@ impl Reader<'_> {
         for (position, root) in roots.iter().enumerate() {
             let ranges = ranges::analyse(&scope, std::slice::from_ref(root));
             let asked = Asked {
-                spec: &spec,
+                spec,
                 uses: &uses,
                 formulas: if position == 0 { &formulas } else { &[] },
             };
@@ -219,7 +257,8 @@ impl Reader<'_> {
             .any(|d| d.severity == Severity::Error)
     }
 
-    fn parse(&mut self, read: ReadFile<'_>) -> Option<Spec> {
+    /// What the text and the files that it includes declare, as far as they were understood.
+    fn parse(&mut self, read: ReadFile<'_>) -> Spec {
         let mut spec = Spec::default();
         let mut position = 0;
         while position < self.sources.len() {
@@ -230,7 +269,7 @@ impl Reader<'_> {
                 let span = Span::new(id, 0, 0);
                 self.diagnostics
                     .push(Diagnostic::error("too-large", span, message));
-                return None;
+                return spec;
             }
             parser::parse(&text, id, &mut spec, &mut self.diagnostics);
             for (path, span) in std::mem::take(&mut spec.includes) {
@@ -252,7 +291,7 @@ impl Reader<'_> {
             position += 1;
         }
 
-        (!self.has_errors()).then_some(spec)
+        spec
     }
 
     /// The formulas of the options: `--ltl` first, then `--assume`.

@@ -54,7 +54,7 @@ impl<'m> Known<'m> {
         };
 
         let mut env = match self.instance {
-            Some(instance) => Env::of(instance, self.bounds.clone()),
+            Some(instance) => Env::of(instance, &self.bounds),
             None => Env::empty(),
         };
         if self.instance.is_none() {

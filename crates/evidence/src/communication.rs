@@ -81,7 +81,7 @@ impl Site<'_> {
 
     fn eval(&self, expr: &Expr, by: CommandId) -> Option<i64> {
         let command = &self.model.commands()[by.index()];
-        let mut env = Env::of(command.instance, command.bindings.clone());
+        let mut env = Env::of(command.instance, &command.bindings);
         let span = self.model.step_of(by).span;
         self.model.eval(expr, self.state, &mut env, span).ok()
     }

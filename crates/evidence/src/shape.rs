@@ -98,7 +98,7 @@ pub(crate) fn cell_components(model: &Model) -> Vec<(String, usize, Shape)> {
             None => variable.name.clone(),
         };
         let mut parts = Vec::new();
-        Walk { model }.components(&variable.ty, &name, &mut next, &mut parts);
+        ShapeWalk { model }.components(&variable.ty, &name, &mut next, &mut parts);
         components.extend(
             parts
                 .into_iter()
@@ -108,11 +108,11 @@ pub(crate) fn cell_components(model: &Model) -> Vec<(String, usize, Shape)> {
     components
 }
 
-struct Walk<'a> {
+struct ShapeWalk<'a> {
     model: &'a Model,
 }
 
-impl Walk<'_> {
+impl ShapeWalk<'_> {
     /// Adds components for something of this type whose cells begin at `next`.
     fn components(&self, ty: &Type, name: &str, next: &mut usize, out: &mut Vec<(String, Shape)>) {
         match ty {

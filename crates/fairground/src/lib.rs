@@ -72,8 +72,8 @@ pub use project::Project;
 pub use question::{Question, QuestionKind};
 pub use replay::{Judgement, Replay};
 pub use simulation::{
-    Breach, Here, LoopFairness, Obligation, Random, Sample, Sampling, Simulation, StepDetails,
-    Walk, Watched,
+    Breach, Here, LoopFairness, Obligation, Random, Sample, Sampling, Simulation, SimulationWalk,
+    StepDetails, Watched,
 };
 pub use solver::{SolverChoice, SolverName, solver_maker};
 pub use trace_details::TraceDetails;
@@ -84,7 +84,7 @@ pub use base::{
 };
 pub use certify::{
     Certificate, Certified, Failure as CertificateFailure, Said, Solver as CertificateSolver,
-    check_file as check_certificates, installed_solvers, write as write_certificates,
+    check_file as check_certificates, installed_solvers, write_packed as write_certificates,
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
 pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};

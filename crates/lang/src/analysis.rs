@@ -6,7 +6,9 @@
 
 use base::{Diagnostic, Severity, Source, SourceId, Span};
 use rustc_hash::FxHashMap;
-use source::{Analysis, Files, Memory, Options, Reference, Symbol, SymbolKind, comments, scan};
+use source::{
+    Analysis, Files, Memory, Names, Options, Reference, Symbol, SymbolKind, comments, scan,
+};
 
 use crate::ast::{Decl, Def, File, Ident, ProcessDecl, Sources, SystemDecl, TimerDecl, VarDecl};
 use crate::lower::{self, Resolved};
@@ -82,6 +84,8 @@ struct Collector<'a> {
     /// What is being declared.
     extent: Span,
     owner: Option<usize>,
+    /// Definitions with parameters, which are not looked into unless something uses them.
+    unread: Vec<Span>,
 }
 
 impl<'a> Collector<'a> {
@@ -94,6 +98,7 @@ impl<'a> Collector<'a> {
             by_address: FxHashMap::default(),
             extent: Span::new(SourceId(0), 0, 0),
             owner: None,
+            unread: Vec::new(),
         }
     }
 
@@ -200,13 +205,20 @@ impl<'a> Collector<'a> {
                 self.add(SymbolKind::Property, &decl.name, detail);
             }
             Decl::System(decl) => self.system(decl),
+            Decl::Abstract(decl) => {
+                let rankings = decl.rankings.iter().map(|(name, _, expr)| (name, expr));
+                let others = decl.predicates.iter().chain(&decl.invariants);
+                for (name, expr) in others.map(|(name, expr)| (name, expr)).chain(rankings) {
+                    let detail = self.at(expr.span);
+                    self.add(SymbolKind::Definition, name, detail);
+                }
+            }
             Decl::Import(_)
             | Decl::Init(_)
             | Decl::Synchronous
             | Decl::Fairness(..)
             | Decl::Assume(_)
             | Decl::Interference(..)
-            | Decl::Abstract(_)
             | Decl::View(_) => {}
         }
     }
@@ -241,6 +253,9 @@ impl<'a> Collector<'a> {
         let symbol = self.add(SymbolKind::Definition, &def.name, detail);
         let parameters = def.parameters.iter().map(|p| p.text.clone());
         self.symbols[symbol].parameters = parameters.collect();
+        let extent = def.name.span.to(def.body.span);
+        self.symbols[symbol].extent = self.symbols[symbol].extent.to(extent);
+        self.unread.push(extent);
         self.inside(symbol, |c| {
             for parameter in &def.parameters {
                 c.add(SymbolKind::Bound, parameter, "parameter".to_owned());
@@ -327,14 +342,26 @@ impl<'a> Collector<'a> {
                 references.push(Reference { span, symbol });
             }
         }
+        let text = &self.sources[0].text;
+        let pieces = scan(text);
+        let mut names = Names {
+            symbols: self.symbols,
+            references,
+            unread: self.unread,
+        };
+        names.guess(text, &pieces);
+        let Names {
+            symbols,
+            mut references,
+            ..
+        } = names;
         references.sort_by_key(|reference| reference.span.start);
         references.dedup_by_key(|reference| reference.span);
 
         let mut analysis = Analysis {
-            symbols: self.symbols,
+            symbols,
             references,
             diagnostics,
-            is_complete: true,
             ..Analysis::default()
         };
         for (position, source) in self.sources.iter().enumerate().rev() {

@@ -167,6 +167,14 @@ impl CtlStar {
         atoms
     }
 
+    /// Does it look into the past? Which past a state has depends on the run that led there, and path
+    /// quantifiers are about states.
+    #[must_use]
+    pub fn has_past(&self) -> bool {
+        let mut paths = self.quantified.iter().map(|q| &q.path);
+        paths.any(Ltl::has_past) || self.root.has_past()
+    }
+
     /// Does the formula belong to CTL: one temporal operator under each path quantifier?
     #[must_use]
     pub fn is_ctl(&self) -> bool {

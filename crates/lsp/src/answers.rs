@@ -44,10 +44,20 @@ pub(crate) fn hover(document: &Document, at: &Json) -> Json {
     })
 }
 
+/// Where a name is declared: in several places if it is inside of a macro that is used in several.
 pub(crate) fn definition(document: &Document, at: &Json) -> Json {
-    document.symbol_at(at).map_or(Json::Null, |symbol| {
-        document.location(document.analysis.symbols[symbol].span)
-    })
+    let analysis = &document.analysis;
+    let Some(reference) = analysis.reference_at(document.offset(at)) else {
+        return Json::Null;
+    };
+    let meanings = analysis.meanings_at(reference.span);
+    let mut places: Vec<Json> = meanings
+        .map(|symbol| document.location(analysis.symbols[symbol].span))
+        .collect();
+    match places.len() {
+        1 => places.remove(0),
+        _ => json!(places),
+    }
 }
 
 pub(crate) fn references(document: &Document, params: &Json) -> Json {

@@ -22,7 +22,13 @@ pub(crate) fn complete(document: &Document, at: &Json) -> Json {
 
     let symbols = &document.analysis.symbols;
     let process = enclosing_process(document, offset);
-    let items: Vec<Json> = if ends_with(&["@"]) || ends_with(&["-", ">"]) && process.is_some() {
+    // In Promela and CSP# an arrow stands between steps.
+    let leads_to_location = if document.is_native() {
+        ends_with(&["-", ">"])
+    } else {
+        ends_with(&["goto"])
+    };
+    let items: Vec<Json> = if ends_with(&["@"]) || leads_to_location && process.is_some() {
         let named = named_process(document, &before).or(process);
         let is_here =
             |s: &&Symbol| s.kind == SymbolKind::Location && (named.is_none() || s.owner == named);

@@ -20,15 +20,8 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// A text as it was opened or changed, beside other open ones. What was known about the symbols of
-    /// its last state serves where the front end knows nothing about a text with errors.
-    pub(crate) fn new(
-        uri: &str,
-        text: String,
-        version: Json,
-        open: Memory,
-        last: Option<&Self>,
-    ) -> Self {
+    /// A text as it was opened or changed, beside other open ones.
+    pub(crate) fn new(uri: &str, text: String, version: Json, open: Memory) -> Self {
         let path = path_of(uri);
         let below = Confined::beside(&path, &[]);
         let files = Overlay {
@@ -37,34 +30,19 @@ impl Document {
         };
         let analysis = analyse(&files, &path, &text);
         let starts = text.match_indices('\n').map(|(at, _)| at + 1);
-        let mut document = Self {
+        Self {
             uri: uri.to_owned(),
             lines: std::iter::once(0).chain(starts).collect(),
             path,
             text,
             version,
             analysis,
-        };
-        if let Some(last) = last
-            && document.analysis.symbols.is_empty()
-            && !document.analysis.diagnostics.is_empty()
-        {
-            document.remember(last);
         }
-        document
     }
 
-    /// Takes over the symbols of an earlier state whose declarations are still at their places.
-    fn remember(&mut self, last: &Self) {
-        let is_there =
-            |symbol: &&Symbol| is_here(symbol.span) && self.slice(symbol.span) == symbol.name;
-        let kept = last.analysis.symbols.iter().filter(is_there);
-        self.analysis.symbols = kept
-            .map(|symbol| Symbol {
-                owner: None,
-                ..symbol.clone()
-            })
-            .collect();
+    /// Is it a text of the native language?
+    pub(crate) fn is_native(&self) -> bool {
+        self.path.extension().is_some_and(|e| e == "fair")
     }
 
     /// What is written at a place; nothing if it is not a place of this text.

@@ -243,11 +243,11 @@ impl Server {
 
     fn analyse(&mut self, uri: &str, text: &str, version: Json) {
         self.checks.forget(uri);
-        let last = self.documents.remove(uri);
+        self.documents.remove(uri);
         let others = self.documents.values();
         let open = Memory::new(others.map(|d| (d.path.clone(), d.text.clone())));
         let made = catch_unwind(AssertUnwindSafe(|| {
-            Document::new(uri, text.to_owned(), version, open, last.as_deref())
+            Document::new(uri, text.to_owned(), version, open)
         }));
         let Ok(document) = made else {
             return;

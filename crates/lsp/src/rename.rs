@@ -1,6 +1,6 @@
 //! Renaming, which never changes what a text means.
 
-use fairground::{PieceKind, Severity, scan};
+use fairground::{PieceKind, Severity, SymbolKind, scan};
 use serde_json::{Value as Json, json};
 
 use crate::document::{Document, analyse, is_here};
@@ -18,11 +18,6 @@ pub(crate) fn prepare(document: &Document, at: &Json) -> Answer {
 fn renamable(document: &Document, at: &Json) -> Result<usize, Refusal> {
     let refuse = |why: &str| Refusal(why.to_owned());
     let analysis = &document.analysis;
-    if !analysis.is_complete {
-        return Err(refuse(
-            "names can be changed in native models (`.fair`) only",
-        ));
-    }
     if analysis
         .diagnostics
         .iter()
@@ -38,13 +33,22 @@ fn renamable(document: &Document, at: &Json) -> Result<usize, Refusal> {
         return Err(refuse("the name is declared in a file that is imported"));
     }
 
+    let line_of = |offset: usize| document.position(offset)["line"].as_u64().unwrap_or(0) + 1;
+    let several = |span: &fairground::Span| analysis.meanings_at(*span).count() > 1;
+    if let Some(span) = analysis.references_of(symbol).find(several) {
+        let why = format!(
+            "the name in line {} means several things, because the macro around it is used in several places",
+            line_of(span.start as usize)
+        );
+        return Err(Refusal(why));
+    }
+
     // A definition with parameters that is not used is not looked into, for example.
     let name = &analysis.symbols[symbol].name;
     for piece in scan(&document.text) {
         let is_known = analysis.references.iter().any(|r| r.span == piece.span());
         if piece.kind == PieceKind::Word && piece.text(&document.text) == name && !is_known {
-            let position = document.position(piece.start);
-            let line = position["line"].as_u64().unwrap_or(0) + 1;
+            let line = line_of(piece.start);
             let why = format!(
                 "what `{name}` means in line {line} is not known, for example because nothing uses the definition there"
             );
@@ -68,9 +72,15 @@ pub(crate) fn rename(document: &Document, params: &Json) -> Answer {
     let meanings = |analysis: &fairground::Analysis| -> Vec<usize> {
         analysis.references.iter().map(|r| r.symbol).collect()
     };
+    // In Promela, labels that begin with `end`, `accept` or `progress` mean more than others.
+    let role = |analysis: &fairground::Analysis| {
+        let symbol = &analysis.symbols[symbol];
+        (symbol.kind == SymbolKind::Location).then(|| symbol.detail.clone())
+    };
     let is_same = meanings(&after) == meanings(&document.analysis)
         && after.symbols.len() == document.analysis.symbols.len()
         && after.symbols[symbol].name == name
+        && role(&after) == role(&document.analysis)
         && !after
             .diagnostics
             .iter()

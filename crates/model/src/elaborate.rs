@@ -238,7 +238,7 @@ impl Model {
         span: Span,
     ) -> Result<i64, ModelError> {
         let state = State::nowhere();
-        let mut env = Env::of(command.instance, command.bindings.clone());
+        let mut env = Env::of(command.instance, &command.bindings);
         let evaluation = Evaluation {
             model: self,
             state: &state,

@@ -1,6 +1,7 @@
 //! Evaluation of expressions, straight from their meaning.
 
 use base::Span;
+use smallvec::SmallVec;
 
 use crate::{
     Access, ActionId, BinaryOp, BoundId, ChannelRef, Expr, InstanceId, Model, Owner, Place,
@@ -88,7 +89,8 @@ pub struct RunTimeError {
 /// The values of bound names, and the process that evaluates.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
-    bounds: Vec<(BoundId, i64)>,
+    /// Few, and made anew for every guard: so without a place of their own in memory.
+    bounds: SmallVec<[(BoundId, i64); 4]>,
     instance: Option<InstanceId>,
 }
 
@@ -101,9 +103,9 @@ impl Env {
 
     /// The process `instance` with these bound names.
     #[must_use]
-    pub fn of(instance: InstanceId, bounds: Vec<(BoundId, i64)>) -> Self {
+    pub fn of(instance: InstanceId, bounds: &[(BoundId, i64)]) -> Self {
         Self {
-            bounds,
+            bounds: SmallVec::from_slice(bounds),
             instance: Some(instance),
         }
     }

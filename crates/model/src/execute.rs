@@ -26,31 +26,34 @@ pub(crate) fn run(
     statements: &[Stmt],
     mut branches: Vec<Branch>,
 ) -> Result<Vec<Branch>, Located> {
+    let mut next = Vec::new();
     for statement in statements {
-        let mut next = Vec::new();
-        for branch in branches {
-            next.extend(run_one(model, statement, branch)?);
+        for branch in branches.drain(..) {
+            run_one(model, statement, branch, &mut next)?;
         }
-        branches = next;
+        std::mem::swap(&mut branches, &mut next);
     }
     Ok(branches)
 }
 
-fn run_one(model: &Model, statement: &Stmt, mut branch: Branch) -> Result<Vec<Branch>, Located> {
+/// Adds the branches that one statement leads to.
+fn run_one(
+    model: &Model,
+    statement: &Stmt,
+    mut branch: Branch,
+    next: &mut Vec<Branch>,
+) -> Result<(), Located> {
     let span = statement.span;
     match &statement.kind {
         StmtKind::Assign(place, value) => {
             let value = branch.eval(model, value).map_err(|e| (e, span))?;
             branch.store(model, place, value).map_err(|e| (e, span))?;
-            Ok(vec![branch])
+            next.push(branch);
         }
         StmtKind::If(condition, then, otherwise) => {
             let condition = branch.eval(model, condition).map_err(|e| (e, span))?;
-            run(
-                model,
-                if condition != 0 { then } else { otherwise },
-                vec![branch],
-            )
+            let chosen = if condition != 0 { then } else { otherwise };
+            next.extend(run(model, chosen, vec![branch])?);
         }
         StmtKind::For(bound, lo, hi, body) => {
             let lo = branch.eval(model, lo).map_err(|e| (e, span))?;
@@ -62,12 +65,11 @@ fn run_one(model: &Model, statement: &Stmt, mut branch: Branch) -> Result<Vec<Br
                 }
                 branches = run(model, body, branches)?;
             }
-            Ok(branches)
+            next.extend(branches);
         }
         StmtKind::Choose(bound, lo, hi, condition) => {
             let lo = branch.eval(model, lo).map_err(|e| (e, span))?;
             let hi = branch.eval(model, hi).map_err(|e| (e, span))?;
-            let mut branches = Vec::new();
             for value in lo..=hi {
                 let mut chosen = branch.clone();
                 chosen.env.bind(*bound, value);
@@ -75,35 +77,38 @@ fn run_one(model: &Model, statement: &Stmt, mut branch: Branch) -> Result<Vec<Br
                 // A value that the condition excludes is not an alternative; without any, the step
                 // is not possible.
                 if chosen.eval(model, condition).map_err(|e| (e, span))? != 0 {
-                    branches.push(chosen);
+                    next.push(chosen);
                 }
             }
-            Ok(branches)
         }
         StmtKind::Assert(condition) => {
             match branch.eval(model, condition).map_err(|e| (e, span))? {
-                0 => Err((ErrorKind::AssertionFailed, span)),
-                _ => Ok(vec![branch]),
+                0 => return Err((ErrorKind::AssertionFailed, span)),
+                _ => next.push(branch),
             }
         }
         StmtKind::Let(bound, value) => {
             let value = branch.eval(model, value).map_err(|e| (e, span))?;
             branch.env.bind(*bound, value);
-            Ok(vec![branch])
+            next.push(branch);
         }
         StmtKind::Set(bound, value) => {
             let value = branch.eval(model, value).map_err(|e| (e, span))?;
             branch.env.rebind(*bound, value);
-            Ok(vec![branch])
+            next.push(branch);
         }
-        StmtKind::While(condition, body) => run_while(model, (condition, span), body, branch),
+        StmtKind::While(condition, body) => {
+            next.extend(run_while(model, (condition, span), body, branch)?);
+        }
         StmtKind::SetTimer(place, setting) => {
-            set_timer(model, place, setting, branch).map_err(|e| (e, span))
+            let branches = set_timer(model, place, setting, branch);
+            next.extend(branches.map_err(|e| (e, span))?);
         }
-        StmtKind::Tick => Ok(tick(model, branch)),
-        StmtKind::Fail(message) => Err((ErrorKind::Described(message.clone()), span)),
-        StmtKind::Exhausted => Err((ErrorKind::Exhausted, span)),
+        StmtKind::Tick => next.extend(tick(model, branch)),
+        StmtKind::Fail(message) => return Err((ErrorKind::Described(message.clone()), span)),
+        StmtKind::Exhausted => return Err((ErrorKind::Exhausted, span)),
     }
+    Ok(())
 }
 
 /// Every branch leaves the loop by itself; one that does not is an error of all.

@@ -101,7 +101,7 @@ impl Model {
             return Ok(None);
         };
         let mut env = match cell.instance {
-            Some(instance) => Env::of(instance, self.index_binding(instance)),
+            Some(instance) => Env::of(instance, &self.index_binding(instance)),
             None => Env::empty(),
         };
         let offset = position - self.first_cell(cell.var, cell.instance);
@@ -217,12 +217,18 @@ impl Model {
         level: i8,
         state: &State,
     ) -> Result<Vec<Successor>, RunTimeError> {
+        // Most transitions start elsewhere. None of their guards is looked at, so nothing is lost.
+        let participants = transition.participants.iter();
+        let mut commands = participants.flat_map(|participant| &participant.alternatives);
+        if !commands.any(|command| self.is_at_source(*command, state)) {
+            return Ok(Vec::new());
+        }
+
         let with_action = |mut error: RunTimeError| {
             error.action = Some(transition.action);
             error
         };
         let mut enabled: Vec<Vec<CommandId>> = Vec::new();
-
         for participant in &transition.participants {
             let mut alternatives = Vec::new();
             for &command in &participant.alternatives {
@@ -236,18 +242,25 @@ impl Model {
         }
 
         let mut found = Vec::new();
-        let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
-        for team in combinations(&enabled).into_iter().filter(at_level) {
-            let targets = self.execute_team(&team, state).map_err(with_action)?;
-            for (target, timers_set) in targets {
-                found.push(Successor {
-                    actions: vec![transition.action],
-                    movers: self.movers(&team),
-                    commands: sorted(team.clone()),
-                    timers_set,
-                    target,
-                });
+        let mut add_steps = |team: &[CommandId]| {
+            if self.team_priority(team) == Some(level) {
+                for (target, timers_set) in self.execute_team(team, state).map_err(with_action)? {
+                    found.push(Successor {
+                        actions: vec![transition.action],
+                        movers: self.movers(team),
+                        commands: sorted(team.to_vec()),
+                        timers_set,
+                        target,
+                    });
+                }
             }
+            Ok(())
+        };
+        match enabled.as_slice() {
+            [alone] => alone.chunks(1).try_for_each(&mut add_steps)?,
+            _ => combinations(&enabled)
+                .iter()
+                .try_for_each(|team| add_steps(team))?,
         }
 
         Ok(found)
@@ -290,14 +303,18 @@ impl Model {
         sorted(team.iter().map(instance).collect())
     }
 
+    fn is_at_source(&self, id: CommandId, state: &State) -> bool {
+        let instance = self.commands()[id.index()].instance;
+        state.locations[instance.index()] == self.step_of(id).source
+    }
+
     /// Location and guard; for a buffered channel also room or a matching message.
     pub(crate) fn is_enabled(&self, id: CommandId, state: &State) -> Result<bool, RunTimeError> {
-        let command = &self.commands()[id.index()];
-        let step = self.step_of(id);
-        if state.locations[command.instance.index()] != step.source {
+        if !self.is_at_source(id, state) {
             return Ok(false);
         }
-        let mut env = self.env_of(command);
+        let step = self.step_of(id);
+        let mut env = self.env_of(&self.commands()[id.index()]);
         if self.eval(&step.guard, state, &mut env, step.span)? == 0 {
             return Ok(false);
         }
@@ -333,6 +350,14 @@ impl Model {
         team: &[CommandId],
         state: &State,
     ) -> Result<Vec<(State, Vec<usize>)>, RunTimeError> {
+        // What one command did need not be merged with what others did.
+        if let [id] = team {
+            let branches = self.execute(*id, state, None);
+            let branches = branches.map_err(|(kind, span)| error(kind, span))?;
+            let result = |branch: Branch| (branch.state, sorted(branch.timers_set));
+            return Ok(branches.into_iter().map(result).collect());
+        }
+
         let message = match team {
             [sender, receiver] if self.is_handshake(*sender) => {
                 let Some(message) = self.rendezvous(*sender, *receiver, state)? else {
@@ -538,7 +563,7 @@ impl Model {
     }
 
     pub(crate) fn env_of(&self, command: &Command) -> Env {
-        Env::of(command.instance, command.bindings.clone())
+        Env::of(command.instance, &command.bindings)
     }
 }
 

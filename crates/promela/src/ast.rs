@@ -12,8 +12,12 @@ pub(crate) struct Program {
     pub(crate) globals: Vec<VarDecl>,
     /// Names of `mtype` constants, in order of declaration, with their subtype.
     pub(crate) mtypes: Vec<MtypeDecl>,
+    /// Subtypes of `mtype` where they are named.
+    pub(crate) subtypes: Vec<Rc<str>>,
     /// `typedef`s.
     pub(crate) typedefs: Vec<Typedef>,
+    /// `inline`s. Their calls are replaced while the text is read.
+    pub(crate) inlines: Vec<InlineDecl>,
     /// `proctype`s and `init`, in order.
     pub(crate) processes: Vec<Proctype>,
     /// `never` claims.
@@ -28,6 +32,21 @@ pub(crate) struct Program {
     pub(crate) traces: Vec<Trace>,
     /// Where priorities are given, asked for or changed.
     pub(crate) priorities: Vec<Span>,
+}
+
+impl Program {
+    /// The process type with this name.
+    pub(crate) fn proctype(&self, name: &str) -> Option<usize> {
+        self.processes.iter().position(|p| *p.name == *name)
+    }
+}
+
+/// `inline Name(a, b) { … }`.
+#[derive(Debug)]
+pub(crate) struct InlineDecl {
+    pub(crate) name: Rc<str>,
+    pub(crate) parameters: Vec<Rc<str>>,
+    pub(crate) span: Span,
 }
 
 /// `mtype = { a, b }` or `mtype:sub = { a, b }`.
@@ -316,5 +335,8 @@ pub(crate) enum StmtKind {
     Unless(Box<Stmt>, Box<Stmt>),
     Else,
     Assert(Expr),
-    Print,
+    /// With what is printed.
+    Print(Vec<Expr>),
+    /// `xr q` or `xs q`: not a step.
+    Exclusive(Vec<VarRef>),
 }

@@ -7,6 +7,7 @@
 mod ast;
 mod flow;
 mod lower;
+mod names;
 mod parser;
 mod preprocess;
 mod symbols;
@@ -15,10 +16,13 @@ mod token;
 use std::path::Path;
 
 use base::{Diagnostic, Severity, Source, SourceId, Span};
-use source::{Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, System, beside, has_word};
+use source::{
+    Analysis, Content, Files, FrontEnd, Loaded, MAX_BYTES, Names, Options, System, beside, has_word,
+};
 
 use lower::{Extra, Role};
-use preprocess::Preprocessor;
+use names::Notes;
+use preprocess::{Preprocessor, Seen};
 
 /// Promela as a front end.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +118,10 @@ impl FrontEnd for Promela {
     fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded {
         load(source, files, options).expecting_by_comments()
     }
+
+    fn analyse(&self, source: Source, files: &dyn Files, options: &Options) -> Analysis {
+        analyse(source, files, options)
+    }
 }
 
 /// Reads a model with its properties. Included files lie beside those that include them in `files`.
@@ -135,6 +143,20 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
         return Loaded::new(None, vec![source], diagnostics);
     }
 
+    read(source, files, options).loaded(options)
+}
+
+/// A text that was read.
+struct Read {
+    program: ast::Program,
+    extras: Vec<Extra>,
+    sources: Vec<Source>,
+    diagnostics: Vec<Diagnostic>,
+    seen: Seen,
+    notes: Notes,
+}
+
+fn read(source: Source, files: &dyn Files, options: &Options) -> Read {
     let mut include = |including: &str, name: &str| -> Result<Source, String> {
         let path = beside(Path::new(including), name);
         let text = files.read(&path).map_err(|error| error.to_string())?;
@@ -153,9 +175,10 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
     let Preprocessor {
         sources,
         mut diagnostics,
+        seen,
         ..
     } = preprocessor;
-    let mut program = parser::parse_program(tokens, &mut diagnostics);
+    let (mut program, notes) = parser::parse_program(tokens, &mut diagnostics);
     let mut extras = Vec::new();
 
     for (extra, tokens) in formulas {
@@ -169,18 +192,49 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
             extras.push(Extra { formula, ..extra });
         }
     }
+    Read {
+        program,
+        extras,
+        sources,
+        diagnostics,
+        seen,
+        notes,
+    }
+}
 
-    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let lowered = if failed {
-        None
-    } else {
-        lower::lower(&program, &extras, &sources, options, &mut diagnostics)
-    };
-    let found = lowered.map(|(model, questions)| {
-        let system = System::new(sources[0].name.clone(), model);
-        (Content::Systems(vec![system]), questions)
-    });
-    Loaded::new(found, sources, diagnostics)
+impl Read {
+    fn has_errors(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
+    }
+
+    fn loaded(mut self, options: &Options) -> Loaded {
+        let lowered = if self.has_errors() {
+            None
+        } else {
+            let (program, said) = (&self.program, &mut self.diagnostics);
+            lower::lower(program, &self.extras, &self.sources, options, said)
+        };
+        let found = lowered.map(|(model, questions)| {
+            let system = System::new(self.sources[0].name.clone(), model);
+            (Content::Systems(vec![system]), questions)
+        });
+        Loaded::new(found, self.sources, self.diagnostics)
+    }
+}
+
+/// What is known about a text, also if something is wrong with it.
+fn analyse(source: Source, files: &dyn Files, options: &Options) -> Analysis {
+    if source.text.len() > MAX_BYTES {
+        return Analysis::of_names(Names::default(), load(source, files, options));
+    }
+    let read = read(source, files, options);
+    let text = &read.sources[0].text;
+    let has_errors = read.has_errors();
+    let names = names::names(&read.program, &read.seen, &read.notes, text, has_errors);
+    let loaded = read.loaded(options).expecting_by_comments();
+    Analysis::of_names(names, loaded)
 }
 
 /// The formulas of the command line as tokens; they may use the macros of the model.

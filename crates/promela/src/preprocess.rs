@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use base::{Diagnostic, Source, SourceId, Span};
 
+use super::names::Notes;
 use super::token::{self, Token, TokenKind};
 
 /// More work than this is refused: looking at a token is one unit, and so is each macro that it
@@ -63,6 +64,29 @@ pub(crate) struct Preprocessor<'a> {
     work_left: usize,
     /// Parts of texts that conditions leave out.
     skipped: Vec<Span>,
+    /// What is known about the names of the first source.
+    pub(crate) seen: Seen,
+}
+
+/// What the preprocessor has seen of the first source.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// All names of the text. They are kept, so that their addresses stay their own.
+    pub(crate) words: Vec<(Rc<str>, Span)>,
+    /// Macros where they are defined, from the name to the end of the line.
+    pub(crate) macros: Vec<(MacroName, Span)>,
+    /// Names of macros in conditions that no macro had by then.
+    pub(crate) asked: Vec<Rc<str>>,
+    /// Directives, and parts that conditions leave out.
+    pub(crate) skipped: Vec<Span>,
+    pub(crate) notes: Notes,
+}
+
+/// The name of a macro and those of its arguments.
+#[derive(Clone)]
+pub(crate) struct MacroName {
+    pub(crate) name: Rc<str>,
+    pub(crate) parameters: Vec<Rc<str>>,
 }
 
 impl<'a> Preprocessor<'a> {
@@ -78,6 +102,7 @@ impl<'a> Preprocessor<'a> {
             n_included: 0,
             work_left: MAX_WORK,
             skipped: Vec::new(),
+            seen: Seen::default(),
         }
     }
 
@@ -107,12 +132,19 @@ impl<'a> Preprocessor<'a> {
         let mut lexical = Vec::new();
         let raw = token::tokens(&text, id, &mut lexical);
         self.spend(raw.len(), Span::new(id, 0, 0));
+        if id == SourceId(0) {
+            let word = |token: &Token| Some((token.shared_name()?.clone(), token.span));
+            self.seen.words = raw.iter().filter_map(word).collect();
+        }
 
         let n_skipped = self.skipped.len();
         self.lines(id, &raw, out);
 
         // What a condition leaves out need not consist of tokens.
         let skipped = self.skipped.split_off(n_skipped);
+        if id == SourceId(0) {
+            self.seen.skipped.extend(&skipped);
+        }
         lexical.retain(|diagnostic| {
             let at = diagnostic.labels[0].span.start;
             !skipped.iter().any(|span| span.start <= at && at < span.end)
@@ -174,6 +206,11 @@ impl<'a> Preprocessor<'a> {
             at = next;
             if at < raw.len() {
                 let end = end_of_line(raw, at);
+                if source == SourceId(0) {
+                    // A condition that does not matter is not read, nor what it leaves out.
+                    let line = raw[at].span.to(raw[end - 1].span);
+                    self.seen.skipped.push(line);
+                }
                 self.directive(&raw[at..end], out);
                 at = end;
             }
@@ -194,8 +231,8 @@ impl<'a> Preprocessor<'a> {
 
         match name {
             "ifdef" | "ifndef" => {
-                let is_defined = match rest.first().and_then(Token::name) {
-                    Some(name) => self.macros.contains_key(name),
+                let is_defined = match rest.first().and_then(Token::shared_name) {
+                    Some(name) => self.is_defined(name),
                     None => {
                         self.error(span, format!("`#{name}` needs the name of a macro"));
                         false
@@ -216,8 +253,9 @@ impl<'a> Preprocessor<'a> {
             }
             _ if !self.is_active() => {}
             "define" => self.definition(span, rest),
-            "undef" => match rest.first().and_then(Token::name) {
+            "undef" => match rest.first().and_then(Token::shared_name) {
                 Some(name) => {
+                    self.is_defined(name);
                     self.macros.remove(name);
                 }
                 None => self.error(span, "`#undef` needs the name of a macro"),
@@ -236,6 +274,15 @@ impl<'a> Preprocessor<'a> {
             "pragma" | "line" | "ident" => {}
             other => self.error(span, format!("`#{other}` is not supported")),
         }
+    }
+
+    /// Is there a macro with this name?
+    fn is_defined(&mut self, name: &Rc<str>) -> bool {
+        match self.macros.get_key_value(name) {
+            Some((declared, _)) => self.seen.notes.found(name, declared),
+            None => self.seen.asked.push(name.clone()),
+        }
+        self.macros.contains_key(name)
     }
 
     fn text_of(&self, tokens: &[Token]) -> String {
@@ -276,24 +323,40 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn definition(&mut self, span: Span, line: &[Token]) {
-        let Some(name) = line.first().and_then(Token::name) else {
+        let Some(name) = line.first().and_then(Token::shared_name).cloned() else {
             self.error(span, "`#define` needs a name");
             return;
         };
-        let name: Rc<str> = name.into();
         let has_parameters = line.get(1).is_some_and(|t| t.is("(") && !t.spaced);
         let (parameters, body) = if has_parameters {
             let Some(close) = line.iter().position(|t| t.is(")")) else {
                 self.error(line[1].span, "the arguments of this macro have no `)`");
                 return;
             };
-            let names = line[2..close].iter().filter_map(Token::name);
-            (Some(names.map(Rc::from).collect()), &line[close + 1..])
+            let names = line[2..close].iter().filter_map(Token::shared_name);
+            (Some(names.cloned().collect()), &line[close + 1..])
         } else {
             (None, &line[1..])
         };
         let body = body.to_vec();
+        self.note_definition(&name, parameters.as_deref().unwrap_or(&[]), line);
+        // Not only the value is replaced: the name says where the macro is defined now.
+        self.macros.remove(&name);
         self.macros.insert(name, Macro { parameters, body });
+    }
+
+    fn note_definition(&mut self, name: &Rc<str>, parameters: &[Rc<str>], line: &[Token]) {
+        for word in line.iter().skip(1).filter_map(Token::shared_name) {
+            if let Some(parameter) = parameters.iter().find(|p| *p == word) {
+                self.seen.notes.found(word, parameter);
+            }
+        }
+        let (first, last) = (line[0].span, line[line.len() - 1].span);
+        if first.source == SourceId(0) {
+            let (name, parameters) = (name.clone(), parameters.to_vec());
+            let defined = MacroName { name, parameters };
+            self.seen.macros.push((defined, first.to(last)));
+        }
     }
 
     fn included(&mut self, span: Span, line: &[Token], out: &mut Vec<Token>) {
@@ -358,11 +421,12 @@ impl<'a> Preprocessor<'a> {
 
     /// What a token stands for if it is the use of a macro; takes its arguments from `pending`.
     fn replacement(&mut self, token: &Token, pending: &mut Vec<Token>) -> Option<Vec<Token>> {
-        let name = token.name()?;
-        if token.hidden.iter().any(|hidden| &**hidden == name) {
+        let name = token.shared_name()?;
+        if token.hidden.contains(name) {
             return None;
         }
-        let definition = self.macros.get(name)?.clone();
+        let (declared, definition) = self.macros.get_key_value(name)?;
+        let (declared, definition) = (declared.clone(), definition.clone());
         let arguments = match &definition.parameters {
             None => Vec::new(),
             Some(parameters) => {
@@ -373,8 +437,9 @@ impl<'a> Preprocessor<'a> {
             }
         };
 
+        self.seen.notes.found(name, &declared);
         let mut hidden = token.hidden.to_vec();
-        hidden.push(name.into());
+        hidden.push(name.clone());
         let mut body = self.substitute(&definition, &arguments);
         for (position, part) in body.iter_mut().enumerate() {
             part.span = token.span;
@@ -496,8 +561,8 @@ impl<'a> Preprocessor<'a> {
             if token.is_name("defined") {
                 let parenthesis = tokens.get(at + 1).is_some_and(|t| t.is("("));
                 let position = at + 1 + usize::from(parenthesis);
-                let name = tokens.get(position).and_then(Token::name);
-                let value = name.is_some_and(|name| self.macros.contains_key(name));
+                let name = tokens.get(position).and_then(Token::shared_name);
+                let value = name.is_some_and(|name| self.is_defined(name));
                 let kind = TokenKind::Number(i64::from(value));
                 resolved.push(Token {
                     kind,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Span, closest_name};
 
 use super::ast::{self, Binary, Expr, ExprKind, Init, Program, TypeName, Unary, VarDecl};
+use super::names::Notes;
 
 /// The type of a variable, resolved.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -123,6 +124,8 @@ pub(crate) struct Symbols {
     /// The largest of these values, for each name of a value.
     pub(crate) mtype_names: Vec<Rc<str>>,
     pub(crate) structs: Vec<(Rc<str>, Vec<FieldInfo>)>,
+    /// What names were found to mean.
+    pub(crate) notes: Notes,
 }
 
 /// The scope of global names.
@@ -141,6 +144,7 @@ impl Symbols {
             mtypes: BTreeMap::new(),
             mtype_names: Vec::new(),
             structs: Vec::new(),
+            notes: Notes::default(),
         };
 
         symbols.number_mtypes(program, diagnostics);
@@ -223,7 +227,9 @@ impl Symbols {
                     let message = format!("the type `{name}` is not declared yet");
                     diagnostics.push(Diagnostic::error("unknown-name", span, message));
                 }
-                Ty::Struct(found?)
+                let found = found?;
+                self.notes.found(name, &self.structs[found].0);
+                Ty::Struct(found)
             }
         })
     }
@@ -252,8 +258,8 @@ impl Symbols {
             ExprKind::Int(value) => *value,
             ExprKind::Var(var) if var.parts.len() == 1 && var.parts[0].index.is_none() => {
                 let name = &var.parts[0].name;
-                if let Some(value) = self.mtypes.get(name) {
-                    return Some(*value);
+                if let Some(value) = self.mtype(name) {
+                    return Some(value);
                 }
                 let context = Context {
                     scope: GLOBAL,
@@ -345,13 +351,61 @@ impl Symbols {
         Some(index)
     }
 
+    /// Declares the parameters of a process type in a block of their own: the block, and the
+    /// parameters as variables.
+    pub(crate) fn declare_parameters(
+        &mut self,
+        process: &ast::Proctype,
+        position: usize,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> (usize, Vec<usize>) {
+        let scope = self.open(GLOBAL);
+        let mut parameters = Vec::new();
+        for parameter in &process.parameters {
+            let declared = self.declare(parameter, scope, Some(position), true, diagnostics);
+            if let Some(index) = declared {
+                self.vars[index].is_parameter = true;
+                parameters.push(index);
+            }
+            if parameter.length.is_some() {
+                let message = "a parameter cannot be an array";
+                diagnostics.push(Diagnostic::error("wrong-type", parameter.span, message));
+            }
+        }
+        (scope, parameters)
+    }
+
+    /// The value of an `mtype` constant.
+    pub(crate) fn mtype(&self, name: &str) -> Option<i64> {
+        let (declared, value) = self.mtypes.get_key_value(name)?;
+        self.notes.found(name, declared);
+        Some(*value)
+    }
+
+    /// The position of a field in a `typedef`.
+    pub(crate) fn find_field(&self, ty: usize, name: &str) -> Option<usize> {
+        let fields = &self.structs[ty].1;
+        let at = fields.iter().position(|field| *field.name == *name)?;
+        self.notes.found(name, &fields[at].name);
+        Some(at)
+    }
+
+    /// The variable of a process type that a name means outside of it.
+    pub(crate) fn find_local(&self, proctype: usize, name: &str) -> Option<usize> {
+        let is_it = |var: &Var| var.owner == Some(proctype) && *var.name == *name;
+        let found = self.vars.iter().position(is_it)?;
+        self.notes.found(name, &self.vars[found].name);
+        Some(found)
+    }
+
     /// The variable that a name means, if any.
     pub(crate) fn lookup(&self, name: &str, context: Context) -> Option<usize> {
         let mut scope = Some(context.scope);
         while let Some(current) = scope {
             let names = self.scopes[current].names.iter().rev();
             let mut seen = names.filter(|(_, var)| self.vars[*var].order <= context.order);
-            if let Some((_, var)) = seen.find(|(other, _)| **other == *name) {
+            if let Some((declared, var)) = seen.find(|(other, _)| **other == *name) {
+                self.notes.found(name, declared);
                 return Some(*var);
             }
             scope = self.scopes[current].parent;

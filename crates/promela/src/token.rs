@@ -51,6 +51,15 @@ impl Token {
         }
     }
 
+    /// Its name, if it has one. All copies of a token share it, wherever macros put them, so its
+    /// address says where the name is written (see [`crate::names`]).
+    pub(crate) fn shared_name(&self) -> Option<&Rc<str>> {
+        match &self.kind {
+            TokenKind::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Is it this name or keyword?
     pub(crate) fn is_name(&self, name: &str) -> bool {
         self.name() == Some(name)

@@ -1,5 +1,7 @@
 //! What is known about the names of a text, for editors.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use base::{Diagnostic, Source, SourceId, Span};
 
 use crate::Loaded;
@@ -18,8 +20,19 @@ pub struct Analysis {
     pub comments: Vec<Span>,
     /// What is to be said about the text: what loading it says.
     pub diagnostics: Vec<Diagnostic>,
-    /// Are all uses of names known that the text has? Else only those whose names are unique.
-    pub is_complete: bool,
+}
+
+/// What a front end has found out about the names of a text, in any order.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// What the text declares.
+    pub symbols: Vec<Symbol>,
+    /// Where names are used, declarations included. A name may have several meanings: one inside of
+    /// a macro means something else wherever the macro is used.
+    pub references: Vec<Reference>,
+    /// Parts of the text that were not read: behind an error, left out by a condition, or in a macro
+    /// that is not used. A name in them means what is called so around them, else globally.
+    pub unread: Vec<Span>,
 }
 
 /// Something with a name.
@@ -132,32 +145,47 @@ impl Analysis {
         uses.map(|reference| reference.span)
     }
 
-    /// What a text that was loaded consists of, for front ends that do not note what names mean: a
-    /// name is known wherever it is written if only one thing has it.
+    /// What is known about a text that was loaded, and about its names.
     #[must_use]
-    pub fn of_loaded(loaded: Loaded) -> Self {
+    pub fn of_names(mut names: Names, loaded: Loaded) -> Self {
         let text = loaded.sources.first().map_or("", |source| &source.text);
         let pieces = scan(text);
+        names.add_questions(&loaded);
+        names.sort();
+        names.guess(text, &pieces);
+
+        let Names {
+            symbols,
+            mut references,
+            ..
+        } = names;
+        references.retain(|reference| {
+            let span = reference.span;
+            let written = text.get(span.start as usize..span.end as usize);
+            span.source == SourceId(0) && written == Some(&symbols[reference.symbol].name)
+        });
+        references.sort_by_key(|reference| (reference.span.start, reference.symbol));
+        references.dedup();
+
         let mut analysis = Self {
+            symbols,
+            references,
             comments: comments(&pieces),
-            symbols: symbols_of(&loaded, text, &pieces),
             ..Self::default()
         };
-        analysis.symbols.sort_by_key(|symbol| symbol.span.start);
         analysis.document(SourceId(0), text);
-
-        for piece in pieces.iter().filter(|piece| piece.kind == PieceKind::Word) {
-            let word = piece.text(text);
-            let mut named =
-                (0..analysis.symbols.len()).filter(|&n| analysis.symbols[n].name == word);
-            if let (Some(symbol), None) = (named.next(), named.next()) {
-                let span = piece.span();
-                analysis.references.push(Reference { span, symbol });
-            }
-        }
         analysis.diagnostics = loaded.diagnostics;
         analysis.sources = loaded.sources;
         analysis
+    }
+
+    /// All that a name means where it is written.
+    pub fn meanings_at(&self, span: Span) -> impl Iterator<Item = usize> + '_ {
+        let from = self
+            .references
+            .partition_point(|r| r.span.start < span.start);
+        let here = self.references[from..].iter();
+        here.take_while(move |r| r.span == span).map(|r| r.symbol)
     }
 
     /// Takes the documentation of all symbols of a source from its comments: those in the lines directly
@@ -217,88 +245,76 @@ fn plain(text: &str, span: Span) -> String {
     inner.trim().to_owned()
 }
 
-/// What a model that was loaded consists of.
-fn symbols_of(loaded: &Loaded, text: &str, pieces: &[Piece]) -> Vec<Symbol> {
-    let mut symbols = Vec::new();
-    let mut add = |kind, name: &str, span: Span, detail: String, owner| {
-        let written = (span.source == SourceId(0)).then(|| word_at(text, pieces, name, span));
-        // A question may be called by its text, which is not a name.
-        let is_question = kind == SymbolKind::Property && span.source == SourceId(0);
-        let written = written.flatten().or(is_question.then_some(span));
-        if let Some(written) = written {
-            symbols.push(Symbol {
-                name: name.to_owned(),
-                kind,
-                span: written,
-                extent: written.to(span),
-                detail,
-                documentation: String::new(),
-                owner,
-                parameters: Vec::new(),
-            });
-        }
-    };
-
-    if let Some(system) = loaded.systems().first() {
-        let parts = system.model.parts();
-        for process in &parts.processes {
-            let range = process
-                .index
-                .map(|range| format!("{}..{}", range.lo, range.hi));
-            add(
-                SymbolKind::Process,
-                &process.name,
-                process.span,
-                range.unwrap_or_default(),
-                None,
-            );
-        }
-        for var in &parts.vars {
-            let owner = var.owner.map(|owner| &parts.processes[owner.index()].name);
-            let detail = owner.map_or(String::new(), |owner| format!("of {owner}"));
-            add(SymbolKind::Variable, &var.name, var.span, detail, None);
-        }
-        for channel in &parts.channels {
-            let detail = format!("capacity {}", channel.capacity);
-            add(
-                SymbolKind::Channel,
-                &channel.name,
-                channel.span,
-                detail,
-                None,
-            );
-        }
-        for event in &parts.events {
-            add(
-                SymbolKind::Event,
-                &event.name,
-                event.span,
-                String::new(),
-                None,
-            );
+impl Names {
+    /// Adds questions that have no names in the text, such as the one about end states.
+    fn add_questions(&mut self, loaded: &Loaded) {
+        for question in &loaded.questions {
+            let property = &question.property;
+            let is_it = |s: &Symbol| s.kind == SymbolKind::Property && s.name == property.name;
+            if property.span.source == SourceId(0) && !self.symbols.iter().any(is_it) {
+                self.symbols.push(Symbol {
+                    name: property.name.clone(),
+                    kind: SymbolKind::Property,
+                    span: property.span,
+                    extent: property.span,
+                    detail: property.text.clone(),
+                    documentation: String::new(),
+                    owner: None,
+                    parameters: Vec::new(),
+                });
+            }
         }
     }
-    for question in &loaded.questions {
-        let property = &question.property;
-        add(
-            SymbolKind::Property,
-            &property.name,
-            property.span,
-            property.text.clone(),
-            None,
-        );
-    }
-    symbols
-}
 
-/// Where a name is written at or after the beginning of its declaration.
-fn word_at(text: &str, pieces: &[Piece], name: &str, span: Span) -> Option<Span> {
-    let from = pieces.partition_point(|piece| piece.start < span.start as usize);
-    let near = pieces[from..].iter().take(8);
-    let mut words = near.filter(|piece| piece.kind == PieceKind::Word);
-    words
-        .find(|piece| piece.text(text) == name)
-        .map(Piece::span)
+    /// Puts the symbols into the order of the text.
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.symbols.len()).collect();
+        order.sort_by_key(|&old| self.symbols[old].span.start);
+        let mut new_from_old = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            new_from_old[old] = new;
+        }
+
+        self.symbols = order.iter().map(|&old| self.symbols[old].clone()).collect();
+        for symbol in &mut self.symbols {
+            symbol.owner = symbol.owner.map(|old| new_from_old[old]);
+        }
+        for reference in &mut self.references {
+            reference.symbol = new_from_old[reference.symbol];
+        }
+    }
+
+    /// Says what names mean in parts that were not read.
+    pub fn guess(&mut self, text: &str, pieces: &[Piece]) {
+        let known: BTreeSet<u32> = self.references.iter().map(|r| r.span.start).collect();
+        let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (number, symbol) in self.symbols.iter().enumerate() {
+            by_name.entry(&symbol.name).or_default().push(number);
+        }
+
+        let mut guessed = Vec::new();
+        for piece in pieces.iter().filter(|piece| piece.kind == PieceKind::Word) {
+            let span = piece.span();
+            let contains = |outer: &Span| {
+                outer.source == span.source && outer.start <= span.start && span.end <= outer.end
+            };
+            let Some(named) = by_name.get(piece.text(text)) else {
+                continue;
+            };
+            if known.contains(&span.start) || !self.unread.iter().any(contains) {
+                continue;
+            }
+            let owner = |symbol: usize| self.symbols[symbol].owner;
+            let is_around =
+                |s: &usize| owner(*s).is_some_and(|o| contains(&self.symbols[o].extent));
+            let inner = named.iter().copied().find(is_around);
+            let global = || named.iter().copied().find(|s| owner(*s).is_none());
+            if let Some(symbol) = inner.or_else(global) {
+                guessed.push(Reference { span, symbol });
+            }
+        }
+        self.references.extend(guessed);
+    }
 }
 
 /// A part of a text, as all languages read it.

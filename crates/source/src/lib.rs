@@ -28,7 +28,9 @@ use std::path::Path;
 
 use base::Source;
 
-pub use analysis::{Analysis, Piece, PieceKind, Reference, Symbol, SymbolKind, comments, scan};
+pub use analysis::{
+    Analysis, Names, Piece, PieceKind, Reference, Symbol, SymbolKind, comments, scan,
+};
 pub use doubts::Doubts;
 pub use files::{Files, Memory, Overlay, Unreadable, beside};
 pub use loaded::{Content, Family, Loaded, Members, Single, System};
@@ -65,9 +67,7 @@ pub trait FrontEnd: Sync {
     fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded;
 
     /// What is known about a text, also if something is wrong with it.
-    fn analyse(&self, source: Source, files: &dyn Files, options: &Options) -> Analysis {
-        Analysis::of_loaded(self.load(source, files, options))
-    }
+    fn analyse(&self, source: Source, files: &dyn Files, options: &Options) -> Analysis;
 }
 
 /// The language of a file: the one that is asked for, the one that its extension says, or the one

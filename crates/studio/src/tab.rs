@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use fairground::{Stopper, Walk};
+use fairground::{SimulationWalk, Stopper};
 use serde_json::{Value as Json, json};
 
 use crate::api::Studios;
@@ -41,7 +41,7 @@ pub(crate) struct KeptWalk {
     pub(crate) model: ModelRequest,
     pub(crate) opened: Arc<Opened>,
     pub(crate) start: usize,
-    pub(crate) walk: Walk,
+    pub(crate) walk: SimulationWalk,
 }
 
 impl Tab {

@@ -9,7 +9,7 @@ use source::{Family, Question};
 
 use super::FamilyProof;
 use super::formula::{Base, Formula, Index, Meaning};
-use crate::{Failure, Walk};
+use crate::{Failure, StateWalk};
 
 /// Instances up to this value of the parameter are looked at.
 const LAST: i64 = 8;
@@ -103,7 +103,7 @@ impl Instance<'_> {
         budget: &Budget,
     ) -> Result<bool, Failure> {
         let choices = self.distinguished(question)?;
-        let Ok(mut walk) = Walk::new(self.model, Vec::new(), MAX_STATES, budget) else {
+        let Ok(mut walk) = StateWalk::new(self.model, Vec::new(), MAX_STATES, budget) else {
             return Ok(false);
         };
         loop {

@@ -171,6 +171,9 @@ impl Check<'_, '_> {
         atoms: &[AtomId],
         stats: &mut Stats,
     ) -> Result<Verdict, Obstacle> {
+        if formula.has_past() {
+            return Err(Obstacle::past());
+        }
         let n_nodes = frame.n_nodes();
         let column = |atom: &AtomId| {
             let set = NodeSet::those(n_nodes, |node| frame.graph.holds(node, *atom));

@@ -84,6 +84,9 @@ fn answer(
     question: &MayMustProperty,
     plan: &Plan,
 ) -> Result<(Verdict, Vec<Diagnostic>), Obstacle> {
+    if question.formula.has_past() || question.fairness.has_past() {
+        return Err(Obstacle::past());
+    }
     let mut annotated = Annotated::new(system, question, plan.naive, &plan.budget);
     annotated.decide()?;
     let root = question.formula.root();
@@ -346,7 +349,7 @@ impl Literals {
                 Op::StrongRelease(a, b) => Ltl::strong_release(made[a].clone(), made[b].clone()),
                 Op::Implies(..) | Op::Iff(..) => unreachable!("the formula is in normal form"),
                 Op::Previously(_) | Op::Since(..) => {
-                    unreachable!("front ends refuse past operators below path quantifiers")
+                    unreachable!("`answer` refuses past operators")
                 }
             };
             made.insert(part, new);

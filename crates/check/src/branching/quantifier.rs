@@ -36,6 +36,15 @@ pub(crate) enum Obstacle {
     Unsupported(String),
 }
 
+impl Obstacle {
+    /// Front ends refuse past operators below path quantifiers; who builds such a formula gets this.
+    pub(crate) fn past() -> Self {
+        let why = "past operators below path quantifiers are not supported: a state does not know \
+                   which run led to it; remember what has happened in a variable instead";
+        Self::Unsupported(why.to_owned())
+    }
+}
+
 impl From<StopReason> for Obstacle {
     fn from(reason: StopReason) -> Self {
         Self::Stopped(reason)

@@ -1,7 +1,7 @@
 //! The product of a system and the checker's automaton, in memory.
 
 use base::{AtomId, Budget, Fairness};
-use certify::{BadRuns, Demands, Letter, Marks, NoRun, Profile, Walk};
+use certify::{BadRuns, Demands, Letter, Marks, NoRun, Profile, StateWalk};
 use model::Model;
 use rustc_hash::FxHashMap;
 
@@ -80,15 +80,13 @@ impl<'m> Product<'m> {
         budget: &Budget,
     ) -> Result<Self, Uncertified> {
         let marks = Marks::new(model, fairness, bad);
-        let mut walk = Walk::new(model, atoms.to_vec(), MAX_STATES, budget)?;
-        let mut letters = Numbering::new();
+        let mut walk = StateWalk::new(model, atoms.to_vec(), MAX_STATES, budget)?;
         let mut step_marks = Numbering::new();
-        let system = SystemGraph::new(model, &marks, &mut walk, &mut letters, &mut step_marks)?;
+        let system = SystemGraph::new(model, &marks, &mut walk, &mut step_marks)?;
 
         let mut building = Building {
             bad,
             walk: &walk,
-            letters: &letters.items,
             nodes: Numbering::new(),
             demands: Numbering::new(),
             readings: FxHashMap::default(),
@@ -179,8 +177,7 @@ impl SystemGraph {
     fn new(
         model: &Model,
         marks: &Marks<'_>,
-        walk: &mut Walk<'_>,
-        letters: &mut Numbering<Letter>,
+        walk: &mut StateWalk<'_>,
         step_marks: &mut Numbering<Box<[u64]>>,
     ) -> Result<Self, Uncertified> {
         let mut graph = Self {
@@ -196,11 +193,11 @@ impl SystemGraph {
                 let enabled = marks.enabled(model, &visit.state, &visit.steps);
                 let ends = visit.targets.iter().zip(visit.letters);
                 for (step, (target, letter)) in visit.steps.iter().zip(ends) {
-                    let holds = |atom: AtomId| walk.holds(&letter, atom);
+                    let holds = |atom: AtomId| walk.holds(letter, atom);
                     let set = marks.of_step(&enabled, step, &holds);
                     graph.steps.push(SystemStep {
                         target: *target,
-                        letter: letters.number(letter),
+                        letter,
                         marks: step_marks.number(set.into_boxed_slice()),
                     });
                 }
@@ -224,15 +221,14 @@ type Targets = Vec<(u32, Vec<usize>)>;
 /// What is needed while nodes come up.
 struct Building<'a> {
     bad: &'a BadRuns,
-    walk: &'a Walk<'a>,
-    letters: &'a [Letter],
+    walk: &'a StateWalk<'a>,
     nodes: Numbering<(u32, u32)>,
     demands: Numbering<Demands>,
-    readings: FxHashMap<(u32, u32), Targets>,
+    readings: FxHashMap<(u32, Letter), Targets>,
 }
 
 impl Building<'_> {
-    fn read(&mut self, from: &[u32], letter: &[u64]) -> Result<Targets, Uncertified> {
+    fn read(&mut self, from: &[u32], letter: Letter) -> Result<Targets, Uncertified> {
         let readings = self.bad.read(from, &|atom| self.walk.holds(letter, atom));
         let too_large = || Uncertified::Unsupported("the formula is too large".to_owned());
         let readings = readings.ok_or_else(too_large)?;
@@ -242,13 +238,12 @@ impl Building<'_> {
             .collect())
     }
 
-    fn targets(&mut self, demands: u32, letter: u32) -> Result<Targets, Uncertified> {
+    fn targets(&mut self, demands: u32, letter: Letter) -> Result<Targets, Uncertified> {
         if let Some(targets) = self.readings.get(&(demands, letter)) {
             return Ok(targets.clone());
         }
         let from = self.demands.items[demands as usize].clone();
-        let letters = self.letters;
-        let targets = self.read(&from, &letters[letter as usize])?;
+        let targets = self.read(&from, letter)?;
         self.readings.insert((demands, letter), targets.clone());
         Ok(targets)
     }

@@ -9,10 +9,13 @@ mod graph;
 mod refutation;
 
 use base::{Budget, Fairness, StopReason};
-use certify::{Certificate, CertifiedOptions, Claim, Obligation, Proof, Walk, obligations};
+use certify::{
+    Certificate, CertifiedOptions, Claim, Letter, Obligation, Proof, StateWalk, obligations,
+};
 use evidence::{Verdict, ViolationKind};
 use logic::Property;
 use model::Model;
+use rustc_hash::FxHashSet;
 use source::{Options, Question, QuestionKind, System};
 
 pub use self::family::certificate_for_all;
@@ -152,9 +155,16 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
     match obligation {
         Obligation::Positions(formula) => {
             let atoms = formula.atoms();
-            let mut walk = Walk::new(model, atoms, MAX_STATES, budget)?;
-            let initial = (0..walk.n_initial()).map(|state| walk.initial_letter(state));
-            let mut is_satisfied = initial.into_iter().all(|l| satisfies(&walk, l, formula));
+            let mut walk = StateWalk::new(model, atoms, MAX_STATES, budget)?;
+            let mut satisfying: FxHashSet<Letter> = FxHashSet::default();
+            let mut satisfies = |walk: &StateWalk<'_>, letter: Letter| {
+                let holds = |_: usize, atom| walk.holds(letter, atom);
+                let is_known = satisfying.contains(&letter);
+                is_known
+                    || logic::holds_on_lasso(formula, 1, 0, &holds) && satisfying.insert(letter)
+            };
+            let mut initial = (0..walk.n_initial()).map(|state| walk.initial_letter(state));
+            let mut is_satisfied = initial.all(|letter| satisfies(&walk, letter));
             let mut n_new = Vec::new();
             loop {
                 let visits = walk.next_visits()?;
@@ -163,7 +173,7 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
                 }
                 for visit in &visits {
                     let mut letters = visit.letters.iter();
-                    is_satisfied &= letters.all(|letter| satisfies(&walk, letter, formula));
+                    is_satisfied &= letters.all(|letter| satisfies(&walk, *letter));
                     n_new.push(visit.n_new);
                 }
                 if !is_satisfied {
@@ -174,7 +184,7 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
             Ok(Proof::Positions(n_new))
         }
         Obligation::NoDeadlock => {
-            let mut walk = Walk::new(model, Vec::new(), MAX_STATES, budget)?;
+            let mut walk = StateWalk::new(model, Vec::new(), MAX_STATES, budget)?;
             let mut n_new = Vec::new();
             loop {
                 let visits = walk.next_visits()?;
@@ -199,8 +209,4 @@ fn proof(model: &Model, obligation: &Obligation, budget: &Budget) -> Result<Proo
             Ok(Proof::Runs(product.proof(reasons)))
         }
     }
-}
-
-fn satisfies(walk: &Walk<'_>, letter: &[u64], formula: &logic::Ltl) -> bool {
-    logic::holds_on_lasso(formula, 1, 0, &|_, atom| walk.holds(letter, atom))
 }

@@ -295,6 +295,7 @@ impl Refuter<'_> {
         let refuted = |mark: &&usize| !acceptance.is_possible(&known.absent, &with(**mark));
         let refuted: Vec<usize> = present.iter().filter(refuted).copied().collect();
         if !refuted.is_empty() {
+            let refuted = self.few_on_all_edges(component, refuted);
             let mut absent: Vec<u32> = Vec::new();
             for mark in &refuted {
                 absent.extend(self.enough(&missing, facts, Some(*mark)));
@@ -335,6 +336,30 @@ impl Refuter<'_> {
             infinite: Box::new(infinite),
             parts,
         })
+    }
+
+    /// If every edge of a component carries one of the marks, a few of them of which that is true, too;
+    /// else the marks. So short lists stand in the file.
+    fn few_on_all_edges(&self, component: &Subset, marks: Vec<usize>) -> Vec<usize> {
+        let nodes = component.nodes.iter();
+        let edges = nodes.flat_map(|node| self.inner(component, *node));
+        let mut sets: Vec<u32> = edges.map(|edge| edge.marks).collect();
+        sets.sort_unstable();
+        sets.dedup();
+
+        let mut few = Vec::new();
+        while !sets.is_empty() {
+            let carries = |set: &u32, mark| bits::get(&self.product.mark_sets[*set as usize], mark);
+            let n_edges = |mark: usize| sets.iter().filter(|set| carries(set, mark)).count();
+            let most = marks.iter().copied().max_by_key(|mark| n_edges(*mark));
+            let Some(mark) = most.filter(|mark| n_edges(*mark) > 0) else {
+                return marks;
+            };
+            sets.retain(|set| !carries(set, mark));
+            few.push(mark);
+        }
+        few.sort_unstable();
+        few
     }
 
     /// Numbers what remains of a component without some marks.

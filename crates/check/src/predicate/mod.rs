@@ -129,12 +129,12 @@ pub(crate) const NO_PAST: &str =
 pub(crate) fn has_past(property: &Property) -> bool {
     match property {
         Property::Ltl(formula) => formula.has_past(),
+        Property::CtlStar(formula) => formula.has_past(),
+        Property::MayMust(question) => question.formula.has_past() || question.fairness.has_past(),
         Property::Invariant(_)
         | Property::Reachable(_)
         | Property::DeadlockFree
-        | Property::CtlStar(_)
-        | Property::Never(_)
-        | Property::MayMust(_) => false,
+        | Property::Never(_) => false,
     }
 }
 

@@ -5,6 +5,7 @@
 //! explored once, and each answer is confirmed by a check of its own.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use base::{Fairness, NoProgress, Progress, Route, StopReason};
 use engine::Stats;
@@ -133,6 +134,7 @@ pub fn infer(
         survey: &survey,
         assumptions,
         loops,
+        found: Vec::new(),
         n_judged: 0,
     };
     search.infer(&offers)
@@ -222,6 +224,8 @@ struct Search<'x, 's, 'a, 'm> {
     /// All assumptions on offer, in the order of `loops.offered`.
     assumptions: Vec<Assumption>,
     loops: BadLoops<'s, 'a, 'm>,
+    /// The forbidden loops found so far.
+    found: Vec<Rc<Component>>,
     n_judged: usize,
 }
 
@@ -291,10 +295,16 @@ impl Search<'_, '_, '_, '_> {
         &mut self,
         offers: &[Offer],
         point: &Point,
-    ) -> Result<Option<Component>, StopReason> {
+    ) -> Result<Option<Rc<Component>>, StopReason> {
         self.n_judged += 1;
         let demanded = self.demanded(&chosen(offers, point));
-        self.loops.find(&demanded, Closure::None)
+        let mut known = self.found.iter();
+        if let Some(known) = known.find(|component| meets(component, &demanded)) {
+            return Ok(Some(Rc::clone(known)));
+        }
+        let found = self.loops.find(&demanded, Closure::None)?.map(Rc::new);
+        self.found.extend(found.clone());
+        Ok(found)
     }
 
     fn demanded(&self, levels: &[&Level]) -> Acceptance {

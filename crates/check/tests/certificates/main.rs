@@ -5,7 +5,9 @@ mod invariants;
 mod wrong_holds;
 
 use base::{Budget, Fairness, NoProgress, Span};
-use certify::{Certificate, Claim, Failure, NoRun, Proof, Reason, read, verify, write};
+use certify::{
+    Certificate, Claim, Failure, NoRun, Proof, Reason, read, verify, write, write_packed,
+};
 use check::{Outcome, Plan, Uncertified, certificate, check};
 use evidence::Verdict;
 use logic::{Ltl, NamedProperty, Property};
@@ -310,6 +312,18 @@ fn seal(bytes: &mut [u8]) {
 }
 
 #[test]
+fn files_that_unpack_to_much_more_are_rejected() {
+    let content = vec![0; 1 << 26];
+    let deflated = miniz_oxide::deflate::compress_to_vec(&content, 9);
+    let bomb = [b"fairground certificate 1, deflate\n".as_slice(), &deflated].concat();
+    assert!(bomb.len() < 1 << 17);
+    assert_eq!(
+        read(&bomb),
+        Err(Failure::Wrong("the file is damaged".to_owned()))
+    );
+}
+
+#[test]
 fn damaged_files_are_rejected_without_panic() {
     let (mut n_damaged, mut n_refused, wanted) = (0, 0, testkit::cases(1_500));
     for seed in 0_u64.. {
@@ -323,7 +337,10 @@ fn damaged_files_are_rejected_without_panic() {
         let Ok(found) = case.certificate(&case.outcome()) else {
             continue;
         };
-        let whole = write(&[found]);
+        let found = [found];
+        let packed = write_packed(&found);
+        assert_eq!(read(&packed), Ok(found.to_vec()), "seed {seed}");
+        let whole = if seed % 2 == 0 { write(&found) } else { packed };
         for _ in 0..20 {
             let mut bytes = whole.clone();
             let position = random.below(bytes.len());

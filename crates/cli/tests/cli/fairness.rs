@@ -50,7 +50,7 @@ fn several_notions_make_a_table() {
         &["check", "m.fair", "--fairness", "weak,stron"],
         expect![[r#"
             --- stderr
-            error: invalid value 'weak,stron' for '--fairness <KIND>': allowed are none, just, weak-process, strong-process, weak, strong, strong-global, annotated, and KIND+annotated; did you mean `strong`?
+            error: invalid value 'weak,stron' for '--fairness <KIND>': allowed are none, just, weak-process, strong-process, weak, strong, strong-global, annotated, and KIND+annotated, several of them with commas, or `all`; did you mean `strong`?
 
             For more information, try '--help'.
             --- exit status 2

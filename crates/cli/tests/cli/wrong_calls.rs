@@ -168,7 +168,7 @@ fn wrong_values() {
         called.stderr
     };
     expect![[r#"
-        error: invalid value 'strnog' for '--fairness <KIND>': allowed are none, just, weak-process, strong-process, weak, strong, strong-global, annotated, and KIND+annotated; did you mean `strong`?
+        error: invalid value 'strnog' for '--fairness <KIND>': allowed are none, just, weak-process, strong-process, weak, strong, strong-global, annotated, and KIND+annotated, several of them with commas, or `all`; did you mean `strong`?
 
         For more information, try '--help'.
     "#]].assert_eq(&wrong("--fairness", "strnog"));

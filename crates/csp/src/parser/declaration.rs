@@ -115,7 +115,7 @@ impl Parser<'_> {
     fn define(&mut self, spec: &mut Spec) -> Option<()> {
         let name = self.ident("the name of a constant or macro")?;
         let parameters = if self.has_parameters(&name) {
-            self.parameters()?
+            self.parameters(spec)?
         } else {
             Vec::new()
         };
@@ -152,13 +152,14 @@ impl Parser<'_> {
         names && !ends_value
     }
 
-    fn parameters(&mut self) -> Option<Vec<Ident>> {
+    fn parameters(&mut self, spec: &mut Spec) -> Option<Vec<Ident>> {
         let mut list = Vec::new();
         self.expect("(")?;
         while !self.eat(")") {
             list.push(self.ident("the name of a parameter")?);
             if self.is(":") {
-                self.range()?;
+                let (lo, hi) = self.range()?;
+                spec.ranges.extend(lo.into_iter().chain(hi));
             }
             if !self.is(")") {
                 self.expect(",")?;
@@ -283,7 +284,7 @@ impl Parser<'_> {
     fn definition(&mut self, spec: &mut Spec) -> Option<()> {
         let name = self.ident("the name of a process")?;
         let parameters = if self.is("(") {
-            self.parameters()?
+            self.parameters(spec)?
         } else {
             Vec::new()
         };

@@ -35,20 +35,20 @@ pub struct Simulation<'a> {
     model: &'a Model,
     sources: &'a [Source],
     view: View<'a>,
-    walk: Walk,
+    walk: SimulationWalk,
 }
 
 /// What a simulation has done, apart from its project: it can be kept and resumed.
 ///
 /// Invariant: `states` and `possible` have one entry more than `taken`; step `taken[i]` is one of
 /// `possible[i]` and leads from `states[i]` to `states[i + 1]`.
-pub struct Walk {
+pub struct SimulationWalk {
     states: Vec<State>,
     possible: Vec<Possible>,
     taken: Vec<usize>,
 }
 
-impl Walk {
+impl SimulationWalk {
     /// Which of the possible steps was taken at each position.
     #[must_use]
     pub fn choices(&self) -> &[usize] {
@@ -76,7 +76,7 @@ impl Project {
     /// # Errors
     /// The project is a family.
     pub fn simulate(&self, first: State) -> Result<Simulation<'_>, Error> {
-        let walk = Walk {
+        let walk = SimulationWalk {
             possible: vec![Possible::of(self.model()?, &first)],
             states: vec![first],
             taken: Vec::new(),
@@ -88,7 +88,7 @@ impl Project {
     ///
     /// # Errors
     /// The project is a family.
-    pub fn resume(&self, walk: Walk) -> Result<Simulation<'_>, Error> {
+    pub fn resume(&self, walk: SimulationWalk) -> Result<Simulation<'_>, Error> {
         let model = self.model()?;
         Ok(Simulation {
             model,
@@ -110,13 +110,13 @@ impl Project {
 impl Simulation<'_> {
     /// What was done, to be resumed later.
     #[must_use]
-    pub fn into_walk(self) -> Walk {
+    pub fn into_walk(self) -> SimulationWalk {
         self.walk
     }
 
     /// What was done so far.
     #[must_use]
-    pub fn walk(&self) -> &Walk {
+    pub fn walk(&self) -> &SimulationWalk {
         &self.walk
     }
 

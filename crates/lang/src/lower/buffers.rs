@@ -359,6 +359,7 @@ impl<'a> Lowerer<'a> {
         let cells = cells_of(&item, &buffer.message, &self.parts.records);
         let mut stores = Vec::new();
         for (pattern, (cell, _)) in lowered.into_iter().zip(cells) {
+            // shape: nothing is stored of what is compared or ignored.
             if let Pattern::Store(target) = pattern {
                 let bound = self.fresh_bound("received");
                 out.push(self.remember(bound, Expr::Read(cell), span));
@@ -400,6 +401,7 @@ impl<'a> Lowerer<'a> {
         let cells = cells_of(&item, &buffer.message, &self.parts.records);
         let mut equal = Vec::new();
         for (pattern, (cell, _)) in patterns.iter().zip(cells) {
+            // shape: what is stored or ignored may be anything.
             if let Pattern::Match(value) = pattern {
                 let value = self.copy_of(value);
                 equal.push(Expr::binary(BinaryOp::Eq, Expr::Read(cell), value));

@@ -347,6 +347,7 @@ impl<'a> Lowerer<'a> {
             return self.constant_binding(name, number, ty_of(*scalar));
         }
         value.shrink_to_fit();
+        self.resolution.bound(name);
         Binding {
             name: name.to_owned(),
             origin: name.as_ptr().addr(),
@@ -360,6 +361,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn constant_binding(&self, name: &str, value: i64, ty: Ty) -> Binding {
         let expr = literal(value, ty);
         let text = self.literal_text(&expr);
+        self.resolution.bound(name);
         Binding {
             name: name.to_owned(),
             origin: name.as_ptr().addr(),

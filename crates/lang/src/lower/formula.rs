@@ -437,6 +437,7 @@ impl<'a> Lowerer<'a> {
             self.process_reference(expr)?.1?;
             pattern.index = Some(model::open_index(bound));
         } else if !indices.is_empty() {
+            // shape: what has an index is not a single process, nor the own one.
             let Owner::Indexed(number) = self.process_reference(expr)?.1? else {
                 return None;
             };

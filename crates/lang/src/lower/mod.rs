@@ -558,6 +558,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn fresh_bound(&mut self, name: &str) -> BoundId {
+        self.resolution.bound(name);
         self.parts.bounds.push(name.to_owned());
         BoundId::new(self.parts.bounds.len() - 1)
     }

@@ -35,6 +35,12 @@ impl Resolution {
         self.declared.borrow_mut().insert(name, declared);
     }
 
+    /// The name is bound here, whether anything uses it or not.
+    pub(super) fn bound(&self, name: &str) {
+        let name = name.as_ptr().addr();
+        self.declared.borrow_mut().entry(name).or_insert(name);
+    }
+
     pub(super) fn declare_variant(&mut self, name: &str, id: EnumId, number: u32) {
         self.variants.insert((id, number), name.as_ptr().addr());
     }

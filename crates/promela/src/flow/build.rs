@@ -40,7 +40,7 @@ pub(crate) struct Body<'a> {
     pub(crate) is_claim: bool,
 }
 
-/// Builds the control flow of a body; declares its variables.
+/// Builds the control flow of a body; declares its variables. Nothing if something is wrong.
 pub(crate) fn build(
     body: &Body<'_>,
     remote_labels: &BTreeSet<Rc<str>>,
@@ -48,6 +48,25 @@ pub(crate) fn build(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Flow> {
     let n_errors = diagnostics.len();
+    let flow = elements(body, remote_labels, symbols, diagnostics);
+    flow.check_jumps(diagnostics);
+
+    let failed = diagnostics[n_errors..]
+        .iter()
+        .any(|d| d.severity == base::Severity::Error);
+    (!failed).then(|| Flow {
+        start: flow.hunt(flow.start),
+        ..flow
+    })
+}
+
+/// The elements of a body, whatever is wrong with it; declares its variables.
+pub(crate) fn elements(
+    body: &Body<'_>,
+    remote_labels: &BTreeSet<Rc<str>>,
+    symbols: &mut Symbols,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Flow {
     let mut builder = FlowBuilder {
         elements: Vec::new(),
         sequences: Vec::new(),
@@ -75,20 +94,10 @@ pub(crate) fn build(
     let sequence = builder.sequences.pop().expect("it was pushed");
     builder.tie_loose_ends();
 
-    let elements = builder.elements;
-    let flow = Flow {
+    Flow {
         start: sequence.first,
-        elements,
-    };
-    flow.check_jumps(diagnostics);
-
-    let failed = diagnostics[n_errors..]
-        .iter()
-        .any(|d| d.severity == base::Severity::Error);
-    (!failed).then(|| Flow {
-        start: flow.hunt(flow.start),
-        ..flow
-    })
+        elements: builder.elements,
+    }
 }
 
 impl FlowBuilder<'_> {
@@ -146,14 +155,30 @@ impl FlowBuilder<'_> {
 
     fn statements(&mut self, statements: &[Stmt], place: &mut Place) {
         for statement in statements {
-            if let StmtKind::Declare(declared) = &statement.kind {
-                for decl in declared {
-                    self.declare(decl, *place);
+            match &statement.kind {
+                StmtKind::Declare(declared) => {
+                    for decl in declared {
+                        self.declare(decl, *place);
+                    }
                 }
-            } else {
-                self.statement(statement, &[], *place);
-                place.at_start = false;
+                StmtKind::Exclusive(channels) => self.mention(channels, *place),
+                _ => {
+                    self.statement(statement, &[], *place);
+                    place.at_start = false;
+                }
             }
+        }
+    }
+
+    /// Notes what names mean that are not part of a step.
+    fn mention(&self, channels: &[VarRef], place: Place) {
+        let context = Context {
+            scope: place.scope,
+            order: self.symbols.now(),
+            owner: place.owner,
+        };
+        for channel in channels {
+            self.symbols.lookup(&channel.parts[0].name, context);
         }
     }
 
@@ -205,7 +230,7 @@ impl FlowBuilder<'_> {
                 all.push(name.clone());
                 self.statement(inner, &all, place);
             }
-            StmtKind::Declare(_) => {
+            StmtKind::Declare(_) | StmtKind::Exclusive(_) => {
                 self.error("syntax", span, "a declaration cannot stand here");
             }
             StmtKind::Spliced(inner) => {
@@ -377,7 +402,7 @@ impl FlowBuilder<'_> {
         for (position, &element) in elements.iter().enumerate() {
             let described = &self.elements[element];
             let (skips, prints) = match &described.kind {
-                ElementKind::Leaf(Leaf::Print) => (true, true),
+                ElementKind::Leaf(Leaf::Print(_)) => (true, true),
                 ElementKind::Leaf(Leaf::Condition(expr)) => {
                     (matches!(expr.kind, ExprKind::Int(1)), false)
                 }
@@ -561,7 +586,7 @@ fn leaf_of(kind: &StmtKind) -> Leaf {
         },
         StmtKind::Else => Leaf::Else,
         StmtKind::Assert(expr) => Leaf::Assert(expr),
-        StmtKind::Print => Leaf::Print,
+        StmtKind::Print(printed) => Leaf::Print(printed),
         _ => unreachable!("composite statements are handled before"),
     }
 }

@@ -193,8 +193,8 @@ impl FlowBuilder<'_> {
 
     fn field_length(&self, ty: Ty, parts: &[VarComponent]) -> Option<usize> {
         let Ty::Struct(index) = ty else { return None };
-        let fields = &self.symbols.structs[index].1;
-        let field = fields.iter().find(|field| field.name == parts[0].name)?;
+        let at = self.symbols.find_field(index, &parts[0].name)?;
+        let field = &self.symbols.structs[index].1[at];
         match parts {
             [_] => field.length,
             _ => self.field_length(field.ty, &parts[1..]),

@@ -17,7 +17,7 @@ use base::{Diagnostic, Span};
 use super::ast::{Argument, Expr, VarRef};
 use super::symbols::Context;
 
-pub(crate) use build::{Body, build};
+pub(crate) use build::{Body, build, elements};
 
 /// A statement that is a step by itself.
 #[derive(Clone, Debug)]
@@ -42,7 +42,8 @@ pub(crate) enum Leaf {
     },
     Else,
     Assert(Expr),
-    Print,
+    /// With what is printed, which has no meaning here.
+    Print(Vec<Expr>),
 }
 
 /// Elements in a row.
@@ -120,8 +121,15 @@ pub(crate) fn is_special(label: &str) -> bool {
 impl Flow {
     /// The element that carries a label.
     pub(crate) fn find_label(&self, label: &str) -> Option<usize> {
-        let has = |element: &Element| element.labels.iter().any(|other| **other == *label);
-        self.elements.iter().position(has)
+        Some(self.label(label)?.0)
+    }
+
+    /// A label with the element that carries it.
+    pub(crate) fn label(&self, label: &str) -> Option<(usize, &Rc<str>)> {
+        let numbered = self.elements.iter().enumerate();
+        let mut labels =
+            numbered.flat_map(|(n, element)| element.labels.iter().map(move |l| (n, l)));
+        labels.find(|(_, other)| ***other == *label)
     }
 
     fn destination(&self, target: &Target) -> Option<usize> {

@@ -127,7 +127,7 @@ impl Lowering<'_> {
                     let holds = self.condition(expr, &Who::no_process());
                     (holds.clone(), Some(Expr::not(holds)))
                 }
-                ElementKind::Leaf(Leaf::Print) | ElementKind::Goto(_) | ElementKind::Dot => {
+                ElementKind::Leaf(Leaf::Print(_)) | ElementKind::Goto(_) | ElementKind::Dot => {
                     (Expr::Bool(true), None)
                 }
                 _ => {

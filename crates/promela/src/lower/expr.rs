@@ -278,8 +278,7 @@ impl Lowering<'_> {
                     self.error("wrong-type", part.span, message);
                     return None;
                 };
-                let fields = &self.symbols.structs[index].1;
-                let Some(at) = fields.iter().position(|field| field.name == part.name) else {
+                let Some(at) = self.symbols.find_field(index, &part.name) else {
                     let (name, fields) = &self.symbols.structs[index];
                     let message = format!("the type `{name}` has no field `{}`", part.name);
                     let mut diagnostic = Diagnostic::error("unknown-name", part.span, message);
@@ -290,7 +289,8 @@ impl Lowering<'_> {
                     self.say(diagnostic);
                     return None;
                 };
-                (ty, length) = (fields[at].ty, fields[at].length);
+                let field = &self.symbols.structs[index].1[at];
+                (ty, length) = (field.ty, field.length);
                 path.push(Access::Field(at));
             }
             match (&part.index, length) {

@@ -34,7 +34,7 @@ use source::{Options, Question};
 
 use super::ast::{self, Program};
 use super::flow::{self, Body, Flow};
-use super::symbols::{GLOBAL, Symbols};
+use super::symbols::Symbols;
 use channels::Group;
 use population::Population;
 use process::Plan;
@@ -254,10 +254,7 @@ impl Lowering<'_> {
     }
 
     fn proctype(&self, name: &str) -> Option<usize> {
-        self.program
-            .processes
-            .iter()
-            .position(|process| *process.name == *name)
+        self.program.proctype(name)
     }
 
     fn unit(&self, proctype: usize) -> Option<&Unit> {
@@ -296,25 +293,9 @@ impl Lowering<'_> {
                 let message = format!("the process type `{}` is declared twice", process.name);
                 self.error("duplicate-name", process.span, message);
             }
-            let scope = self.symbols.open(GLOBAL);
-            let mut parameters = Vec::new();
-            for parameter in &process.parameters {
-                let diagnostics = &mut *self.diagnostics;
-                let declared =
-                    self.symbols
-                        .declare(parameter, scope, Some(position), true, diagnostics);
-                if let Some(index) = declared {
-                    self.symbols.vars[index].is_parameter = true;
-                    parameters.push(index);
-                }
-                if parameter.length.is_some() {
-                    self.error(
-                        "wrong-type",
-                        parameter.span,
-                        "a parameter cannot be an array",
-                    );
-                }
-            }
+            let (scope, parameters) =
+                self.symbols
+                    .declare_parameters(process, position, self.diagnostics);
             self.parameters.push(parameters);
             let body = Body {
                 statements: &process.body,

@@ -575,7 +575,7 @@ fn is_certain(flow: &Flow, element: usize) -> bool {
             | Leaf::SetTimer(..)
             | Leaf::SetPriority(..)
             | Leaf::Assert(_)
-            | Leaf::Print => true,
+            | Leaf::Print(_) => true,
             Leaf::Condition(expr) => matches!(expr.kind, ExprKind::Int(1) | ExprKind::Run { .. }),
             Leaf::Send { .. } | Leaf::Receive { .. } | Leaf::Else => false,
         },

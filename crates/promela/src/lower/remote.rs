@@ -168,9 +168,7 @@ impl Lowering<'_> {
         let (position, number) = self.remote(process, pid, span, who)?;
         let proctype = self.units[position].proctype;
         let name = &var.parts[0].name;
-        let is_it =
-            |other: &crate::symbols::Var| other.owner == Some(proctype) && other.name == *name;
-        let Some(found) = self.symbols.vars.iter().find(|other| is_it(other)) else {
+        let Some(found) = self.symbols.find_local(proctype, name) else {
             self.error(
                 "unknown-name",
                 span,
@@ -180,7 +178,7 @@ impl Lowering<'_> {
         };
 
         let context = Context {
-            scope: found.scope,
+            scope: self.symbols.vars[found].scope,
             order: u32::MAX,
             owner: Some(proctype),
         };

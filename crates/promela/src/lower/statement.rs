@@ -129,7 +129,7 @@ impl Lowering<'_> {
                     ..Variant::when(Expr::Bool(true))
                 }]
             }
-            Leaf::Print => vec![Variant::when(Expr::Bool(true))],
+            Leaf::Print(_) => vec![Variant::when(Expr::Bool(true))],
         })
     }
 

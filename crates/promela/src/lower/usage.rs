@@ -131,7 +131,7 @@ impl Lowering<'_> {
                     }
                 }
             }
-            Leaf::Else | Leaf::Print => {}
+            Leaf::Else | Leaf::Print(_) => {}
         }
     }
 

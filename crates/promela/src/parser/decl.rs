@@ -6,9 +6,10 @@ use base::{Diagnostic, Span};
 
 use super::{Inline, Parsed, Parser, Wrong};
 use crate::ast::{
-    ClaimDecl, Expr, Formula, Init, MtypeDecl, Proctype, Trace, TypeName, Typedef, VarDecl,
+    ClaimDecl, Expr, Formula, Init, InlineDecl, MtypeDecl, Proctype, Trace, TypeName, Typedef,
+    VarDecl,
 };
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 const NO_C: &str = "Fairground checks models, not C: write this part in Promela";
 
@@ -62,6 +63,7 @@ impl Parser<'_> {
     }
 
     fn inline_definition(&mut self) -> Parsed<()> {
+        let start_span = self.span();
         self.advance();
         let (name, _) = self.new_name("the name of an inline")?;
         self.expect("(")?;
@@ -94,6 +96,16 @@ impl Parser<'_> {
         }
 
         let body = self.tokens[start..self.at].to_vec();
+        for word in body.iter().filter_map(Token::shared_name) {
+            if let Some(parameter) = parameters.iter().find(|p| *p == word) {
+                self.notes.found(word, parameter);
+            }
+        }
+        self.program.inlines.push(InlineDecl {
+            name: name.clone(),
+            parameters: parameters.clone(),
+            span: self.since(start_span),
+        });
         self.inlines.push(Inline {
             name,
             parameters,
@@ -246,6 +258,7 @@ impl Parser<'_> {
         } else {
             None
         };
+        self.program.subtypes.extend(subtype.clone());
         self.eat("=");
         self.expect("{")?;
         let mut names = Vec::new();
@@ -316,14 +329,17 @@ impl Parser<'_> {
             Some("mtype") => {
                 self.advance();
                 if self.eat(":") {
-                    self.new_name("the name of a subtype")?;
+                    let (subtype, _) = self.new_name("the name of a subtype")?;
+                    self.program.subtypes.push(subtype);
                 }
                 return Ok(TypeName::Mtype);
             }
             Some("chan") => TypeName::Chan,
             Some("timer") => TypeName::Timer,
-            Some(word) if self.user_types.contains(word) => TypeName::User(word.into()),
-            _ => return self.expected("a type"),
+            _ => match self.token().shared_name() {
+                Some(word) if self.user_types.contains(word) => TypeName::User(word.clone()),
+                _ => return self.expected("a type"),
+            },
         };
 
         self.advance();

@@ -18,9 +18,11 @@ impl Parser<'_> {
     /// to it.
     pub(super) fn expand_call(&mut self, start: usize, target: Option<Vec<Token>>) -> Parsed<()> {
         let call = self.tokens[start].clone();
-        let name: Rc<str> = call.name().expect("a call starts with a name").into();
+        let name = call.shared_name().expect("a call starts with a name");
+        let name = name.clone();
         let index = self.find_inline(&name).expect("the caller looked it up");
         let inline = self.inlines[index].clone();
+        self.notes.found(&name, &inline.name);
         if call.hidden.contains(&name) {
             let message = format!("the inline `{name}` calls itself");
             self.say(Diagnostic::error("recursive-inline", call.span, message));

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Span, closest_name};
 
 use super::ast::{self, Program};
+use super::names::Notes;
 use super::token::{Token, TokenKind};
 
 /// Brackets and statements may be nested to this depth.
@@ -59,11 +60,16 @@ pub(super) struct Parser<'a> {
     user_types: BTreeSet<Rc<str>>,
     process_names: BTreeSet<Rc<str>>,
     pub(super) program: Program,
+    /// Which inlines and parameters names mean.
+    notes: Notes,
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 /// Parses a whole text.
-pub(super) fn parse_program(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> Program {
+pub(super) fn parse_program(
+    tokens: Vec<Token>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Program, Notes) {
     let mut parser = Parser::new(tokens, diagnostics);
     parser.collect_names();
     while !parser.at_end() {
@@ -71,7 +77,7 @@ pub(super) fn parse_program(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic
             parser.skip_to_unit();
         }
     }
-    parser.program
+    (parser.program, parser.notes)
 }
 
 /// Parses a formula of the command line; `program` says which names are processes.
@@ -126,6 +132,7 @@ impl<'a> Parser<'a> {
             user_types: BTreeSet::new(),
             process_names: BTreeSet::new(),
             program: Program::default(),
+            notes: Notes::default(),
             diagnostics,
         }
     }
@@ -221,9 +228,9 @@ impl<'a> Parser<'a> {
     /// A name that is not a keyword.
     fn new_name(&mut self, what: &str) -> Parsed<(Rc<str>, Span)> {
         let span = self.span();
-        match self.token().name() {
+        match self.token().shared_name() {
             Some(name) if !is_keyword(name) => {
-                let name = name.into();
+                let name = name.clone();
                 self.advance();
                 Ok((name, span))
             }

@@ -53,7 +53,7 @@ impl Parser<'_> {
             match self.nested(Self::step) {
                 Ok(statement) => {
                     self.warn_of_assignment(&statement);
-                    statements.extend(statement);
+                    statements.push(statement);
                     self.separator(before);
                 }
                 Err(Wrong) => {
@@ -111,15 +111,12 @@ impl Parser<'_> {
     }
 
     /// `:: x = 1 -> …` is never what was meant: an assignment does not test anything.
-    fn warn_of_assignment(&mut self, statement: &Option<Stmt>) {
-        if let Some(Stmt {
-            kind: StmtKind::Assign(..),
-            span,
-        }) = statement
+    fn warn_of_assignment(&mut self, statement: &Stmt) {
+        if let StmtKind::Assign(..) = statement.kind
             && self.is("->")
         {
             let message = "an assignment is always executable, so it is not a guard";
-            let diagnostic = Diagnostic::warning("assignment-as-guard", *span, message);
+            let diagnostic = Diagnostic::warning("assignment-as-guard", statement.span, message);
             self.say(diagnostic.help("write `==` to compare, or `;` after an assignment"));
         }
     }
@@ -136,16 +133,18 @@ impl Parser<'_> {
         }
     }
 
-    /// A declaration, or a statement with its escape. Nothing for `xr` and `xs`.
-    fn step(&mut self) -> Parsed<Option<Stmt>> {
+    /// A declaration, or a statement with its escape.
+    fn step(&mut self) -> Parsed<Stmt> {
         let start = self.span();
         if self.is_word("xr") || self.is_word("xs") {
             self.advance();
-            self.var_ref()?;
+            let mut channels = vec![self.var_ref()?];
             while self.eat(",") {
-                self.var_ref()?;
+                channels.push(self.var_ref()?);
             }
-            return Ok(None);
+            let span = self.since(start);
+            let kind = StmtKind::Exclusive(channels);
+            return Ok(Stmt { kind, span });
         }
 
         if self.is_word("mtype") && (self.ahead(1).is("=") || self.ahead(1).is("{")) {
@@ -157,7 +156,7 @@ impl Parser<'_> {
             let declared = self.declaration()?;
             let span = self.since(start);
             let kind = StmtKind::Declare(declared);
-            return Ok(Some(Stmt { kind, span }));
+            return Ok(Stmt { kind, span });
         }
 
         let mut statement = self.statement()?;
@@ -169,7 +168,7 @@ impl Parser<'_> {
             statement = Stmt { kind, span };
         }
 
-        Ok(Some(statement))
+        Ok(statement)
     }
 
     fn statement(&mut self) -> Parsed<Stmt> {
@@ -302,10 +301,9 @@ impl Parser<'_> {
         while self.eat("::") {
             let span = self.span();
             let option = self.nested(Self::sequence)?;
-            if option
-                .iter()
-                .all(|s| matches!(s.kind, StmtKind::Declare(_)))
-            {
+            let is_step =
+                |s: &Stmt| !matches!(s.kind, StmtKind::Declare(_) | StmtKind::Exclusive(_));
+            if !option.iter().any(is_step) {
                 let message = "this option has no statement";
                 self.say(Diagnostic::error("syntax", span, message).help("write `skip`"));
             }
@@ -382,6 +380,7 @@ impl Parser<'_> {
     fn print(&mut self) -> Parsed<StmtKind> {
         self.advance();
         self.expect("(")?;
+        let mut printed = Vec::new();
         if matches!(self.token().kind, TokenKind::Text(_)) {
             self.advance();
             // Adjacent strings are one, as in C.
@@ -389,13 +388,13 @@ impl Parser<'_> {
                 self.advance();
             }
         } else {
-            self.expr()?;
+            printed.push(self.expr()?);
         }
         while self.eat(",") {
-            self.expr()?;
+            printed.push(self.expr()?);
         }
         self.expect(")")?;
-        Ok(StmtKind::Print)
+        Ok(StmtKind::Print(printed))
     }
 
     fn labelled(&mut self) -> Parsed<StmtKind> {

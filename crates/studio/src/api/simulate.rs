@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fairground::{
     Because, Error, Fairness, Here, Justification, LoopFairness, Obligation, Project, Random,
-    Simulation, Truth, Walk,
+    Simulation, SimulationWalk, Truth,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -193,7 +193,7 @@ fn describe(
         Here::Error(message) => ("error", Some(message)),
     };
 
-    let walk: &Walk = run.walk();
+    let walk: &SimulationWalk = run.walk();
     Ok(json!({
         "vars": run.names(),
         "first": plain::values(&run.values(0)),

@@ -1,5 +1,8 @@
 //! A scripted client: every request on every example in all languages, and on damaged texts.
 
+mod naive;
+mod names;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -11,6 +14,17 @@ use serde_json::{Value as Json, json};
 use testkit::{Random, cases};
 
 fn examples() -> Vec<(PathBuf, String)> {
+    let found = models("examples");
+    for language in ["fair", "csp", "pml"] {
+        let is_it =
+            |(path, _): &&(PathBuf, String)| path.extension().is_some_and(|e| e == language);
+        assert!(found.iter().filter(is_it).count() >= 5, "{language}");
+    }
+    found
+}
+
+/// All models below a folder of the project.
+fn models(folder: &str) -> Vec<(PathBuf, String)> {
     fn visit(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -24,15 +38,12 @@ fn examples() -> Vec<(PathBuf, String)> {
     }
     let mut found = Vec::new();
     visit(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"),
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(folder),
         &mut found,
     );
     found.sort();
-    for language in ["fair", "csp", "pml"] {
-        let is_it =
-            |(path, _): &&(PathBuf, String)| path.extension().is_some_and(|e| e == language);
-        assert!(found.iter().filter(is_it).count() >= 5, "{language}");
-    }
     found
 }
 
@@ -315,8 +326,12 @@ fn damage(text: &str, random: &mut Random) -> String {
 
 /// The verdicts of a text, by property; each within a budget.
 fn verdicts(text: &str) -> Vec<&'static str> {
-    let files = Memory::new([("m.fair", text)]);
-    let project = Project::open(&files, "m.fair", &Options::default()).expect("a right text");
+    verdicts_of("m.fair", text)
+}
+
+fn verdicts_of(name: &str, text: &str) -> Vec<&'static str> {
+    let files = Memory::new([(name, text)]);
+    let project = Project::open(&files, name, &Options::default()).expect("a right text");
     let plan = Plan {
         budget: fairground::Budget::unlimited().with_max_states(20_000),
         ..Plan::default()
@@ -366,70 +381,6 @@ fn apply(text: &str, edits: &[Json]) -> String {
         changed.replace_range(start..end, new);
     }
     changed
-}
-
-#[test]
-fn renaming_keeps_verdicts() {
-    let mut client = Client::new();
-    let small = [
-        "peterson.fair",
-        "toggle.fair",
-        "two_phase_commit.fair",
-        "philosophers.fair",
-        "lock.fair",
-    ];
-    let mut n_renamed = 0;
-    for (path, text) in examples() {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or("");
-        if !small.contains(&name) || path.extension().is_none_or(|e| e != "fair") {
-            continue;
-        }
-        let uri = format!("file://{}", path.display());
-        client.open(&uri, &text);
-        let before = verdicts(&text);
-        let mut renamed = text.clone();
-        let analysis =
-            fairground::analyse(&Memory::default(), &path, &text, &Options::default()).unwrap();
-        for symbol in &analysis.symbols {
-            // The name of this question is a keyword.
-            if symbol.name == "deadlockfree" {
-                continue;
-            }
-            // Always in the text as it is by then, so that all names change together.
-            let now = fairground::analyse(&Memory::default(), &path, &renamed, &Options::default())
-                .unwrap();
-            let found = now
-                .symbols
-                .iter()
-                .find(|s| s.name == symbol.name && s.kind == symbol.kind);
-            let Some(found) = found else {
-                continue;
-            };
-            let line_start = renamed[..found.span.start as usize]
-                .rfind('\n')
-                .map_or(0, |n| n + 1);
-            let line = renamed[..line_start].matches('\n').count();
-            let character = renamed[line_start..found.span.start as usize]
-                .encode_utf16()
-                .count();
-            let params = json!({
-                "textDocument": { "uri": uri },
-                "position": { "line": line, "character": character },
-                "newName": format!("{}_new", symbol.name),
-            });
-            let answer = client.ask("textDocument/rename", params);
-            let edits = answer["changes"][&uri].as_array().expect("changes").clone();
-            renamed = apply(&renamed, &edits);
-            client.open(&uri, &renamed);
-            n_renamed += 1;
-        }
-        assert_eq!(verdicts(&renamed), before, "{renamed}");
-    }
-    assert!(n_renamed > 40, "{n_renamed}");
-    client.close();
 }
 
 const MODEL: &str = "// Counts.
@@ -607,4 +558,136 @@ fn imported_files_that_are_open_count() {
     assert_eq!(place["uri"], "file:///m/part.fair", "{said:?}");
     assert_eq!(place["range"]["start"]["line"], 2);
     client.close();
+}
+
+/// The first change that is offered for a text.
+fn corrected(client: &mut Client, uri: &str, text: &str) -> String {
+    client.open(uri, text);
+    let everything =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    let params = json!({ "textDocument": { "uri": uri }, "context": {}, "range": everything });
+    let actions = client.ask("textDocument/codeAction", params);
+    let changes = &actions[0]["edit"]["changes"][uri];
+    let edits = changes
+        .as_array()
+        .unwrap_or_else(|| panic!("no change for {text}"));
+    apply(text, edits)
+}
+
+#[test]
+fn habits_of_other_languages_are_corrected() {
+    let mut client = Client::new();
+    let frame = |step: &str| {
+        format!("var x : 0..3 = 0\nprocess P {{ step {step} }}\nproperty p: always x <= 3\n")
+    };
+    for (wrong, right) in [
+        (
+            "when x < 3 /\\ x > 0 { x := 1 }",
+            "when x < 3 && x > 0 { x := 1 }",
+        ),
+        (
+            "when x < 3 \\/ x > 0 { x := 1 }",
+            "when x < 3 || x > 0 { x := 1 }",
+        ),
+        ("when x # 3 { x := 1 }", "when x != 3 { x := 1 }"),
+        ("when x =< 2 { x := 1 }", "when x <= 2 { x := 1 }"),
+        ("when ~(x == 3) { x := 1 }", "when !(x == 3) { x := 1 }"),
+        ("when x < 3 { x++ }", "when x < 3 { x += 1 }"),
+        ("when x < 3 { x = 1 }", "when x < 3 { x := 1 }"),
+        ("whne x < 3 { x := 1 }", "when x < 3 { x := 1 }"),
+    ] {
+        let better = corrected(&mut client, "file:///m.fair", &frame(wrong));
+        assert_eq!(better, frame(right));
+        client.open("file:///m.fair", &better);
+        let left = &client.diagnostics["file:///m.fair"];
+        assert_eq!(left.len(), 0, "{left:?}");
+    }
+    // What is accepted needs no correction.
+    client.open("file:///m.fair", &frame("when x < 3 => x > 0 { x += 1 }"));
+    let warnings = &client.diagnostics["file:///m.fair"];
+    assert!(warnings.iter().all(|d| d["severity"] != 1), "{warnings:?}");
+
+    let promela = |body: &str| format!("byte count;\nactive proctype P() {{ {body} }}\n");
+    for (wrong, right) in [
+        ("coutn = 1", "count = 1"),
+        ("(count = 1)", "(count == 1)"),
+        ("count = 1 count = 2", "count = 1; count = 2"),
+    ] {
+        let better = corrected(&mut client, "file:///m.pml", &promela(wrong));
+        assert_eq!(better, promela(right));
+    }
+    let csp =
+        |body: &str| format!("var count = 0;\nProc() = {body};\n#assert Proc() deadlockfree;\n");
+    let better = corrected(
+        &mut client,
+        "file:///m.csp",
+        &csp("a{coutn = 1;} -> Proc()"),
+    );
+    assert_eq!(better, csp("a{count = 1;} -> Proc()"));
+    let better = corrected(&mut client, "file:///m.csp", &csp("a -> Prco()"));
+    assert_eq!(better, csp("a -> Proc()"));
+    client.close();
+}
+
+const TOGGLE: [(&str, &str, &str); 3] = [
+    (
+        "file:///t.fair",
+        "var x : 0..1 = 0\nprocess P { a when x == 0 }\nprocess Q { flip { x := 1 - x } }\nproperty back: always eventually P.a\n",
+        "back",
+    ),
+    (
+        "file:///t.pml",
+        "byte x;\nactive proctype P() { do :: x == 0 -> x = 1 od }\nactive proctype Q() { do :: x = 0 :: x = 1 od }\nltl back { [] <> (x == 0) }\n",
+        "back",
+    ),
+    (
+        "file:///t.csp",
+        "P() = a -> P();\nQ() = b -> Q();\nSystem() = P() ||| Q();\n#assert System() |= []<> a;\n",
+        "System() |= []<> a",
+    ),
+];
+
+#[test]
+fn verdicts_are_shown_in_all_languages() {
+    for (uri, text, property) in TOGGLE {
+        let mut client = Client::new();
+        client.open(uri, text);
+        let document = json!({ "textDocument": { "uri": uri } });
+        let lenses = client.ask("textDocument/codeLens", document.clone());
+        let of_property = |lenses: &Json, command: &str| {
+            let all = lenses.as_array().expect("lenses").iter();
+            let is_it = |lens: &&Json| {
+                lens["command"]["command"] == command && lens["command"]["arguments"][1] == property
+            };
+            all.clone().find(is_it).map(|lens| lens["command"].clone())
+        };
+        let check = of_property(&lenses, "fairground.check").expect("a lens");
+        client.ask("workspace/executeCommand", check);
+        client.wait_for_end();
+
+        // The verdict stands at the property, with the steps of the run.
+        let said = client.diagnostics[uri].clone();
+        let verdict = said.iter().find(|d| d["code"] == "violated").expect(uri);
+        let related = verdict["relatedInformation"].as_array().expect("steps");
+        let messages: Vec<&str> = related
+            .iter()
+            .filter_map(|r| r["message"].as_str())
+            .collect();
+        assert!(
+            messages.iter().any(|m| m.starts_with("loop")),
+            "{uri}: {messages:?}"
+        );
+        check_ranges(&json!(said), text);
+        let lenses = client.ask("textDocument/codeLens", document.clone());
+        let explain = of_property(&lenses, "fairground.explain").expect("an explanation");
+        let told = client.ask("workspace/executeCommand", explain);
+        assert!(
+            told.as_str().expect("a text").contains("violated"),
+            "{told}"
+        );
+        let hints = client.ask("textDocument/inlayHint", document);
+        let label = hints[0]["label"].as_str().expect("a hint");
+        assert!(label.starts_with("violated"), "{label}");
+        client.close();
+    }
 }
