@@ -79,9 +79,9 @@ fn compare_steps(seed: u64) -> [usize; 3] {
         _ => ModelShape::Rich,
     };
     let mut model = random_model(&mut Random::new(seed), shape);
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         // Abstract timers with concrete settings instead.
-        let settings = model.with_settings(seed % 2 == 0, |_| (2, 3));
+        let settings = model.with_settings(seed.is_multiple_of(2), |_| (2, 3));
         model = settings.expect("random models are well formed");
     }
     compare_model(&model, seed)
