@@ -633,8 +633,7 @@ fn native_bound(naive: &mut Naive<'_>, n: usize) {
     };
     let (from, end) = naive.item(n);
     let scope = if step {
-        let line = naive.body(naive.word(before - 2)).unwrap_or((from, end));
-        line
+        naive.body(naive.word(before - 2)).unwrap_or((from, end))
     } else if BINDERS.contains(&opener) || opener == "[" || opener == "{" && before == first {
         (naive.start(first), naive.start(naive.enclosing(n)).min(end))
     } else {
