@@ -1,24 +1,13 @@
-//! Looking things up in the manual, which is a part of the program.
+//! Looking things up in the manual, which is a part of the program: `manual/` has links to its pages,
+//! because packages have files below their own folder only.
 
 /// The pages, with their names.
 const PAGES: [(&str, &str); 5] = [
-    (
-        "language",
-        include_str!("../../../docs/reference/language.md"),
-    ),
-    (
-        "command line",
-        include_str!("../../../docs/reference/cli.md"),
-    ),
-    (
-        "Promela",
-        include_str!("../../../docs/reference/promela.md"),
-    ),
-    ("CSP#", include_str!("../../../docs/reference/csp.md")),
-    (
-        "semantics",
-        include_str!("../../../docs/explanation/semantics.md"),
-    ),
+    ("language", include_str!("../manual/language.md")),
+    ("command line", include_str!("../manual/cli.md")),
+    ("Promela", include_str!("../manual/promela.md")),
+    ("CSP#", include_str!("../manual/csp.md")),
+    ("semantics", include_str!("../manual/semantics.md")),
 ];
 
 /// How many sections are returned.

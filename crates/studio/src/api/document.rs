@@ -12,14 +12,10 @@ use super::{Answer, Failure, Studios, json};
 use crate::folder::fingerprint;
 use crate::projects::ModelRequest;
 
-/// An example of the repository.
+/// An example of the repository (a link to it: packages have files below their own folder only).
 macro_rules! example {
     ($path:literal, $title:literal) => {
-        (
-            $path,
-            $title,
-            include_str!(concat!("../../../../examples/", $path)),
-        )
+        ($path, $title, include_str!(concat!("../../shown/", $path)))
     };
 }
 /// Models that can be opened without any file: name, title, text.
@@ -45,7 +41,7 @@ const EXAMPLES: [(&str, &str, &str); 9] = [
 ];
 
 /// What a new user reads first.
-const TUTORIAL: &str = include_str!("../../../../docs/tutorial/first-model.md");
+const TUTORIAL: &str = include_str!("../../shown/first-model.md");
 
 /// What the page has to know first.
 pub(super) fn hello(studios: &Studios) -> Answer {
