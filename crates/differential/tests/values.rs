@@ -8,21 +8,11 @@ use differential::{Case, Tally, compare};
 use evidence::{Value, View};
 use model::{Model, State};
 use source::Options;
-use testkit::values::{DECLARATIONS, Effect, Values, random_effect};
+use testkit::values::{Effect, Values, random_effect, text_of};
 use testkit::{Random, cases};
 
 /// States that are visited of one model.
 const MAX_STATES: usize = 40;
-
-fn text_of(effects: &[Effect]) -> String {
-    let steps = effects.iter().enumerate();
-    let steps: String = steps
-        .map(|(number, effect)| format!("    go{number} {{ {} }}\n", effect.text))
-        .collect();
-    format!(
-        "{DECLARATIONS}process P {{\n{steps}}}\ninvariant few: size(s) + size(r) + size(b) < 4\n"
-    )
-}
 
 fn load(text: &str) -> source::Single {
     let source = Source {
@@ -86,6 +76,13 @@ fn shown(view: &View<'_>, state: &State) -> Values {
         b: pairs(named["b"]),
         m: pairs(named["m"]),
         q: elements(named["q"]).iter().map(number).collect(),
+        o: match named["o"] {
+            Value::Name(none) => {
+                assert_eq!(none, "none");
+                None
+            }
+            value => Some(number(value)),
+        },
         n: number(named["n"]),
         ..Values::default()
     }

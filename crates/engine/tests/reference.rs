@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use base::{Budget, NoProgress};
 use engine::{Exploration, Failed, Found, Goal, Steps, System, explore};
 use model::{Model, State, Successor};
-use testkit::{ModelShape, Random, ReferenceGraph, halves, random_model};
+use testkit::text::random_program;
+use testkit::values::{random_effect, text_of};
+use testkit::{ModelShape, Random, ReferenceGraph, cases, halves, random_model};
 
 /// The steps that the engine computes for a state, sorted; `None` for a run-time error.
 fn engine_steps(system: &mut System<'_>, state: &State) -> Option<Vec<Successor>> {
@@ -70,20 +72,25 @@ fn plus(left: [usize; 3], right: [usize; 3]) -> [usize; 3] {
     std::array::from_fn(|i| left[i] + right[i])
 }
 
-/// How many states, steps and errors were compared.
+/// How many states, steps and errors of a random model were compared.
 fn compare_steps(seed: u64) -> [usize; 3] {
-    let [mut n_states, mut n_steps, mut n_errors] = [0; 3];
     let shape = match seed % 4 {
         1 => ModelShape::Wide,
         _ => ModelShape::Rich,
     };
     let mut model = random_model(&mut Random::new(seed), shape);
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         // Abstract timers with concrete settings instead.
-        let settings = model.with_settings(seed % 2 == 0, |_| (2, 3));
+        let settings = model.with_settings(seed.is_multiple_of(2), |_| (2, 3));
         model = settings.expect("random models are well formed");
     }
-    let mut systems = both_systems(&model);
+    compare_model(&model, seed)
+}
+
+/// How many states, steps and errors were compared.
+fn compare_model(model: &Model, seed: u64) -> [usize; 3] {
+    let [mut n_states, mut n_steps, mut n_errors] = [0; 3];
+    let mut systems = both_systems(model);
     let initial = model
         .initial_states()
         .ok()
@@ -98,7 +105,7 @@ fn compare_steps(seed: u64) -> [usize; 3] {
     let mut open: Vec<State> = initial.into_iter().flat_map(BTreeSet::into_iter).collect();
     let mut met: BTreeSet<State> = open.iter().cloned().collect();
     while let Some(state) = open.pop() {
-        let expected = reference_steps(&model, &state);
+        let expected = reference_steps(model, &state);
         for (position, system) in systems.iter_mut().enumerate() {
             let found = engine_steps(system, &state);
             assert_eq!(
@@ -166,6 +173,38 @@ fn exploration_counts_what_the_reference_semantics_counts() {
     }
 
     assert!(n_complete > 500, "{n_complete}");
+}
+
+/// The model of a text; nothing if a constant in it has a wrong value.
+fn model_of(text: String) -> Option<Model> {
+    let name = "random.fair".to_owned();
+    let loaded = lang::load(base::Source { name, text }, &source::Options::default());
+    loaded.single().model
+}
+
+/// Sets, bags, maps, sequences, options and steps that communicate several times are made of what the
+/// model has; here as the front end makes it.
+#[test]
+fn steps_of_texts_are_those_of_the_reference_semantics() {
+    let n_texts = u64::from(cases(500));
+    let counts = halves(|half| {
+        let seeds = (half..n_texts).step_by(2);
+        seeds.fold([0; 3], |sums, seed| {
+            let random = &mut Random::new(seed);
+            let effects: Vec<_> = (0..3).map(|_| random_effect(random)).collect();
+            let program = random_program(random).text(random);
+            let texts = [text_of(&effects), program];
+            let models = texts.into_iter().filter_map(model_of);
+            models.fold(sums, |sums, model| plus(sums, compare_model(&model, seed)))
+        })
+    });
+    let [n_states, n_steps, n_errors] = counts.into_iter().fold([0; 3], plus);
+    println!("{n_states} states, {n_steps} steps, {n_errors} errors");
+    let enough = n_texts as usize;
+    assert!(
+        n_states > 5 * enough && n_steps > 10 * enough && n_errors > enough / 20,
+        "{n_states} {n_steps} {n_errors}"
+    );
 }
 
 /// A counter over several variables: wide levels, so that threads share them.

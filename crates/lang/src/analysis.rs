@@ -6,13 +6,15 @@
 
 use base::{Diagnostic, Severity, Source, SourceId, Span};
 use rustc_hash::FxHashMap;
-use source::{Analysis, Names, Options, Reference, Symbol, SymbolKind, comments, scan};
+use source::{
+    Analysis, Files, Memory, Names, Options, Reference, Symbol, SymbolKind, comments, scan,
+};
 
 use crate::ast::{Decl, Def, File, Ident, ProcessDecl, Sources, SystemDecl, TimerDecl, VarDecl};
 use crate::lower::{self, Resolved};
-use crate::{MAX_BYTES, Parsed, parser};
+use crate::{MAX_BYTES, Parsed, import};
 
-/// What is known about a text, also if something is wrong with it.
+/// What is known about a text that imports nothing, also if something is wrong with it.
 ///
 /// ```
 /// let text = "var x : 0..3 = 0 process P { step when x < 3 { x := x + 1 } } property p: (";
@@ -25,8 +27,15 @@ use crate::{MAX_BYTES, Parsed, parser};
 /// ```
 #[must_use]
 pub fn analyse(source: Source, options: &Options) -> Analysis {
+    analyse_with(source, &Memory::default(), options)
+}
+
+/// What is known about a text, also if something is wrong with it. Imported files lie beside those that
+/// import them in `files`.
+#[must_use]
+pub fn analyse_with(source: Source, files: &dyn Files, options: &Options) -> Analysis {
     if source.text.len() > MAX_BYTES {
-        let loaded = crate::load(source, options);
+        let loaded = crate::load_with(source, files, options);
         let diagnostics = loaded.diagnostics;
         return Analysis {
             diagnostics,
@@ -35,11 +44,12 @@ pub fn analyse(source: Source, options: &Options) -> Analysis {
     }
 
     let mut said = Vec::new();
-    let file = parser::parse_file(&source.text, SourceId(0), &mut said);
+    let mut sources = vec![source];
+    let file = import::read(files, &mut sources, &mut said);
     let parsed = Parsed {
         file,
         formulas: Vec::new(),
-        sources: vec![source],
+        sources,
         said,
         options: Options {
             defines: options.defines.clone(),
@@ -54,15 +64,18 @@ pub fn analyse(source: Source, options: &Options) -> Analysis {
     // What the translation says about a text that was not understood as a whole follows from that.
     let mut diagnostics: Vec<Diagnostic> = if failed { parsed.said } else { said };
     base::cap_errors(&mut diagnostics);
-    let text = &parsed.sources[0].text;
-    let mut collector = Collector::new(text, &parsed.file, &resolved);
+    let mut collector = Collector::new(&parsed.sources, &parsed.file, &resolved);
     collector.file(&parsed.file);
-    collector.finish(diagnostics)
+    let analysis = collector.finish(diagnostics);
+    Analysis {
+        sources: parsed.sources,
+        ..analysis
+    }
 }
 
 /// Symbols and uses of names.
 struct Collector<'a> {
-    text: &'a str,
+    sources: &'a [Source],
     written: &'a FxHashMap<usize, Span>,
     resolved: &'a Resolved,
     symbols: Vec<Symbol>,
@@ -76,9 +89,9 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn new(text: &'a str, file: &'a File, resolved: &'a Resolved) -> Self {
+    fn new(sources: &'a [Source], file: &'a File, resolved: &'a Resolved) -> Self {
         Self {
-            text,
+            sources,
             written: &file.written,
             resolved,
             symbols: Vec::new(),
@@ -90,11 +103,16 @@ impl<'a> Collector<'a> {
     }
 
     fn at(&self, span: Span) -> String {
-        let text = self.text.get(span.start as usize..span.end as usize);
-        text.unwrap_or("")
+        self.written_at(span)
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    fn written_at(&self, span: Span) -> &'a str {
+        let text = &self.sources[span.source.index()].text;
+        let range = span.start as usize..span.end as usize;
+        text.get(range).unwrap_or("")
     }
 
     /// Declares a name, unless its declaration means an earlier one, as a second step of an action.
@@ -133,7 +151,7 @@ impl<'a> Collector<'a> {
 
     fn decl(&mut self, decl: &Decl) {
         match decl {
-            Decl::Const { name, value } => {
+            Decl::Const { name, value, .. } => {
                 let computed = self.resolved.values.get(&name.text.as_ptr().addr());
                 let detail = computed.cloned().unwrap_or_else(|| self.at(value.span));
                 self.add(SymbolKind::Constant, name, detail);
@@ -195,7 +213,8 @@ impl<'a> Collector<'a> {
                     self.add(SymbolKind::Definition, name, detail);
                 }
             }
-            Decl::Init(_)
+            Decl::Import(_)
+            | Decl::Init(_)
             | Decl::Synchronous
             | Decl::Fairness(..)
             | Decl::Assume(_)
@@ -245,17 +264,17 @@ impl<'a> Collector<'a> {
     }
 
     fn process(&mut self, decl: &ProcessDecl) {
-        let range = decl.index.as_ref();
-        let detail = range.map_or(String::new(), |(name, lo, hi)| {
+        let indices = decl.indices.iter().map(|(name, lo, hi)| {
             let domain = self.at(lo.span.to(hi.span));
             format!("{} in {domain}", name.text)
         });
+        let detail = indices.collect::<Vec<_>>().join(", ");
         let process = self.add(SymbolKind::Process, &decl.name, detail);
         self.inside(process, |c| c.process_body(decl));
     }
 
     fn process_body(&mut self, decl: &ProcessDecl) {
-        if let Some((name, lo, hi)) = &decl.index {
+        for (name, lo, hi) in &decl.indices {
             let detail = self.at(lo.span.to(hi.span));
             self.add(SymbolKind::Bound, name, detail);
         }
@@ -312,18 +331,18 @@ impl<'a> Collector<'a> {
 
     /// Adds names that are bound somewhere, and says where all names are used.
     fn finish(mut self, diagnostics: Vec<Diagnostic>) -> Analysis {
-        let text = self.text;
         self.bound_names();
         let mut references: Vec<Reference> = Vec::new();
         for (address, &span) in self.written {
             let declared = self.resolved.declared.get(address).unwrap_or(address);
             if let Some(&symbol) = self.by_address.get(declared)
-                && text.get(span.start as usize..span.end as usize)
-                    == Some(&self.symbols[symbol].name)
+                && span.source == SourceId(0)
+                && self.written_at(span) == self.symbols[symbol].name
             {
                 references.push(Reference { span, symbol });
             }
         }
+        let text = &self.sources[0].text;
         let pieces = scan(text);
         let mut names = Names {
             symbols: self.symbols,
@@ -342,10 +361,13 @@ impl<'a> Collector<'a> {
         let mut analysis = Analysis {
             symbols,
             references,
-            comments: comments(&pieces),
             diagnostics,
+            ..Analysis::default()
         };
-        analysis.document(text);
+        for (position, source) in self.sources.iter().enumerate().rev() {
+            analysis.comments = comments(&scan(&source.text));
+            analysis.document(SourceId::new(position), &source.text);
+        }
         analysis
     }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use base::{Expected, Fairness, Span};
+use base::{Expected, Fairness, SourceId, Span};
 use logic::PathQuantifier;
 use model::{AnnotationKind, Quantifier};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::ShapeKind;
 
 /// A name and where it is written.
@@ -23,13 +23,36 @@ pub(crate) struct File {
     pub(crate) extents: Vec<Span>,
     /// Where names are written, by the addresses of their texts in this tree.
     pub(crate) written: FxHashMap<usize, Span>,
+    /// The names of its imports.
+    pub(crate) aliases: Vec<String>,
+    /// The texts whose names can be used in a text without further ado, besides its own. Nothing is
+    /// there for texts that were not read from files.
+    pub(crate) sees: FxHashMap<SourceId, FxHashSet<SourceId>>,
+}
+
+/// `import "net.fair" as net with K = 3`.
+#[derive(Debug)]
+pub(crate) struct ImportDecl {
+    /// The file, as it is written without quotation marks.
+    pub(crate) file: Ident,
+    /// What stands before its names; nothing if they are used as they are.
+    pub(crate) alias: Option<Ident>,
+    /// Values of its constants and parameters.
+    pub(crate) values: Vec<(Ident, Expr)>,
 }
 
 /// A declaration outside processes.
 #[derive(Debug)]
 pub(crate) enum Decl {
+    /// Another file. Declarations of that file stand in its place in a tree that is complete.
+    Import(ImportDecl),
     /// `const N = 3`.
-    Const { name: Ident, value: Expr },
+    Const {
+        name: Ident,
+        value: Expr,
+        /// The value that an import gives to it.
+        given: Option<Expr>,
+    },
     /// `param N`.
     Param { name: Ident },
     /// `param Last >= 1`: any integer from there on.
@@ -230,7 +253,8 @@ pub(crate) struct FairnessMark {
 pub(crate) struct ProcessDecl {
     pub(crate) fairness: Option<FairnessMark>,
     pub(crate) name: Ident,
-    pub(crate) index: Option<(Ident, Expr, Expr)>,
+    /// For a family: its indices, each with its range.
+    pub(crate) indices: Vec<(Ident, Expr, Expr)>,
     pub(crate) vars: Vec<VarDecl>,
     pub(crate) timers: Vec<TimerDecl>,
     pub(crate) defs: Vec<Def>,
@@ -269,7 +293,7 @@ pub(crate) enum Sources {
 }
 
 /// Names that range over integers, with a condition.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Binder {
     pub(crate) names: Vec<Ident>,
     pub(crate) lo: Expr,
@@ -284,7 +308,8 @@ pub(crate) struct StepDecl {
     pub(crate) name: Ident,
     pub(crate) parameters: Vec<Binder>,
     pub(crate) guards: Vec<Expr>,
-    pub(crate) communication: Option<Communication>,
+    /// One after the other, each with where it is written.
+    pub(crate) communications: Vec<(Communication, Span)>,
     /// `delay t := e`: how long the step takes.
     pub(crate) delay: Option<Stmt>,
     pub(crate) effect: Vec<Stmt>,
@@ -300,7 +325,26 @@ pub(crate) enum Communication {
     /// `c ! (e, f)`.
     Send(Expr, Vec<Expr>),
     /// `c ? (x, 1, _)`.
-    Receive(Expr, Vec<PatternExpr>),
+    Receive(Expr, Vec<PatternExpr>, Manner),
+    /// `for j in 1..3: c[j] ! e`.
+    ForEach(Box<Binder>, Box<Communication>),
+}
+
+/// Which message is received, and what becomes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Manner {
+    /// `c ?? x`: the oldest that matches, not only the oldest.
+    pub(crate) is_any: bool,
+    /// `c ? <x>`: it stays where it is.
+    pub(crate) is_peek: bool,
+}
+
+impl Manner {
+    /// The oldest message is taken.
+    pub(crate) const OLDEST: Self = Self {
+        is_any: false,
+        is_peek: false,
+    };
 }
 
 /// One component of a message to be received.
@@ -430,7 +474,7 @@ pub(crate) struct PropertyDecl {
 }
 
 /// An expression or formula.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub(crate) kind: ExprKind,
     pub(crate) span: Span,
@@ -470,7 +514,7 @@ pub(crate) enum BinaryOp {
 }
 
 /// The shape of an expression.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
     Int(i64),
     Bool(bool),

@@ -84,7 +84,7 @@ const CONTINUING_WORDS: [&str; 19] = [
 #[must_use]
 pub fn format(text: &str) -> Option<String> {
     let mut said = Vec::new();
-    parser::parse_file(text, SourceId(0), &mut said);
+    parser::parse_file(text, SourceId(0), "", &mut said);
     if said.iter().any(|d| d.severity == Severity::Error) {
         return None;
     }
@@ -97,7 +97,8 @@ pub fn format(text: &str) -> Option<String> {
         declares_variables: false,
         is_continued: false,
         before: None,
-        is_everywhere: false,
+        is_no_operator: false,
+        peeks: false,
         prefix: false,
     };
     let mut end = 0;
@@ -130,8 +131,10 @@ struct Layout<'a> {
     /// Does the line go on with the one above?
     is_continued: bool,
     before: Option<Token<'a>>,
-    /// Is the token before the star of `end *`, which is not an operator?
-    is_everywhere: bool,
+    /// Is the token before the star of `end *` or the end of `<x>`, which are not operators?
+    is_no_operator: bool,
+    /// Are we inside of `c ? <x>`?
+    peeks: bool,
     /// Is the token before an operator with one operand, to which it belongs?
     prefix: bool,
 }
@@ -229,11 +232,11 @@ impl<'a> Layout<'a> {
         };
         let is_operator = |text: &str| SPACED.contains(&text) || FREE.contains(&text);
         let begins_operator =
-            is_operator(token.text) || ["@", "?", "!", "..", "."].contains(&token.text);
+            is_operator(token.text) || ["@", "?", "??", "!", "..", "."].contains(&token.text);
         let is_list = self.brackets.last().is_none() && before.text == ",";
         begins_operator && token.text != "-"
             || CONTINUING_WORDS.contains(&token.text) && token.kind == TokenKind::Word
-            || is_operator(before.text) && !self.is_everywhere
+            || is_operator(before.text) && !self.is_no_operator
             || OPEN_WORDS.contains(&before.text)
             || ["[]", "<>", "always", "eventually", ":"].contains(&before.text)
             || is_list
@@ -264,6 +267,9 @@ impl<'a> Layout<'a> {
         match (before.text, token.text) {
             (_, "," | ";") | ("(" | ".", _) | (_, ")" | "]" | ".") => 0,
             ("[", _) | ("..", _) | (_, "..") => 0,
+            ("<", _) | (_, ">") if self.peeks => 0,
+            (">", "{") if self.is_no_operator => 1,
+            (">", _) if self.is_no_operator => as_written,
             ("{", "}") => as_written,
             ("{", _) | (_, "}") => usize::from(in_bracket.is_some_and(|b| b.is_wide)),
             ("," | ";" | ":", _) => 1,
@@ -327,7 +333,10 @@ impl<'a> Layout<'a> {
             self.declares_variables &= self.is_continued;
         }
         let after_end = self.before.is_some_and(|before| before.text == "end");
-        self.is_everywhere = token.text == "*" && after_end;
+        let after_receive = self.before.is_some_and(|b| ["?", "??"].contains(&b.text));
+        let ends_peek = token.text == ">" && self.peeks;
+        self.is_no_operator = token.text == "*" && after_end || ends_peek;
+        self.peeks = token.text == "<" && after_receive || self.peeks && !ends_peek;
         self.out.push_str(token.text);
         self.before = Some(*token);
     }
@@ -371,7 +380,7 @@ fn ends_operand(token: &Token<'_>) -> bool {
                 ]
                 .contains(&token.text)
         }
-        TokenKind::Number => true,
+        TokenKind::Number | TokenKind::Text => true,
         TokenKind::Symbol => [")", "]", "}", "_"].contains(&token.text),
         TokenKind::End => false,
     }

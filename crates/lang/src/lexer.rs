@@ -11,6 +11,8 @@ pub(crate) enum TokenKind {
     Number,
     /// An operator or bracket; which one says its text.
     Symbol,
+    /// Characters between quotation marks, which are part of it.
+    Text,
     /// The end of the text.
     End,
 }
@@ -29,10 +31,10 @@ pub(crate) struct Token<'a> {
 }
 
 /// All symbols; a longer one wins over its prefixes.
-const SYMBOLS: [&str; 49] = [
+const SYMBOLS: [&str; 50] = [
     "<->", "-->", ":=", "->", "=>", "=<", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "&&",
-    "||", "/\\", "\\/", "~>", "[]", "<>", "..", "(", ")", "{", "}", "[", "]", "<", ">", "=", "!",
-    "?", "+", "-", "*", "/", "%", "@", ",", ";", ":", ".", "&", "|", "~", "^", "#", "_",
+    "||", "/\\", "\\/", "~>", "[]", "<>", "..", "??", "(", ")", "{", "}", "[", "]", "<", ">", "=",
+    "!", "?", "+", "-", "*", "/", "%", "@", ",", ";", ":", ".", "&", "|", "~", "^", "#", "_",
 ];
 
 /// Splits a text into tokens; the last one is the end.
@@ -118,6 +120,8 @@ impl<'a> Lexer<'a> {
         } else if first.is_ascii_digit() {
             let length = length_while(|c| c.is_ascii_digit() || c == '_');
             self.push(TokenKind::Number, self.offset + length);
+        } else if first == '"' {
+            self.quoted(diagnostics);
         } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
             self.push(TokenKind::Symbol, self.offset + symbol.len());
         } else {
@@ -127,6 +131,19 @@ impl<'a> Lexer<'a> {
             diagnostics.push(Diagnostic::error("unknown-character", span, message));
             self.offset += length;
         }
+    }
+
+    /// The name of a file, up to the quotation mark that closes it in its line.
+    fn quoted(&mut self, diagnostics: &mut Vec<Diagnostic>) {
+        let line = self.rest().lines().next().unwrap_or("");
+        if let Some(length) = line[1..].find('"') {
+            return self.push(TokenKind::Text, self.offset + length + 2);
+        }
+        let span = Span::new(self.source, self.offset, self.offset + line.len());
+        let message = "this text has no closing quotation mark";
+        let diagnostic = Diagnostic::error("unclosed-text", span, message);
+        diagnostics.push(diagnostic.help("close it with `\"` in the same line"));
+        self.offset += line.len();
     }
 
     fn push(&mut self, kind: TokenKind, end: usize) {
@@ -146,6 +163,7 @@ fn is_foreign(c: char) -> bool {
     !(c.is_whitespace()
         || c.is_alphanumeric()
         || c == '_'
+        || c == '"'
         || SYMBOLS.iter().any(|symbol| symbol.starts_with(c)))
 }
 

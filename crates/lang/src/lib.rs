@@ -21,12 +21,13 @@
 mod analysis;
 mod ast;
 mod format;
+mod import;
 mod keywords;
 mod lexer;
 mod lower;
 mod parser;
 
-pub use analysis::analyse;
+pub use analysis::{analyse, analyse_with};
 pub use format::format;
 
 use std::sync::Arc;
@@ -36,8 +37,8 @@ use logic::NamedProperty;
 use model::Scope;
 use rustc_hash::FxHashMap;
 use source::{
-    Analysis, Content, Family, Files, FrontEnd, Loaded, MAX_BYTES, Members, Options, Question,
-    System,
+    Analysis, Content, Family, Files, FrontEnd, Loaded, MAX_BYTES, Members, Memory, Options,
+    Question, System,
 };
 
 /// The native language as a front end.
@@ -71,21 +72,27 @@ impl FrontEnd for Native {
         Ok(())
     }
 
-    /// Texts of this language include nothing.
-    fn load(&self, source: Source, _files: &dyn Files, options: &Options) -> Loaded {
-        load(source, options)
+    fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded {
+        load_with(source, files, options)
     }
 
-    fn analyse(&self, source: Source, _files: &dyn Files, options: &Options) -> Analysis {
-        analyse(source, options)
+    fn analyse(&self, source: Source, files: &dyn Files, options: &Options) -> Analysis {
+        analyse_with(source, files, options)
     }
 }
 
-/// Reads a model with its properties, or a family of models if a parameter is without value.
+/// Reads a model that imports nothing.
 #[must_use]
 pub fn load(source: Source, options: &Options) -> Loaded {
+    load_with(source, &Memory::default(), options)
+}
+
+/// Reads a model with its properties, or a family of models if a parameter is without value. Imported
+/// files lie beside those that import them in `files`.
+#[must_use]
+pub fn load_with(source: Source, files: &dyn Files, options: &Options) -> Loaded {
     let mut reading = Reading::new(source, options);
-    let Some((file, formulas)) = reading.parse() else {
+    let Some((file, formulas)) = reading.parse(files) else {
         return Loaded::new(None, reading.sources, reading.said);
     };
     let parsed = Parsed {
@@ -221,7 +228,7 @@ impl Reading {
     }
 
     /// The file and the formulas, unless something is wrong with their syntax.
-    fn parse(&mut self) -> Option<(ast::File, Vec<ast::Expr>)> {
+    fn parse(&mut self, files: &dyn Files) -> Option<(ast::File, Vec<ast::Expr>)> {
         let too_large = |source: &Source| source.text.len() > MAX_BYTES;
         if let Some(position) = self.sources.iter().position(too_large) {
             let span = Span::new(SourceId::new(position), 0, 0);
@@ -230,11 +237,18 @@ impl Reading {
                 .push(Diagnostic::error("too-large", span, message));
             return None;
         }
-        let file = parser::parse_file(&self.sources[0].text, SourceId(0), &mut self.said);
+        let n_given = self.sources.len();
+        let file = import::read(files, &mut self.sources, &mut self.said);
         let mut formulas = Vec::new();
-        for (position, source) in self.sources.iter().enumerate().skip(1) {
+        for (position, source) in self.sources[..n_given].iter().enumerate().skip(1) {
             let id = SourceId::new(position);
-            formulas.push(parser::parse_formula(&source.text, id, &mut self.said));
+            let text = &source.text;
+            formulas.push(parser::parse_formula(
+                text,
+                id,
+                &file.aliases,
+                &mut self.said,
+            ));
         }
         let formulas = formulas.into_iter().collect::<Option<Vec<_>>>()?;
         let failed = self.said.iter().any(|d| d.severity == Severity::Error);

@@ -401,10 +401,29 @@ fn examples_of_the_manual() {
     };
     let manual = page("reference/language.md") + &page("how-to/come-from-another-language.md");
     let blocks: Vec<&str> = manual.split("```fair\n").skip(1).collect();
+    let blocks = blocks.iter().map(|block| block.split("```").next());
+    let blocks: Vec<&str> = blocks.map(|text| text.expect("a block ends")).collect();
     assert!(blocks.len() >= 12);
-    for block in blocks {
-        let text = block.split("```").next().expect("a block ends");
-        let loaded = load(text, &Options::default());
+
+    // A block that begins with the name of a file can be imported.
+    let named = blocks.iter().filter_map(|text| {
+        let (name, _) = text.strip_prefix("// ")?.split_once('\n')?;
+        name.ends_with(".fair").then_some((name, *text))
+    });
+    let files = source::Memory::new(named);
+    let closed = Options {
+        closed: true,
+        ..Options::default()
+    };
+    for text in blocks {
+        let source = base::Source {
+            name: "test.fair".to_owned(),
+            text: text.to_owned(),
+        };
+        let mut loaded = lang::load_with(source, &files, &closed).single();
+        loaded
+            .diagnostics
+            .retain(|d| !support::UNUSED.contains(&d.code));
         assert_eq!(show(&loaded), "", "{text}");
         assert!(!loaded.properties.is_empty(), "{text}");
     }

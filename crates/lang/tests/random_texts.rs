@@ -12,6 +12,8 @@ const MAX_STATES: usize = 30;
 
 fn configuration(model: &Model, state: &State) -> Configuration {
     let cells = model.cells().iter().zip(&state.cells);
+    let is_variable = |cell: &model::Cell| buffer_type(model, cell.var).is_none();
+    let cells = cells.filter(|(cell, _)| is_variable(cell));
     let instances = model.instances().iter().enumerate();
     let location = |(number, instance): (usize, &model::Instance)| {
         let process = &model.parts().processes[instance.process.index()];
@@ -38,11 +40,49 @@ fn configuration(model: &Model, state: &State) -> Configuration {
         }
     }
 
+    for (number, variable) in model.parts().vars.iter().enumerate() {
+        let var = model::VarId::new(number);
+        if let Some((indices, capacity, n_components)) = buffer_type(model, var) {
+            let size = 1 + capacity * n_components;
+            let first = model.first_cell(var, None);
+            for (number, index) in indices.iter().enumerate() {
+                let cells = &state.cells[first + number * size..][..size];
+                let messages = cells[1..].chunks(n_components).take(cells[0] as usize);
+                let messages: Vec<Vec<i64>> = messages.map(<[i64]>::to_vec).collect();
+                channels.insert(format!("{}{index}", variable.name), messages);
+            }
+        }
+    }
+
     Configuration {
         cells: cells.map(|(cell, v)| (cell.name.clone(), *v)).collect(),
         locations: instances.map(location).collect(),
         channels,
     }
+}
+
+/// A variable that is a channel of the text: the indices, how many messages there can be, and how many
+/// components they have.
+fn buffer_type(model: &Model, var: model::VarId) -> Option<(Vec<String>, usize, usize)> {
+    let parts = model.parts();
+    let variable = &parts.vars[var.index()];
+    let (indices, ty) = match &variable.ty {
+        model::Type::Array(array) => {
+            let indices = (0..array.len as i64).map(|n| format!("[{}]", array.lo + n));
+            (indices.collect(), &array.element)
+        }
+        ty => (vec![String::new()], ty),
+    };
+    let model::Type::Record(id) = ty else {
+        return None;
+    };
+    let record = &parts.records[id.index()];
+    let (model::RecordForm::Sequence, model::Type::Array(items)) =
+        (&record.form, &record.fields.last()?.1)
+    else {
+        return None;
+    };
+    Some((indices, items.len, items.element.n_cells(&parts.records)))
 }
 
 /// The steps of the model in the terms of the interpreter, and where they lead.

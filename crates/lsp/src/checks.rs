@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use fairground::report::{self, PropertyResult, Report, Style, Success};
 use fairground::{
-    Budget, Disk, Error, Fairness, FairnessKind, Memory, Options, Overlay, Plan, Progress, Project,
-    Question, Snapshot, Stopper, Verdict,
+    Budget, Error, Fairness, FairnessKind, Options, Plan, Progress, Project, Question, Snapshot,
+    Stopper, Verdict,
 };
 use lsp_server::{Message, Notification, Request};
 use serde_json::{Value as Json, json};
@@ -225,11 +225,7 @@ impl Search {
 
     fn search(&self) -> Result<Option<Found>, Error> {
         let path = &self.document.path;
-        let text = self.document.text.clone();
-        let files = Overlay {
-            top: Memory::new([(path.clone(), text)]),
-            below: &Disk,
-        };
+        let files = self.document.texts();
         let project = Project::open(&files, path, &Options::default())?;
         let Some(question) = project.question(&self.property) else {
             let message = format!("there is no property `{}`", self.property);

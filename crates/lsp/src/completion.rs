@@ -4,7 +4,7 @@ use fairground::{FairnessKind, Piece, PieceKind, Symbol, SymbolKind, scan};
 use serde_json::{Value as Json, json};
 
 use crate::answers::headline;
-use crate::document::Document;
+use crate::document::{Document, is_here};
 
 /// The names that fit at a position, by what stands before it.
 pub(crate) fn complete(document: &Document, at: &Json) -> Json {
@@ -91,6 +91,7 @@ fn enclosing_process(document: &Document, offset: usize) -> Option<usize> {
     let contains = |symbol: &Symbol| {
         let extent = symbol.extent;
         symbol.kind == SymbolKind::Process
+            && is_here(extent)
             && (extent.start as usize..=extent.end as usize).contains(&offset)
     };
     document.analysis.symbols.iter().position(contains)

@@ -1,8 +1,10 @@
 //! A text that an editor has open.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use fairground::{Analysis, Disk, Files, Options, Span, Symbol, SymbolKind};
+use fairground::{
+    Analysis, Confined, Files, Label, Memory, Options, Overlay, SourceId, Span, Symbol, SymbolKind,
+};
 use serde_json::{Value as Json, json};
 
 /// A text that an editor has open, and what is known about it.
@@ -18,10 +20,15 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// A text as it was opened or changed.
-    pub(crate) fn new(uri: &str, text: String, version: Json) -> Self {
+    /// A text as it was opened or changed, beside other open ones.
+    pub(crate) fn new(uri: &str, text: String, version: Json, open: Memory) -> Self {
         let path = path_of(uri);
-        let analysis = analyse(&Disk, &path, &text);
+        let below = Confined::beside(&path, &[]);
+        let files = Overlay {
+            top: open,
+            below: &below,
+        };
+        let analysis = analyse(&files, &path, &text);
         let starts = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
             uri: uri.to_owned(),
@@ -92,8 +99,31 @@ impl Document {
         at.map_or(self.text.len(), |(at, _)| start + at)
     }
 
+    /// A place of this text, or of a file that it includes.
     pub(crate) fn location(&self, span: Span) -> Json {
-        json!({ "uri": self.uri, "range": self.range(span) })
+        let other = self.analysis.sources.get(span.source.index());
+        match other.filter(|_| !is_here(span)) {
+            None => json!({ "uri": self.uri, "range": self.range(span) }),
+            Some(source) => {
+                let position = |offset| position_in(&source.text, offset as usize);
+                let range = json!({ "start": position(span.start), "end": position(span.end) });
+                json!({ "uri": uri_of(&source.name), "range": range })
+            }
+        }
+    }
+
+    /// The texts that were read for this one, itself included.
+    pub(crate) fn texts(&self) -> Memory {
+        let sources = self.analysis.sources.iter();
+        let mut texts = Memory::new(sources.map(|s| (PathBuf::from(&s.name), s.text.clone())));
+        texts.insert(self.path.clone(), self.text.clone());
+        texts
+    }
+
+    /// Does it include the file at this path?
+    pub(crate) fn includes(&self, path: &Path) -> bool {
+        let mut included = self.analysis.sources.iter().skip(1);
+        included.any(|source| Path::new(&source.name) == path)
     }
 
     /// The symbol that a name at a position means.
@@ -129,14 +159,18 @@ impl Document {
                 message.push_str(help);
             }
             let first = diagnostic.labels.first().map(|label| label.span);
-            let span = first.filter(|span| span.source == fairground::SourceId(0));
-            let is_here = |label: &&fairground::Label| label.span.source == fairground::SourceId(0);
-            let others = diagnostic.labels.iter().skip(1).filter(is_here);
-            let related: Vec<Json> = others
-                .map(
-                    |label| json!({ "location": self.location(label.span), "message": label.text }),
-                )
-                .collect();
+            let span = first.filter(|span| is_here(*span));
+            // What is wrong in another file is said at the beginning, with the way there.
+            let elsewhere = usize::from(span.is_some());
+            let others = diagnostic.labels.iter().skip(elsewhere);
+            let message_of = |label: &Label| match label.text.as_str() {
+                "" => diagnostic.message.clone(),
+                text => text.to_owned(),
+            };
+            let related = others.map(|label| {
+                json!({ "location": self.location(label.span), "message": message_of(label) })
+            });
+            let related: Vec<Json> = related.collect();
             json!({
                 "range": span.map_or_else(|| self.range_of(0, 0), |span| self.range(span)),
                 "severity": match diagnostic.severity {
@@ -151,6 +185,32 @@ impl Document {
         })
         .collect()
     }
+}
+
+/// Is it a place of the text that is open, not of one that it includes?
+pub(crate) fn is_here(span: Span) -> bool {
+    span.source == SourceId(0)
+}
+
+/// The position of an offset in any text.
+fn position_in(text: &str, offset: usize) -> Json {
+    let before = text.get(..offset).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let units = before[start..].encode_utf16().count();
+    json!({ "line": before.matches('\n').count(), "character": units })
+}
+
+/// The address of the file at a path.
+fn uri_of(path: &str) -> String {
+    let mut uri = String::from("file://");
+    for &byte in path.as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
 }
 
 /// What is known about a text; nothing if its language is not known.

@@ -23,6 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use fairground::Memory;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use serde_json::{Value as Json, json};
 
@@ -229,10 +230,24 @@ impl Server {
     }
 
     fn set_text(&mut self, uri: &str, text: &str, version: Json) {
+        self.analyse(uri, text, version);
+
+        // What is known about texts that include this one may change.
+        let path = document::path_of(uri);
+        let including = self.documents.values().filter(|d| d.includes(&path));
+        for document in including.cloned().collect::<Vec<_>>() {
+            let version = document.version.clone();
+            self.analyse(&document.uri, &document.text, version);
+        }
+    }
+
+    fn analyse(&mut self, uri: &str, text: &str, version: Json) {
         self.checks.forget(uri);
         self.documents.remove(uri);
+        let others = self.documents.values();
+        let open = Memory::new(others.map(|d| (d.path.clone(), d.text.clone())));
         let made = catch_unwind(AssertUnwindSafe(|| {
-            Document::new(uri, text.to_owned(), version)
+            Document::new(uri, text.to_owned(), version, open)
         }));
         let Ok(document) = made else {
             return;

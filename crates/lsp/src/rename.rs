@@ -1,9 +1,9 @@
 //! Renaming, which never changes what a text means.
 
-use fairground::{Disk, PieceKind, Severity, SymbolKind, scan};
+use fairground::{PieceKind, Severity, SymbolKind, scan};
 use serde_json::{Value as Json, json};
 
-use crate::document::{Document, analyse};
+use crate::document::{Document, analyse, is_here};
 use crate::{Answer, Refusal};
 
 pub(crate) fn prepare(document: &Document, at: &Json) -> Answer {
@@ -29,6 +29,9 @@ fn renamable(document: &Document, at: &Json) -> Result<usize, Refusal> {
     }
     let symbol = document.symbol_at(at);
     let symbol = symbol.ok_or_else(|| refuse("there is no name here that the text declares"))?;
+    if !is_here(analysis.symbols[symbol].span) {
+        return Err(refuse("the name is declared in a file that is imported"));
+    }
 
     let line_of = |offset: usize| document.position(offset)["line"].as_u64().unwrap_or(0) + 1;
     let several = |span: &fairground::Span| analysis.meanings_at(*span).count() > 1;
@@ -65,7 +68,7 @@ pub(crate) fn rename(document: &Document, params: &Json) -> Answer {
     for span in uses.iter().rev() {
         renamed.replace_range(span.start as usize..span.end as usize, name);
     }
-    let after = analyse(&Disk, &document.path, &renamed);
+    let after = analyse(&document.texts(), &document.path, &renamed);
     let meanings = |analysis: &fairground::Analysis| -> Vec<usize> {
         analysis.references.iter().map(|r| r.symbol).collect()
     };

@@ -3,7 +3,7 @@
 use fairground::{Piece, PieceKind, Symbol, SymbolKind, scan};
 use serde_json::{Value as Json, json};
 
-use crate::document::Document;
+use crate::document::{Document, is_here};
 
 /// The kinds of tokens, as the protocol calls them; their positions are what is sent.
 pub(crate) const TOKEN_TYPES: [&str; 13] = [
@@ -71,8 +71,9 @@ pub(crate) fn symbols(document: &Document, _params: &Json) -> Json {
 
 fn children(document: &Document, owner: Option<usize>) -> Vec<Json> {
     let symbols = document.analysis.symbols.iter().enumerate();
-    let own =
-        symbols.filter(|(_, symbol)| symbol.owner == owner && symbol.kind != SymbolKind::Bound);
+    let own = symbols.filter(|(_, symbol)| {
+        symbol.owner == owner && symbol.kind != SymbolKind::Bound && is_here(symbol.span)
+    });
     own.map(|(position, symbol)| {
         // What is selected must be inside of the whole.
         let whole = symbol.extent.to(symbol.span);
@@ -91,7 +92,9 @@ fn children(document: &Document, owner: Option<usize>) -> Vec<Json> {
 /// The symbols of a text whose names contain a word.
 pub(crate) fn matching(document: &Document, query: &str) -> Vec<Json> {
     let fits = |symbol: &&Symbol| {
-        symbol.kind != SymbolKind::Bound && symbol.name.to_lowercase().contains(query)
+        symbol.kind != SymbolKind::Bound
+            && is_here(symbol.span)
+            && symbol.name.to_lowercase().contains(query)
     };
     let found = document.analysis.symbols.iter().filter(fits);
     found
@@ -113,7 +116,8 @@ pub(crate) fn semantic_tokens(document: &Document, _params: &Json) -> Json {
     for piece in scan(&document.text) {
         let word = piece.text(&document.text);
         let reference = document.analysis.reference_at(piece.start);
-        let reference = reference.filter(|reference| reference.span == piece.span());
+        // A name after that of an import, `net.x`, is one name with it.
+        let reference = reference.filter(|reference| reference.span.end as usize == piece.end);
         let (kind, declares) = match (piece.kind, reference) {
             (PieceKind::Comment, _) => (position_of("comment"), false),
             (PieceKind::Number, _) => (position_of("number"), false),
@@ -208,7 +212,9 @@ pub(crate) fn selections(document: &Document, params: &Json) -> Json {
         let offset = document.offset(position);
         let mut ranges: Vec<(usize, usize)> = vec![(0, document.text.len())];
         let pieces = pieces.iter().map(|piece| (piece.start, piece.end));
-        let extents = document.analysis.symbols.iter().map(|symbol| symbol.extent);
+        let symbols = document.analysis.symbols.iter();
+        let extents = symbols.map(|symbol| symbol.extent);
+        let extents = extents.filter(|extent| is_here(*extent));
         let extents = extents.map(|span| (span.start as usize, span.end as usize));
         let all = pieces.chain(extents).chain(pairs.iter().copied());
         ranges.extend(all.filter(|(start, end)| (*start..=*end).contains(&offset)));

@@ -129,7 +129,7 @@ impl Model {
             match process.index {
                 None => add(None, process.name.clone()),
                 Some(range) => (range.lo..=range.hi)
-                    .for_each(|index| add(Some(index), format!("{}[{index}]", process.name))),
+                    .for_each(|index| add(Some(index), process.instance_name(index))),
             }
         }
     }

@@ -169,6 +169,9 @@ pub struct Process {
     pub name: String,
     /// For a family: its index.
     pub index: Option<IndexRange>,
+    /// What the index numbers if it stands for several: their ranges, the last one fastest. Only the
+    /// names of instances depend on it.
+    pub dimensions: Vec<(i64, i64)>,
     /// The names of its locations.
     pub locations: Vec<String>,
     /// Where it may start; at least one.
@@ -186,11 +189,31 @@ impl Process {
         Self {
             name: name.to_owned(),
             index: None,
+            dimensions: Vec::new(),
             locations,
             initial: vec![LocationId(0)],
             steps,
             span,
         }
+    }
+}
+
+impl Process {
+    /// What the instance with this index is called.
+    #[must_use]
+    pub fn instance_name(&self, index: i64) -> String {
+        let Some(range) = self.index.filter(|_| !self.dimensions.is_empty()) else {
+            return format!("{}[{index}]", self.name);
+        };
+        let mut rest = index - range.lo;
+        let mut indices = Vec::new();
+        for (lo, hi) in self.dimensions.iter().rev() {
+            let length = hi - lo + 1;
+            indices.push(format!("[{}]", lo + rest.rem_euclid(length)));
+            rest = rest.div_euclid(length);
+        }
+        indices.reverse();
+        format!("{}{}", self.name, indices.concat())
     }
 }
 

@@ -132,6 +132,19 @@ fn declarations() {
     assert_eq!(code(capacity), "channel-capacity");
     let payload = |parts: &mut ModelParts| parts.channels[0].payload[0] = Scalar::Range(1, 0);
     assert_eq!(code(payload), "empty-range");
+
+    // The first process has two instances.
+    let dimensions = |dimensions: &[(i64, i64)]| {
+        let dimensions = dimensions.to_vec();
+        code(|parts: &mut ModelParts| parts.processes[0].dimensions = dimensions)
+    };
+    assert_eq!(dimensions(&[(0, 1), (5, 5)]), "no error");
+    assert_eq!(dimensions(&[(0, 1), (0, 1)]), "process-dimensions");
+    assert_eq!(dimensions(&[(1, 0)]), "process-dimensions");
+    assert_eq!(
+        dimensions(&[(i64::MIN, i64::MAX), (0, 1)]),
+        "process-dimensions"
+    );
 }
 
 /// Records in records grow exponentially, even without a single cell.

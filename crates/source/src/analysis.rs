@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Diagnostic, Source, SourceId, Span};
 
 use crate::Loaded;
 
-/// What is known about a text, also if something is wrong with it. All positions are in the first
-/// source.
+/// What is known about a text, also if something is wrong with it. References and comments are those of
+/// the first source.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
+    /// All texts; the position of a text is its `SourceId`.
+    pub sources: Vec<Source>,
     /// What the text declares, in the order of the text.
     pub symbols: Vec<Symbol>,
     /// Where names are used, declarations included, in the order of the text.
@@ -169,10 +171,11 @@ impl Analysis {
             symbols,
             references,
             comments: comments(&pieces),
-            diagnostics: Vec::new(),
+            ..Self::default()
         };
-        analysis.document(text);
+        analysis.document(SourceId(0), text);
         analysis.diagnostics = loaded.diagnostics;
+        analysis.sources = loaded.sources;
         analysis
     }
 
@@ -185,11 +188,11 @@ impl Analysis {
         here.take_while(move |r| r.span == span).map(|r| r.symbol)
     }
 
-    /// Takes the documentation of all symbols from comments: those in the lines directly above a
-    /// declaration, else one at the end of its first line.
-    pub fn document(&mut self, text: &str) {
+    /// Takes the documentation of all symbols of a source from its comments: those in the lines directly
+    /// above a declaration, else one at the end of its first line.
+    pub fn document(&mut self, source: SourceId, text: &str) {
         for symbol in &mut self.symbols {
-            if symbol.kind == SymbolKind::Bound {
+            if symbol.kind == SymbolKind::Bound || symbol.span.source != source {
                 continue;
             }
             let start = text[..symbol.extent.start as usize]
@@ -292,7 +295,9 @@ impl Names {
         let mut guessed = Vec::new();
         for piece in pieces.iter().filter(|piece| piece.kind == PieceKind::Word) {
             let span = piece.span();
-            let contains = |outer: &Span| outer.start <= span.start && span.end <= outer.end;
+            let contains = |outer: &Span| {
+                outer.source == span.source && outer.start <= span.start && span.end <= outer.end
+            };
             let Some(named) = by_name.get(piece.text(text)) else {
                 continue;
             };

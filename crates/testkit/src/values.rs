@@ -22,6 +22,8 @@ pub struct Values {
     pub m: BTreeMap<i64, i64>,
     /// `q : seq[2] of 0..2`.
     pub q: Vec<i64>,
+    /// `o : option of 0..2`.
+    pub o: Option<i64>,
     /// `n : 0..2`.
     pub n: i64,
     /// Names that are bound, innermost last.
@@ -35,6 +37,7 @@ var r : set of R
 var b : bag[2] of 0..2
 var m : map[0..2] of 0..1
 var q : seq[2] of 0..2
+var o : option of 0..2
 var n : 0..2 = 0
 ";
 
@@ -58,6 +61,18 @@ pub struct Effect {
     pub text: String,
     /// What it does.
     pub run: Eval<Option<Vec<Values>>>,
+}
+
+/// A model with a step for each of these effects.
+#[must_use]
+pub fn text_of(effects: &[Effect]) -> String {
+    let steps = effects.iter().enumerate();
+    let steps: String = steps
+        .map(|(number, effect)| format!("    go{number} {{ {} }}\n", effect.text))
+        .collect();
+    format!(
+        "{DECLARATIONS}process P {{\n{steps}}}\ninvariant few: size(s) + size(r) + size(b) < 4\n"
+    )
 }
 
 /// A random effect.
@@ -85,6 +100,9 @@ fn change(text: String, run: impl Fn(&mut Values) -> Option<()> + 'static) -> Ef
 
 impl Generator<'_> {
     fn effect(&mut self, depth: usize) -> Effect {
+        if self.random.chance(10) {
+            return self.option();
+        }
         match self.random.below(if depth == 0 { 9 } else { 12 }) {
             0 | 1 => {
                 let Expr(text, value) = self.set(2);
@@ -254,6 +272,31 @@ impl Generator<'_> {
             v.n = *v.m.get(&key.1(v))?;
             Some(())
         })
+    }
+
+    fn option(&mut self) -> Effect {
+        let Expr(text, value) = self.number(1);
+        match self.random.below(5) {
+            0 => change("o := none".to_owned(), |v| {
+                v.o = None;
+                Some(())
+            }),
+            1 => change("n := value(o)".to_owned(), |v| {
+                v.n = v.o?;
+                Some(())
+            }),
+            2 => change("o := if n in s then some(n) else o".to_owned(), |v| {
+                if v.s.contains(&v.n) {
+                    v.o = Some(v.n);
+                }
+                Some(())
+            }),
+            // Not a literal: one outside the range is an error of the text.
+            _ => change(format!("o := some({text} + len(q) - len(q))"), move |v| {
+                v.o = Some(value(v)).filter(|x| (0..=2).contains(x));
+                v.o.map(drop)
+            }),
+        }
     }
 
     fn records(&mut self) -> Effect {
@@ -484,7 +527,11 @@ impl Generator<'_> {
     }
 
     fn condition(&mut self, depth: usize) -> Expr<bool> {
-        match self.random.below(if depth == 0 { 3 } else { 10 }) {
+        match self.random.below(if depth == 0 { 4 } else { 11 }) {
+            10 => expr("(o != none && value(o) == n)".to_owned(), |v| {
+                v.o == Some(v.n)
+            }),
+            3 if depth == 0 => expr("o == none".to_owned(), |v| v.o.is_none()),
             0 => expr("n in q".to_owned(), |v| v.q.contains(&v.n)),
             1 => expr("n in m".to_owned(), |v| v.m.contains_key(&v.n)),
             2 => expr("(exists x in r: x.b && x.a == n)".to_owned(), |v| {

@@ -329,6 +329,21 @@ fn models_include_files_of_their_folder_only() {
     let allowed = call(&scene, &["check", "models/m.pml", "--include", "library"]);
     assert_eq!(allowed.status, 0, "{}", allowed.stderr);
 
+    scene.write("library/part.fair", b"var secret : 0..1 = 0\n");
+    scene.write(
+        "models/m.fair",
+        b"import \"../library/part.fair\" as part\nprocess P { s { part.secret := 1 - part.secret } }\ninvariant p: part.secret < 2\n",
+    );
+    let refused = call(&scene, &["check", "models/m.fair"]);
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.stderr.contains("--include DIR") && refused.stderr.contains("m.fair:1:8"),
+        "{}",
+        refused.stderr
+    );
+    let allowed = call(&scene, &["check", "models/m.fair", "--include", "library"]);
+    assert_eq!(allowed.status, 0, "{}", allowed.stderr);
+
     // A pipe that is never written to, and a device that never ends.
     let made = std::process::Command::new("mkfifo")
         .arg(scene.path("models/pipe"))

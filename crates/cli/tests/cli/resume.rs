@@ -95,6 +95,22 @@ fn changed_files_are_refused() {
 }
 
 #[test]
+fn changed_imports_are_refused() {
+    let main = "import \"part.fair\" as part\nprocess P { up when part.x < part.TOP { part.x += 1 } }\nproperty p: always part.x <= part.TOP\n";
+    let scene = Scene::with("resume_imports", "m.fair", main);
+    scene.write("part.fair", b"const TOP = 9\nvar x : 0..TOP = 0\n");
+    let call = ["check", "m.fair", "--checkpoint", "c.fck"];
+    let called = scene.call(&[&call[..], &["--max-states", "2"]].concat());
+    assert_eq!(called.status, 3, "{}", called.stderr);
+
+    scene.write("part.fair", b"const TOP = 8\nvar x : 0..TOP = 0\n");
+    let said = refusal(&scene);
+    assert!(said.contains("`part.fair` has changed since"), "{said}");
+    scene.write("part.fair", b"const TOP = 9\nvar x : 0..TOP = 0\n");
+    assert_eq!(scene.call(&["resume", "c.fck"]).status, 0);
+}
+
+#[test]
 fn other_versions_are_refused() {
     let scene = stopped("resume_version", &[]);
     let path = scene.path("c.fck");

@@ -1,12 +1,12 @@
 //! Names, components, calls and locations.
 
 use base::{Diagnostic, Span};
-use model::{Access, EnumId, Expr, LocationId, Owner, Place, ProcessId, Type, VarId};
+use model::{Access, BinaryOp, EnumId, Expr, LocationId, Owner, Place, ProcessId, Type, VarId};
 
 use super::Lowerer;
-use super::constants::literal;
+use super::constants::{literal, simplify};
 use super::fresh;
-use super::names::{Binding, Global, Local, Ty, Value};
+use super::names::{Binding, Global, Local, Ty, Value, bare, index_pattern};
 use super::types::ty_of;
 use super::values::Special;
 use crate::ast::{self, Def, ExprKind, Ident};
@@ -33,7 +33,7 @@ impl<'a> Lowerer<'a> {
             None => {}
         }
 
-        let variants = self.variants.get(name).map(Vec::as_slice);
+        let variants = self.variants_named(name);
         if let Some(variants) = variants {
             let fits = |entry: &&(EnumId, u32)| expected == Some(Ty::Enum(entry.0));
             return match variants.iter().find(fits).or(match variants {
@@ -76,7 +76,7 @@ impl<'a> Lowerer<'a> {
     fn report_ambiguous(&mut self, name: &str, span: Span) -> Option<Value> {
         let owners = self.variants[name].iter();
         let names: Vec<String> = owners
-            .map(|(id, _)| format!("`{}.{name}`", self.parts.enums[id.index()].name))
+            .map(|(id, _)| format!("`{}.{}`", self.parts.enums[id.index()].name, bare(name)))
             .collect();
         let message = format!("`{name}` is a value of several enumerations");
         let help = format!("write {}", names.join(" or "));
@@ -314,26 +314,93 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// `P` or `P[i]`, if it is one; the inner value is nothing if it is wrong.
+    /// `P`, `P[i]` or `P[i][j]`, if it is one; the inner value is nothing if it is wrong.
     pub(super) fn process_reference(
         &mut self,
         expr: &'a ast::Expr,
     ) -> Option<(ProcessId, Option<Owner>)> {
-        if let Some(process) = self.process_named(expr) {
-            if self.parts.processes[process.index()].index.is_none() {
-                return Some((process, Some(Owner::Single)));
-            }
-            let name = &self.parts.processes[process.index()].name;
-            let message = format!("`{name}` is a family of processes");
-            let help = format!("say which one is meant: `{name}[i]`");
+        let (base, indices) = with_indices(expr);
+        let process = self.process_named(base)?;
+        let description = &self.parts.processes[process.index()];
+        let (name, n_wanted) = (&description.name, description.dimensions.len().max(1));
+        if indices.is_empty() && description.index.is_none() {
+            return Some((process, Some(Owner::Single)));
+        }
+        if indices.len() < n_wanted {
+            let message = match n_wanted {
+                1 => format!("`{name}` is a family of processes"),
+                n => format!("`{name}` is a family of processes with {n} indices"),
+            };
+            let help = format!(
+                "say which one is meant: `{name}{}`",
+                index_pattern(description)
+            );
             self.report(Diagnostic::error("missing-index", expr.span, message).help(help));
             return Some((process, None));
         }
-        let ExprKind::Index(base, index) = &expr.kind else {
-            return None;
+        if indices.len() > n_wanted {
+            let message = match (description.index, n_wanted) {
+                (None, _) => format!("`{name}` is a single process and has no index"),
+                (Some(_), 1) => format!("`{name}` has one index"),
+                (Some(_), n) => format!("`{name}` has {n} indices"),
+            };
+            self.report(Diagnostic::error("index-of-single", expr.span, message));
+            return Some((process, None));
+        }
+        let owner = match indices.as_slice() {
+            [index] => self.process_index(process, index),
+            several => self.process_number(process, several),
         };
-        let process = self.process_named(base)?;
-        Some((process, self.process_index(process, index)))
+        Some((process, owner))
+    }
+
+    /// The instance with several indices. If one of them is outside of its range, there is none: the
+    /// numbers begin with 0.
+    fn process_number(&mut self, process: ProcessId, indices: &[&'a ast::Expr]) -> Option<Owner> {
+        let dimensions = self.parts.processes[process.index()].dimensions.clone();
+        let (mut number, mut conditions) = (Expr::Int(0), Vec::new());
+        for (index, (lo, hi)) in indices.iter().zip(dimensions) {
+            let value = self.number_of_index(index)?;
+            if let Some(value) = self.fixed_index(&value, index)
+                && !(lo..=hi).contains(&value)
+            {
+                let message = format!("the index {value} is outside {lo}..{hi}");
+                self.report(Diagnostic::error("index-out-of-range", index.span, message));
+                return None;
+            }
+
+            let in_range =
+                |op, bound, value| simplify(Expr::binary(op, value, Expr::Int(bound)), Ty::Bool);
+            conditions.push(in_range(BinaryOp::Ge, lo, self.copy_of(&value)));
+            conditions.push(in_range(BinaryOp::Le, hi, self.copy_of(&value)));
+            let offset = simplify(Expr::binary(BinaryOp::Sub, value, Expr::Int(lo)), Ty::Int);
+            let scaled = Expr::binary(BinaryOp::Mul, number, Expr::Int(hi - lo + 1));
+            let sum = Expr::binary(BinaryOp::Add, simplify(scaled, Ty::Int), offset);
+            number = simplify(sum, Ty::Int);
+        }
+        let exists = super::values::all(conditions);
+        let number = super::values::choice(exists, number, Expr::Int(-1));
+        Some(Owner::Indexed(Box::new(number)))
+    }
+
+    /// An index as a number; of a value of an enumeration, its position.
+    fn number_of_index(&mut self, index: &'a ast::Expr) -> Option<Expr> {
+        let (value, id) = match self.scalar(index, None)? {
+            (value, Ty::Enum(id)) => (value, id),
+            (value, Ty::Int) => return Some(value),
+            (_, Ty::Bool) => return self.int_expr(index),
+        };
+        if let Some(position) = value.as_literal() {
+            return Some(Expr::Int(position));
+        }
+        let n_values = self.parts.enums[id.index()].variants.len() as u32;
+        let mut number = Expr::Int(i64::from(n_values) - 1);
+        for position in (0..n_values.saturating_sub(1)).rev() {
+            let is_it = Expr::binary(BinaryOp::Eq, self.copy_of(&value), Expr::Enum(id, position));
+            let position = Expr::Int(i64::from(position));
+            number = Expr::Ite(Box::new(is_it), Box::new(position), Box::new(number));
+        }
+        Some(number)
     }
 
     fn process_index(&mut self, process: ProcessId, index: &'a ast::Expr) -> Option<Owner> {
@@ -372,9 +439,9 @@ impl<'a> Lowerer<'a> {
         field: &Ident,
     ) -> Option<Value> {
         let info = &self.processes[process.index()];
-        if let Some((declared, (Local::Var(id), _))) =
-            info.locals.get_key_value(field.text.as_str())
-        {
+        // In an imported file a local name may be that of something outside of the process, too.
+        let is_meant = |local: &(&&str, _)| bare(local.0) == field.text;
+        if let Some((declared, (Local::Var(id), _))) = info.locals.iter().find(is_meant) {
             self.resolution.found(&field.text, declared);
             return Some(self.variable_value(*id, Some(owner)));
         }
@@ -625,8 +692,9 @@ impl<'a> Lowerer<'a> {
         let outer_floor = std::mem::replace(&mut self.floor, self.scope.len());
         let outer_process = self.process;
         if is_local {
-            let index = outer_process.and_then(|p| self.processes[p.index()].index.clone());
-            self.scope.extend(index);
+            let process = outer_process.map(|process| &self.processes[process.index()]);
+            let indices = process.map(|process| process.indices.clone());
+            self.scope.extend(indices.into_iter().flatten());
         } else {
             self.process = None;
         }
@@ -656,4 +724,15 @@ pub(super) fn place_value(place: Place, ty: Type) -> Value {
         Type::Scalar(scalar) => Value::Scalar(Expr::Read(place), ty_of(scalar)),
         ty => Value::Composite(place, ty),
     }
+}
+
+/// What `P[i][j]` begins with, and the indices.
+pub(super) fn with_indices(expr: &ast::Expr) -> (&ast::Expr, Vec<&ast::Expr>) {
+    let (mut base, mut indices) = (expr, Vec::new());
+    while let ExprKind::Index(inner, index) = &base.kind {
+        base = inner;
+        indices.push(&**index);
+    }
+    indices.reverse();
+    (base, indices)
 }

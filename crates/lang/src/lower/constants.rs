@@ -4,7 +4,7 @@ use base::{Diagnostic, Span};
 use model::{BinaryOp, BoundId, EnumId, EnumType, Expr, Quantifier};
 use source::Options;
 
-use super::names::{Global, Ty};
+use super::names::{Global, Ty, bare};
 use super::{Lowerer, MAX_EXPANSION};
 use crate::ast::{self, Decl, File, Ident};
 
@@ -21,7 +21,9 @@ impl<'a> Lowerer<'a> {
 
         for decl in &file.decls {
             match decl {
-                Decl::Const { name, value } => self.constant(name, value, options),
+                Decl::Const { name, value, given } => {
+                    self.constant(name, value, given.as_ref(), options);
+                }
                 Decl::Param { name } => self.parameter(name, options),
                 Decl::DataParam { name, least } => self.data_parameter(name, least, options),
                 _ => {}
@@ -52,7 +54,8 @@ impl<'a> Lowerer<'a> {
             entry.push((id, names.len() as u32));
             let number = names.len() as u32;
             self.resolution.declare_variant(&variant.text, id, number);
-            names.push(variant.text.clone());
+            // Traces show values without the name of an import.
+            names.push(bare(&variant.text).to_owned());
         }
         self.parts.enums.push(EnumType {
             name: name.text.clone(),
@@ -60,8 +63,19 @@ impl<'a> Lowerer<'a> {
         });
     }
 
-    fn constant(&mut self, name: &'a Ident, value: &'a ast::Expr, options: &Options) {
-        let own = self.constant_value(value);
+    fn constant(
+        &mut self,
+        name: &'a Ident,
+        value: &'a ast::Expr,
+        imported: Option<&'a ast::Expr>,
+        options: &Options,
+    ) {
+        let mut own = self.constant_value(value);
+        if let Some((_, ty)) = own
+            && let Some(imported) = imported
+        {
+            own = self.imported_value(name, imported, ty);
+        }
         let given = options.defines.iter().rev().find(|d| d.0 == name.text);
         let value = match (own, given) {
             (Some((_, ty)), Some((_, text))) => self.given_value(name, text, Some(ty)),
@@ -69,6 +83,25 @@ impl<'a> Lowerer<'a> {
         };
         let global = value.map_or(Global::Broken, |(value, ty)| Global::Const(value, ty));
         self.declare_global(name, global);
+    }
+
+    /// The value that an import gives to a constant.
+    fn imported_value(
+        &mut self,
+        name: &Ident,
+        value: &'a ast::Expr,
+        wanted: Ty,
+    ) -> Option<(i64, Ty)> {
+        let (lowered, ty) = self.scalar(value, Some(wanted))?;
+        if ty != wanted {
+            let (wanted, found) = (self.ty_name(wanted), self.ty_name(ty));
+            let message = format!("expected {wanted}, found {found}");
+            let text = format!("the value of `{}` here is {wanted}", name.text);
+            let diagnostic = Diagnostic::error("type-mismatch", value.span, message);
+            self.report(diagnostic.label(name.span, text));
+            return None;
+        }
+        Some((self.value_of(&lowered, value.span)?, ty))
     }
 
     fn parameter(&mut self, name: &'a Ident, options: &Options) {
@@ -103,14 +136,20 @@ impl<'a> Lowerer<'a> {
         let text = text.trim();
         let variant = |entry: &&(EnumId, u32)| wanted.is_none_or(|ty| ty == Ty::Enum(entry.0));
         let variants = self.variants.get(text).into_iter().flatten();
+        let value_of = |id: EnumId| {
+            let names = &self.parts.enums[id.index()].variants;
+            let number = names.iter().position(|name| name == text)?;
+            Some((number as i64, Ty::Enum(id)))
+        };
         let value = match text {
             "true" | "false" => Some((i64::from(text == "true"), Ty::Bool)),
             _ => match text.parse::<i64>() {
                 Ok(value) => Some((value, Ty::Int)),
-                Err(_) => variants
-                    .clone()
-                    .find(variant)
-                    .map(|(id, n)| (i64::from(*n), Ty::Enum(*id))),
+                Err(_) => match wanted {
+                    Some(Ty::Enum(id)) => value_of(id),
+                    _ => { variants.clone().find(variant) }
+                        .map(|(id, n)| (i64::from(*n), Ty::Enum(*id))),
+                },
             },
         };
         let fits = value.filter(|(_, ty)| wanted.is_none_or(|wanted| wanted == *ty));

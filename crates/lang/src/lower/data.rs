@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::constants::literal;
-use super::names::{Global, Local, Value};
+use super::names::{Global, Local, Value, bare};
 use super::open::{closed_part, is_open};
 use super::types::ty_of;
 use super::{Lowerer, MAX_EXPANSION};
@@ -49,8 +49,12 @@ impl<'a> Lowerer<'a> {
         };
         let id = VarId::new(self.parts.vars.len());
         let wrong = initial.is_none();
+        let text = match owner {
+            Some(_) => bare(&name.text),
+            None => &name.text,
+        };
         self.parts.vars.push(Variable {
-            name: name.text.clone(),
+            name: text.to_owned(),
             ty: ty.clone(),
             owner,
             initial: initial.unwrap_or(Initial::Any),
@@ -83,7 +87,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// False; 0 or else the least value; the first value of an enumeration.
-    fn default_initial(&self, ty: &Type) -> Initial {
+    pub(super) fn default_initial(&self, ty: &Type) -> Initial {
         let mut values = Vec::new();
         closed_part(ty).for_each_cell(&self.parts.records, "", &mut |_, scalar| {
             values.push(literal(scalar.default_value(), ty_of(scalar)));
@@ -331,15 +335,11 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn channel(&mut self, decl: &'a ChanDecl) {
-        let channel = self.channel_parts(decl);
-        let global = channel.map_or(Global::Broken, |channel| {
-            self.parts.channels.push(channel);
-            Global::Chan(ChannelId::new(self.parts.channels.len() - 1))
-        });
-        self.declare_global(&decl.name, global);
+        let channel = self.channel_of(decl);
+        self.declare_global(&decl.name, channel.unwrap_or(Global::Broken));
     }
 
-    fn channel_parts(&mut self, decl: &'a ChanDecl) -> Option<Channel> {
+    fn channel_of(&mut self, decl: &'a ChanDecl) -> Option<Global<'a>> {
         let types: Vec<_> = decl
             .payload
             .iter()
@@ -374,8 +374,12 @@ impl<'a> Lowerer<'a> {
             }
         };
 
-        // Arrays, records and sets are sent as their cells.
         let types = types.into_iter().collect::<Option<Vec<_>>>()?;
+        if capacity > 0 && self.buffered.contains(decl.name.text.as_str()) {
+            return self.buffer(decl, capacity, types, indices);
+        }
+
+        // Arrays, records and sets are sent as their cells.
         let mut payload = Vec::new();
         for ty in &types {
             ty.for_each_cell(&self.parts.records, "", &mut |_, scalar| {
@@ -383,13 +387,15 @@ impl<'a> Lowerer<'a> {
             });
         }
         self.channel_types.push(types);
-        Some(Channel {
+        self.parts.channels.push(Channel {
             name: decl.name.text.clone(),
             indices,
             capacity,
             payload,
             span: decl.name.span,
-        })
+        });
+        let id = ChannelId::new(self.parts.channels.len() - 1);
+        Some(Global::Chan(id))
     }
 
     pub(super) fn event(&mut self, name: &'a Ident, arguments: &'a [TypeExpr]) {

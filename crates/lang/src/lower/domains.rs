@@ -55,7 +55,10 @@ impl<'a> Lowerer<'a> {
             }
             Global::Process(id) => {
                 let range = self.parts.processes[id.index()].index?;
-                let ty = self.processes[id.index()].index_ty;
+                // Several indices are not one value.
+                let [ty] = self.processes[id.index()].index_types[..] else {
+                    return None;
+                };
                 model::as_open_end(range.hi)
                     .is_none()
                     .then_some((range.lo, range.hi, ty))

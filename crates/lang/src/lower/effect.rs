@@ -229,7 +229,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Computes the indices of a place now, before any of several targets is stored to.
-    fn settle(&mut self, place: &mut Place, span: Span, out: &mut Vec<Stmt>) {
+    pub(super) fn settle(&mut self, place: &mut Place, span: Span, out: &mut Vec<Stmt>) {
         for access in &mut place.path {
             // shape: components have no index.
             if let Access::Index(index) = access

@@ -5,8 +5,9 @@
 
 use base::{Diagnostic, Span};
 use logic::{Ltl, Op, PathQuantifier};
-use model::{AtomMeaning, BinaryOp, Expr, ProcessId, Quantifier, StepPattern};
+use model::{AtomMeaning, BinaryOp, Expr, Owner, ProcessId, Quantifier, StepPattern};
 
+use super::access::with_indices;
 use super::expr::names_of;
 use super::names::{Global, Local};
 use super::open::Position;
@@ -411,10 +412,7 @@ impl<'a> Lowerer<'a> {
 
     /// Steps of a process: of one instance, or of all.
     fn process_pattern(&mut self, expr: &'a ast::Expr, span: Span) -> Option<StepPattern> {
-        let (base, index) = match &expr.kind {
-            ExprKind::Index(base, index) => (&**base, Some(&**index)),
-            _ => (expr, None),
-        };
+        let (base, indices) = with_indices(expr);
         let process = match &base.kind {
             ExprKind::Name(name) => match self.unshadowed(name) {
                 Some(Global::Process(process)) => Some(process),
@@ -433,13 +431,17 @@ impl<'a> Lowerer<'a> {
             ..StepPattern::default()
         };
 
-        if let Some(index) = index {
-            let value = match self.open_index(index) {
-                Some(bound) => model::open_index(bound),
-                None => self.constant_int(index)?,
-            };
+        if let [index] = indices[..]
+            && let Some(bound) = self.open_index(index)
+        {
             self.process_reference(expr)?.1?;
-            pattern.index = Some(value);
+            pattern.index = Some(model::open_index(bound));
+        } else if !indices.is_empty() {
+            // shape: what has an index is not a single process, nor the own one.
+            let Owner::Indexed(number) = self.process_reference(expr)?.1? else {
+                return None;
+            };
+            pattern.index = Some(self.value_of(&number, expr.span)?);
         }
 
         Some(pattern)
@@ -554,10 +556,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn is_action(&self, base: &ast::Expr, name: &str) -> bool {
-        let base = match &base.kind {
-            ExprKind::Index(base, _) => base,
-            _ => base,
-        };
+        let (base, _) = with_indices(base);
         let ExprKind::Name(process) = &base.kind else {
             return false;
         };

@@ -7,6 +7,7 @@ use super::Lowerer;
 use super::constants::simplify;
 use super::fresh;
 use super::names::{Global, Ty, Value};
+use super::values::length_of;
 use crate::ast::{self, ExprKind};
 
 impl<'a> Lowerer<'a> {
@@ -71,9 +72,14 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("wrong-arguments", span, message));
             return None;
         };
-        let reference = self.channel_reference(argument)?;
-        let capacity = self.parts.channels[reference.channel.index()].capacity;
-        let length = Expr::Length(reference);
+        let (length, capacity) = match self.buffer_place(argument)? {
+            Some((place, buffer)) => (length_of(&place), buffer.capacity),
+            None => {
+                let reference = self.channel_reference(argument)?;
+                let capacity = self.parts.channels[reference.channel.index()].capacity;
+                (Expr::Length(reference), capacity)
+            }
+        };
         Some(match name {
             "len" => Value::Scalar(length, Ty::Int),
             "empty" => Value::Scalar(Expr::binary(BinaryOp::Eq, length, Expr::Int(0)), Ty::Bool),
@@ -106,23 +112,34 @@ impl<'a> Lowerer<'a> {
         };
 
         let is_array = self.parts.channels[channel.index()].indices.is_some();
-        let index = match index {
-            Some(index) if is_array => Some(Box::new(self.int_expr(index)?)),
-            None if !is_array => None,
+        let index = self.channel_index(name, index, is_array, expr.span)?;
+        let index = index.map(Box::new);
+        Some(ChannelRef { channel, index })
+    }
+
+    /// Which channel of an array is meant; nothing for a single one.
+    pub(super) fn channel_index(
+        &mut self,
+        name: &str,
+        index: Option<&'a ast::Expr>,
+        is_array: bool,
+        span: Span,
+    ) -> Option<Option<Expr>> {
+        match index {
+            Some(index) if is_array => Some(Some(self.int_expr(index)?)),
+            None if !is_array => Some(None),
             Some(_) => {
                 let message = format!("`{name}` is a single channel and has no index");
-                self.report(Diagnostic::error("not-an-array", expr.span, message));
-                return None;
+                self.report(Diagnostic::error("not-an-array", span, message));
+                None
             }
             None => {
                 let message = format!("`{name}` is an array of channels");
                 let help = format!("say which one is meant: `{name}[i]`");
-                self.report(Diagnostic::error("missing-index", expr.span, message).help(help));
-                return None;
+                self.report(Diagnostic::error("missing-index", span, message).help(help));
+                None
             }
-        };
-
-        Some(ChannelRef { channel, index })
+        }
     }
 
     fn report_no_channel(&mut self, span: Span) -> Option<ChannelRef> {

@@ -6,6 +6,7 @@
 
 mod access;
 mod assume;
+mod buffers;
 mod built;
 mod constants;
 mod data;
@@ -67,6 +68,9 @@ struct Lowerer<'a> {
     event_types: Vec<Vec<model::Scalar>>,
     /// The types of the components of messages, by channel.
     channel_types: Vec<Vec<model::Type>>,
+    /// The names of channels that are variables, and these channels.
+    buffered: FxHashSet<&'a str>,
+    buffers: Vec<buffers::Buffer>,
     processes: Vec<ProcessInfo<'a>>,
     /// Bound names, innermost last; only those from `floor` on are visible.
     scope: Vec<Binding>,
@@ -96,6 +100,10 @@ struct Lowerer<'a> {
     data_parameters: Vec<model::VarId>,
     /// Which variables are read and written.
     uses: unused::Uses,
+    /// Where names are written, by the addresses of their texts.
+    written: &'a FxHashMap<usize, Span>,
+    /// The texts whose names can be used in a text, besides its own.
+    seen: &'a FxHashMap<base::SourceId, FxHashSet<base::SourceId>>,
     /// Names that have been reported as unknown.
     unknown: FxHashSet<String>,
     /// What names were found to mean.
@@ -199,6 +207,8 @@ fn lower_parts<'a>(
         variants: FxHashMap::default(),
         event_types: Vec::new(),
         channel_types: Vec::new(),
+        buffered: buffers::names(file),
+        buffers: Vec::new(),
         processes: Vec::new(),
         scope: Vec::new(),
         floor: 0,
@@ -220,6 +230,8 @@ fn lower_parts<'a>(
         open,
         data_parameters: Vec::new(),
         uses: unused::Uses::default(),
+        written: &file.written,
+        seen: &file.sees,
         unknown: FxHashSet::default(),
         resolution: Resolution::default(),
         picture: None,

@@ -42,6 +42,8 @@ pub(super) enum Global<'a> {
     Var(VarId),
     Def(&'a Def),
     Chan(ChannelId),
+    /// A channel that is a variable.
+    Buffer(usize),
     Event(EventId),
     Process(ProcessId),
     /// Its declaration is wrong, which has been reported.
@@ -58,7 +60,7 @@ impl Global<'_> {
             Self::Record(_) => "a record type",
             Self::Var(_) => "a variable",
             Self::Def(_) => "a definition",
-            Self::Chan(_) => "a channel",
+            Self::Chan(_) | Self::Buffer(_) => "a channel",
             Self::Event(_) => "an event",
             Self::Process(_) => "a process",
             Self::Broken => "something wrong",
@@ -89,10 +91,10 @@ pub(super) struct ProcessInfo<'a> {
     pub(super) actions: BTreeMap<&'a str, ActionInfo>,
     /// Where the process can be.
     pub(super) locations: FxHashMap<&'a str, LocationId>,
-    /// The binding of its index.
-    pub(super) index: Option<Binding>,
-    /// The type of its index.
-    pub(super) index_ty: Ty,
+    /// The bindings of its indices.
+    pub(super) indices: Vec<Binding>,
+    /// The types of its indices.
+    pub(super) index_types: Vec<Ty>,
 }
 
 /// A bound name.
@@ -127,6 +129,19 @@ impl Binding {
             Value::Composite(..) | Value::Cells(..) => false,
         }
     }
+}
+
+/// How the index of a family is written: `[i]`, or `[i][j]` if there are two.
+pub(super) fn index_pattern(process: &model::Process) -> String {
+    let n_indices = process.dimensions.len().max(1);
+    let letters = ["i", "j", "k"].into_iter().chain(std::iter::repeat("…"));
+    let letters = letters.take(n_indices);
+    letters.map(|letter| format!("[{letter}]")).collect()
+}
+
+/// A name without the names of imports before it.
+pub(super) fn bare(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, name)| name)
 }
 
 /// The names of all constants, variables, definitions, channels, events and processes.
@@ -191,8 +206,33 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn global(&self, name: &str) -> Option<Global<'a>> {
         let (declared, (global, _)) = self.globals.get_key_value(name)?;
+        if !self.sees(name, declared.as_ptr().addr()) {
+            return None;
+        }
         self.resolution.found(name, declared);
         Some(*global)
+    }
+
+    /// The values of enumerations with this name.
+    pub(super) fn variants_named(&self, name: &str) -> Option<&[(EnumId, u32)]> {
+        let variants = self.variants.get(name)?;
+        let is_seen = |&(id, number): &(EnumId, u32)| {
+            let address = self.resolution.variant_address(id, number);
+            address.is_none_or(|declared| self.sees(name, declared))
+        };
+        variants.iter().any(is_seen).then_some(variants)
+    }
+
+    /// Can the text that a name is written in use what is declared at this address? A text sees its own
+    /// names and those of the files that it imports without a name.
+    fn sees(&self, name: &str, declared: usize) -> bool {
+        let written = |address| Some(self.written.get(&address)?.source);
+        let (Some(used), Some(declared)) = (written(name.as_ptr().addr()), written(declared))
+        else {
+            return true;
+        };
+        let sees = self.seen.get(&used);
+        used == declared || name.contains('.') || sees.is_none_or(|sees| sees.contains(&declared))
     }
 
     /// Reports a name that is not known here, with the likeliest name that is.
@@ -223,7 +263,10 @@ impl<'a> Lowerer<'a> {
         }
         let mut diagnostic =
             Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"));
-        if let Some(process) = self.process_with_location(name) {
+        if let Some(&(_, declared)) = self.globals.get(name) {
+            let text = "declared here, in a file that is not imported there";
+            diagnostic = diagnostic.label(declared, text);
+        } else if let Some(process) = self.process_with_location(name) {
             let help = format!("`{name}` is a location; write `{process} @ {name}`");
             diagnostic = diagnostic.help(help);
         } else if let Some(meant) = base::closest_name(name, known) {
@@ -237,7 +280,7 @@ impl<'a> Lowerer<'a> {
         let has = |p: &&model::Process| p.locations.iter().any(|location| location == name);
         let process = self.parts.processes.iter().find(has)?;
         Some(match process.index {
-            Some(_) => format!("{}[i]", process.name),
+            Some(_) => format!("{}{}", process.name, index_pattern(process)),
             None => process.name.clone(),
         })
     }

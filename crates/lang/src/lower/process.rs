@@ -1,11 +1,12 @@
 //! What processes consist of, before their steps are looked at.
 
-use base::Diagnostic;
-use model::{IndexRange, LocationId, Process, ProcessId};
+use base::{Diagnostic, Span};
+use model::{BinaryOp, BoundId, Expr, IndexRange, LocationId, Process, ProcessId};
 
-use super::Lowerer;
-use super::names::{ActionInfo, Binding, Global, Local, ProcessInfo, Ty};
-use crate::ast::{Communication, Def, FromBlock, ProcessDecl, Sources, StepDecl};
+use super::constants::literal;
+use super::names::{ActionInfo, Binding, Global, Local, ProcessInfo, Ty, Value};
+use super::{Lowerer, fresh};
+use crate::ast::{self, Communication, Def, FromBlock, Ident, ProcessDecl, Sources, StepDecl};
 
 /// How many processes a family may have.
 const MAX_INSTANCES: i64 = 10_000;
@@ -13,29 +14,62 @@ const MAX_INSTANCES: i64 = 10_000;
 /// The location of a process that declares none.
 const ONLY_LOCATION: &str = "main";
 
+/// The indices of a family; all of them empty for a single process.
+#[derive(Default)]
+struct Indices {
+    range: Option<IndexRange>,
+    /// The ranges of several indices.
+    dimensions: Vec<(i64, i64)>,
+    bindings: Vec<Binding>,
+}
+
+/// One of several indices, of which `bound` is the number: it changes every `stride` numbers.
+fn component(bound: BoundId, (lo, hi): (i64, i64), stride: i64, ty: Ty) -> Expr {
+    let mut position = Expr::Bound(bound);
+    if stride > 1 {
+        position = Expr::binary(BinaryOp::Div, position, Expr::Int(stride));
+    }
+    position = Expr::binary(BinaryOp::Mod, position, Expr::Int(hi - lo + 1));
+    let number = Expr::binary(BinaryOp::Add, position, Expr::Int(lo));
+    if ty == Ty::Int {
+        return number;
+    }
+
+    // Values of other types are not computed.
+    let mut value = literal(hi, ty);
+    for other in (lo..hi).rev() {
+        let is_it = Expr::binary(BinaryOp::Eq, number.clone(), Expr::Int(other));
+        value = Expr::Ite(
+            Box::new(is_it),
+            Box::new(literal(other, ty)),
+            Box::new(value),
+        );
+    }
+    value
+}
+
 impl<'a> Lowerer<'a> {
     /// Index, locations, local names and action names.
     pub(super) fn process_header(&mut self, decl: &'a ProcessDecl) {
         let id = ProcessId::new(self.parts.processes.len());
         self.declare_global(&decl.name, Global::Process(id));
-        let index = self.process_index_range(decl);
+        let index = self.process_indices(decl);
         let locations = self.locations(decl);
         let ids = locations.iter().enumerate();
         let ids = ids.map(|(position, name)| (*name, LocationId::new(position)));
-        let index_ty = match &decl.index {
-            Some((_, lo, _)) => self.ty_of_domain(lo),
-            None => Ty::Int,
-        };
+        let index_types = decl.indices.iter().map(|(_, lo, _)| self.ty_of_domain(lo));
+        let index_types = index_types.collect();
         self.processes.push(ProcessInfo {
-            index_ty,
+            index_types,
             locations: ids.collect(),
-            index: index.as_ref().map(|entry| entry.1.clone()),
+            indices: index.bindings,
             ..ProcessInfo::default()
         });
 
         let locations = locations.into_iter().map(str::to_owned).collect();
         self.parts.processes.push(Process {
-            index: index.map(|entry| entry.0),
+            index: index.range,
+            dimensions: index.dimensions,
             ..Process::new(&decl.name.text, locations, Vec::new(), decl.span)
         });
         self.initial_locations(decl, id);
@@ -43,8 +77,8 @@ impl<'a> Lowerer<'a> {
             self.location(id, end);
         }
 
-        let binding = self.processes[id.index()].index.clone();
-        self.scope.extend(binding);
+        let bindings = self.processes[id.index()].indices.clone();
+        self.scope.extend(bindings);
         for vars in &decl.vars {
             self.variables(vars, Some(id));
         }
@@ -60,8 +94,84 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn process_index_range(&mut self, decl: &'a ProcessDecl) -> Option<(IndexRange, Binding)> {
-        let (name, lo, hi) = decl.index.as_ref()?;
+    fn process_indices(&mut self, decl: &'a ProcessDecl) -> Indices {
+        match decl.indices.as_slice() {
+            [] => Indices::default(),
+            [(name, lo, hi)] => {
+                let (range, binding) = self.process_index_range(name, lo, hi);
+                Indices {
+                    range: Some(range),
+                    dimensions: Vec::new(),
+                    bindings: vec![binding],
+                }
+            }
+            several => self.several_indices(several, decl.span),
+        }
+    }
+
+    /// Several indices become one that numbers all combinations.
+    fn several_indices(
+        &mut self,
+        indices: &'a [(Ident, ast::Expr, ast::Expr)],
+        span: Span,
+    ) -> Indices {
+        // A wrong range has been reported; one instance serves to check the rest.
+        let mut dimensions = Vec::new();
+        for (_, lo, hi) in indices {
+            let range = self.constant_range(lo, hi, MAX_INSTANCES);
+            if let Some((lo_value, hi_value)) = range.filter(|(lo, hi)| lo > hi) {
+                let message = format!("the range {lo_value}..{hi_value} is empty");
+                let span = lo.span.to(hi.span);
+                self.report(Diagnostic::error("empty-range", span, message));
+            }
+            dimensions.push(range.filter(|(lo, hi)| lo <= hi).unwrap_or((0, 0)));
+        }
+        let lengths = dimensions.iter().map(|(lo, hi)| hi - lo + 1);
+        let n_instances = lengths.fold(1_i64, i64::saturating_mul);
+        if n_instances > MAX_INSTANCES {
+            let message = format!("{n_instances} processes are too many");
+            let help = format!("at most {MAX_INSTANCES} are possible");
+            self.report(Diagnostic::error("range-too-large", span, message).help(help));
+            dimensions.fill((0, 0));
+        }
+
+        let names: Vec<&str> = indices
+            .iter()
+            .map(|(name, ..)| name.text.as_str())
+            .collect();
+        let bound = self.fresh_bound(&names.join(", "));
+        let n_instances: i64 = dimensions.iter().map(|(lo, hi)| hi - lo + 1).product();
+        let mut stride = n_instances;
+        let mut bindings = Vec::new();
+        for ((name, lo, _), range) in indices.iter().zip(&dimensions) {
+            stride /= range.1 - range.0 + 1;
+            let ty = self.ty_of_domain(lo);
+            let value = component(bound, *range, stride, ty);
+            bindings.push(Binding {
+                name: name.text.clone(),
+                origin: name.text.as_ptr().addr(),
+                size: fresh::measure(&value),
+                value: Value::Scalar(value, ty),
+                text: None,
+            });
+        }
+        Indices {
+            range: Some(IndexRange {
+                bound,
+                lo: 0,
+                hi: n_instances - 1,
+            }),
+            dimensions,
+            bindings,
+        }
+    }
+
+    fn process_index_range(
+        &mut self,
+        name: &'a Ident,
+        lo: &'a ast::Expr,
+        hi: &'a ast::Expr,
+    ) -> (IndexRange, Binding) {
         let bound = self.fresh_bound(&name.text);
         let lo_expr = lo;
         let (lo_span, hi_span) = (lo.span, hi.span);
@@ -78,7 +188,7 @@ impl<'a> Lowerer<'a> {
         }
         let ty = self.ty_of_domain(lo_expr);
         let binding = Binding::bound(&name.text, bound, ty);
-        Some((IndexRange { bound, lo, hi }, binding))
+        (IndexRange { bound, lo, hi }, binding)
     }
 
     /// Where the process can be, in order of appearance.
@@ -138,7 +248,8 @@ impl<'a> Lowerer<'a> {
             .iter()
             .map(|binder| binder.names.len())
             .sum();
-        let in_event = matches!(step.communication, Some(Communication::Event(..)));
+        let is_event = |(c, _): &(Communication, _)| matches!(c, Communication::Event(..));
+        let in_event = step.communications.iter().any(is_event);
         let info = &mut self.processes[id.index()];
         if let Some(&(_, first)) = info.locals.get(name) {
             self.report_duplicate(&step.name, first);

@@ -45,6 +45,11 @@ impl Resolution {
         self.variants.insert((id, number), name.as_ptr().addr());
     }
 
+    /// The address of the name of a value where it is declared.
+    pub(super) fn variant_address(&self, id: EnumId, number: u32) -> Option<usize> {
+        self.variants.get(&(id, number)).copied()
+    }
+
     pub(super) fn found_variant(&self, name: &str, id: EnumId, number: u32) {
         if let Some(declared) = self.variants.get(&(id, number)) {
             self.found_at(name, *declared);

@@ -14,8 +14,8 @@ impl<'a> Lowerer<'a> {
     /// All steps of a process, and its fairness annotations.
     pub(super) fn steps_of(&mut self, decl: &'a ProcessDecl, id: ProcessId) {
         self.process = Some(id);
-        let binding = self.processes[id.index()].index.clone();
-        self.scope.extend(binding);
+        let bindings = self.processes[id.index()].indices.clone();
+        self.scope.extend(bindings);
         for def in &decl.defs {
             self.check_definition(def);
         }
@@ -87,11 +87,10 @@ impl<'a> Lowerer<'a> {
             .iter()
             .map(|guard| self.bool_expr(guard))
             .collect();
-        let sync = match &decl.communication {
-            None => Some(Sync::Internal),
-            Some(communication) => self.communication(communication),
-        };
-        let mut effect = Vec::new();
+        let exchange = self.exchange(decl);
+        let has_exchange = exchange.is_some();
+        let exchange = exchange.unwrap_or_default();
+        let mut effect = exchange.effect;
         let mut done = self.statements(&decl.effect, &mut effect);
         let waits = decl
             .delay
@@ -106,7 +105,8 @@ impl<'a> Lowerer<'a> {
         };
         let (parameters, condition, members) = parameters?;
         guards.splice(0..0, members.into_iter().map(Some));
-        done?;
+        guards.extend(exchange.guards.into_iter().map(Some));
+        done.filter(|()| has_exchange)?;
 
         let mut target = target?;
         if let Some(Some(timer)) = waits {
@@ -116,7 +116,7 @@ impl<'a> Lowerer<'a> {
             parameters,
             condition,
             guard: Expr::all(guards.into_iter().collect::<Option<Vec<_>>>()?),
-            sync: sync?,
+            sync: exchange.sync.unwrap_or(Sync::Internal),
             effect,
             ..Step::new(&decl.name.text, source, target, decl.span)
         };
@@ -179,8 +179,11 @@ impl<'a> Lowerer<'a> {
         None
     }
 
-    fn communication(&mut self, communication: &'a Communication) -> Option<Sync> {
+    /// A communication with a partner, or through a channel of the model.
+    pub(super) fn communication(&mut self, communication: &'a Communication) -> Option<Sync> {
         match communication {
+            // Each of them is dealt with.
+            Communication::ForEach(..) => None,
             Communication::Event(event, arguments) => self.event_sync(event, arguments),
             Communication::Send(channel, payload) => {
                 let channel = self.channel_reference(channel)?;
@@ -194,7 +197,7 @@ impl<'a> Lowerer<'a> {
                 let payload = values;
                 ok.then_some(Sync::Send { channel, payload })
             }
-            Communication::Receive(channel_expr, patterns) => {
+            Communication::Receive(channel_expr, patterns, _) => {
                 let channel = self.channel_reference(channel_expr)?;
                 let types = self.channel_types[channel.channel.index()].clone();
                 self.check_arity(types.len(), patterns.len(), channel_expr.span)?;
@@ -209,7 +212,12 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn check_arity(&mut self, wanted: usize, found: usize, span: base::Span) -> Option<()> {
+    pub(super) fn check_arity(
+        &mut self,
+        wanted: usize,
+        found: usize,
+        span: base::Span,
+    ) -> Option<()> {
         if wanted == found {
             return Some(());
         }
@@ -259,7 +267,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// The patterns for all cells of a component of a message.
-    fn patterns(
+    pub(super) fn patterns(
         &mut self,
         pattern: &'a PatternExpr,
         ty: &Type,

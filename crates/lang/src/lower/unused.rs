@@ -1,6 +1,6 @@
 //! What is declared and plays no part: a misspelling often shows as a name that is never used.
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, SourceId, Span};
 use model::{Initial, ProcessId, Type, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -56,6 +56,10 @@ impl Lowerer<'_> {
 
     fn warn_about_variable(&mut self, var: VarId) {
         let variable = &self.parts.vars[var.index()];
+        // A file may offer more than those use that import it.
+        if variable.span.source != SourceId(0) {
+            return;
+        }
 
         // What starts with any value is an input, a table has no other way of being written down,
         // and an initial value may depend on who owns the variable.

@@ -202,7 +202,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Names for the present values of cells that later statements could change.
-    fn remembered(
+    pub(super) fn remembered(
         &mut self,
         cells: Vec<Expr>,
         is_needed: bool,

@@ -364,9 +364,10 @@ impl<'a> Lowerer<'a> {
                         || matches!(self.unshadowed(name), Some(Global::Process(_)))
                             && matches!(expr.kind, ExprKind::Field(..))
                 }
-                ExprKind::Index(inner, _) if matches!(expr.kind, ExprKind::Field(..)) => {
+                ExprKind::Index(..) if matches!(expr.kind, ExprKind::Field(..)) => {
+                    let (family, _) = super::access::with_indices(base);
                     self.is_place(base)
-                        || matches!(&inner.kind, ExprKind::Name(name)
+                        || matches!(&family.kind, ExprKind::Name(name)
                             if matches!(self.unshadowed(name), Some(Global::Process(_))))
                 }
                 _ => self.is_place(base),

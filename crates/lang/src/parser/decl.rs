@@ -44,7 +44,7 @@ impl Parser<'_> {
             let token = self.peek();
             let begins = token.starts_line
                 && (DECLARATIONS.contains(&token.text)
-                    || ["just", "weak", "strong"].contains(&token.text));
+                    || ["just", "weak", "strong", "import"].contains(&token.text));
             if self.at_end() || begins {
                 return;
             }
@@ -61,6 +61,7 @@ impl Parser<'_> {
             "system" if self.peek_at(2).text == "{" => return self.system().map(Decl::System),
             "view" if self.peek_at(1).text == "{" => return self.view().map(Decl::View),
             "interference" => return self.interference(),
+            "import" => return self.import().map(Decl::Import),
             "}" => {
                 let diagnostic =
                     Diagnostic::error("syntax", token.span, "this `}` does not close anything");
@@ -128,7 +129,8 @@ impl Parser<'_> {
         let name = self.name("the name of a constant")?;
         self.expect("=")?;
         let value = self.expr()?;
-        Ok(Decl::Const { name, value })
+        let given = None;
+        Ok(Decl::Const { name, value, given })
     }
 
     fn parameter(&mut self) -> Parsed<Decl> {
@@ -159,7 +161,7 @@ impl Parser<'_> {
         let open = self.expect("{")?;
         let mut fields = Vec::new();
         while !self.at("}") {
-            let field = self.name("the name of a component")?;
+            let field = self.member("the name of a component")?;
             self.expect(":")?;
             fields.push((field, self.ty()?));
             if !(self.eat(",") || self.eat(";") || self.peek().starts_line) {

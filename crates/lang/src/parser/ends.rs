@@ -3,8 +3,6 @@
 //! It becomes the invariant that a deadlock implies that every process is at one of its ends: an
 //! ordinary formula, so that everything that deals with formulas deals with it.
 
-use std::sync::Arc;
-
 use base::{Diagnostic, Span};
 use model::Quantifier;
 
@@ -95,27 +93,32 @@ fn at_end(process: &ProcessDecl, ends: &Ends) -> Option<Expr> {
     };
     let name = || expr(ExprKind::Name(process.name.text.clone()), span);
     let locations = ends.names.iter().map(|end| ident(&end.text)).collect();
-    if process.index.is_none() {
-        return Some(expr(ExprKind::At(Some(Box::new(name())), locations), span));
+    let mut instance = name();
+    let mut binders = Vec::new();
+    for (number, (_, lo, hi)) in process.indices.iter().enumerate() {
+        let mut index = ["i", "j", "k"]
+            .get(number)
+            .map_or_else(|| format!("i{number}"), |letter| (*letter).to_owned());
+        if process.name.text == index {
+            index.push('_');
+        }
+        let used = Box::new(expr(ExprKind::Name(index.clone()), span));
+        instance = expr(ExprKind::Index(Box::new(instance), used), span);
+        binders.push(Binder {
+            names: vec![ident(&index)],
+            lo: lo.clone(),
+            hi: hi.clone(),
+            condition: None,
+        });
     }
-
-    let index = if process.name.text == "i" { "j" } else { "i" };
-    let instance = ExprKind::Index(
-        Box::new(name()),
-        Box::new(expr(ExprKind::Name(index.to_owned()), span)),
-    );
-    let body = ExprKind::At(Some(Box::new(expr(instance, span))), locations);
-    let domain = Arc::new(name());
-    let binder = Binder {
-        names: vec![ident(index)],
-        lo: expr(ExprKind::First(Arc::clone(&domain)), span),
-        hi: expr(ExprKind::Last(domain), span),
-        condition: None,
-    };
+    let body = ExprKind::At(Some(Box::new(instance)), locations);
+    if binders.is_empty() {
+        return Some(expr(body, span));
+    }
     let quantified = ExprKind::Quantified {
         quantifier: Quantifier::Forall,
         counts: false,
-        binders: vec![binder],
+        binders,
         body: Box::new(expr(body, span)),
     };
     Some(expr(quantified, span))

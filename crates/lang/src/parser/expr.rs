@@ -318,7 +318,7 @@ impl Parser<'_> {
                 text => match next.kind {
                     TokenKind::Number => true,
                     TokenKind::Word => !super::is_reserved(text) && self.infix_at(1).is_none(),
-                    TokenKind::Symbol | TokenKind::End => false,
+                    TokenKind::Symbol | TokenKind::Text | TokenKind::End => false,
                 },
             }
     }
@@ -566,7 +566,8 @@ impl Parser<'_> {
         Ok(Expr { kind, span })
     }
 
-    fn one_binder(&mut self) -> Parsed<Binder> {
+    /// Names with one domain.
+    pub(super) fn one_binder(&mut self) -> Parsed<Binder> {
         let mut binders = self.in_brackets(Self::binders)?;
         match binders.pop() {
             Some(binder) if binders.is_empty() && binder.names.len() == 1 => Ok(binder),
@@ -638,10 +639,10 @@ impl Parser<'_> {
     /// `loc` or `{a, b}`.
     fn locations(&mut self) -> Parsed<Vec<crate::ast::Ident>> {
         if !self.at("{") {
-            return Ok(vec![self.name("the name of a location")?]);
+            return Ok(vec![self.member("the name of a location")?]);
         }
         let open = self.advance().span;
-        let names = self.list(|p| p.name("the name of a location"))?;
+        let names = self.list(|p| p.member("the name of a location"))?;
         self.expect_close("}", open)?;
         Ok(names)
     }

@@ -55,7 +55,7 @@ const REPEAT: &str = "a process repeats by going back to a location (`name -> lo
 const CHOICE: &str = "a choice between steps is several steps with guards (`a when x`, `b when !x`); within an effect it is `if condition { … } else { … }`";
 
 /// Words that begin declarations in other languages, and what is written here.
-const DECLARATIONS: [(&str, &str); 14] = [
+const DECLARATIONS: [(&str, &str); 16] = [
     (
         "proctype",
         "a process is declared by `process P { … }` or `process P(i in 1..3) { … }`",
@@ -78,7 +78,15 @@ const DECLARATIONS: [(&str, &str); 14] = [
     ),
     (
         "EXTENDS",
-        "nothing has to be imported for numbers, arrays and sets",
+        "nothing has to be imported for numbers, arrays and sets; other files are imported by `import \"file.fair\"`",
+    ),
+    (
+        "include",
+        "other files are imported by `import \"file.fair\"`",
+    ),
+    (
+        "INSTANCE",
+        "other files are imported by `import \"file.fair\" as name with K = 3`",
     ),
     ("VARIABLE", "variables are declared by `var x : 0..3 = 0`"),
     ("VARIABLES", "variables are declared by `var x : 0..3 = 0`"),

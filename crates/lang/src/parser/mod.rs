@@ -9,6 +9,7 @@ mod decl;
 mod ends;
 mod expr;
 mod foreign;
+mod import;
 mod process;
 mod stmt;
 mod stray;
@@ -128,20 +129,42 @@ const ACTION_WORDS: [&str; 12] = [
 /// Words that are operators before an operand of a formula, and names elsewhere.
 const PREFIX_NAMES: [&str; 7] = ["next", "G", "F", "X", "previously", "once", "historically"];
 
-/// Reads a model.
-pub(crate) fn parse_file(text: &str, source: SourceId, out: &mut Vec<Diagnostic>) -> File {
-    let mut file = Parser::new(text, source, out).file();
-    ends::apply(&mut file, out);
-    file
+/// Reads a text that may import others. What it declares is called by its name after `prefix`.
+pub(crate) fn parse_file(
+    text: &str,
+    source: SourceId,
+    prefix: &str,
+    out: &mut Vec<Diagnostic>,
+) -> File {
+    let mut parser = Parser::new(text, source, out);
+    parser.names = import::Names::of(&parser.tokens, prefix);
+    let aliases = parser.names.aliases();
+    if !aliases.is_empty() {
+        import::join(&mut parser.tokens, text, |word| {
+            aliases.iter().any(|alias| alias == word)
+        });
+    }
+    File {
+        aliases,
+        ..parser.file()
+    }
 }
 
-/// Reads a text that consists of one formula.
+/// Gives questions about the whole model their meaning, once all its parts are known.
+pub(crate) fn complete(file: &mut File, out: &mut Vec<Diagnostic>) {
+    ends::apply(file, out);
+}
+
+/// Reads a text that consists of one formula about a file with imports of these names.
 pub(crate) fn parse_formula(
     text: &str,
     source: SourceId,
+    aliases: &[String],
     out: &mut Vec<Diagnostic>,
 ) -> Option<Expr> {
     let mut parser = Parser::new(text, source, out);
+    let is_alias = |word: &str| aliases.iter().any(|alias| alias == word);
+    import::join(&mut parser.tokens, text, is_alias);
     let formula = parser.formula().ok()?;
     if parser.at_end() {
         return Some(formula);
@@ -176,6 +199,8 @@ struct Parser<'a> {
     declared: Vec<&'a str>,
     /// Where names are written, by the addresses of their texts.
     written: FxHashMap<usize, Span>,
+    /// What the names of the text are called in the model.
+    names: import::Names<'a>,
     /// Where lines are that have something in them that is not a token.
     foreign_lines: Vec<Range<u32>>,
 }
@@ -189,6 +214,7 @@ impl<'a> Parser<'a> {
         Self {
             foreign_lines: lines.take(MAX_FOREIGN_LINES).collect(),
             written: FxHashMap::default(),
+            names: import::Names::default(),
             declared: declared_operators(&tokens),
             tokens,
             position: 0,
@@ -281,8 +307,19 @@ impl<'a> Parser<'a> {
         Reported
     }
 
-    /// The name of something that is being declared, or of a location.
+    /// The name of something that is being declared or used.
     fn name(&mut self, what: &str) -> Parsed<Ident> {
+        let token = self.name_token(what)?;
+        Ok(self.ident(token))
+    }
+
+    /// The name of a location, an action or a component, which belongs to something with a name.
+    fn member(&mut self, what: &str) -> Parsed<Ident> {
+        let token = self.name_token(what)?;
+        Ok(self.member_ident(token))
+    }
+
+    fn name_token(&mut self, what: &str) -> Parsed<Token<'a>> {
         let token = self.peek();
         if token.kind != TokenKind::Word {
             return Err(self.unexpected(what));
@@ -297,7 +334,7 @@ impl<'a> Parser<'a> {
             return Err(self.report(diagnostic));
         }
         self.advance();
-        Ok(self.ident(token))
+        Ok(token)
     }
 
     /// A name, of which the tree remembers where it is written.
@@ -307,9 +344,15 @@ impl<'a> Parser<'a> {
         Ident { text, span }
     }
 
-    /// The text of a name. Its address does not change when it is moved into the tree.
+    fn member_ident(&mut self, token: Token<'_>) -> Ident {
+        let (text, span) = (token.text.to_owned(), token.span);
+        self.written.insert(text.as_ptr().addr(), span);
+        Ident { text, span }
+    }
+
+    /// What a name is called in the model. Its address does not change when it is moved into the tree.
     fn written_text(&mut self, token: Token<'_>) -> String {
-        let text = token.text.to_owned();
+        let text = self.names.in_model(token.text);
         self.written.insert(text.as_ptr().addr(), token.span);
         text
     }
@@ -319,9 +362,9 @@ impl<'a> Parser<'a> {
         let token = self.peek();
         if token.kind == TokenKind::Word && ACTION_WORDS.contains(&token.text) {
             self.advance();
-            return Ok(self.ident(token));
+            return Ok(self.member_ident(token));
         }
-        self.name("the name of an action")
+        self.member("the name of an action")
     }
 
     /// One or more, separated by commas.

@@ -7,8 +7,8 @@ use model::AnnotationKind;
 
 use super::{ACTION_WORDS, Parsed, Parser, Reported, is_reserved};
 use crate::ast::{
-    Binder, Communication, Ends, Expr, ExprKind, FairnessMark, FromBlock, Ident, PatternExpr,
-    ProcessDecl, Sources, StepDecl, Stmt,
+    Binder, Communication, Ends, Expr, ExprKind, FairnessMark, FromBlock, Ident, Manner,
+    PatternExpr, ProcessDecl, Sources, StepDecl, Stmt,
 };
 use crate::lexer::TokenKind;
 
@@ -22,20 +22,17 @@ impl Parser<'_> {
         self.expect("process")?;
 
         let name = self.name("the name of a process")?;
-        let mut index = None;
+        let mut indices = Vec::new();
         if self.at("(") {
             let open = self.advance().span;
-            let id = self.name("the name of the process index")?;
-            self.expect("in")?;
-            let (lo, hi, _) = self.domain()?;
+            indices = self.process_indices()?;
             self.expect_close(")", open)?;
-            index = Some((id, lo, hi));
         }
 
         let mut process = ProcessDecl {
             fairness,
             name,
-            index,
+            indices,
             vars: Vec::new(),
             timers: Vec::new(),
             defs: Vec::new(),
@@ -50,6 +47,23 @@ impl Parser<'_> {
         self.block(open, &[], |p| p.process_item(&mut process))?;
         self.check_step_names(&process, n_said);
         Ok(process)
+    }
+
+    /// `from, to in Node, i in 1..3`.
+    fn process_indices(&mut self) -> Parsed<Vec<(Ident, Expr, Expr)>> {
+        let mut indices = Vec::new();
+        loop {
+            let mut names = self.list(|p| p.name("the name of the process index"))?;
+            self.expect("in")?;
+            let (lo, hi, _) = self.domain()?;
+            // Where names are written is known of the range itself, not of copies.
+            let last = names.pop();
+            indices.extend(names.into_iter().map(|name| (name, lo.clone(), hi.clone())));
+            indices.extend(last.map(|name| (name, lo, hi)));
+            if !self.eat(",") {
+                return Ok(indices);
+            }
+        }
     }
 
     /// Items up to the closing brace; after an error goes on with the next item. A line that
@@ -111,7 +125,7 @@ impl Parser<'_> {
             }
             "init" => {
                 self.advance();
-                let initial = self.list(|p| p.name("the name of a location"))?;
+                let initial = self.list(|p| p.member("the name of a location"))?;
                 process.initial.extend(initial);
             }
             "end" if self.at_ends() => {
@@ -120,7 +134,7 @@ impl Parser<'_> {
                 let names = if is_everywhere {
                     Vec::new()
                 } else {
-                    self.list(|p| p.name("the name of a location"))?
+                    self.list(|p| p.member("the name of a location"))?
                 };
                 let span = start.to(self.previous_span());
                 if process.ends.replace(Ends { names, span }).is_some() {
@@ -184,7 +198,7 @@ impl Parser<'_> {
             self.advance();
             return Ok(Sources::All);
         }
-        let names = self.list(|p| p.name("the name of a location"))?;
+        let names = self.list(|p| p.member("the name of a location"))?;
         Ok(Sources::Named(names))
     }
 
@@ -218,7 +232,7 @@ impl Parser<'_> {
             name,
             parameters: Vec::new(),
             guards: Vec::new(),
-            communication: None,
+            communications: Vec::new(),
             delay: None,
             effect: Vec::new(),
             target: None,
@@ -233,7 +247,7 @@ impl Parser<'_> {
 
         self.step_clauses(&mut step)?;
         if self.eat("->") {
-            step.target = Some(self.name("the name of a location")?);
+            step.target = Some(self.member("the name of a location")?);
         }
         self.check_not_foreign(&step)?;
         self.check_step_end()?;
@@ -260,13 +274,13 @@ impl Parser<'_> {
                     return Err(self.unexpected("one effect only"));
                 }
                 step.effect = self.stmt_block()?;
-            } else if self.at("sync") || self.at_channel_use() {
-                let span = self.peek().span;
+            } else if self.communication_at(0) {
+                let start = self.peek().span;
                 let communication = self.communication()?;
-                if step.communication.replace(communication).is_some() {
-                    let message = "a step takes part in one communication only";
-                    self.report(Diagnostic::error("two-communications", span, message));
-                }
+                let span = start.to(self.previous_span());
+                step.communications.push((communication, span));
+            } else if self.at(";") && !step.communications.is_empty() && self.communication_at(1) {
+                self.advance();
             } else {
                 return Ok(());
             }
@@ -304,12 +318,13 @@ impl Parser<'_> {
         Err(self.report(diagnostic))
     }
 
-    /// Is a channel with `!` or `?` next?
-    fn at_channel_use(&self) -> bool {
-        if self.peek().kind != TokenKind::Word || is_reserved(self.peek().text) {
-            return false;
+    /// Does a communication begin so many tokens ahead: `sync`, `for`, or a channel with `!` or `?`?
+    fn communication_at(&self, n: usize) -> bool {
+        let first = self.peek_at(n);
+        if first.kind != TokenKind::Word || is_reserved(first.text) {
+            return ["sync", "for"].contains(&first.text);
         }
-        let mut ahead = 1;
+        let mut ahead = n + 1;
 
         if self.peek_at(ahead).text == "[" {
             let mut open = 0_usize;
@@ -329,7 +344,7 @@ impl Parser<'_> {
             }
         }
 
-        ["!", "?"].contains(&self.peek_at(ahead).text)
+        ["!", "?", "??"].contains(&self.peek_at(ahead).text)
     }
 
     fn communication(&mut self) -> Parsed<Communication> {
@@ -342,6 +357,13 @@ impl Parser<'_> {
                 self.expect_close(")", open)?;
             }
             return Ok(Communication::Event(event, arguments));
+        }
+
+        if self.eat("for") {
+            let binder = self.one_binder()?;
+            self.expect(":")?;
+            let inner = self.nested(Self::communication)?;
+            return Ok(Communication::ForEach(Box::new(binder), Box::new(inner)));
         }
 
         let channel = self.postfix_only()?;
@@ -357,8 +379,17 @@ impl Parser<'_> {
             return Ok(Communication::Send(channel, payload));
         }
 
-        self.expect("?")?;
-        let patterns = if self.at("(") {
+        let is_any = self.eat("??");
+        if !is_any {
+            self.expect("?")?;
+        }
+        let is_peek = self.at("<");
+        let patterns = if is_peek {
+            let open = self.advance().span;
+            let patterns = self.list(|p| p.pattern(Self::sum))?;
+            self.expect_close(">", open)?;
+            patterns
+        } else if self.at("(") {
             let open = self.advance().span;
             let mut patterns = self.in_brackets(|p| p.list(|p| p.pattern(Self::condition)))?;
             self.expect_close(")", open)?;
@@ -373,7 +404,8 @@ impl Parser<'_> {
             vec![self.pattern(Self::sum)?]
         };
 
-        Ok(Communication::Receive(channel, patterns))
+        let manner = Manner { is_any, is_peek };
+        Ok(Communication::Receive(channel, patterns, manner))
     }
 
     /// Inside of brackets any expression can be meant; outside, what follows may belong to the step.

@@ -111,7 +111,7 @@ impl Parser<'_> {
 fn is_bare(step: &StepDecl) -> bool {
     step.guards.is_empty()
         && step.effect.is_empty()
-        && step.communication.is_none()
+        && step.communications.is_empty()
         && step.delay.is_none()
         && step.target.is_none()
 }

@@ -15,7 +15,9 @@ pub fn load(text: &str, options: &Options) -> Single {
     loaded
 }
 
-const UNUSED: [&str; 3] = ["never-read", "never-written", "never-entered"];
+/// Warnings about what plays no part.
+#[allow(dead_code)] // Not every test file needs it.
+pub const UNUSED: [&str; 3] = ["never-read", "never-written", "never-entered"];
 
 /// Loads a text in which every parameter must have a value.
 pub fn load_with_warnings(text: &str, options: &Options) -> Single {

@@ -520,6 +520,46 @@ fn slips_can_be_corrected() {
     client.close();
 }
 
+/// A model that imports a file which is open, too, and not on the disk.
+#[test]
+fn imported_files_that_are_open_count() {
+    let mut client = Client::new();
+    let part = "// How far it goes.\nvar x : 0..3 = 0\nprocess Q { s when x < 3 { x += 1 } }\n";
+    let main = "import \"part.fair\" as part\ninvariant small: part.x <= 3\n";
+    client.open("file:///m/part.fair", part);
+    client.open("file:///m/main.fair", main);
+    assert!(client.diagnostics["file:///m/main.fair"].is_empty());
+
+    let at = json!({ "textDocument": { "uri": "file:///m/main.fair" },
+        "position": { "line": 1, "character": 22 } });
+    let found = client.ask("textDocument/definition", at.clone());
+    assert_eq!(found["uri"], "file:///m/part.fair");
+    assert_eq!(
+        found["range"]["start"],
+        json!({ "line": 1, "character": 4 })
+    );
+    let hover = client.ask("textDocument/hover", at.clone())["contents"]["value"].to_string();
+    assert!(
+        hover.contains("part.x : 0..3") && hover.contains("How far it goes."),
+        "{hover}"
+    );
+    let mut renaming = at;
+    renaming["newName"] = json!("y");
+    assert!(client.try_ask("textDocument/rename", renaming).is_err());
+
+    // What is wrong in the other file is said in this one, with the way there.
+    client.diagnostics.clear();
+    client.open("file:///m/part.fair", &part.replace("x += 1", "z += 1"));
+    while !client.diagnostics.contains_key("file:///m/main.fair") {
+        client.receive();
+    }
+    let said = &client.diagnostics["file:///m/main.fair"];
+    let place = &said[0]["relatedInformation"][0]["location"];
+    assert_eq!(place["uri"], "file:///m/part.fair", "{said:?}");
+    assert_eq!(place["range"]["start"]["line"], 2);
+    client.close();
+}
+
 /// The first change that is offered for a text.
 fn corrected(client: &mut Client, uri: &str, text: &str) -> String {
     client.open(uri, text);

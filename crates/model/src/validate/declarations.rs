@@ -5,7 +5,8 @@ use base::Span;
 use super::sizes::{Sizes, length};
 use super::{MAX_CAPACITY, MAX_CELLS, MAX_CHANNELS, MAX_INSTANCES, fail};
 use crate::{
-    Channel, Initial, LocationId, ModelError, ModelParts, OPEN_VALUES, Process, Scalar, Type,
+    Channel, IndexRange, Initial, LocationId, ModelError, ModelParts, OPEN_VALUES, Process, Scalar,
+    Type,
 };
 
 pub(super) fn timers(parts: &ModelParts) -> Result<(), ModelError> {
@@ -140,8 +141,33 @@ fn channel(parts: &ModelParts, channel: &Channel) -> Result<(), ModelError> {
     payload.try_for_each(|component| scalar(parts, *component, span))
 }
 
+/// Several indices number as many instances as there are.
+fn check_dimensions(process: &Process) -> Result<(), ModelError> {
+    if process.dimensions.is_empty() {
+        return Ok(());
+    }
+    let mut n_instances = Some(1_i64);
+    for (lo, hi) in &process.dimensions {
+        let length = hi.checked_sub(*lo).and_then(|n| n.checked_add(1));
+        let length = length.filter(|length| *length > 0);
+        n_instances = n_instances
+            .zip(length)
+            .and_then(|(n, length)| n.checked_mul(length));
+    }
+    let in_range = |range: IndexRange| range.hi.checked_sub(range.lo)?.checked_add(1);
+    if n_instances.is_some() && n_instances == process.index.and_then(in_range) {
+        return Ok(());
+    }
+    let message = format!(
+        "the indices of `{}` do not number its instances",
+        process.name
+    );
+    fail("process-dimensions", process.span, message)
+}
+
 fn process(process: &Process) -> Result<(), ModelError> {
     let (name, span) = (&process.name, process.span);
+    check_dimensions(process)?;
     let exists = |location: &LocationId| location.index() < process.locations.len();
     if process.initial.is_empty() {
         return fail(

@@ -285,6 +285,7 @@ impl Lowering<'_> {
         Process {
             name: declared.name.to_string(),
             index: self.index_range(unit.proctype),
+            dimensions: Vec::new(),
             locations: self.location_names(&unit, &plan),
             initial: vec![LocationId(0)],
             steps,

@@ -199,6 +199,7 @@ impl Found<'_> {
         let Process {
             name: _,
             index,
+            dimensions: _,
             locations: _,
             initial,
             steps,

@@ -40,6 +40,8 @@ pub(super) enum Value {
     Int(i64),
     Bool(bool),
     Color(usize),
+    /// The argument of a definition that has no value. That counts only where it is used.
+    Wrong,
 }
 
 impl Value {
@@ -48,20 +50,21 @@ impl Value {
             Self::Int(value) => value,
             Self::Bool(value) => i64::from(value),
             Self::Color(value) => value as i64,
+            Self::Wrong => panic!("it has no value"),
         }
     }
 
     pub(super) fn int(self) -> i64 {
         match self {
             Self::Int(value) => value,
-            Self::Bool(_) | Self::Color(_) => panic!("a number is needed"),
+            Self::Bool(_) | Self::Color(_) | Self::Wrong => panic!("a number is needed"),
         }
     }
 
     pub(super) fn bool(self) -> bool {
         match self {
             Self::Bool(value) => value,
-            Self::Int(_) | Self::Color(_) => panic!("a truth value is needed"),
+            Self::Int(_) | Self::Color(_) | Self::Wrong => panic!("a truth value is needed"),
         }
     }
 }
@@ -442,17 +445,17 @@ impl<'p> Interpreter<'p> {
     }
 
     fn call(&self, name: &str, arguments: &[Exp], scope: &Scope<'_>) -> Result<Value, Fault> {
-        let mut values = Vec::new();
-        for argument in arguments {
-            values.push(self.eval(argument, scope)?);
-        }
+        let number = |n: usize| Ok(self.eval(&arguments[n], scope)?.int());
         match name {
-            "min" => return Ok(Value::Int(values[0].int().min(values[1].int()))),
-            "max" => return Ok(Value::Int(values[0].int().max(values[1].int()))),
-            "abs" => return Ok(Value::Int(values[0].int().checked_abs().ok_or(Fault)?)),
+            "min" => return Ok(Value::Int(number(0)?.min(number(1)?))),
+            "max" => return Ok(Value::Int(number(0)?.max(number(1)?))),
+            "abs" => return Ok(Value::Int(number(0)?.checked_abs().ok_or(Fault)?)),
             _ => {}
         }
         let def = self.definition(name, scope).expect("it is declared");
+        let values = arguments
+            .iter()
+            .map(|a| self.eval(a, scope).unwrap_or(Value::Wrong));
         let mut inner = scope.clone();
         inner.bound = def.parameters.iter().cloned().zip(values).collect();
         self.eval(&def.body, &inner)
@@ -469,7 +472,10 @@ impl<'p> Interpreter<'p> {
     fn read(&self, exp: &Exp, scope: &Scope<'_>) -> Result<Value, Fault> {
         if let Exp::Name(name) = exp {
             if let Some((_, value)) = scope.bound.iter().rev().find(|(n, _)| n == name) {
-                return Ok(*value);
+                return match value {
+                    Value::Wrong => Err(Fault),
+                    value => Ok(*value),
+                };
             }
             if let Some((_, process, Some(index))) = scope.instance.map(|i| &self.instances[i])
                 && process.index.is_some_and(|(bound, ..)| bound == name)

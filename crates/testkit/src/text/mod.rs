@@ -153,6 +153,8 @@ pub(crate) struct Step {
     pub(crate) parameters: Vec<Binder>,
     pub(crate) guards: Vec<Exp>,
     pub(crate) communication: Communication,
+    /// What follows in the same step, through channels with room.
+    pub(crate) more: Vec<Communication>,
     pub(crate) effect: Vec<Stmt>,
     pub(crate) target: Option<&'static str>,
 }
@@ -163,7 +165,16 @@ pub(crate) enum Communication {
     Alone,
     Event(&'static str, Vec<Exp>),
     Send(Channel, Vec<Exp>),
-    Receive(Channel, Vec<Pattern>),
+    Receive(Channel, Vec<Pattern>, Manner),
+    /// For each value of a name.
+    ForEach(&'static str, i64, i64, Box<Communication>),
+}
+
+/// Which message is received, and whether it stays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Manner {
+    pub(crate) is_any: bool,
+    pub(crate) is_peek: bool,
 }
 
 /// A component of a message to be received.

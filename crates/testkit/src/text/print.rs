@@ -204,14 +204,10 @@ impl Printer<'_> {
         text
     }
 
-    fn step(&mut self, step: &Step) -> String {
-        self.in_step = true;
-        let mut clauses = Vec::new();
-        for guard in &step.guards {
-            clauses.push(format!("when {}", self.top(guard)));
-        }
-        match &step.communication {
-            Communication::Alone => {}
+    /// A communication; nothing if there is none.
+    fn communication(&mut self, communication: &Communication) -> Option<String> {
+        Some(match communication {
+            Communication::Alone => return None,
             Communication::Event(name, arguments) => {
                 let arguments: Vec<String> = arguments.iter().map(|a| self.top(a)).collect();
                 let list = if arguments.is_empty() {
@@ -219,7 +215,7 @@ impl Printer<'_> {
                 } else {
                     format!("({})", arguments.join(", "))
                 };
-                clauses.push(format!("sync {name}{list}"));
+                format!("sync {name}{list}")
             }
             Communication::Send(channel, payload) => {
                 let payload: Vec<String> = payload.iter().map(|e| self.top(e)).collect();
@@ -228,16 +224,36 @@ impl Printer<'_> {
                     [one] if !one.starts_with('(') && self.random.chance(50) => one.clone(),
                     several => format!("({})", several.join(", ")),
                 };
-                clauses.push(format!("{} ! {message}", self.channel(channel)));
+                format!("{} ! {message}", self.channel(channel))
             }
-            Communication::Receive(channel, patterns) => {
+            Communication::Receive(channel, patterns, manner) => {
                 let patterns: Vec<String> = patterns.iter().map(|p| self.pattern(p)).collect();
                 let message = match patterns.as_slice() {
+                    several if manner.is_peek => format!("<{}>", several.join(", ")),
                     [one] => one.clone(),
                     several => format!("({})", several.join(", ")),
                 };
-                clauses.push(format!("{} ? {message}", self.channel(channel)));
+                let sign = if manner.is_any { "??" } else { "?" };
+                format!("{} {sign} {message}", self.channel(channel))
             }
+            Communication::ForEach(name, lo, hi, inner) => {
+                format!("for {name} in {lo}..{hi}: {}", self.communication(inner)?)
+            }
+        })
+    }
+
+    fn step(&mut self, step: &Step) -> String {
+        self.in_step = true;
+        let mut clauses = Vec::new();
+        for guard in &step.guards {
+            clauses.push(format!("when {}", self.top(guard)));
+        }
+        let communications = [&step.communication].into_iter().chain(&step.more);
+        let written = communications.filter_map(|c| self.communication(c));
+        let written: Vec<String> = written.collect();
+        if !written.is_empty() {
+            let between = if self.random.chance(70) { "; " } else { " " };
+            clauses.push(written.join(between));
         }
         let is_alone = matches!(step.communication, Communication::Alone);
         if step.guards.is_empty() && is_alone && step.effect.is_empty() && step.target.is_none() {

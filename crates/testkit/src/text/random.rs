@@ -1,8 +1,8 @@
 //! Random programs.
 
 use super::{
-    Binder, Block, Channel, ChannelDecl, Communication, Def, Exp, Initial, Op, Pattern, Process,
-    Program, QuantifierWord, Step, Stmt, Ty, Variable,
+    Binder, Block, Channel, ChannelDecl, Communication, Def, Exp, Initial, Manner, Op, Pattern,
+    Process, Program, QuantifierWord, Step, Stmt, Ty, Variable,
 };
 use crate::Random;
 
@@ -22,6 +22,7 @@ pub fn random_program(random: &mut Random) -> Program {
         truths: Vec::new(),
         n_names: 0,
         with_defs: false,
+        several: false,
         n_locations: [0; 2],
     };
     generator.n_locations = [0; 2].map(|_: usize| generator.random.below(4));
@@ -38,6 +39,8 @@ struct Generator<'r> {
     /// Bound names that are truth values.
     truths: Vec<String>,
     n_names: usize,
+    /// Can steps communicate more than once, and look into channels?
+    several: bool,
     /// Are the definitions known here?
     with_defs: bool,
     /// How many locations the processes have; none means that they do not speak of them.
@@ -46,6 +49,7 @@ struct Generator<'r> {
 
 impl Generator<'_> {
     fn program(&mut self) -> Program {
+        self.several = self.random.chance(40);
         let vars = self.variables();
         let f = self.fresh();
         self.numbers.push(f.clone());
@@ -216,6 +220,7 @@ impl Generator<'_> {
         } else {
             self.communication()
         };
+        let more = self.more_communications(&communication);
         let effect = self.effect(2);
         self.numbers.clear();
         self.truths.clear();
@@ -232,6 +237,7 @@ impl Generator<'_> {
             parameters,
             guards,
             communication,
+            more,
             effect,
             target: (locations != ["main"] && self.random.chance(70))
                 .then(|| locations[self.random.below(locations.len())]),
@@ -254,20 +260,63 @@ impl Generator<'_> {
             }
             4 | 5 => {
                 let patterns = vec![self.number_pattern(), self.truth_pattern()];
-                Communication::Receive(plain("q"), patterns)
+                Communication::Receive(plain("q"), patterns, self.manner())
             }
             6 => Communication::Send(plain("meet"), vec![self.small_number()]),
-            7 => Communication::Receive(plain("meet"), vec![self.number_pattern()]),
+            7 => {
+                let patterns = vec![self.number_pattern()];
+                Communication::Receive(plain("meet"), patterns, Manner::default())
+            }
+            8 if self.several && self.random.chance(40) => self.broadcast(),
             8 => {
                 let ring = self.ring();
                 Communication::Send(ring, vec![self.condition(1)])
             }
             9 => {
                 let ring = self.ring();
-                Communication::Receive(ring, vec![self.truth_pattern()])
+                let patterns = vec![self.truth_pattern()];
+                Communication::Receive(ring, patterns, self.manner())
             }
             _ => Communication::Alone,
         }
+    }
+
+    fn manner(&mut self) -> Manner {
+        Manner {
+            is_any: self.several && self.random.chance(30),
+            is_peek: self.several && self.random.chance(20),
+        }
+    }
+
+    /// Through all channels of an array.
+    fn broadcast(&mut self) -> Communication {
+        let ring = Channel {
+            name: "ring",
+            index: Some(Box::new(name("j"))),
+        };
+        let inner = if self.random.chance(70) {
+            Communication::Send(ring, vec![self.condition(1)])
+        } else {
+            Communication::Receive(ring, vec![self.truth_pattern()], self.manner())
+        };
+        Communication::ForEach("j", 0, 1, Box::new(inner))
+    }
+
+    /// What follows in the same step, unless the first communication needs a partner.
+    fn more_communications(&mut self, first: &Communication) -> Vec<Communication> {
+        let has_room = |c: &Communication| match c {
+            Communication::Send(channel, _) | Communication::Receive(channel, ..) => {
+                channel.name != "meet"
+            }
+            Communication::ForEach(..) => true,
+            Communication::Alone | Communication::Event(..) => false,
+        };
+        let mut more = Vec::new();
+        while self.several && has_room(first) && more.len() < 3 && self.random.chance(40) {
+            let next = self.communication();
+            more.extend(Some(next).filter(has_room));
+        }
+        more
     }
 
     fn ring(&mut self) -> Channel {

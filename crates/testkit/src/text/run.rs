@@ -3,7 +3,7 @@
 use super::interpret::{
     Configuration, Fault, Interpreter, Move, Scope, Value, check_range, list_cells, values_of,
 };
-use super::{Channel, Communication, Exp, Pattern, Step, Stmt, Ty};
+use super::{Channel, Communication, Exp, Manner, Pattern, Step, Stmt, Ty};
 
 /// A step of an instance with values for its parameters.
 struct Candidate<'p> {
@@ -60,7 +60,8 @@ impl<'p> Interpreter<'p> {
                         }
                         Communication::Alone
                         | Communication::Send(..)
-                        | Communication::Receive(..) => None,
+                        | Communication::Receive(..)
+                        | Communication::ForEach(..) => None,
                     };
                     found.push(Candidate {
                         instance,
@@ -92,8 +93,11 @@ impl<'p> Interpreter<'p> {
                         }
                     }
                 }
-                Communication::Receive(channel, _) if self.is_meeting(channel) => {}
-                Communication::Alone | Communication::Send(..) | Communication::Receive(..) => {
+                Communication::Receive(channel, ..) if self.is_meeting(channel) => {}
+                Communication::Alone
+                | Communication::Send(..)
+                | Communication::Receive(..)
+                | Communication::ForEach(..) => {
                     if self.is_enabled(candidate, configuration)? {
                         let name = self.command_name(candidate);
                         self.execute(&[candidate], vec![name], configuration, &mut moves)?;
@@ -187,7 +191,7 @@ impl<'p> Interpreter<'p> {
 
     fn could_meet(&self, sender: &Candidate<'p>, receiver: &Candidate<'p>) -> bool {
         match (&sender.step.communication, &receiver.step.communication) {
-            (Communication::Send(a, _), Communication::Receive(b, _)) => {
+            (Communication::Send(a, _), Communication::Receive(b, ..)) => {
                 a.name == b.name && sender.instance != receiver.instance
             }
             _ => false,
@@ -210,7 +214,7 @@ impl<'p> Interpreter<'p> {
         }
         let sends = self.scope(sender, configuration);
         let receives = self.scope(receiver, configuration);
-        let (Communication::Send(channel, payload), Communication::Receive(other, patterns)) =
+        let (Communication::Send(channel, payload), Communication::Receive(other, patterns, _)) =
             (&sender.step.communication, &receiver.step.communication)
         else {
             unreachable!("a sender meets a receiver");
@@ -262,20 +266,107 @@ impl<'p> Interpreter<'p> {
         }
 
         match &candidate.step.communication {
-            Communication::Alone | Communication::Event(..) => Ok(true),
+            Communication::Alone | Communication::Event(..) | Communication::ForEach(..) => {
+                Ok(true)
+            }
             Communication::Send(channel, _) => {
                 let (name, capacity) = self.channel(channel, &scope)?;
                 Ok(capacity == 0 || configuration.channels[&name].len() < capacity)
             }
-            Communication::Receive(channel, patterns) => {
+            Communication::Receive(channel, patterns, manner) => {
                 let (name, capacity) = self.channel(channel, &scope)?;
-                match configuration.channels[&name].first() {
-                    _ if capacity == 0 => Ok(true),
-                    None => Ok(false),
-                    Some(message) => self.fits(patterns, message, &scope),
-                }
+                let messages = &configuration.channels[&name];
+                Ok(capacity == 0
+                    || self
+                        .wanted_message(messages, patterns, *manner, &scope)?
+                        .is_some())
             }
         }
+    }
+
+    /// Which message a receive takes.
+    fn wanted_message(
+        &self,
+        messages: &[Vec<i64>],
+        patterns: &[Pattern],
+        manner: Manner,
+        scope: &Scope<'_>,
+    ) -> Result<Option<usize>, Fault> {
+        let n_looked_at = if manner.is_any { messages.len() } else { 1 };
+        for (position, message) in messages.iter().take(n_looked_at).enumerate() {
+            if self.fits(patterns, message, scope)? {
+                return Ok(Some(position));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A communication through channels with room; nothing if it has to wait.
+    fn exchange(
+        &self,
+        communication: &Communication,
+        instance: usize,
+        mut branch: Branch,
+    ) -> Result<Option<Branch>, Fault> {
+        let before = branch.configuration.clone();
+        let scope = Scope {
+            configuration: &before,
+            instance: Some(instance),
+            bound: branch.bound.clone(),
+        };
+        match communication {
+            Communication::Alone | Communication::Event(..) => {}
+            Communication::ForEach(name, lo, hi, inner) => {
+                for value in *lo..=*hi {
+                    branch.bound.push(((*name).to_owned(), Value::Int(value)));
+                    let Some(after) = self.exchange(inner, instance, branch)? else {
+                        return Ok(None);
+                    };
+                    branch = after;
+                    branch.bound.pop();
+                }
+            }
+            Communication::Send(channel, payload) => {
+                let (name, capacity) = self.channel(channel, &scope)?;
+                if before.channels[&name].len() >= capacity {
+                    return Ok(None);
+                }
+                let message = self.message(channel, payload, &scope)?;
+                let messages = branch.configuration.channels.get_mut(&name);
+                messages.expect("it exists").push(message);
+            }
+            Communication::Receive(channel, patterns, manner) => {
+                let (name, _) = self.channel(channel, &scope)?;
+                let messages = &before.channels[&name];
+                let position = self.wanted_message(messages, patterns, *manner, &scope)?;
+                let Some(position) = position else {
+                    return Ok(None);
+                };
+                if !manner.is_peek {
+                    let left = branch.configuration.channels.get_mut(&name);
+                    left.expect("it exists").remove(position);
+                }
+                self.store_message(patterns, &messages[position], &scope, &mut branch)?;
+            }
+        }
+        Ok(Some(branch))
+    }
+
+    fn store_message(
+        &self,
+        patterns: &[Pattern],
+        message: &[i64],
+        scope: &Scope<'_>,
+        branch: &mut Branch,
+    ) -> Result<(), Fault> {
+        for (pattern, component) in patterns.iter().zip(message) {
+            if let Pattern::Store(place) = pattern {
+                let (cell, ty) = self.place(place, scope)?;
+                let value = super::interpret::typed(&ty, *component);
+                store(branch, cell, &ty, value)?;
+            }
+        }
+        Ok(())
     }
 
     fn fits(
@@ -412,41 +503,24 @@ impl<'p> Interpreter<'p> {
         let scope = self.scope(candidate, configuration);
 
         match &candidate.step.communication {
-            Communication::Alone | Communication::Event(..) => {}
-            Communication::Send(channel, payload) => {
-                let (name, capacity) = self.channel(channel, &scope)?;
-                let message = self.message(channel, payload, &scope)?;
-                if capacity > 0 {
-                    let messages = branch.configuration.channels.get_mut(&name);
-                    messages.expect("it exists").push(message);
-                }
+            Communication::Send(channel, payload) if self.is_meeting(channel) => {
+                self.message(channel, payload, &scope)?;
             }
-            Communication::Receive(channel, patterns) => {
-                let (name, capacity) = self.channel(channel, &scope)?;
-                let message = match (capacity, team) {
-                    (0, [sender, _]) => {
-                        let sends = self.scope(sender, configuration);
-                        let Communication::Send(channel, payload) = &sender.step.communication
-                        else {
-                            unreachable!("the sender comes first");
-                        };
-                        self.message(channel, payload, &sends)?
-                    }
-                    _ => {
-                        let messages = branch.configuration.channels.get_mut(&name);
-                        messages.expect("it exists").remove(0)
-                    }
+            Communication::Receive(channel, patterns, _) if self.is_meeting(channel) => {
+                let sends = self.scope(team[0], configuration);
+                let Communication::Send(channel, payload) = &team[0].step.communication else {
+                    unreachable!("the sender comes first");
                 };
-                for (pattern, component) in patterns.iter().zip(message) {
-                    if let Pattern::Store(place) = pattern {
-                        let (cell, ty) = self.place(place, &scope)?;
-                        store(
-                            &mut branch,
-                            cell,
-                            &ty,
-                            super::interpret::typed(&ty, component),
-                        )?;
-                    }
+                let message = self.message(channel, payload, &sends)?;
+                self.store_message(patterns, &message, &scope, &mut branch)?;
+            }
+            first => {
+                for communication in [first].into_iter().chain(&candidate.step.more) {
+                    let after = self.exchange(communication, candidate.instance, branch)?;
+                    let Some(after) = after else {
+                        return Ok(Vec::new());
+                    };
+                    branch = after;
                 }
             }
         }

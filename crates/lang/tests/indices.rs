@@ -1,0 +1,159 @@
+//! Families of processes with several indices.
+
+mod support;
+
+use expect_test::{Expect, expect};
+use source::Options;
+use support::{count, load, model, show};
+
+fn check(text: &str, expected: &Expect) {
+    expected.assert_eq(&show(&load(text, &Options::default())));
+}
+
+const LINKS: &str = "
+    enum Node { a, b, c }
+    var sent : array[Node] of array[Node] of 0..2
+    var last : Node = a
+    process Link(from, to in Node, lane in 3..4) {
+        var n : 0..1 = 0
+        init idle
+        from idle {
+            carry when from != to && sent[from][to] < lane - 2 {
+                sent[from][to] += 1; n := 1; last := to
+            } -> busy
+        }
+        from busy { rest when Link[to][from][lane] @ idle -> idle }
+    }
+";
+
+/// The same with one index.
+const FLAT: &str = "
+    var sent : array[0..2] of array[0..2] of 0..2
+    var last : 0..2 = 0
+    process Link(l in 0..17) {
+        var n : 0..1 = 0
+        def source = l / 6
+        def target = l / 2 % 3
+        def lane = 3 + l % 2
+        init idle
+        from idle {
+            carry when source != target && sent[source][target] < lane - 2 {
+                sent[source][target] += 1; n := 1; last := target
+            } -> busy
+        }
+        from busy { rest when Link[target * 6 + source * 2 + lane - 3] @ idle -> idle }
+    }
+";
+
+#[test]
+fn several_indices_number_all_combinations() {
+    let found = model(LINKS, &[]);
+    let names: Vec<&str> = found.instances().iter().map(|i| i.name.as_str()).collect();
+    assert_eq!(names.len(), 18);
+    assert_eq!(
+        names[..3],
+        ["Link[0][0][3]", "Link[0][0][4]", "Link[0][1][3]"]
+    );
+    assert_eq!(names[17], "Link[2][2][4]");
+
+    // Small enough to be counted: two nodes.
+    let small = |text: &str| text.replace("{ a, b, c }", "{ a, b }");
+    let flat = FLAT
+        .replace("0..17", "0..7")
+        .replace("l / 6", "l / 4")
+        .replace("% 3", "% 2")
+        .replace("target * 6", "target * 4")
+        .replace("[0..2]", "[0..1]")
+        .replace("last : 0..2", "last : 0..1");
+    assert_eq!(count(&model(&small(LINKS), &[])), count(&model(&flat, &[])));
+}
+
+#[test]
+fn instances_are_named_by_all_indices() {
+    let text = format!(
+        "{LINKS}
+        def busy(x, y) = Link[x][y][3] @ busy
+        invariant at:    forall x, y in Node: busy(x, y) -> Link[x][y][3].n == 1
+        invariant here:  Link[last][a][4].n <= 1
+        property taken:  always (Link[a][b][3].carry -> sent[a][b] > 0)
+        property all:    always eventually moves(Link[b][a][4]) || enabled(Link[a][b][3].rest)
+        property family: eventually Link.carry
+        deadlockfree"
+    );
+    check(&text, &expect![[r#""#]]);
+
+    let loaded = load(&text, &Options::default());
+    let found = loaded.model.expect("a model");
+    let state = found.initial_states().expect("initial states").remove(0);
+    let steps = found.successors(&state).expect("no error");
+    let names: Vec<&str> = steps
+        .iter()
+        .map(|s| found.action_name(s.actions[0]))
+        .collect();
+    assert!(names.contains(&"Link[1][2][4].carry"), "{names:?}");
+}
+
+/// An index outside of its range does not mean another process.
+#[test]
+fn indices_out_of_range_are_errors() {
+    let text = "
+        var i : 0..5 = 0
+        process P(x, y in 0..2) { var n : 0..1 = 0  s when x == 9 { n := 1 } }
+        process Q { look when P[0][i].n == 0 { i += 1 } }";
+    let found = model(text, &[]);
+    let mut state = found.initial_states().expect("initial states").remove(0);
+    for _ in 0..3 {
+        let steps = found.successors(&state).expect("it exists");
+        state = steps[0].target.clone();
+    }
+    assert!(found.successors(&state).is_err());
+}
+
+#[test]
+fn ends_are_those_of_all_instances() {
+    let text = "process P(x, y in 0..1) { init a, b; end a; from a { go when false -> a }
+                from b { on when false -> b } }
+        deadlockfree";
+    let loaded = load(text, &Options::default());
+    assert_eq!(show(&loaded), "");
+    let shown = format!("{:?}", loaded.properties[0].property);
+    assert!(shown.starts_with("Invariant"), "{shown}");
+}
+
+#[test]
+fn mistakes() {
+    check(
+        "var n : 0..3 = 0
+process P(x, y in 0..2) { var v : 0..1 = 0  s when P[x].v == 0 { n := 1 } }
+process Q { s when P @ main && P[1][2][0] @ main && P[3][0] @ main { n := 0 } }
+invariant i: forall p in P: n == 0
+property t: eventually P[1].s",
+        &expect![[r#"
+            missing-index 2:52 `P` is a family of processes with 2 indices
+                help: say which one is meant: `P[i][j]`
+            missing-index 3:20 `P` is a family of processes with 2 indices
+                help: say which one is meant: `P[i][j]`
+            index-of-single 3:32 `P` has 2 indices
+            index-out-of-range 3:55 the index 3 is outside 0..2
+            missing-index 5:24 `P` is a family of processes with 2 indices
+                help: say which one is meant: `P[i][j]`
+        "#]],
+    );
+    check(
+        "process P(x in 0..200, y in 0..200) { s { skip } }
+process Q(x in 3..2, y in 0..1) { s { skip } }
+process R(x, y) { s { skip } }",
+        &expect![[r#"
+            syntax 3:15 expected `in`, found `)`
+        "#]],
+    );
+    check(
+        "process P(x in 0..200, y in 0..200) { s { skip } }
+process Q(x in 3..2, y in 0..1) { s { skip } }",
+        &expect![[r#"
+            range-too-large 1:1 40401 processes are too many
+                help: at most 10000 are possible
+            empty-range 2:16 the range 3..2 is empty
+        "#]],
+    );
+}
