@@ -28,7 +28,7 @@ pub(crate) fn names(
     sources: &[base::Source],
     has_errors: bool,
 ) -> Names {
-    let mut walk = Walk {
+    let mut walk = NameWalk {
         scope,
         sources,
         names: Names::default(),
@@ -49,7 +49,7 @@ pub(crate) fn names(
 /// A symbol by position; nothing if it is declared in another file.
 type Found = Option<usize>;
 
-struct Walk<'a> {
+struct NameWalk<'a> {
     scope: &'a Scope,
     sources: &'a [base::Source],
     names: Names,
@@ -61,7 +61,7 @@ struct Walk<'a> {
     owner: Found,
 }
 
-impl Walk<'_> {
+impl NameWalk<'_> {
     fn add(&mut self, kind: SymbolKind, name: &Ident, extent: Span, detail: String) -> Found {
         if name.span.source != SourceId(0) {
             return None;

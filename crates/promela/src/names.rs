@@ -54,7 +54,7 @@ pub(crate) fn names(
     let mut said = Vec::new();
     let mut symbols = Symbols::new(program, &mut said);
     let flows = flows(program, &mut symbols, &mut said);
-    let walk = Walk {
+    let walk = NameWalk {
         program,
         symbols: &symbols,
         flows: &flows,
@@ -98,13 +98,13 @@ fn flows(program: &Program, symbols: &mut Symbols, said: &mut Vec<Diagnostic>) -
 }
 
 /// Looks everything up.
-struct Walk<'a> {
+struct NameWalk<'a> {
     program: &'a Program,
     symbols: &'a Symbols,
     flows: &'a [Flow],
 }
 
-impl Walk<'_> {
+impl NameWalk<'_> {
     fn program(&self) {
         for var in &self.symbols.vars {
             let context = Context {
