@@ -869,25 +869,23 @@ fn many_errors_are_counted() {
 }
 
 #[test]
-fn one_communication_and_as_many_values_as_targets() {
+fn as_many_values_as_targets() {
     check(
         "\
-chan c[1] of bool
 var x, y : 0..1
 process P {
-    a c ! true c ? _
+    a { skip }
     b { x, y := 1 }
     d { x := 1 + }
     e { y := 0 -> y }
 }",
         &expect![[r#"
-            two-communications 4:16 a step takes part in one communication only
-            assignment-arity 5:14 2 targets, but 1 values
-            syntax 6:18 expected an expression, found `}`
-            missing-brace 7:16 expected `}`, found `->`
+            assignment-arity 4:14 2 targets, but 1 values
+            syntax 5:18 expected an expression, found `}`
+            missing-brace 6:16 expected `}`, found `->`
                 help: close the effect with `}`
                 help: an implication in an effect needs parentheses
-            syntax 8:1 this `}` does not close anything
+            syntax 7:1 this `}` does not close anything
         "#]],
     );
 }
