@@ -163,6 +163,12 @@ impl FrontEnd for Csp {
 /// Reads a model with its assertions. Included files lie beside it in `files`.
 #[must_use]
 pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
+    let (reader, spec) = parsed(source, files, options);
+    reader.loaded(&spec)
+}
+
+/// The tree of a text, and what was said about it.
+fn parsed<'o>(source: Source, files: &dyn Files, options: &'o Options) -> (Reader<'o>, Spec) {
     let main = Path::new(&source.name).to_owned();
     let mut read = |name: &str| files.read(&beside(&main, name)).ok();
     let mut reader = Reader {
@@ -171,19 +177,12 @@ pub fn load(source: Source, files: &dyn Files, options: &Options) -> Loaded {
         diagnostics: Vec::new(),
     };
     let spec = reader.parse(&mut read);
-    reader.loaded(&spec)
+    (reader, spec)
 }
 
 /// What is known about a text, also if something is wrong with it.
 fn analyse(source: Source, files: &dyn Files, options: &Options) -> Analysis {
-    let main = Path::new(&source.name).to_owned();
-    let mut read = |name: &str| files.read(&beside(&main, name)).ok();
-    let mut reader = Reader {
-        options,
-        sources: vec![source],
-        diagnostics: Vec::new(),
-    };
-    let spec = reader.parse(&mut read);
+    let (reader, spec) = parsed(source, files, options);
     // What is wrong is said when the text is loaded.
     let scope = scope::scope(&spec, &options.defines, &mut Vec::new());
     let names = analysis::names(&spec, &scope, &reader.sources, reader.has_errors());
