@@ -1,8 +1,8 @@
 //! A lock for what many threads read all the time and one changes now and then.
 //!
 //! A common lock counts its readers in one place, which then travels from processor to processor.
-//! Here every thread has a counter of its own on a cache line of its own, and whoever writes closes
-//! the gate and waits until all counters are zero. Nobody sleeps while waiting: it is not for long,
+//! Here every thread has a counter of its own on a cache line of its own, and a writer closes
+//! the gate and waits until all counters are zero. No thread sleeps while waiting: it is not for long,
 //! and a thread that is woken up may find itself on the processor of the one that woke it.
 
 use std::ops::{Deref, DerefMut};

@@ -23,7 +23,7 @@ pub(crate) struct Rows {
     len: OwnLine<AtomicU32>,
 }
 
-/// Something that threads write often, on a cache line of its own: otherwise whoever reads what is
+/// Something that threads write often, on a cache line of its own: otherwise a thread that reads what is
 /// next to it would wait for them. Processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]

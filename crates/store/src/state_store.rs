@@ -213,9 +213,9 @@ impl StateStore {
     /// For each hash, the state that probably has it; the processor is asked for them. The places
     /// in the table should have arrived before.
     ///
-    /// The first name must have been given away, and nobody may still be writing its vector: it is
+    /// The first name must have been given away, and no thread may still be writing its vector: it is
     /// the guess where there is no other, and is compared without having been found in the table.
-    /// So initial states are looked up otherwise; when levels are expanded, whoever took the first
+    /// So initial states are looked up otherwise; when levels are expanded, the thread that took the first
     /// names has used or given them up. Were it given up, its vector is that of a state which was
     /// found under another name.
     pub fn guess_all(&self, index: &Index, hashes: &[u64], guesses: &mut Vec<StateIndex>) {
