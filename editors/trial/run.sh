@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up the editors that are installed as docs/how-to/use-in-editors.md says, in folders of their
-# own, and asks each of them for diagnostics, hover, definition, renaming and layout in all three
-# languages. An editor that is missing is skipped, and the last line says so.
+# own, and asks Neovim and Emacs for diagnostics, hover, definition and renaming in all three languages
+# and for the layout of native models, Helix for renaming. An editor that is missing is skipped, and the last line says so.
 #
 #   editors/trial/run.sh [PROGRAM]     the program `fair`; target/release/fair unless given
 set -euo pipefail

@@ -73,7 +73,10 @@ struct Algorithm {
 /// Informatica 52, 2015) prove it for Petri nets and process algebras; R. van Glabbeek, Modelling mutual
 /// exclusion in a process algebra with time-outs (arXiv 2106.12785), says so in its abstract and section 1.
 ///
-/// Registers of kind T, in the order of the table:
+/// Registers of kind T, in the order of the table. Only the verdict about Peterson's algorithm is from a text
+/// about justness; the others are older claims, taken as T because T is that every thread goes on. What is in
+/// quotation marks was read where it is said to stand; the rest was not at hand and is cited from memory or,
+/// for Kessels, after a summary by others. That some thread gets in follows for algorithms without starvation.
 /// * Peterson: "we confirm the correctness of Peterson's mutual exclusion algorithm for two processes"
 ///   under justness: V. Dyseryn, R. van Glabbeek, P. Höfner, Analysing mutual exclusion using process
 ///   algebra with signals (EXPRESS/SOS 2017, EPTCS 255, doi 10.4204/EPTCS.255.2), abstract. (Not where
@@ -82,16 +85,16 @@ struct Algorithm {
 /// * Dijkstra: "guarantees mutual exclusion, but it does not guarantee lockout-freedom": M. Takamura,
 ///   Y. Igarashi, Simple mutual exclusion algorithms based on bounded tickets on the asynchronous shared
 ///   memory model (COCOON 2002), section 1; some thread gets in: E. W. Dijkstra, Solution of a problem in
-///   concurrent programming control (Communications of the ACM 8(9), 1965), requirement (d).
+///   concurrent programming control (Communications of the ACM 8(9), 1965), requirement (d), from memory.
 /// * Lamport's one-bit algorithm "permits individual starvation": L. Lamport, The mutual exclusion problem,
 ///   part II: statement and solutions (Journal of the ACM 33(2), 1986), abstract; some thread gets in:
-///   section 3.2. His three-bit algorithm is free of lockout: section 3.4.
+///   section 3.2; his three-bit algorithm is free of lockout: section 3.4; both from memory.
 /// * Szymanski: "exhibits strong fairness property by enforcing the linear wait": B. Szymanski, A simple
 ///   solution to Lamport's concurrent programming problem with linear wait (ICS 1988), abstract.
 /// * Kessels: consistency, progress and fairness are proved in J. Kessels, Arbitration without common
 ///   modifiable variables (Acta Informatica 17, 1982, doi 10.1007/BF00288966).
-/// * Burns and Lynch: "deadlock-free": J. Burns, N. Lynch, Bounds on shared memory for mutual exclusion
-///   (Information and Computation 107(2), 1993), abstract.
+/// * Burns and Lynch: free of deadlock: J. Burns, N. Lynch, Bounds on shared memory for mutual exclusion
+///   (Information and Computation 107(2), 1993), abstract, from memory.
 /// * Dekker, Knuth: nothing that could be read.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm {
