@@ -133,7 +133,9 @@ fn best(model: &Model, program: &Program, domain: &Domain, hints: &model::Hints)
         let from = seen(&state);
         described.insert(from.clone());
         for step in model.successors(&state).expect("no errors") {
-            let steps = best.entry((step.actions, step.movers)).or_default();
+            let steps = best
+                .entry((step.actions.to_vec(), step.movers.to_vec()))
+                .or_default();
             steps.insert((from.clone(), seen(&step.target)));
         }
     }

@@ -21,9 +21,33 @@ pub enum StopReason {
     Interrupted,
     /// What it was to go on from cannot have been written by it.
     DamagedCheckpoint,
+    /// There is no room left on the disk where it keeps states.
+    DiskFull,
+    /// The disk where it keeps states cannot be read or written.
+    DiskFailure,
+    /// Another process of the search has ended, is silent, or cannot be reached.
+    ProcessLost,
+    /// The processes of the search do not search for the same.
+    ProcessesDiffer,
+    /// Files of a process that the search was to go on from are not there.
+    FilesMissing,
 }
 
 impl StopReason {
+    /// All reasons, in a fixed order.
+    pub const ALL: [Self; 10] = [
+        Self::StateLimit,
+        Self::MemoryLimit,
+        Self::Timeout,
+        Self::Interrupted,
+        Self::DamagedCheckpoint,
+        Self::DiskFull,
+        Self::DiskFailure,
+        Self::ProcessLost,
+        Self::ProcessesDiffer,
+        Self::FilesMissing,
+    ];
+
     /// The stable name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -33,6 +57,11 @@ impl StopReason {
             Self::Timeout => "timeout",
             Self::Interrupted => "interrupted",
             Self::DamagedCheckpoint => "damaged-checkpoint",
+            Self::DiskFull => "disk-full",
+            Self::DiskFailure => "disk-failure",
+            Self::ProcessLost => "process-lost",
+            Self::ProcessesDiffer => "processes-differ",
+            Self::FilesMissing => "files-missing",
         }
     }
 }

@@ -17,17 +17,21 @@ mod checkpoint;
 mod diagnostic;
 mod expected;
 mod fairness;
+mod folder;
 mod index;
+mod links;
 mod progress;
 mod route;
 mod suggest;
 
 pub use budget::{Budget, Review, StopReason, Stopper};
-pub use checkpoint::{Checkpoints, fingerprint, put_list, take_list};
+pub use checkpoint::{Checkpoints, Inherited, fingerprint, put_list, take_list};
 pub use diagnostic::{Diagnostic, Label, Severity, Source, SourceId, Span, cap_errors};
 pub use expected::Expected;
 pub use fairness::{Fairness, FairnessKind};
-pub use progress::{NoProgress, Progress, Snapshot};
+pub use folder::{Folder, NewFile};
+pub use links::Links;
+pub use progress::{NoProgress, Progress, Shares, Snapshot};
 pub use route::Route;
 pub use suggest::closest_name;
 

@@ -15,6 +15,21 @@ pub struct Snapshot {
     pub depth: u64,
     /// There are not more states than this, if that is known.
     pub bound: Option<u64>,
+    /// How the work is shared out, if several processes search together.
+    pub shares: Option<Shares>,
+}
+
+/// How a search is shared out among processes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Shares {
+    /// How many processes there are.
+    pub n_processes: u64,
+    /// How many states the worker with the fewest of them has.
+    pub least: u64,
+    /// How many states the worker with the most of them has.
+    pub most: u64,
+    /// How many bytes all processes have sent.
+    pub n_sent: u64,
 }
 
 /// Listens to a search. Called often (every few thousand states): a listener that draws on a

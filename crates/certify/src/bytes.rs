@@ -13,10 +13,21 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
 
 /// Writes a number that may be negative; small absolute values become small numbers.
 pub(crate) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
-    put(
-        bytes,
-        (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned(),
-    );
+    put(bytes, unsigned(value));
+}
+
+fn unsigned(value: i64) -> u64 {
+    (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned()
+}
+
+/// The same as [`put_signed`] for one number after the other.
+pub(crate) fn put_all_signed(bytes: &mut Vec<u8>, values: &[i64]) {
+    let all = values.iter().fold(0, |all, value| all | unsigned(*value));
+    if all < 0x80 {
+        bytes.extend(values.iter().map(|value| unsigned(*value) as u8));
+    } else {
+        values.iter().for_each(|value| put_signed(bytes, *value));
+    }
 }
 
 /// Writes a text with its length.
@@ -29,6 +40,26 @@ pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
 pub(crate) fn put_list<T>(bytes: &mut Vec<u8>, list: &[T], mut item: impl FnMut(&mut Vec<u8>, &T)) {
     put(bytes, list.len() as u64);
     list.iter().for_each(|element| item(bytes, element));
+}
+
+pub(crate) fn put_numbers(bytes: &mut Vec<u8>, numbers: &[u32]) {
+    put_list(bytes, numbers, |b, number| put(b, u64::from(*number)));
+}
+
+pub(crate) fn numbers(reader: &mut Reader<'_>) -> Result<Vec<u32>, Failure> {
+    reader.list(Reader::small)
+}
+
+pub(crate) fn put_truths(bytes: &mut Vec<u8>, truths: &[bool]) {
+    put_list(bytes, truths, |bytes, value| bytes.push(u8::from(*value)));
+}
+
+pub(crate) fn truths(reader: &mut Reader<'_>) -> Result<Vec<bool>, Failure> {
+    reader.list(|reader| match reader.number()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Failure::wrong("this is not a truth value")),
+    })
 }
 
 /// A digest that changes when any byte does (FNV-1a, 64 bits). It tells damage from intent, no more.

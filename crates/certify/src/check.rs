@@ -33,7 +33,7 @@ pub(crate) fn check_proof(
         Proof::Invariant(invariant) => {
             check_invariant(model, demand, invariant, solvers, budget).map(Extent::Obligations)
         }
-        Proof::Runs(_) | Proof::Family(_) => Err(other_kind()),
+        Proof::Runs(_) | Proof::Family(_) | Proof::Graph(_) => Err(other_kind()),
     };
     match (obligation, proof) {
         (Obligation::Positions(formula), _) => all_states(Demand::Formula(formula)),
@@ -52,7 +52,7 @@ pub(crate) fn check_proof(
         }
         (
             Obligation::NoRun { .. },
-            Proof::Positions(_) | Proof::Invariant(_) | Proof::Family(_),
+            Proof::Positions(_) | Proof::Invariant(_) | Proof::Family(_) | Proof::Graph(_),
         ) => Err(other_kind()),
     }
 }
@@ -194,8 +194,9 @@ impl<'a> RunCheck<'a> {
         let run = self.run;
         let enabled = self.marks.enabled(self.model, &visit.state, &visit.steps);
         let profile = run.profile_of[state] as usize;
-        let mut present: FxHashSet<(Place, usize)> = FxHashSet::default();
-        let mut inside = Vec::new();
+        // For each set, how many steps are in it, and the last of them.
+        let mut present: Vec<(Place, usize, usize)> = Vec::new();
+        let (mut inside, mut marks) = (Vec::new(), Vec::new());
 
         for (position, step) in visit.steps.iter().enumerate() {
             let (letter, target) = (visit.letters[position], visit.targets[position]);
@@ -204,23 +205,29 @@ impl<'a> RunCheck<'a> {
             for (demands, from) in &run.profiles[profile] {
                 for (next, of_automaton) in self.targets(*demands, letter)?.iter() {
                     let to = self.path(target, *next)?;
-                    let marks = self.marks.with_automaton(&of_step, of_automaton);
+                    marks.clone_from(&of_step);
+                    self.marks.add_automaton(&mut marks, of_automaton);
                     check_step(&run.reasons, (from, to), &marks, &mut inside)?;
-                    present.extend(inside.drain(..).map(|place| (place, position)));
+                }
+            }
+            for place in inside.drain(..) {
+                match present.iter_mut().find(|(known, ..)| *known == place) {
+                    None => present.push((place, 1, position)),
+                    Some((_, _, last)) if *last == position => {}
+                    Some((_, n_steps, last)) => (*n_steps, *last) = (*n_steps + 1, position),
                 }
             }
         }
 
         // Each set that is not closed must be left, or something on the way to where it is left.
         for (place, distance) in &self.unclosed[profile] {
-            let is_nearer = |target: u32| {
-                let there = &self.unclosed[run.profile_of[target as usize] as usize];
+            let found = present.iter().find(|(known, ..)| known == place);
+            let is_left = found.is_none_or(|(_, n_steps, _)| *n_steps < visit.steps.len());
+            let is_nearer = |target: &u32| {
+                let there = &self.unclosed[run.profile_of[*target as usize] as usize];
                 there.get(place).is_some_and(|other| other < distance)
             };
-            let mut steps = visit.targets.iter().enumerate();
-            if !steps.any(|(position, target)| {
-                !present.contains(&(place.clone(), position)) || is_nearer(*target)
-            }) {
+            if !is_left && !visit.targets.iter().any(is_nearer) {
                 return Err(Failure::wrong("a set of steps is closed"));
             }
         }

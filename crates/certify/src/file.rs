@@ -7,7 +7,12 @@ use source::{Files, FrontEnd, language_of};
 
 use crate::{Certified, Failure, Solver, read, verify, verify_for_all};
 
-const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
+const FRONT_ENDS: [&dyn FrontEnd; 4] = [
+    &lang::Native,
+    &csp::Csp,
+    &promela::Promela,
+    &ta::ThresholdAutomata,
+];
 
 /// Checks all certificates in `bytes` about the model in a file. The model is read anew for each, with
 /// the options that its certificate names.

@@ -8,10 +8,10 @@ use base::Fairness;
 use source::Options;
 
 use crate::Failure;
-use crate::bytes::{Reader, digest, put, put_list, put_signed, put_text};
+use crate::bytes::{Reader, digest, numbers, put, put_list, put_numbers, put_signed, put_text};
 use crate::family::{FamilyProof, family_proof, put_family};
 use crate::reason::Reason;
-use crate::symbolic::Invariant;
+use crate::symbolic::{DataRuns, Invariant, data_runs, put_data_runs};
 use crate::tableau::Demands;
 
 const MAGIC: &[u8] = b"fairground certificate 1\n";
@@ -70,10 +70,12 @@ pub enum Proof {
     Invariant(Invariant),
     /// All states of all instances are as demanded.
     Family(FamilyProof),
+    /// No run is fair and forbidden, because runs follow a graph; solvers confirm that they do.
+    Graph(DataRuns),
 }
 
 /// A proof that no run is fair and forbidden.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NoRun {
     /// For each state of the system, in the order in which they come up, which profile it has.
     pub profile_of: Vec<u32>,
@@ -112,6 +114,10 @@ impl CertifiedOptions {
             language: _,
             // What an author expects of a verdict does not change what it means.
             expected: _,
+            // What is only looked at decides nothing.
+            values: _,
+            // A text that is read otherwise than usual has no certificates.
+            variations: _,
         } = options.clone();
         Self {
             pairs: [defines, ltl, ctl, abstract_timers],
@@ -133,7 +139,9 @@ impl CertifiedOptions {
             pool: self.pool,
             closed,
             expected: Vec::new(),
+            values: Vec::new(),
             language: None,
+            variations: Vec::new(),
         }
     }
 }
@@ -235,14 +243,6 @@ fn certificate(reader: &mut Reader<'_>) -> Result<Certificate, Failure> {
     })
 }
 
-fn put_numbers(bytes: &mut Vec<u8>, numbers: &[u32]) {
-    put_list(bytes, numbers, |b, number| put(b, u64::from(*number)));
-}
-
-fn numbers(reader: &mut Reader<'_>) -> Result<Vec<u32>, Failure> {
-    reader.list(Reader::small)
-}
-
 fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
     match proof {
         Proof::Positions(n_new) => {
@@ -255,16 +255,31 @@ fn put_proof(bytes: &mut Vec<u8>, proof: &Proof) {
         }
         Proof::Invariant(invariant) => {
             bytes.push(2);
-            put_list(bytes, &invariant.terms, |bytes, term| put_text(bytes, term));
-            put_list(bytes, &invariant.rows, |bytes, row| {
-                put_list(bytes, row, |bytes, value| put_signed(bytes, *value));
-            });
+            put_invariant(bytes, invariant);
         }
         Proof::Family(proof) => {
             bytes.push(3);
             put_family(bytes, proof);
         }
+        Proof::Graph(runs) => {
+            bytes.push(4);
+            put_data_runs(bytes, runs);
+        }
     }
+}
+
+pub(crate) fn put_invariant(bytes: &mut Vec<u8>, invariant: &Invariant) {
+    put_list(bytes, &invariant.terms, |bytes, term| put_text(bytes, term));
+    put_list(bytes, &invariant.rows, |bytes, row| {
+        put_list(bytes, row, |bytes, value| put_signed(bytes, *value));
+    });
+}
+
+pub(crate) fn invariant(reader: &mut Reader<'_>) -> Result<Invariant, Failure> {
+    Ok(Invariant {
+        terms: reader.list(Reader::text)?,
+        rows: reader.list(|r| r.list(Reader::signed))?,
+    })
 }
 
 pub(crate) fn put_no_run(bytes: &mut Vec<u8>, run: &NoRun) {
@@ -292,11 +307,9 @@ fn proof(reader: &mut Reader<'_>) -> Result<Proof, Failure> {
     match reader.number()? {
         0 => Ok(Proof::Positions(numbers(reader)?)),
         1 => Ok(Proof::Runs(no_run(reader)?)),
-        2 => Ok(Proof::Invariant(Invariant {
-            terms: reader.list(Reader::text)?,
-            rows: reader.list(|r| r.list(Reader::signed))?,
-        })),
+        2 => Ok(Proof::Invariant(invariant(reader)?)),
         3 => Ok(Proof::Family(family_proof(reader)?)),
+        4 => Ok(Proof::Graph(data_runs(reader)?)),
         _ => Err(Failure::wrong("the kind of proof is not known")),
     }
 }

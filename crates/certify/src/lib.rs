@@ -27,10 +27,12 @@ mod check;
 mod family;
 mod file;
 mod format;
+mod graph;
 mod marks;
 mod obligation;
 mod programs;
 mod reason;
+mod states;
 mod symbolic;
 mod tableau;
 mod walk;
@@ -40,19 +42,23 @@ use model::RunTimeError;
 use source::{Family, Question, QuestionKind, System};
 
 pub use family::{
-    Base, Elementary, FamilyCondition, FamilyEdge, FamilyMark, FamilyProof, FamilyRuns, Formula,
-    Index, core_system, elementary_conditions,
+    Base, Elementary, FamilyCondition, FamilyEdge, FamilyProof, FamilyRuns, Formula, Index,
+    core_system, elementary_conditions, obligations_for_all,
 };
 pub use file::check_file;
 pub use format::{
     Certificate, CertifiedOptions, Claim, MAX_DEPTH, NoRun, Profile, Proof, read, write,
     write_packed,
 };
+pub use graph::Change;
 pub use marks::{Acceptance, Marks};
 pub use obligation::{Obligation, obligations};
 pub use programs::installed_solvers;
 pub use reason::Reason;
-pub use symbolic::{Confirmations, Invariant, Said, Solver};
+pub use symbolic::{
+    Confirmations, DataCondition, DataEdge, DataRuns, Invariant, Said, Solver, data_conditions,
+    data_core,
+};
 pub use tableau::{BadRuns, Demands, Reading};
 pub use walk::{Letter, StateWalk, Visit};
 
@@ -218,6 +224,12 @@ pub fn verify(
 ) -> Result<Certified, Failure> {
     let question = question_of(questions, certificate)?;
     let model = &systems[question.system].model;
+    if let ([Proof::Graph(runs)], Claim::Holds) = (&certificate.proofs[..], certificate.claim) {
+        let asked = (&question.property.property, certificate.fairness);
+        let confirmations = symbolic::check_data_runs(model, asked, runs, solvers, budget)?;
+        let extent = Extent::Obligations(confirmations);
+        return Ok(accepted(question, certificate, extent));
+    }
     let by_runs = matches!(certificate.proofs[..], [Proof::Runs(_)]);
     let (fairness, claim) = (certificate.fairness, certificate.claim);
     let wanted = obligations(model, &question.property.property, fairness, claim, by_runs);

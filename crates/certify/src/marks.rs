@@ -71,13 +71,12 @@ pub struct Marks<'m> {
 
 /// What the conditions find in a state.
 #[derive(Clone, Debug)]
-pub struct Enabled {
-    /// Is the subject of each condition enabled?
-    subjects: Vec<bool>,
+pub struct Enabled<'s> {
+    /// The marks of a step that takes nothing.
+    marks: Vec<u64>,
     /// What is necessary for steps that are possible, by condition.
     needs: Vec<(usize, Needs)>,
-    is_free: bool,
-    state: State,
+    state: &'s State,
 }
 
 impl<'m> Marks<'m> {
@@ -174,7 +173,7 @@ impl<'m> Marks<'m> {
 
     /// Which conditions have their subject enabled in a state with these steps.
     #[must_use]
-    pub fn enabled(&self, model: &Model, state: &State, steps: &[Successor]) -> Enabled {
+    pub fn enabled<'s>(&self, model: &Model, state: &'s State, steps: &[Successor]) -> Enabled<'s> {
         let mut enabled = vec![false; self.conditions.len()];
         for step in steps {
             self.for_each_taken(step, &mut |condition| enabled[condition] = true);
@@ -201,30 +200,14 @@ impl<'m> Marks<'m> {
             }
         }
         Enabled {
-            subjects: enabled,
+            marks: self.of_state(&enabled, in_control.is_none()),
             needs,
-            is_free: in_control.is_none(),
-            state: state.clone(),
+            state,
         }
     }
 
-    /// The marks of a step, but for those of the automaton. `letter` is that of its target.
-    #[must_use]
-    pub fn of_step(
-        &self,
-        enabled: &Enabled,
-        step: &Successor,
-        letter: &dyn Fn(AtomId) -> bool,
-    ) -> Vec<u64> {
-        let mut taken = vec![false; self.conditions.len()];
-        self.for_each_taken(step, &mut |condition| taken[condition] = true);
-        if let Some(interference) = &self.interference {
-            for (condition, needs) in &enabled.needs {
-                taken[*condition] = interference.interferes(&enabled.state, step, needs);
-            }
-        }
-
-        let is_free = enabled.is_free;
+    /// The marks of a step that takes nothing, from a state where these subjects are enabled.
+    fn of_state(&self, enabled: &[bool], is_free: bool) -> Vec<u64> {
         let mut marks = self.empty();
         let mut set = |mark: usize, value: bool| {
             if value {
@@ -233,36 +216,68 @@ impl<'m> Marks<'m> {
         };
         set(0, true);
         set(self.free, is_free);
-        for (position, (condition, where_)) in self.conditions.iter().enumerate() {
-            let (taken, enabled) = (taken[position], enabled.subjects[position]);
+        for ((condition, where_), enabled) in self.conditions.iter().zip(enabled) {
             match where_ {
-                ConditionMarks::Unconditional(mark) => set(*mark, taken),
-                ConditionMarks::Strong(enabled_mark, taken_mark) => {
-                    set(*enabled_mark, enabled);
-                    set(*taken_mark, taken);
-                }
+                ConditionMarks::Unconditional(_) => {}
+                ConditionMarks::Strong(mark, _) => set(*mark, *enabled),
                 ConditionMarks::Weak(counted, anywhere) => {
                     let counts = is_free || matches!(condition.subject, Subject::Timer(_));
-                    set(*counted, taken || !enabled && counts);
+                    set(*counted, !enabled && counts);
                     if anywhere != counted {
-                        set(*anywhere, taken || !enabled);
+                        set(*anywhere, !enabled);
                     }
                 }
             }
         }
+        marks
+    }
+
+    /// The marks of a step, but for those of the automaton. `letter` is that of its target.
+    #[must_use]
+    pub fn of_step(
+        &self,
+        enabled: &Enabled<'_>,
+        step: &Successor,
+        letter: &dyn Fn(AtomId) -> bool,
+    ) -> Vec<u64> {
+        let mut marks = enabled.marks.clone();
+        let mut take = |condition: usize| match self.conditions[condition].1 {
+            ConditionMarks::Unconditional(taken) | ConditionMarks::Strong(_, taken) => {
+                bits::set(&mut marks, taken);
+            }
+            ConditionMarks::Weak(counted, anywhere) => {
+                bits::set(&mut marks, counted);
+                bits::set(&mut marks, anywhere);
+            }
+        };
+        self.for_each_taken(step, &mut take);
+        if let Some(interference) = &self.interference {
+            for (condition, needs) in &enabled.needs {
+                if interference.interferes(enabled.state, step, needs) {
+                    take(*condition);
+                }
+            }
+        }
         for (atom, value, mark) in &self.literals {
-            set(*mark, letter(*atom) == *value);
+            if letter(*atom) == *value {
+                bits::set(&mut marks, *mark);
+            }
         }
         marks
+    }
+
+    /// Adds marks of the automaton to those of a step.
+    pub(crate) fn add_automaton(&self, marks: &mut [u64], of_automaton: &[usize]) {
+        for mark in of_automaton {
+            bits::set(marks, self.first_of_automaton + mark);
+        }
     }
 
     /// The marks of a step with those of the automaton.
     #[must_use]
     pub fn with_automaton(&self, of_step: &[u64], of_automaton: &[usize]) -> Vec<u64> {
         let mut marks = of_step.to_vec();
-        for mark in of_automaton {
-            bits::set(&mut marks, self.first_of_automaton + mark);
-        }
+        self.add_automaton(&mut marks, of_automaton);
         marks
     }
 

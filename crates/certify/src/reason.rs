@@ -39,11 +39,8 @@ pub enum Reason {
     },
 }
 
-/// Where in the tree of reasons something is: numbers, and which side of a [`Reason::Case`].
-pub(crate) type Place = Vec<u32>;
-
-const INFINITE_SIDE: u32 = u32::MAX;
-const FINITE_SIDE: u32 = u32::MAX - 1;
+/// Where in the tree of reasons something is: different reasons have different addresses.
+pub(crate) type Place = *const Reason;
 
 /// Does every reason follow from the acceptance, if the steps are as it says?
 pub(crate) fn check_reasons(reasons: &[Reason], marks: &Marks<'_>) -> Result<(), Failure> {
@@ -151,17 +148,12 @@ pub(crate) fn check_step(
     marks: &[u64],
     inside: &mut Vec<Place>,
 ) -> Result<(), Failure> {
-    let mut step = Step {
-        marks,
-        place: Vec::new(),
-        inside,
-    };
+    let mut step = Step { marks, inside };
     step.check_parts(reasons, from, to)
 }
 
 struct Step<'a> {
     marks: &'a [u64],
-    place: Place,
     inside: &'a mut Vec<Place>,
 }
 
@@ -171,9 +163,7 @@ impl Step<'_> {
             return Err(Failure::wrong("a number increases along a step"));
         }
         if to[0] == from[0] {
-            self.place.push(from[0]);
             self.check_reason(&parts[from[0] as usize], &from[1..], &to[1..])?;
-            self.place.pop();
         }
         Ok(())
     }
@@ -182,7 +172,7 @@ impl Step<'_> {
         match reason {
             Reason::Absent(absent) => self.check_absent(absent),
             Reason::Unclosed => {
-                self.inside.push(self.place.clone());
+                self.inside.push(reason);
                 Ok(())
             }
             Reason::Cut {
@@ -201,19 +191,14 @@ impl Step<'_> {
                 infinite,
                 parts,
             } => {
-                self.place.push(INFINITE_SIDE);
                 self.check_reason(infinite, from, to)?;
-                self.place.pop();
                 if self.carries(*mark) {
                     return Ok(());
                 }
                 let shape = "paths have the numbers that the reasons ask for";
-                self.place.push(FINITE_SIDE);
                 let from = skip_reason(infinite, from).expect(shape);
                 let to = skip_reason(infinite, to).expect(shape);
-                self.check_parts(parts, from, to)?;
-                self.place.pop();
-                Ok(())
+                self.check_parts(parts, from, to)
             }
         }
     }
@@ -236,35 +221,21 @@ impl Step<'_> {
 /// steps to where it is left.
 pub(crate) fn unclosed_places(reasons: &[Reason], path: &[u32]) -> Vec<(Place, u32)> {
     let mut found = Vec::new();
-    collect(
-        &reasons[path[0] as usize],
-        &path[1..],
-        vec![path[0]],
-        &mut found,
-    );
+    collect(&reasons[path[0] as usize], &path[1..], &mut found);
     found
 }
 
-fn collect(reason: &Reason, path: &[u32], place: Place, found: &mut Vec<(Place, u32)>) {
-    let with = |more: &[u32]| [place.as_slice(), more].concat();
+fn collect(reason: &Reason, path: &[u32], found: &mut Vec<(Place, u32)>) {
     match reason {
         Reason::Absent(_) => {}
-        Reason::Unclosed => found.push((place, path[0])),
-        Reason::Cut { parts, .. } => {
-            collect(
-                &parts[path[0] as usize],
-                &path[1..],
-                with(&path[..1]),
-                found,
-            );
-        }
+        Reason::Unclosed => found.push((reason, path[0])),
+        Reason::Cut { parts, .. } => collect(&parts[path[0] as usize], &path[1..], found),
         Reason::Case {
             infinite, parts, ..
         } => {
-            collect(infinite, path, with(&[INFINITE_SIDE]), found);
+            collect(infinite, path, found);
             let rest = skip_reason(infinite, path).expect("a path of these reasons");
-            let place = with(&[FINITE_SIDE, rest[0]]);
-            collect(&parts[rest[0] as usize], &rest[1..], place, found);
+            collect(&parts[rest[0] as usize], &rest[1..], found);
         }
     }
 }

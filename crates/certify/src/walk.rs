@@ -3,14 +3,14 @@
 //! The initial states come first, then the new successors of the first state, those of the second, and
 //! so on. Nothing is decided on the way: the order follows from the model alone.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use base::{AtomId, Budget, bits};
-use model::{AtomMeaning, Model, RunTimeError, State, StepSet, Successor};
+use model::{AtomMeaning, Expr, Model, RunTimeError, State, StepSet, Successor};
 use rustc_hash::FxHashMap;
 
 use crate::Failure;
-use crate::bytes::{put, put_signed};
+use crate::states::States;
 
 /// States whose successors are computed together by several threads. One thread takes one after the
 /// other: what it has just freed is still near.
@@ -28,9 +28,12 @@ pub struct StateWalk<'m> {
     budget: &'m Budget,
     /// Sorted.
     atoms: Vec<(AtomId, About)>,
-    number_by_state: FxHashMap<Box<[u8]>, u32>,
-    /// A state as bytes, while it is looked up.
-    packed: Vec<u8>,
+    /// Is none of the atoms about the step that led to a state?
+    is_about_states: bool,
+    /// What the atoms about states depend on, if that is less than everything.
+    support: Option<Support>,
+    letter_by_support: FxHashMap<Vec<i64>, Letter>,
+    states: States,
     /// The truth of each atom, for each letter.
     truths: Vec<Box<[u64]>>,
     letter_by_truths: FxHashMap<Box<[u64]>, Letter>,
@@ -86,13 +89,16 @@ impl<'m> StateWalk<'m> {
             | AtomMeaning::Deadlock
             | AtomMeaning::Certainly(..) => About::State,
         };
-        let atoms = atoms.into_iter().map(|atom| (atom, about(atom))).collect();
+        let atoms: Vec<_> = atoms.into_iter().map(|atom| (atom, about(atom))).collect();
+        let is_about_state = |(_, about): &(AtomId, About)| matches!(about, About::State);
         let mut walk = Self {
             model,
             budget,
+            is_about_states: atoms.iter().all(is_about_state),
+            support: Support::new(model, &atoms),
+            letter_by_support: FxHashMap::default(),
             atoms,
-            number_by_state: FxHashMap::default(),
-            packed: Vec::new(),
+            states: States::default(),
             truths: Vec::new(),
             letter_by_truths: FxHashMap::default(),
             letters: Vec::new(),
@@ -106,12 +112,13 @@ impl<'m> StateWalk<'m> {
             return Err(Failure::wrong(why));
         }
         check_candidates(model)?;
+        let initial = model.initial_states()?;
         let mut fresh = Vec::new();
-        for state in model.initial_states()? {
-            walk.number(&state, &mut fresh)?;
+        for state in &initial {
+            walk.number(state, &mut fresh)?;
         }
         walk.n_initial = fresh.len();
-        walk.admit(fresh)?;
+        walk.admit(&fresh)?;
         Ok(walk)
     }
 
@@ -130,7 +137,7 @@ impl<'m> StateWalk<'m> {
     /// Have as many states come up as there may be?
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.number_by_state.len() >= self.max_states
+        self.states.len() >= self.max_states
     }
 
     /// What holds in an initial state, before any step.
@@ -162,20 +169,20 @@ impl<'m> StateWalk<'m> {
         let n_visits = chunk.min(self.waiting.len());
         let states: Vec<State> = self.waiting.drain(..n_visits).collect();
         let model = self.model;
-        let all_steps = self.on_threads(&states, &|state| model.steps_or_idle(state))?;
+        let all_steps = self.on_threads(&states, &|state: &State| model.steps_or_idle(state))?;
 
         // In the order of the states and of their steps.
         let mut fresh = Vec::new();
         let mut numbered = Vec::new();
         for steps in &all_steps {
             let before = fresh.len();
-            let targets: Result<Vec<u32>, Failure> = steps
-                .iter()
-                .map(|step| self.number(&step.target, &mut fresh))
-                .collect();
-            numbered.push((targets?, (fresh.len() - before) as u32));
+            let mut targets = Vec::with_capacity(steps.len());
+            for step in steps {
+                targets.push(self.number(&step.target, &mut fresh)?);
+            }
+            numbered.push((targets, (fresh.len() - before) as u32));
         }
-        self.admit(fresh)?;
+        self.admit(&fresh)?;
 
         let mut visits = Vec::with_capacity(states.len());
         for ((state, steps), (targets, n_new)) in states.into_iter().zip(all_steps).zip(numbered) {
@@ -194,42 +201,58 @@ impl<'m> StateWalk<'m> {
     }
 
     /// The number of a state, which is put among the fresh ones if it has come up for the first time.
-    fn number(&mut self, state: &State, fresh: &mut Vec<State>) -> Result<u32, Failure> {
-        self.packed.clear();
-        pack(state, &mut self.packed);
-        if let Some(number) = self.number_by_state.get(self.packed.as_slice()) {
-            return Ok(*number);
+    fn number<'s>(&mut self, state: &'s State, fresh: &mut Vec<&'s State>) -> Result<u32, Failure> {
+        let number = self.states.len();
+        if let Some(known) = self.states.find_or_add(state) {
+            return Ok(known);
         }
-        let number = self.number_by_state.len();
-        if number >= self.max_states || number >= u32::MAX as usize {
+        if number >= self.max_states || number >= (u32::MAX - 1) as usize {
             let message = format!("there are more than {} states", self.max_states);
             return Err(Failure::Wrong(message));
         }
-        let packed = self.packed.as_slice().into();
-        self.number_by_state.insert(packed, number as u32);
-        fresh.push(state.clone());
+        fresh.push(state);
         Ok(number as u32)
     }
 
     /// Evaluates atoms in fresh states, which then wait for their visit.
-    fn admit(&mut self, fresh: Vec<State>) -> Result<(), Failure> {
-        let truths = self.on_threads(&fresh, &|state| {
-            let mut truths = vec![0; bits::words_for(self.atoms.len())];
-            for (position, (atom, about)) in self.atoms.iter().enumerate() {
-                // What is about steps is added where they are known.
-                let is_about_state = matches!(about, About::State);
-                if is_about_state && self.model.atom_holds(*atom, state, &[])? {
-                    bits::set(&mut truths, position);
-                }
+    fn admit(&mut self, fresh: &[&State]) -> Result<(), Failure> {
+        let letters = self.on_threads(fresh, &|state: &&State| {
+            let read = self.support.as_ref().map(|support| support.read(state));
+            let known = read
+                .as_ref()
+                .and_then(|read| self.letter_by_support.get(read));
+            match known {
+                Some(letter) => Ok(Evaluated::Known(*letter)),
+                None => Ok(Evaluated::New(self.truths_in(state)?, read)),
             }
-            Ok(truths)
         })?;
-        for truths in truths {
-            let letter = self.letter(&truths);
+        for evaluated in letters {
+            let letter = match evaluated {
+                Evaluated::Known(letter) => letter,
+                Evaluated::New(truths, read) => {
+                    let letter = self.letter(&truths);
+                    let read = read.map(|read| (read, letter));
+                    self.letter_by_support.extend(read);
+                    letter
+                }
+            };
             self.letters.push(letter);
         }
-        self.waiting.extend(fresh);
+        self.waiting
+            .extend(fresh.iter().map(|state| (*state).clone()));
         Ok(())
+    }
+
+    /// The truth of the atoms about states; what is about steps is added where they are known.
+    fn truths_in(&self, state: &State) -> Result<Vec<u64>, RunTimeError> {
+        let mut truths = vec![0; bits::words_for(self.atoms.len())];
+        for (position, (atom, about)) in self.atoms.iter().enumerate() {
+            let is_about_state = matches!(about, About::State);
+            if is_about_state && self.model.atom_holds(*atom, state, &[])? {
+                bits::set(&mut truths, position);
+            }
+        }
+        Ok(truths)
     }
 
     fn letter(&mut self, truths: &[u64]) -> Letter {
@@ -244,11 +267,7 @@ impl<'m> StateWalk<'m> {
 
     fn letter_after(&mut self, step: &Successor, target: u32) -> Letter {
         let of_state = self.letters[target as usize];
-        if self
-            .atoms
-            .iter()
-            .all(|(_, about)| matches!(about, About::State))
-        {
+        if self.is_about_states {
             return of_state;
         }
         let mut truths = self.truths[of_state as usize].clone();
@@ -266,14 +285,18 @@ impl<'m> StateWalk<'m> {
     }
 
     /// Computes something of every state, with as many threads as the budget allows.
-    fn on_threads<T: Send>(
+    fn on_threads<S: Sync, T: Send>(
         &self,
-        states: &[State],
-        compute: &(dyn Fn(&State) -> Result<T, RunTimeError> + Sync),
+        states: &[S],
+        compute: &(impl Fn(&S) -> Result<T, RunTimeError> + Sync),
     ) -> Result<Vec<T>, Failure> {
         let n_threads = self.budget.n_threads().max(1);
+        let mut all = Vec::with_capacity(states.len());
         if n_threads == 1 || states.len() < 2 * n_threads {
-            return Ok(states.iter().map(compute).collect::<Result<_, _>>()?);
+            for state in states {
+                all.push(compute(state)?);
+            }
+            return Ok(all);
         }
         let share = states.len().div_ceil(n_threads);
         let shares: Vec<Result<Vec<T>, RunTimeError>> = std::thread::scope(|scope| {
@@ -288,11 +311,80 @@ impl<'m> StateWalk<'m> {
             };
             threads.into_iter().map(join).collect()
         });
-        let mut all = Vec::with_capacity(states.len());
         for share in shares {
             all.extend(share?);
         }
         Ok(all)
+    }
+}
+
+/// What was found out about the atoms in a state.
+enum Evaluated {
+    Known(Letter),
+    /// Their truth, and what it depends on.
+    New(Vec<u64>, Option<Vec<i64>>),
+}
+
+/// Parts of a state: everything that some atoms may read. Where these are the same, so is the truth of
+/// the atoms.
+struct Support {
+    locations: Vec<usize>,
+    cells: Vec<usize>,
+}
+
+impl Support {
+    /// Nothing if it would be most of the state, or is not known.
+    fn new(model: &Model, atoms: &[(AtomId, About)]) -> Option<Self> {
+        let mut is_known = true;
+        let (mut processes, mut vars) = (BTreeSet::new(), BTreeSet::new());
+        for (atom, _) in atoms {
+            match &model.parts().atoms[atom.index()].meaning {
+                AtomMeaning::Taken(_) | AtomMeaning::TimerSet(_) => {}
+                AtomMeaning::Enabled(_) | AtomMeaning::Deadlock | AtomMeaning::Certainly(..) => {
+                    is_known = false;
+                }
+                AtomMeaning::State(expr) => expr.walk(&mut |inner| match inner {
+                    Expr::Read(place) => {
+                        vars.insert(place.var);
+                    }
+                    Expr::At { process, .. } => {
+                        processes.insert(*process);
+                    }
+                    Expr::Length(_) => is_known = false,
+                    Expr::Int(_)
+                    | Expr::Bool(_)
+                    | Expr::Enum(..)
+                    | Expr::Bound(_)
+                    | Expr::Not(_)
+                    | Expr::Neg(_)
+                    | Expr::Binary(..)
+                    | Expr::Ite(..)
+                    | Expr::Quantified { .. }
+                    | Expr::Wrap { .. } => {}
+                }),
+            }
+        }
+
+        let instances = model.instances().iter().enumerate();
+        let located = instances.filter(|(_, instance)| processes.contains(&instance.process));
+        let cells = model.cells().iter().enumerate();
+        let read = cells.filter(|(_, cell)| vars.contains(&cell.var));
+        let support = Self {
+            locations: located.map(|(position, _)| position).collect(),
+            cells: read.map(|(position, _)| position).collect(),
+        };
+        let n_read = support.locations.len() + support.cells.len();
+        let n_parts = model.instances().len() + model.cells().len();
+        (is_known && 2 * n_read <= n_parts).then_some(support)
+    }
+
+    fn read(&self, state: &State) -> Vec<i64> {
+        let locations = self
+            .locations
+            .iter()
+            .map(|at| state.locations[*at].0.into());
+        let cells = self.cells.iter().map(|at| state.cells[*at]);
+        locations.chain(cells).collect()
     }
 }
 
@@ -316,23 +408,4 @@ fn check_candidates(model: &Model) -> Result<(), Failure> {
         ));
     }
     Ok(())
-}
-
-/// A state as bytes. Different states of a model have different bytes: the numbers of locations, cells
-/// and channels are those of the model, and everything else has its length before it.
-fn pack(state: &State, bytes: &mut Vec<u8>) {
-    for location in &state.locations {
-        put(bytes, u64::from(location.0));
-    }
-    for cell in &state.cells {
-        put_signed(bytes, *cell);
-    }
-    for channel in &state.channels {
-        put(bytes, channel.len() as u64);
-        for message in channel {
-            put(bytes, message.len() as u64);
-            let values = message.iter();
-            values.for_each(|value| put_signed(bytes, *value));
-        }
-    }
 }

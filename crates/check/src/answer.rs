@@ -30,6 +30,17 @@ pub fn answer(
         return Ok(Outcome::unknown(Route::Explicit, fairness, reason));
     }
 
+    let is_plain = matches!(
+        question.kind,
+        QuestionKind::Property | QuestionKind::EndStates
+    );
+    if plan.sets.is_some() && !is_plain {
+        let why = "questions of this kind are not answered on sets of states; \
+            check without `--disk`";
+        let reason = UnknownReason::Unsupported(why.to_owned());
+        return Ok(Outcome::unknown(Route::Explicit, fairness, reason));
+    }
+
     match &question.kind {
         QuestionKind::Property | QuestionKind::EndStates => {
             let mut outcome = crate::check(model, property, &plan, progress)?;

@@ -4,7 +4,10 @@ use base::{
     AtomId, Budget, Checkpoints, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route,
     StopReason,
 };
-use engine::{CompileError, Differences, Exploration, Explored, Found, Goal, Query, Stats, System};
+use engine::{
+    Alternative, Asymmetry, CompileError, Differences, Exploration, Explored, Found, Goal, Query,
+    SetCarrier, Stats, System,
+};
 use evidence::{Branching, Trace, UnknownReason, Verdict, Violation, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::{Assumption, AtomMeaning, Condition, Model, RunTimeError, Stmt, StmtKind};
@@ -28,8 +31,12 @@ pub(crate) struct Check<'a, 'm> {
     forget: Differences,
     /// Why some were not.
     remarks: Vec<String>,
+    /// Why processes were not exchanged.
+    refusal: Option<Asymmetry>,
     /// With how many bytes of bits to search, if not exactly.
     bitstate: Option<u64>,
+    /// Where sets of states are kept, if the search works on sets.
+    sets: Option<&'a SetCarrier>,
     checkpoints: Option<&'a dyn Checkpoints>,
     pub(crate) budget: &'a Budget,
     pub(crate) progress: &'a mut dyn Progress,
@@ -40,6 +47,8 @@ pub(crate) struct Check<'a, 'm> {
 /// Why a check has no verdict of its own.
 pub(crate) enum Obstacle {
     Unsupported(String),
+    /// The budget was spent.
+    Stopped(StopReason),
     /// A run was found whose states stand for others, and no run of the model is known that it
     /// stands for.
     NotConcrete,
@@ -54,6 +63,11 @@ impl From<CompileError> for Obstacle {
             CompileError::TooManyRegisters => {
                 Self::Unsupported("an expression of the model is too large".to_owned())
             }
+            CompileError::TooManyAlternatives => Self::Unsupported(
+                "fairness and property leave more than 64 alternatives, too many for a search on \
+                 sets; check without `--disk`"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -62,6 +76,7 @@ impl std::fmt::Display for Obstacle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unsupported(why) => f.write_str(why),
+            Self::Stopped(reason) => f.write_str(reason.name()),
             Self::NotConcrete => f.write_str("the run that was found in the reduced system could not be turned into a run of the model"),
         }
     }
@@ -76,14 +91,21 @@ pub(crate) fn check(
     progress: &mut dyn Progress,
 ) -> Outcome {
     let question = &property.property;
-    let mut remarks = may_forget(question, plan).1;
     let mut decide = |allowed: Differences| {
         let mut check = Check::new(model, question, fairness, plan, &mut *progress)?;
         check.forget = allowed;
         let (verdict, mut stats) = check.decide(question)?;
         let reduced = check.reduced(&stats);
         stats.reduced |= check.system.forgotten() != Differences::default();
-        Ok((verdict, stats, reduced, check.branching, check.remarks))
+        let outcome = Outcome {
+            stats,
+            reduced,
+            branching: check.branching,
+            remarks: check.remarks,
+            not_symmetric: check.refusal,
+            ..Outcome::new(Route::Explicit, fairness, verdict)
+        };
+        Ok(outcome)
     };
 
     let decided = match decide(may_forget(question, plan).0) {
@@ -91,22 +113,15 @@ pub(crate) fn check(
         decided => decided,
     };
     let mut outcome = match decided {
-        Ok((verdict, stats, reduced, branching, more)) => {
-            remarks.extend(more);
-            Outcome {
-                stats,
-                reduced,
-                branching,
-                ..Outcome::new(Route::Explicit, fairness, verdict)
-            }
-        }
+        Ok(outcome) => outcome,
         Err(obstacle) => {
             let reason = UnknownReason::Unsupported(obstacle.to_string());
             Outcome::unknown(Route::Explicit, fairness, reason)
         }
     };
 
-    outcome.remarks = remarks;
+    let remarks = may_forget(question, plan).1;
+    outcome.remarks.splice(0..0, remarks);
 
     let refusal = outcome.stats.refusal.map(|refusal| refusal.to_string());
     let objection = objection_to_reducing(model, question, plan).or(refusal);
@@ -137,7 +152,7 @@ pub(crate) fn compiled<'m>(model: &'m Model, plan: &Plan) -> Result<System<'m>, 
 /// on fairness, a search may be allowed less.
 fn may_forget(property: &Property, plan: &Plan) -> (Differences, Vec<String>) {
     let chosen = plan.reduction.chosen();
-    let wanted = if plan.bitstate.is_none() {
+    let wanted = if plan.bitstate.is_none() && plan.sets.is_none() {
         Differences {
             dead_variables: chosen.dead_variables,
             symmetry: chosen.symmetry,
@@ -169,7 +184,9 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
         all_states: false,
         forget: may_forget(&Property::DeadlockFree, plan).0,
         remarks: Vec::new(),
+        refusal: None,
         bitstate: None,
+        sets: plan.sets.as_ref(),
         checkpoints: None,
         budget: &plan.budget,
         progress: &mut NoProgress,
@@ -179,6 +196,41 @@ pub(crate) fn has_fair_run(model: &Model, fairness: Fairness, plan: &Plan) -> Op
     let automaton = assuming(Automaton::universal(), &model.parts().assumptions);
     let (outcome, _) = check.find_run(&automaton, &[]).ok()?;
     match outcome {
+        engine::Outcome::NoRun => Some(false),
+        engine::Outcome::Run { .. } | engine::Outcome::NotConcrete => Some(true),
+        engine::Outcome::Failed | engine::Outcome::Stopped(_) => None,
+    }
+}
+
+/// Does some run satisfy an automaton and one of several demands? `None` if the budget is spent before
+/// that is known. Nothing is left out of the search, and nothing is kept of others.
+pub(crate) fn has_run(
+    model: &Model,
+    automaton: &Automaton,
+    atoms: &[AtomId],
+    alternatives: &[Alternative],
+    plan: &Plan,
+) -> Option<bool> {
+    let mut conditions: Vec<Condition> = Vec::new();
+    for condition in alternatives.iter().flat_map(|one| &one.conditions) {
+        if !conditions.contains(condition) {
+            conditions.push(condition.clone());
+        }
+    }
+    let query = Query {
+        automaton,
+        conditions: &conditions,
+        alternatives,
+        strong_global: false,
+        atoms: &with_assumed_atoms(model, atoms),
+        reduce: false,
+        all_states: false,
+        checkpoints: None,
+    };
+
+    let mut system = compiled(model, plan).ok()?;
+    let found = engine::find_run(&mut system, &query, &plan.budget, &mut NoProgress);
+    match found.ok()?.0 {
         engine::Outcome::NoRun => Some(false),
         engine::Outcome::Run { .. } | engine::Outcome::NotConcrete => Some(true),
         engine::Outcome::Failed | engine::Outcome::Stopped(_) => None,
@@ -200,7 +252,8 @@ pub(crate) fn is_reachable(model: &Model, goal: &Ltl, plan: &Plan) -> Option<boo
     };
     let forget = may_forget(&Property::Reachable(goal.clone()), plan).0;
     system.forget(forget, exploration.atoms, &[]);
-    let explored = engine::explore(&mut system, &exploration, &plan.budget, &mut NoProgress);
+    let (budget, sets) = (&plan.budget, plan.sets.as_ref());
+    let explored = explore(&mut system, &exploration, sets, budget, &mut NoProgress);
     match explored.ok()?.found {
         Found::Goal(_) => Some(true),
         Found::Nothing => Some(false),
@@ -236,11 +289,15 @@ impl<'a, 'm> Check<'a, 'm> {
             model,
             system: compiled(model, plan)?,
             fairness,
-            reduce: reduce && objection_to_reducing(model, property, plan).is_none(),
+            reduce: reduce
+                && plan.sets.is_none()
+                && objection_to_reducing(model, property, plan).is_none(),
             all_states: plan.all_states || asserts(model),
             forget: may_forget(property, plan).0,
             remarks: Vec::new(),
+            refusal: None,
             bitstate: plan.bitstate,
+            sets: plan.sets.as_ref(),
             checkpoints: plan.checkpoints.as_deref(),
             budget: &plan.budget,
             progress,
@@ -262,7 +319,9 @@ impl<'a, 'm> Check<'a, 'm> {
             all_states: true,
             forget: Differences::default(),
             remarks: Vec::new(),
+            refusal: None,
             bitstate: None,
+            sets: None,
             checkpoints: None,
             budget: &plan.budget,
             progress,
@@ -287,6 +346,9 @@ impl Check<'_, '_> {
         match property {
             Property::Ltl(_) | Property::CtlStar(_) if self.bitstate.is_some() => {
                 Err(loops_need_states())
+            }
+            Property::CtlStar(_) if self.sets.is_some() => {
+                Err(not_on_sets("a formula with path quantifiers"))
             }
             Property::Ltl(formula) => self.decide_ltl(formula),
             Property::Never(claim) => self.refute(claim.automaton(), &claim.atoms()),
@@ -322,10 +384,11 @@ impl Check<'_, '_> {
             budget,
             progress,
             bitstate,
+            sets,
             ..
         } = self;
         Ok(match *bitstate {
-            None => engine::explore(system, &exploration, budget, *progress)?,
+            None => explore(system, &exploration, *sets, budget, *progress)?,
             Some(n_bytes) => {
                 engine::explore_bitstate(system, &exploration, n_bytes, budget, *progress)?
             }
@@ -338,11 +401,9 @@ impl Check<'_, '_> {
         atoms: &[AtomId],
         conditions: &[Condition],
     ) {
-        let obstacle = self.system.forget(allowed, atoms, conditions);
-        if let Some(obstacle) = obstacle.filter(|_| has_family(self.model)) {
-            let remark = format!("symmetry reduction is not used: {obstacle}");
-            self.remark(remark);
-        }
+        let refusal = self.system.forget(allowed, atoms, conditions);
+        let refusal = refusal.filter(|_| has_family(self.model));
+        self.refusal = self.refusal.take().or(refusal);
     }
 
     fn remark(&mut self, remark: String) {
@@ -451,24 +512,28 @@ impl Check<'_, '_> {
         automaton: &Automaton,
         atoms: &[AtomId],
     ) -> Result<(engine::Outcome, Stats), Obstacle> {
+        let strong_global = self.fairness.kind == FairnessKind::StrongGlobal;
+        if strong_global && self.sets.is_some() {
+            return Err(not_on_sets("strong global fairness"));
+        }
         let atoms = with_assumed_atoms(self.model, atoms);
         let conditions = self.model.fairness_conditions(self.fairness);
         self.forget_for_runs(&atoms, &conditions);
         let query = Query {
             automaton,
             conditions: &conditions,
-            strong_global: self.fairness.kind == FairnessKind::StrongGlobal,
+            alternatives: &[],
+            strong_global,
             atoms: &atoms,
             reduce: self.reduce,
             all_states: self.all_states,
             checkpoints: self.checkpoints,
         };
-        Ok(engine::find_run(
-            &mut self.system,
-            &query,
-            self.budget,
-            self.progress,
-        )?)
+        let (system, budget) = (&mut self.system, self.budget);
+        Ok(match self.sets {
+            None => engine::find_run(system, &query, budget, self.progress)?,
+            Some(sets) => engine::find_run_on_sets(system, &query, sets, budget, self.progress)?,
+        })
     }
 
     /// A depth-first search met a run-time error; the shortest way to one is found breadth first.
@@ -497,6 +562,26 @@ impl Check<'_, '_> {
     }
 }
 
+/// Explores, on sets if they are kept somewhere.
+fn explore(
+    system: &mut System<'_>,
+    exploration: &Exploration<'_>,
+    sets: Option<&SetCarrier>,
+    budget: &Budget,
+    progress: &mut dyn Progress,
+) -> Result<Explored, CompileError> {
+    match sets {
+        None => engine::explore(system, exploration, budget, progress),
+        Some(sets) => engine::explore_on_sets(system, exploration, sets, budget, progress),
+    }
+}
+
+fn not_on_sets(what: &str) -> Obstacle {
+    Obstacle::Unsupported(format!(
+        "{what} is not decided on sets of states; check without `--disk`"
+    ))
+}
+
 fn loops_need_states() -> Obstacle {
     let message = "bitstate search finds bad states, not loops; \
         check this property without `--bitstate`";
@@ -508,6 +593,9 @@ fn loops_need_states() -> Obstacle {
 fn objection_to_reducing(model: &Model, property: &Property, plan: &Plan) -> Option<String> {
     if !plan.reduction.chosen().partial_order {
         return None;
+    }
+    if plan.sets.is_some() {
+        return Some("a search on sets of states visits all of them".to_owned());
     }
     let formula = match property {
         Property::Ltl(formula) => formula.clone(),
@@ -583,7 +671,7 @@ pub(crate) fn violated(kind: ViolationKind, trace: Option<Trace>) -> Verdict {
     }))
 }
 
-fn proposition(formula: &Ltl) -> Result<Prop, Obstacle> {
+pub(crate) fn proposition(formula: &Ltl) -> Result<Prop, Obstacle> {
     let too_large = || Obstacle::Unsupported("the formula is too large".to_owned());
     logic::propositional(formula).ok_or_else(too_large)
 }
@@ -598,7 +686,7 @@ pub(crate) fn collect_atoms(assumption: &Assumption, atoms: &mut Vec<AtomId>) {
 }
 
 /// The error that the reference semantics reports for an initial value or constraint.
-fn initial_error(model: &Model) -> RunTimeError {
+pub(crate) fn initial_error(model: &Model) -> RunTimeError {
     (0..model.cells().len())
         .find_map(|cell| model.initial_value(cell).err())
         .or_else(|| model.initial_states().err())
@@ -606,7 +694,7 @@ fn initial_error(model: &Model) -> RunTimeError {
 }
 
 /// The error that the reference semantics reports in the last state of a run.
-fn error_at_end(model: &Model, atoms: &[AtomId], trace: &Trace) -> RunTimeError {
+pub(crate) fn error_at_end(model: &Model, atoms: &[AtomId], trace: &Trace) -> RunTimeError {
     let state = trace.states.last().expect("a run has a state");
     let commands = trace.steps.last().map_or(&[][..], |step| &step.commands);
     let in_atom = |atom: &AtomId| model.atom_holds(*atom, state, commands).err();

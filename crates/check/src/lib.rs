@@ -10,6 +10,7 @@
 mod answer;
 mod branching;
 mod certificate;
+mod counting;
 mod explicit;
 mod fairness;
 mod optimum;
@@ -20,6 +21,8 @@ mod reduction;
 pub mod refinement;
 mod stutter_invariance;
 mod survey;
+mod symbolic;
+mod thresholds;
 mod timer_quantifiers;
 mod timers;
 mod together;
@@ -35,6 +38,8 @@ use model::Model;
 pub use answer::{answer, answer_together};
 pub use base::Route;
 pub use certificate::{Uncertified, certificate, certificate_for_all};
+pub use counting::{count_failures, count_violations, unreached};
+pub use engine::{Asymmetry, SetCarrier};
 pub use fairness::{effective_fairness, is_broken_by_states};
 pub use optimum::optimum;
 pub use outcome::Outcome;
@@ -44,6 +49,7 @@ pub use survey::{
     Audit, AuditEntry, Granularity, Inference, Left, Level, Member, MinimalSet, Offer,
     TestedExclusion, Use, audit, check_notions, infer, offers, test_exclusions,
 };
+pub use thresholds::check_thresholds;
 pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
 
@@ -66,6 +72,9 @@ pub struct Plan {
     /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
     /// nothing.
     pub bitstate: Option<u64>,
+    /// Search with operations on sets of states that are kept there? Then nothing is left out, and
+    /// questions that need a state looked up are not answered.
+    pub sets: Option<SetCarrier>,
     /// Where searches keep their state, and go on from.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// What the check may spend.
@@ -131,6 +140,10 @@ pub fn check(
         ));
     }
     if model.abstract_timers().next().is_some() {
+        if plan.route == Some(Route::Symbolic) {
+            let reason = UnknownReason::Unsupported(symbolic::NO_TIMERS.to_owned());
+            return Ok(Outcome::unknown(Route::Symbolic, fairness, reason));
+        }
         if predicate::has_past(&property.property) {
             let reason = UnknownReason::Unsupported(predicate::NO_PAST.to_owned());
             return Ok(Outcome::unknown(Route::Explicit, fairness, reason));
@@ -186,18 +199,33 @@ fn decide(
     progress: &mut dyn Progress,
 ) -> Outcome {
     let open = model.unbounded();
-    match (plan.route, &open) {
+    let route = match plan.route {
+        None if plan.sets.is_some() => Some(Route::Explicit),
+        Some(Route::Predicate) if plan.sets.is_some() => {
+            let why = "sets of states (`--disk`) are those of the route `explicit`";
+            let reason = UnknownReason::Unsupported(why.to_owned());
+            return Outcome::unknown(Route::Predicate, fairness, reason);
+        }
+        route => route,
+    };
+    match (route, &open) {
         (Some(Route::Predicate), _) => {
             return predicate::check(model, property, fairness, plan, progress);
         }
-        (Some(Route::Explicit), Some(reason)) => {
+        (Some(Route::Explicit | Route::Symbolic | Route::Race), Some(reason)) => {
             return predicate::not_explicit(fairness, reason);
+        }
+        (Some(Route::Symbolic), None) => {
+            return symbolic::check(model, property, fairness, &plan.budget);
+        }
+        (Some(Route::Race), None) => {
+            return symbolic::race(model, property, fairness, plan, progress);
         }
         (Some(Route::Explicit), None) => {
             return reduction::check(model, property, fairness, plan, progress);
         }
-        (Some(route @ (Route::Ws1s | Route::MayMust)), _) => {
-            let why = "the model is neither a family with a free parameter nor a may/must system; \
+        (Some(route @ (Route::Ws1s | Route::MayMust | Route::Schemas)), _) => {
+            let why = "the model is neither a family with a free parameter nor a may/must system nor a threshold automaton; \
                 use the route `explicit` or `predicate`";
             let reason = UnknownReason::Unsupported(why.to_owned());
             return Outcome::unknown(route, fairness, reason);

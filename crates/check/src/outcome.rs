@@ -1,7 +1,7 @@
 //! The answer to a property.
 
 use base::{Diagnostic, Fairness, Route};
-use engine::Stats;
+use engine::{Asymmetry, Stats};
 use evidence::{
     Branching, Confidence, Explanation, Judge, RestsOn, RunKind, Shown, SolverUse, UnknownReason,
     Verdict, ViolationKind,
@@ -39,6 +39,8 @@ pub struct Outcome {
     pub branching: Option<Branching>,
     /// What else is to be said about the verdict: what it rests on, how far it carries.
     pub remarks: Vec<String>,
+    /// Why processes were not exchanged for each other, if that was asked for.
+    pub not_symmetric: Option<Asymmetry>,
     /// Reasons to distrust the question, not the answer.
     pub warnings: Vec<Diagnostic>,
     /// The sample of the model that the run of a violation or witness belongs to, if data is left
@@ -65,6 +67,7 @@ impl Outcome {
             agreeing: Vec::new(),
             branching: None,
             remarks: Vec::new(),
+            not_symmetric: None,
             warnings: Vec::new(),
             proof: None,
             sample: None,
@@ -95,6 +98,12 @@ impl Outcome {
         self.verdict == Verdict::Unknown(UnknownReason::Exhausted)
     }
 
+    /// How many states the search has visited: those of the product where there is one.
+    pub(crate) fn n_visited(&self) -> u64 {
+        let n_product_states = self.stats.n_product_states.unwrap_or(0);
+        n_product_states.max(self.stats.n_states)
+    }
+
     /// What the verdict rests on.
     #[must_use]
     pub fn rests_on(&self) -> RestsOn {
@@ -115,7 +124,7 @@ impl Outcome {
             return Some(Confidence::Replayed);
         }
         Some(match self.route {
-            Route::Predicate => {
+            Route::Predicate | Route::Schemas => {
                 let is_confirmed = |solver: &SolverUse| solver.confirmed == solver.answers;
                 let all = !self.solvers.is_empty() && self.solvers.iter().all(is_confirmed);
                 if all {
@@ -125,6 +134,7 @@ impl Outcome {
                 }
             }
             Route::Ws1s => Confidence::Ws1s,
+            Route::Symbolic | Route::Race => Confidence::Searched,
             Route::Explicit | Route::MayMust if reductions == Reductions::NONE => {
                 Confidence::Searched
             }

@@ -7,14 +7,21 @@
 //! compared with the explicit route on small instances. Numbers in the text make small instances
 //! special, so both go beyond all of them where the instances are small enough.
 
+mod instances;
+mod told;
+
+use std::collections::BTreeMap;
+
 use abstraction::parameterized::{
-    Abstraction, Asked, Level, Obstacle, Selection, abstraction, core_model,
+    Abstraction, Asked, Depth, Facts, Level, Obstacle, Sample, Selection, System, abstraction,
+    core_model, facts, without_counters,
 };
-use base::{AtomId, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
+use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
 use evidence::{UnknownReason, Verdict};
 use logic::{NamedProperty, Property};
-use model::{Assumption, Expr, Model, RecordType, Scope, Template, Type};
+use model::{Assumption, Model, Scope, Template};
 
+use self::instances::{Effort, beyond_constants, comparison, listed, reached};
 use crate::certificate::family_proof;
 use crate::{Bug, Outcome, Plan, Reductions, reduction};
 
@@ -30,17 +37,15 @@ const MAX_COMPARED: i64 = 4;
 /// Instances up to this number of processes are compared with a proof as long as they are cheap.
 const MAX_CHEAPLY_COMPARED: i64 = 6;
 
-/// After an instance with more states than this the next one is not cheap.
-const MAX_CHEAP_STATES: u64 = 5_000;
-
-/// Numbers in the text beyond this are not followed.
-const MAX_FOLLOWED: i64 = 40;
-
-/// Instances beyond those that are always looked at may have so many states together.
-const MAX_STATES_TOGETHER: u64 = 600_000;
-
 /// Instances with more states than this are not searched to the end.
 const MAX_STATES: u64 = 300_000;
+
+/// States of instances up to this number of processes propose facts.
+const MAX_SAMPLED: i64 = 5;
+
+/// An attempt that is not the last one may keep so many states of automata, and so many bytes.
+const TRIAL_STATES: u64 = 60_000;
+const TRIAL_BYTES: u64 = 256 << 20;
 
 /// So many facts are named in a report.
 const MAX_SHOWN: usize = 6;
@@ -107,13 +112,25 @@ pub fn check_for_all(
     progress: &mut dyn Progress,
 ) -> Result<Answer, Bug> {
     let fairness = template_fairness(question.template, question.property, plan.fairness);
+    let replaced = without_counters(question.template, question.scope);
+    let question = match &replaced {
+        None => *question,
+        Some((template, scope, _)) => ForAll {
+            template,
+            scope,
+            ..*question
+        },
+    };
     let mut proving = Proving {
-        question,
+        question: &question,
+        counters: replaced.as_ref().map_or(&[], |(.., facts)| facts),
         plan,
         fairness,
         remarks: Vec::new(),
         next_value: 0,
         satisfied: Vec::new(),
+        samples: None,
+        facts: BTreeMap::new(),
         suspects: Vec::new(),
         reduced: Reductions::NONE,
         agreeing: Vec::new(),
@@ -140,6 +157,8 @@ enum Attempt {
 
 struct Proving<'a> {
     question: &'a ForAll<'a>,
+    /// What variables that were replaced count.
+    counters: &'a [String],
     plan: &'a Plan,
     fairness: Fairness,
     remarks: Vec<String>,
@@ -147,6 +166,10 @@ struct Proving<'a> {
     next_value: i64,
     /// Values of the parameter for which no violation was found.
     satisfied: Vec<i64>,
+    /// States of small instances.
+    samples: Option<Vec<Sample>>,
+    /// What was proved of all reachable states.
+    facts: BTreeMap<Depth, Facts>,
     /// Where the last abstraction suspects a run-time error.
     suspects: Vec<Span>,
     /// Reductions of the searches of abstractions.
@@ -178,21 +201,37 @@ impl Proving<'_> {
         };
 
         let atoms = with_assumed(&self.question.template.parts.assumptions, atoms);
+        let asked = Asked {
+            template: self.question.template,
+            scope: self.question.scope,
+            atoms: &atoms,
+            fairness: self.fairness,
+            span: self.question.property.span,
+            facts: None,
+        };
+        let attempts = self.attempts();
         let mut remarks = Vec::new();
-        for (level, search_invariants) in self.attempts() {
-            let asked = Asked {
-                template: self.question.template,
-                scope: self.question.scope,
-                atoms: &atoms,
-                fairness: self.fairness,
-                span: self.question.property.span,
-                search_invariants,
+        let mut stopped = None;
+        for (number, (level, depth)) in attempts.iter().enumerate() {
+            let is_last = number + 1 == attempts.len();
+            let budget = self.share(is_last);
+            let found = match depth {
+                None => abstraction(&asked, *level, &budget),
+                Some(depth) => self.facts(&asked, *depth, &budget).and_then(|facts| {
+                    let facts = Some(&facts);
+                    abstraction(&Asked { facts, ..asked }, *level, &budget)
+                }),
             };
-            match abstraction(&asked, level, &self.plan.budget) {
+            match found {
+                Err(Obstacle::Unknown(unknown)) => stopped = Some(Obstacle::Unknown(unknown)),
                 Err(obstacle) => return failed(obstacle),
                 Ok(found) => match self.decide(&found) {
                     Ok(needed) => {
-                        self.proof = family_proof(self.question, self.fairness, &found, &needed);
+                        // Certificates are about the text, in which counters still are.
+                        if self.counters.is_empty() {
+                            self.proof =
+                                family_proof(self.question, self.fairness, &found, &needed);
+                        }
                         return Attempt::Proved(names(&found, &needed));
                     }
                     Err(why) => remarks = why,
@@ -200,6 +239,10 @@ impl Proving<'_> {
             }
         }
 
+        // What a finished attempt says is more useful than that another one was stopped.
+        if let (Some(obstacle), true) = (stopped, remarks.is_empty()) {
+            return failed(obstacle);
+        }
         self.remarks.append(&mut remarks);
         let why = "it cannot be excluded that this fails: an index or value out of range";
         let suspects = self.suspects.iter();
@@ -208,17 +251,92 @@ impl Proving<'_> {
     }
 
     /// Cheap abstractions first. An author who says what is to be kept gets just that.
-    fn attempts(&self) -> Vec<(Level, bool)> {
+    fn attempts(&self) -> Vec<(Level, Option<Depth>)> {
         if self.question.scope.hints.only {
-            vec![(Level::Coarse, false)]
+            return vec![(Level::Coarse, None)];
+        }
+        if self.is_safety() {
+            vec![
+                (Level::Bare, Some(Depth::Pairs)),
+                (Level::Coarse, None),
+                (Level::Bare, Some(Depth::Triples)),
+                (Level::Fine, None),
+                (Level::Coarse, Some(Depth::Pairs)),
+                (Level::Bare, Some(Depth::Neighbours)),
+                (Level::Bare, Some(Depth::Parts)),
+                (Level::Coarse, Some(Depth::Triples)),
+                (Level::Fine, Some(Depth::Pairs)),
+            ]
         } else {
             vec![
-                (Level::Coarse, false),
-                (Level::Fine, false),
-                (Level::Coarse, true),
-                (Level::Fine, true),
+                (Level::Coarse, None),
+                (Level::Coarse, Some(Depth::Pairs)),
+                (Level::Fine, None),
+                (Level::Fine, Some(Depth::Pairs)),
+                (Level::Coarse, Some(Depth::Triples)),
+                (Level::Fine, Some(Depth::Triples)),
             ]
         }
+    }
+
+    fn is_safety(&self) -> bool {
+        !matches!(self.question.property.property, Property::Ltl(_))
+    }
+
+    /// What an attempt may spend: the last one everything, so that others get their turn.
+    fn share(&self, is_last: bool) -> Budget {
+        let budget = self.plan.budget.clone();
+        if is_last {
+            return budget;
+        }
+        let bytes = budget
+            .max_memory()
+            .map_or(TRIAL_BYTES, |most| most.min(TRIAL_BYTES));
+        budget
+            .with_trial_states(TRIAL_STATES)
+            .with_max_memory(bytes)
+    }
+
+    /// Facts of all reachable states, proved once for each depth.
+    fn facts(
+        &mut self,
+        asked: &Asked<'_>,
+        depth: Depth,
+        budget: &Budget,
+    ) -> Result<Facts, Obstacle> {
+        if self.samples.is_none() {
+            self.samples = Some(self.sampled());
+        }
+        let samples = self.samples.as_deref().unwrap_or_default();
+        // Without samples all depths propose the same.
+        let depth = if samples.is_empty() {
+            Depth::Pairs
+        } else {
+            depth
+        };
+        if let Some(known) = self.facts.get(&depth) {
+            return Ok(known.clone());
+        }
+        let found = facts(asked, samples, depth, budget)?;
+        self.facts.insert(depth, found.clone());
+        Ok(found)
+    }
+
+    /// States of small instances, breadth first.
+    fn sampled(&self) -> Vec<Sample> {
+        let Ok(system) = System::new(self.question.template) else {
+            return Vec::new();
+        };
+        let mut samples = Vec::new();
+        for value in 0..=MAX_SAMPLED {
+            let Some((model, _)) = (self.question.instances)(value) else {
+                continue;
+            };
+            for state in reached(&model) {
+                samples.extend(Sample::new(&system, &model, value, &state));
+            }
+        }
+        samples
     }
 
     /// What the proof on this abstraction needs, or why there is none.
@@ -251,21 +369,21 @@ impl Proving<'_> {
                 self.note_basis(abstraction);
                 Ok(nothing)
             } else {
-                Err(vec![
-                    "some abstract state that can be reached describes a deadlock; an invariant may exclude it"
-                        .to_owned(),
-                ])
+                let mut lines = self.deadlocks(abstraction);
+                lines.extend(told::refuted(&abstraction.refuted));
+                Err(lines)
             };
         }
 
         let everything = Selection::uniform(abstraction, true);
-        let needed = if self.holds(abstraction, &nothing).0 {
+        let needed = if self.holds(abstraction, &nothing).is_ok() {
             nothing
+        } else if let Err(mut lines) = self.holds(abstraction, &everything) {
+            lines.extend(told::refuted(&abstraction.refuted));
+            let refused = abstraction.refused.iter();
+            lines.extend(refused.map(|refused| format!("not used: {refused}")));
+            return Err(lines);
         } else {
-            let (holds, verdict) = self.holds(abstraction, &everything);
-            if !holds {
-                return Err(self.why_not(abstraction, &verdict));
-            }
             self.minimal(abstraction, everything)
         };
 
@@ -273,8 +391,13 @@ impl Proving<'_> {
         Ok(needed)
     }
 
-    /// Does the property hold of the abstraction under the selected conditions?
-    fn holds(&mut self, abstraction: &Abstraction, selection: &Selection) -> (bool, Verdict) {
+    /// Does the property hold of the abstraction under the selected conditions? If not, what the
+    /// abstraction does instead.
+    fn holds(
+        &mut self,
+        abstraction: &Abstraction,
+        selection: &Selection,
+    ) -> Result<(), Vec<String>> {
         let question = self.question;
         let assumptions = &question.template.parts.assumptions;
         let property = &question.property.property;
@@ -293,29 +416,72 @@ impl Proving<'_> {
         if outcome.stats.n_product_states.is_some() {
             self.stats.n_product_states = outcome.stats.n_product_states;
         }
-        (
-            matches!(outcome.verdict, Verdict::Holds { .. }),
-            outcome.verdict,
-        )
+
+        let violation = match outcome.verdict {
+            Verdict::Holds { .. } => return Ok(()),
+            Verdict::Violated(violation) => violation,
+            Verdict::Unknown(_) => return Err(Vec::new()),
+        };
+        let Some(trace) = &violation.trace else {
+            return Err(Vec::new());
+        };
+        let (what, missing) = if trace.loop_start.is_some() && !self.is_safety() {
+            (
+                "the abstraction has a run that may not exist:",
+                "a ranking that the loop decreases, or a predicate that tells its states apart, would exclude it",
+            )
+        } else {
+            (
+                "the abstraction reaches a state that may not exist:",
+                "an invariant that its last states do not satisfy, or a predicate that tells states on the way apart, would exclude it",
+            )
+        };
+        let mut lines = vec![what.to_owned()];
+        lines.extend(told::run(abstraction, &model, trace, !self.is_safety()));
+        lines.push(format!(
+            "{missing}: add it in `abstract for {} {{ … }}`",
+            question.property.name
+        ));
+        Err(lines)
+    }
+
+    /// What the deadlocks of the abstraction look like.
+    fn deadlocks(&self, abstraction: &Abstraction) -> Vec<String> {
+        let graph = &abstraction.graph;
+        let state = |number: usize| {
+            let known = abstraction.predicates.iter().zip(&graph.states[number]);
+            let held = known.filter(|(_, holds)| **holds);
+            let names: Vec<&str> = held.map(|(p, _)| p.name.as_str()).collect();
+            names.join("; ")
+        };
+        let mut lines = vec!["the abstraction reaches a deadlock that may not exist:".to_owned()];
+        let shown = graph.deadlocks.iter().take(MAX_SHOWN);
+        lines.extend(shown.map(|number| format!("  where {}", state(*number))));
+        lines.push(format!(
+            "an invariant that excludes it would do: add it in `abstract for {} {{ invariant …: … }}`",
+            self.question.property.name
+        ));
+        lines
     }
 
     /// A selection of which nothing can be left out.
     fn minimal(&mut self, abstraction: &Abstraction, mut selection: Selection) -> Selection {
         for position in 0..selection.conditions.len() {
             selection.conditions[position] = false;
-            selection.conditions[position] = !self.holds(abstraction, &selection).0;
+            selection.conditions[position] = self.holds(abstraction, &selection).is_err();
         }
         for position in (0..selection.rankings.len()).rev() {
             selection.rankings[position] = false;
-            selection.rankings[position] = !self.holds(abstraction, &selection).0;
+            selection.rankings[position] = self.holds(abstraction, &selection).is_err();
         }
         selection
     }
 
     fn note_basis(&mut self, abstraction: &Abstraction) {
-        let facts = &abstraction.invariants;
-        if !facts.is_empty() {
-            let mut names: Vec<&str> = facts.iter().map(|fact| fact.name.as_str()).collect();
+        let facts = abstraction.invariants.iter().map(|fact| &fact.name);
+        let facts = self.counters.iter().chain(facts);
+        let mut names: Vec<&str> = facts.map(String::as_str).collect();
+        if !names.is_empty() {
             let n_more = names.len().saturating_sub(MAX_SHOWN);
             names.truncate(MAX_SHOWN);
             let more = match n_more {
@@ -333,55 +499,6 @@ impl Proving<'_> {
         for refused in &abstraction.refused {
             self.remarks.push(format!("not used: {refused}"));
         }
-    }
-
-    /// The abstract loop that is left, and what might exclude it.
-    fn why_not(&self, abstraction: &Abstraction, verdict: &Verdict) -> Vec<String> {
-        let mut lines = Vec::new();
-        if let Verdict::Violated(violation) = verdict
-            && let Some(trace) = &violation.trace
-        {
-            let name = |position: usize| {
-                let state = trace.states[position].locations[0].index();
-                let truth = &abstraction.graph.states[state];
-                let known = abstraction.predicates.iter().zip(truth);
-                let held: Vec<&str> = known
-                    .filter(|(_, t)| **t)
-                    .map(|(p, _)| p.name.as_str())
-                    .collect();
-                held.join("; ")
-            };
-            match trace.loop_start {
-                Some(start) => {
-                    lines.push(format!(
-                        "the abstraction has a loop that may not exist; it starts where {}",
-                        name(start)
-                    ));
-                    lines.push(
-                        "a ranking that such a loop decreases, or a predicate that tells its states apart, would exclude it: add it in an `abstract` block"
-                            .to_owned(),
-                    );
-                }
-                None => {
-                    let last = trace.states.len() - 1;
-                    lines.push(format!(
-                        "the abstraction reaches a state that may not exist, where {}",
-                        name(last)
-                    ));
-                    lines.push(
-                        "an invariant or a predicate that excludes it can be added in an `abstract` block"
-                            .to_owned(),
-                    );
-                }
-            }
-        }
-
-        let refused = abstraction
-            .refused
-            .iter()
-            .map(|refused| format!("not used: {refused}"));
-        lines.extend(refused);
-        lines
     }
 
     /// Compares a proof with small instances. Only those that were decided are claimed to agree.
@@ -472,6 +589,16 @@ impl Proving<'_> {
         Ok(None)
     }
 
+    /// Says what can be written instead, and how to ask about a larger size than was searched.
+    fn advise_for_unsupported(&mut self) {
+        let name = &self.question.template.name;
+        let larger = self.satisfied.iter().max().map_or(2, |largest| largest + 1);
+        self.remarks.extend([
+            IN_THE_CLASS.to_owned(),
+            format!("to try: one size, with `-D {name}={larger}`"),
+        ]);
+    }
+
     /// Looks for a violation, having found no proof.
     fn refute(
         mut self,
@@ -490,11 +617,12 @@ impl Proving<'_> {
             self.remarks
                 .push(format!("no violation for {name} = {values}"));
         }
-        if let UnknownReason::Unsupported(message) = &reason
-            && warnings.is_empty()
-        {
-            let span = self.question.property.span;
-            warnings.push(Diagnostic::warning("unsupported", span, message.clone()));
+        if let UnknownReason::Unsupported(message) = &reason {
+            if warnings.is_empty() {
+                let span = self.question.property.span;
+                warnings.push(Diagnostic::warning("unsupported", span, message.clone()));
+            }
+            self.advise_for_unsupported();
         }
         Ok(self.answer(Verdict::Unknown(reason), Vec::new(), warnings))
     }
@@ -531,108 +659,10 @@ impl Proving<'_> {
     }
 }
 
-/// How much work instances have been.
-#[derive(Default)]
-struct Effort {
-    n_last: u64,
-    n_together: u64,
-}
-
-impl Effort {
-    fn note(&mut self, outcome: &Outcome) {
-        self.n_last = outcome.stats.n_states;
-        self.n_together += self.n_last;
-    }
-
-    /// Is one more instance affordable, or even cheap?
-    fn allows_more(&self, cheaply: bool) -> bool {
-        self.n_together <= MAX_STATES_TOGETHER && (!cheaply || self.n_last <= MAX_CHEAP_STATES)
-    }
-}
-
-/// A value of the parameter beyond every number that the template or the question mentions, as far
-/// as such numbers are followed.
-fn beyond_constants(template: &Template, scope: &Scope) -> i64 {
-    let mut greatest = 0;
-    let mut note = |value: i64| {
-        // The end of an open range is a distance from the parameter.
-        let value = model::as_open_end(value).unwrap_or(value);
-        let size = i64::try_from(value.unsigned_abs()).unwrap_or(i64::MAX);
-        if size <= MAX_FOLLOWED {
-            greatest = greatest.max(size);
-        }
-    };
-
-    for process in &template.parts.processes {
-        if let Some(range) = &process.index {
-            note(range.lo);
-            note(range.hi);
-        }
-    }
-
-    for variable in &template.parts.vars {
-        numbers_of_type(&variable.ty, &template.parts.records, &mut note);
-    }
-
-    let mut in_expr = |expr: &Expr| {
-        expr.walk(&mut |inner| inner.as_literal().into_iter().for_each(&mut note));
-    };
-    template.parts.for_each_operand(&mut in_expr);
-    for distinguished in &scope.distinguished {
-        in_expr(&distinguished.lo);
-        in_expr(&distinguished.hi);
-    }
-
-    in_expr(&scope.condition);
-    greatest + 2
-}
-
-/// Visits the bounds of the ranges that a type consists of.
-fn numbers_of_type(ty: &Type, records: &[RecordType], note: &mut dyn FnMut(i64)) {
-    match ty {
-        Type::Scalar(scalar) => {
-            let (lo, hi) = scalar.bounds();
-            note(lo);
-            note(hi);
-        }
-        Type::Array(array) => {
-            note(array.lo);
-            numbers_of_type(&array.element, records, note);
-        }
-        Type::Record(id) => {
-            for (_, ty) in &records[id.index()].fields {
-                numbers_of_type(ty, records, note);
-            }
-        }
-    }
-}
-
-/// What was compared, and what not although numbers in the text suggest it.
-fn comparison(name: &str, compared: &[i64], beyond: i64) -> String {
-    match compared.last() {
-        None => "no instance was compared".to_owned(),
-        Some(last) => {
-            let agree = format!("instances {name} = {} agree", listed(compared));
-            if *last >= beyond {
-                return agree;
-            }
-            let greatest = beyond - 2;
-            format!("{agree}; larger ones were not compared although {greatest} is mentioned")
-        }
-    }
-}
-
-/// Values as a list, shortened in the middle.
-fn listed(values: &[i64]) -> String {
-    let text = |values: &[i64]| -> String {
-        let texts: Vec<String> = values.iter().map(i64::to_string).collect();
-        texts.join(", ")
-    };
-    match values {
-        [first, second, .., last] if values.len() > 8 => format!("{first}, {second}, …, {last}"),
-        values => text(values),
-    }
-}
+/// What to write instead of what cannot be treated.
+const IN_THE_CLASS: &str = "to try: variables with few values, shared variables that hold an index, \
+                            and arrays with one element for each process; \"The class\" in \
+                            docs/explanation/parameterized.md has the whole list";
 
 /// The names of what is selected.
 fn names(abstraction: &Abstraction, selection: &Selection) -> Vec<String> {

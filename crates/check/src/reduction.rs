@@ -3,7 +3,7 @@
 //! The counts of a complete search are exact and its runs are shortest, so a search starts complete.
 //! If it becomes large ([`REDUCE_AFTER`]), it is interrupted once to find out which reductions make a
 //! difference to this question; where one does, the search is given up and started again with these,
-//! else it goes on as if nothing had happened. So nothing is lost where nothing can be won, and at
+//! else it goes on as if nothing had happened. So little is lost where nothing can be won, and at
 //! most the time for that many states where it can.
 //!
 //! *Does it make a difference?* Both kinds of reductions are tried on the beginning of the state
@@ -13,6 +13,10 @@
 //! - taking states for one, by comparing how many states there are up to some distance from the
 //!   initial ones. Representatives are as far from initial states as what they stand for, because
 //!   both have the same steps, so the numbers are about the same part of the system.
+//!
+//! Where none does, what is asked for may lie deep: a breadth-first search meets it only after
+//! everything above. So a search depth first visits some states ([`DIVE_STATES`]), with bits for
+//! them; if that meets a goal, a deadlock or an error, the large search is not needed any more.
 //!
 //! Soundness is not a concern of this module: what a reduced search answers is as trustworthy as if the
 //! reduction had been asked for (`SOUNDNESS.md`).
@@ -34,6 +38,12 @@ pub const REDUCE_AFTER: u64 = 10_000_000;
 
 /// On how many states reductions are tried.
 const TRIAL_STATES: u64 = 100_000;
+
+/// How many states are visited depth first: less than half of those that were visited before.
+const DIVE_STATES: u64 = 4_000_000;
+
+/// The bytes of bits for these states: hardly any two share all their bits.
+const DIVE_BYTES: u64 = 32 << 20;
 
 /// Steps are left out if that is possible in one of this many states, and states taken for one if at
 /// least one of this many disappears.
@@ -134,14 +144,14 @@ pub(crate) fn check(
     let found = Arc::new(OnceLock::new());
     let trial = Trial {
         model: model.clone(),
-        property: property.property.clone(),
+        property: property.clone(),
         fairness,
         all_code: plan.all_code,
         budget: plan.budget.clone().with_threads(1),
     };
 
     let answer = Arc::clone(&found);
-    let shall_end = move || *answer.get_or_init(|| trial.run()) != Reductions::NONE;
+    let shall_end = move || !matches!(answer.get_or_init(|| trial.advice()), Advice::GoOn);
     let review = Arc::new(Review::new(after, Box::new(shall_end)));
     let first = Plan {
         budget: plan.budget.clone().with_review(Arc::clone(&review)),
@@ -149,8 +159,11 @@ pub(crate) fn check(
     };
     let outcome = explicit::check(model, property, fairness, &first, progress);
 
+    if !review.has_ended() || !is_given_up(&outcome) {
+        return outcome;
+    }
     match found.get() {
-        Some(&reductions) if review.has_ended() && is_given_up(&outcome) => {
+        Some(&Advice::Reduce(reductions)) => {
             let plan = going_on(plan, reductions);
             let mut again = Again(progress);
             let mut reduced = explicit::check(model, property, fairness, &plan, &mut again);
@@ -161,8 +174,27 @@ pub(crate) fn check(
             reduced.stats.memory_bytes = peak;
             reduced
         }
-        _ => outcome,
+        Some(Advice::Done(dived)) => {
+            let mut dived = Outcome::clone(dived);
+            // Its counts are not those of the system.
+            dived.stats.reduced = true;
+            let after = stopped_after(after, outcome.stats.n_states);
+            dived.remarks.push(format!(
+                "after {after} the search was started again depth first; the run is not a shortest one"
+            ));
+            dived
+        }
+        Some(Advice::GoOn) | None => outcome,
     }
+}
+
+/// What a large search should do.
+enum Advice {
+    GoOn,
+    /// Start again with these reductions.
+    Reduce(Reductions),
+    /// The question is answered.
+    Done(Box<Outcome>),
 }
 
 /// The plan for further searches about a question whose search made use of these reductions.
@@ -184,7 +216,8 @@ fn switches_after(property: &NamedProperty, plan: &Plan) -> Option<u64> {
         property.property,
         Property::CtlStar(_) | Property::MayMust(_)
     );
-    let is_fixed = plan.bitstate.is_some() || plan.checkpoints.is_some() || is_hopeless;
+    let is_elsewhere = plan.bitstate.is_some() || plan.sets.is_some();
+    let is_fixed = is_elsewhere || plan.checkpoints.is_some() || is_hopeless;
     (!is_fixed).then_some(after)
 }
 
@@ -207,19 +240,23 @@ fn remark(after: u64, n_states: u64, reductions: Reductions) -> String {
             _ => "symmetry reduction",
         })
         .collect();
-    let when = if n_states < after {
+    let when = stopped_after(after, n_states);
+    format!(
+        "after {when} the search was started again with {}; \
+         counts are those of the reduced system, `--reduce=none` gives exact ones",
+        names.join(" and ")
+    )
+}
+
+fn stopped_after(after: u64, n_states: u64) -> String {
+    if n_states < after {
         format!(
             "{} states, which took half of the memory,",
             with_commas(n_states)
         )
     } else {
         format!("{} states", with_commas(after))
-    };
-    format!(
-        "after {when} the search was started again with {}; \
-         counts are those of the reduced system, `--reduce=none` gives exact ones",
-        names.join(" and ")
-    )
+    }
 }
 
 /// A number with its digits in groups of three.
@@ -252,15 +289,48 @@ impl Progress for Again<'_> {
 /// What a trial of the reductions needs to know about a question.
 struct Trial {
     model: Model,
-    property: Property,
+    property: NamedProperty,
     fairness: Fairness,
     all_code: bool,
     budget: Budget,
 }
 
 impl Trial {
+    fn advice(&self) -> Advice {
+        let reductions = self.reductions();
+        if reductions != Reductions::NONE {
+            return Advice::Reduce(reductions);
+        }
+        self.dive().map_or(Advice::GoOn, Advice::Done)
+    }
+
+    /// What a search depth first finds. Loops are not found like this.
+    fn dive(&self) -> Option<Box<Outcome>> {
+        match self.property.property {
+            Property::Reachable(_) | Property::Invariant(_) | Property::DeadlockFree => {}
+            Property::Ltl(_) | Property::Never(_) | Property::CtlStar(_) | Property::MayMust(_) => {
+                return None;
+            }
+        }
+        let plan = Plan {
+            bitstate: Some(DIVE_BYTES),
+            all_code: self.all_code,
+            budget: self.budget.clone().with_trial_states(DIVE_STATES),
+            ..Plan::default()
+        };
+        let mut silence = base::NoProgress;
+        let dived = explicit::check(
+            &self.model,
+            &self.property,
+            self.fairness,
+            &plan,
+            &mut silence,
+        );
+        (!matches!(dived.verdict, Verdict::Unknown(_))).then(|| Box::new(dived))
+    }
+
     /// The reductions that make a difference.
-    fn run(&self) -> Reductions {
+    fn reductions(&self) -> Reductions {
         let plan = Plan {
             reduction: Reduction::ALL,
             all_code: self.all_code,
@@ -271,7 +341,7 @@ impl Trial {
         let mut silence = base::NoProgress;
         let check = Check::new(
             &self.model,
-            &self.property,
+            &self.property.property,
             self.fairness,
             &plan,
             &mut silence,
@@ -280,7 +350,7 @@ impl Trial {
         let Ok(mut check) = check else {
             return Reductions::NONE;
         };
-        let Ok((verdict, stats)) = check.decide(&self.property) else {
+        let Ok((verdict, stats)) = check.decide(&self.property.property) else {
             return Reductions::NONE;
         };
         let found = check.reduced(&stats);

@@ -96,6 +96,7 @@ pub(crate) fn is_possible(model: &Model, plan: &Plan) -> bool {
     is_explicit
         && is_complete
         && plan.bitstate.is_none()
+        && plan.sets.is_none()
         && plan.checkpoints.is_none()
         && model.abstract_timers().next().is_none()
         && model.unbounded().is_none()

@@ -123,6 +123,20 @@ enum PremiseKind {
 /// Larger systems are not explored once more for a warning.
 const MAX_STATES_FOR_PREMISE: u64 = 1_000_000;
 
+/// What searches for a warning may visit: of larger systems a tenth, unless warnings about all
+/// states were asked for.
+const MAX_EFFORT_FOR_ADVICE: u64 = 20_000;
+
+/// The plan for a search that is made for a warning only, after one that has seen so much.
+fn plan_for_advice(plan: &Plan, stats: &Stats) -> Plan {
+    let mut plan = plan.clone();
+    if !plan.all_states {
+        let n_states = MAX_EFFORT_FOR_ADVICE.max(stats.n_states / 10);
+        plan.budget = plan.budget.with_trial_states(n_states);
+    }
+    plan
+}
+
 impl Premise {
     fn is_never_true(&self, model: &Model, stats: &Stats, plan: &Plan) -> bool {
         if let PremiseKind::Formula(formula) = &self.kind
@@ -134,6 +148,7 @@ impl Premise {
             return false;
         }
 
+        let plan = &plan_for_advice(plan, stats);
         match &self.kind {
             PremiseKind::Formula(formula) => {
                 explicit::is_reachable(model, formula, plan) == Some(false)
@@ -279,8 +294,10 @@ fn is_bound(step: &Step) -> bool {
 /// never taken and annotations that never matter.
 ///
 /// An annotation matters if its subject is enabled somewhere and some property that holds would
-/// not hold without it. Finding that out means checking these properties again; it is done within
-/// the plan's budget, and an undecided check counts as "matters".
+/// not hold without it. Finding that out means checking these properties again for each annotation,
+/// which is done where it takes no time to speak of, or if warnings about all states were asked for;
+/// `fair fairness` does it better. It is done within the plan's budget, and an undecided check counts
+/// as "matters".
 #[must_use]
 pub fn needless_annotations(
     model: &Model,
@@ -302,14 +319,7 @@ pub fn needless_annotations(
         return Vec::new();
     };
     let mut warnings = never_taken(model, &explored.stats);
-    let relevant: Vec<&NamedProperty> = checked
-        .iter()
-        .filter(|(property, outcome)| {
-            outcome.holds() && outcome.fairness.annotated && is_temporal(property)
-        })
-        .map(|(property, _)| *property)
-        .collect();
-
+    let relevant = worth_checking_again(model, checked, plan);
     for (position, annotation) in model.parts().annotations.iter().enumerate() {
         if never_enabled(model, annotation, &explored.stats) {
             let message = "this fairness never matters: what it is about is never enabled";
@@ -321,6 +331,28 @@ pub fn needless_annotations(
     }
 
     warnings
+}
+
+/// The properties that may need annotations, if it takes no time to speak of to check them again
+/// for each annotation, or if that was asked for.
+fn worth_checking_again<'a>(
+    model: &Model,
+    checked: &[(&'a NamedProperty, &Outcome)],
+    plan: &Plan,
+) -> Vec<&'a NamedProperty> {
+    let is_relevant = |(property, outcome): &&(&NamedProperty, &Outcome)| {
+        outcome.holds() && outcome.fairness.annotated && is_temporal(property)
+    };
+    let relevant = checked.iter().filter(is_relevant);
+    let n_states: u64 = relevant
+        .clone()
+        .map(|(_, outcome)| outcome.n_visited())
+        .sum();
+    let effort = n_states.saturating_mul(model.parts().annotations.len() as u64);
+    if plan.sets.is_some() || !plan.all_states && effort > MAX_EFFORT_FOR_ADVICE {
+        return Vec::new();
+    }
+    relevant.map(|(property, _)| *property).collect()
 }
 
 fn needless(span: Span, message: &str) -> Diagnostic {

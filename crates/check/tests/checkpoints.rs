@@ -23,8 +23,9 @@ impl Checkpoints for Memory {
         n_asked.is_multiple_of(3)
     }
 
-    fn keep(&self, search: u64, state: &[u64]) {
+    fn keep(&self, search: u64, state: &[u64]) -> bool {
         *self.kept.lock().expect("no panic") = Some((search, state.to_vec()));
+        true
     }
 
     fn take(&self, search: u64) -> Option<Vec<u64>> {

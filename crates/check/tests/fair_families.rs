@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use base::{Budget, Fairness, NoProgress, Source};
 use check::{Outcome, Plan, Reduction, Reductions, check};
-use testkit::{Random, cases};
+use testkit::{Random, cases, related_text};
 
 const KINDS: [&str; 6] = [
     "weak-process",
@@ -93,6 +93,16 @@ property p: {property}
 }
 
 fn decide(text: &str, fairness: &str, reductions: Option<Reductions>) -> Outcome {
+    decide_one(text, 0, fairness, reductions)
+}
+
+/// Decides the property at a position.
+fn decide_one(
+    text: &str,
+    position: usize,
+    fairness: &str,
+    reductions: Option<Reductions>,
+) -> Outcome {
     let source = Source {
         name: "m.fair".into(),
         text: text.into(),
@@ -108,7 +118,7 @@ fn decide(text: &str, fairness: &str, reductions: Option<Reductions>) -> Outcome
         budget: Budget::unlimited().with_max_states(5_000),
         ..Plan::default()
     };
-    let outcome = check(&model, &loaded.properties[0], &plan, &mut NoProgress);
+    let outcome = check(&model, &loaded.properties[position], &plan, &mut NoProgress);
     outcome.unwrap_or_else(|bug| panic!("{fairness}: {bug}\n{text}"))
 }
 
@@ -166,4 +176,37 @@ fn verdicts_about_families_that_are_alike() {
             );
         }
     }
+}
+
+#[test]
+fn verdicts_about_processes_that_know_each_other() {
+    let (mut n_smaller, mut n_unequal) = (BTreeMap::new(), 0);
+    for seed in 0..u64::from(cases(250)) {
+        let mut random = Random::new(seed ^ 0x4e1a);
+        let text = related_text(&mut random);
+        let kind = *random.pick(&["none", "weak-process", "strong", "annotated"]);
+        let reductions = Reductions {
+            symmetry: true,
+            dead_variables: random.chance(30),
+            partial_order: random.chance(30),
+        };
+        for position in 0..4 {
+            let full = decide_one(&text, position, kind, None);
+            let less = decide_one(&text, position, kind, Some(reductions));
+            let (verdict, other) = (full.verdict.name(), less.verdict.name());
+            if verdict == "unknown" || (other == "unknown" && verdict != "holds") {
+                continue;
+            }
+            assert_eq!(other, verdict, "seed {seed}, {position}, {kind}\n{text}");
+            if less.reduced.symmetry && less.stats.n_states < full.stats.n_states {
+                *n_smaller.entry(verdict).or_insert(0) += 1;
+            }
+            n_unequal += usize::from(!less.reduced.symmetry);
+        }
+    }
+    for verdict in ["holds", "violated"] {
+        let n_cases = n_smaller.get(verdict).copied().unwrap_or(0);
+        assert!(n_cases > 20, "{n_smaller:?}");
+    }
+    assert!(n_unequal > 0, "some tell processes apart");
 }

@@ -12,7 +12,7 @@ use evidence::{Because, Shown, UnknownReason, Verdict};
 use logic::{CtlStarBuilder, Ltl, NamedProperty, PathQuantifier, Property, classify};
 use model::{
     AnnotationKind, BinaryOp, Expr, Initial, Interference, LocationId, Model, ModelParts, Place,
-    Process, Scalar, Step, StepPattern, Stmt, StmtKind, Type, VarId, Variable,
+    Process, Resource, Scalar, State, Step, StepPattern, Stmt, StmtKind, Type, VarId, Variable,
 };
 use source::{Content, FrontEnd, Memory};
 use testkit::{
@@ -168,6 +168,51 @@ fn what_nothing_interferes_with_stays() {
     assert!(n_kept > 500, "{n_kept}");
 }
 
+/// Where what finds the reads of a step is the same, the reads are: searches keep them by that.
+#[test]
+fn what_finds_the_reads_of_a_step_says_what_they_are() {
+    let mut n_compared = 0;
+    for seed in 0..u64::from(cases(600)) {
+        let mut random = Random::new(seed);
+        let shapes = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Alike];
+        let shape = shapes[random.below(3)];
+        let model = random_model(&mut random, shape);
+        let Ok(Some(graph)) = ReferenceGraph::explore(&model, 200) else {
+            continue;
+        };
+        let interference = Interference::new(&model);
+        for (team, commands) in interference.teams().iter().enumerate() {
+            let &[command] = commands.as_slice() else {
+                continue;
+            };
+            if interference.may_refuse(command) {
+                continue;
+            }
+            let found_by = interference.found_by(command);
+            let mut known = BTreeMap::new();
+            for state in &graph.states {
+                let Some(needs) = interference.needs_of(team, state) else {
+                    continue;
+                };
+                let values: Vec<String> = found_by.iter().map(|part| value(state, *part)).collect();
+                let is_shared = !found_by.is_empty() && known.contains_key(&values);
+                n_compared += u32::from(is_shared);
+                let reads = known.entry(values).or_insert_with(|| needs.reads.clone());
+                assert_eq!(*reads, needs.reads, "seed {seed}, {command:?}");
+            }
+        }
+    }
+    assert!(n_compared > cases(600) / 4, "{n_compared}");
+}
+
+fn value(state: &State, part: Resource) -> String {
+    match part {
+        Resource::Location(instance) => format!("{:?}", state.locations[instance.index()]),
+        Resource::Cell(cell) => format!("{:?}", state.cells[cell]),
+        Resource::Channel(channel) => format!("{:?}", state.channels[channel]),
+    }
+}
+
 /// A step that moves in a step of the system is possible there, and the other way round.
 #[test]
 fn needs_are_those_of_the_steps_that_exist() {
@@ -276,6 +321,109 @@ fn only_what_is_read_counts() {
     }
 }
 
+fn load(name: &str, text: &str) -> (Model, Vec<NamedProperty>) {
+    let source = base::Source {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    let options = source::Options::default();
+    let loaded = lang::Native.load(source, &Memory::default(), &options);
+    let Some(Content::Systems(mut systems)) = loaded.content else {
+        panic!("{name}: {text}: {:?}", loaded.diagnostics);
+    };
+    let questions = loaded.questions.into_iter();
+    (
+        systems.remove(0).model,
+        questions.map(|question| question.property).collect(),
+    )
+}
+
+/// A text in which `k` says which of two parts the step of `P` reads. It is always possible, so it is
+/// put off forever only where `Q` changes what it reads.
+fn read_by_index(declarations: &str, go: &str, change: &str) -> String {
+    format!(
+        "var k : 0..1 = any\n{declarations}\n\
+         process P {{ init here  from here {{ {go} -> done }} from done {{ }} }}\n\
+         process Q {{ {change} }}\n\
+         property goes: eventually P @ done\n\
+         property goes_from_0: k == 0 -> eventually P @ done\n\
+         property goes_from_1: k == 1 -> eventually P @ done\n"
+    )
+}
+
+/// What is read is found once for all states that agree in what finds it: whichever is met first, the
+/// reads in others are theirs.
+#[test]
+fn what_is_read_is_not_that_of_another_state() {
+    let flags = "var a : bool[2] = false";
+    let numbers = "var a : array[0..1] of 0..1 = 0\nchan c[1] of 0..1\nprocess S { put c ! 0 }";
+    let channels = "chan c[2] for i in 0..1 of 0..1\nvar y : 0..1 = 0";
+    for index in [0, 1] {
+        let flip = format!("flip {{ a[{index}] := !a[{index}] }}");
+        let count = format!("count {{ a[{index}] := 1 - a[{index}] }}");
+        let pass = format!("put when empty(c[{index}]) c[{index}] ! 0  get c[{index}] ? y");
+        let texts = [
+            read_by_index(flags, "go when a[k] || !a[k]", &flip),
+            read_by_index(numbers, "go c ? (0 * a[k])", &count),
+            read_by_index(channels, "go c[k] ! 1", &pass),
+        ];
+        for text in texts {
+            let (model, properties) = load("m.fair", &text);
+            for property in properties {
+                let found = outcome(&model, property.property, under(JUST));
+                let is_disturbed = property.name.ends_with(&index.to_string());
+                let expected = if property.name == "goes" || is_disturbed {
+                    "violated"
+                } else {
+                    "holds"
+                };
+                assert_eq!(
+                    found.verdict.name(),
+                    expected,
+                    "{} of {text}",
+                    property.name
+                );
+            }
+        }
+    }
+}
+
+/// A step exists only if no step of higher priority is possible, so it reads what decides about those.
+#[test]
+fn what_rules_out_steps_of_higher_priority_is_read() {
+    let read = || Expr::Read(place(0));
+    let never = Expr::binary(BinaryOp::And, read(), Expr::not(read()));
+    let first = |guard| Step {
+        guard,
+        priority: 1,
+        ..Step::new("first", LocationId(0), LocationId(0), Span::nowhere())
+    };
+    for (guard, expected) in [(never, "violated"), (Expr::Bool(false), "holds")] {
+        let mut parts = go_beside_toggle(Expr::Bool(true));
+        let steps = vec![first(guard)];
+        let process = Process::new("H", vec!["here".to_owned()], steps, Span::nowhere());
+        parts.processes.push(process);
+        assert_eq!(goes(parts).verdict.name(), expected);
+    }
+}
+
+/// Two processes meet only if what one sends is what the other waits for, so both read it.
+#[test]
+fn what_is_sent_is_read_where_it_decides() {
+    for (sent, expected) in [("0 * a", "violated"), ("0", "holds")] {
+        let text = format!(
+            "var a : 0..1 = 0\nchan c of 0..1\n\
+             process P {{ init here  from here {{ go c ! {sent} -> done }} from done {{ }} }}\n\
+             process R {{ init here  from here {{ take c ? (0) -> done }} from done {{ }} }}\n\
+             process Q {{ count {{ a := 1 - a }} }}\n\
+             property goes: eventually P @ done\n"
+        );
+        let (model, properties) = load("m.fair", &text);
+        let found = outcome(&model, properties[0].property.clone(), under(JUST));
+        assert_eq!(found.verdict.name(), expected, "{text}");
+    }
+}
+
 #[test]
 fn interference_can_be_declared() {
     let mut parts = go_beside_toggle(Expr::Bool(true));
@@ -335,22 +483,13 @@ fn algorithms_agree_with_the_tableau() {
     for file in files {
         let path = file.expect("the folder can be read").path();
         let text = std::fs::read_to_string(&path).expect("the model can be read");
-        let source = base::Source {
-            name: path.display().to_string(),
-            text,
-        };
-        let options = source::Options::default();
-        let loaded = lang::Native.load(source, &Memory::default(), &options);
-        let Some(Content::Systems(systems)) = &loaded.content else {
-            panic!("{}: {:?}", path.display(), loaded.diagnostics);
-        };
-        let model = &systems[0].model;
-        let graph = ReferenceGraph::explore(model, 3_000);
+        let (model, properties) = load(&path.display().to_string(), &text);
+        let graph = ReferenceGraph::explore(&model, 3_000);
         let graph = graph.expect("there is no error").expect("it is small");
-        let oracle = BranchingOracle::new(model, &graph, JUST);
+        let oracle = BranchingOracle::new(&model, &graph, JUST);
         let oracle = oracle.expect("there is no error").expect("it is simple");
 
-        for property in loaded.questions.iter().map(|question| &question.property) {
+        for property in properties {
             let Property::Ltl(formula) = &property.property else {
                 continue;
             };
@@ -358,7 +497,7 @@ fn algorithms_agree_with_the_tableau() {
             let root = builder.quantify(PathQuantifier::All, formula.clone());
             let formula = builder.finish(root).expect("it is quantified");
             let expected = oracle.holds(&formula).expect("it is small");
-            let found = outcome(model, property.property.clone(), under(JUST));
+            let found = outcome(&model, property.property.clone(), under(JUST));
             assert_eq!(
                 found.holds(),
                 expected,

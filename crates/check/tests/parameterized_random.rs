@@ -205,6 +205,74 @@ property q: {formula}
     )
 }
 
+/// Shared numbers that mostly count processes, flags that start by their index, least sizes.
+fn counters(dice: &mut Dice) -> String {
+    let guards = [
+        "",
+        "when c == 0",
+        "when c < 2",
+        "when u > 0",
+        "when f[i]",
+        "when c != N",
+        "when N - 1 == c",
+        "when (count j in 0..N-1: P[j] @ b) < N",
+        "when u != 1 && c >= 1",
+    ];
+    let up = [
+        "c := c + 1",
+        "c := c + 1; u := u - 1",
+        "u := u - 1",
+        "c := c + 1; f[i] := false",
+        "c := c - 1",
+        "if c < N { c := c + 1 }",
+    ];
+    let down = [
+        "c := c - 1",
+        "c := c - 1; u := u + 1",
+        "u := u + 1",
+        "c := c - 1; f[i] := true",
+        "skip",
+    ];
+    let stay = [
+        "f[i] := !f[i]",
+        "f[(i + 1) mod N] := true; f[i] := false",
+        "c := c + 1; c := c - 1",
+        "skip",
+        "c := c + 1",
+    ];
+    let formulas = [
+        "forall p, q in 0..N-1 where p < q: always !(P[p] @ b && P[q] @ b)",
+        "always (c == 0 -> !(exists j in 0..N-1: P[j] @ b))",
+        "always ((count j in 0..N-1: P[j] @ b) <= 2)",
+        "forall p in 0..N-1: always (f[p] -> P[p] @ a)",
+        "forall p, q in 0..N-1 where p < q: always !(f[p] && f[q])",
+        "always (u == 0 -> exists j in 0..N-1: P[j] @ b)",
+        "forall p in 0..N-1: always (P[p] @ b -> eventually P[p] @ a)",
+        "always (c == N -> forall j in 0..N-1: P[j] @ b)",
+    ];
+    let least = dice.pick(&["", "", " >= 2", " >= 3"]);
+    let start = dice.pick(&["i == 0", "i != N-1", "i < 2", "true"]);
+    let mut step = |effects: &[&'static str]| {
+        let fairness = dice.pick(&["", "", "weak fair ", "strong fair "]);
+        (fairness, dice.pick(&guards), dice.pick(effects))
+    };
+    let (first, second, third) = (step(&up), step(&down), step(&stay));
+    let text = |name: &str, (fairness, guard, effect): (&str, &str, &str)| {
+        format!("{fairness}{name} {guard} {{ {effect} }}")
+    };
+    let (first, second, third) = (text("s0", first), text("s1", second), text("s2", third));
+    let formula = dice.pick(&formulas);
+    format!(
+        "param N{least}
+var c : 0..N = 0
+var u : 0..2 = 2
+var f : bool[N] = [i in 0..N-1: {start}]
+process P(i in 0..N-1) {{ init a  from a {{ {first} -> b }}  from b {{ {second} -> a  {third} }} }}
+property q: {formula}
+"
+    )
+}
+
 /// All processes move together, around a ring.
 fn synchronous(dice: &mut Dice) -> String {
     let conditions = [
@@ -319,4 +387,9 @@ fn loops_and_nested_indices() {
 #[test]
 fn several_families() {
     never_wrong(30, 2028, (5, 20), two_families);
+}
+
+#[test]
+fn counted_processes() {
+    never_wrong(60, 2029, (5, 20), counters);
 }

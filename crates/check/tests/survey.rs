@@ -7,12 +7,14 @@ use base::{AtomId, Budget, Fairness, FairnessKind, NoProgress, Span};
 use check::{
     Granularity, Inference, Left, Level, Offer, Outcome, Plan, check, check_notions, infer, offers,
 };
+use engine::{Alternative, Query, System, find_run};
 use evidence::{Verdict, ViolationKind};
 use logic::{Ltl, NamedProperty, Property};
 use model::{
-    Annotation, Assumption, Atom, AtomMeaning, Composition, Expr, LocationId, Model, ModelParts,
-    Owner, Process, ProcessId, Step, Stmt, StmtKind, Target,
+    Annotation, Assumption, Atom, AtomMeaning, Composition, Condition, Expr, LocationId, Model,
+    ModelParts, Owner, Process, ProcessId, Step, Stmt, StmtKind, Target,
 };
+use omega::{Acceptance, Automaton, LetterMark, MarkId, Prop};
 use testkit::{ModelShape, Random, cases, random_formula, random_model, random_property};
 
 const NOTIONS: [&str; 11] = [
@@ -382,6 +384,118 @@ fn inference_agrees_with_brute_force() {
     assert!(n_just >= n_wanted as usize / 20, "{n_just}");
 }
 
+/// Does some run satisfy the automaton and what is demanded? Nothing if that is not known.
+fn has_run(
+    model: &Model,
+    automaton: &Automaton,
+    conditions: &[Condition],
+    alternatives: &[Alternative],
+) -> Option<bool> {
+    let n_atoms = model.parts().atoms.len();
+    let atoms: Vec<AtomId> = (0..n_atoms).map(AtomId::new).collect();
+    let query = Query {
+        automaton,
+        conditions,
+        alternatives,
+        strong_global: false,
+        atoms: &atoms,
+        reduce: false,
+        all_states: false,
+        checkpoints: None,
+    };
+    let mut system = System::new(model).ok()?;
+    match find_run(&mut system, &query, &bounded().budget, &mut NoProgress) {
+        Ok((engine::Outcome::NoRun, _)) => Some(false),
+        Ok((engine::Outcome::Run { .. } | engine::Outcome::NotConcrete, _)) => Some(true),
+        Ok((engine::Outcome::Failed | engine::Outcome::Stopped(_), _)) | Err(_) => None,
+    }
+}
+
+#[test]
+fn alternatives_are_searched_at_once_as_each_alone() {
+    let mut n_by_verdicts = BTreeMap::new();
+    for seed in 0..cases(400) {
+        let mut random = Random::new(u64::from(seed));
+        let shapes = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Alike];
+        let shape = shapes[random.below(3)];
+        let model = random_model(&mut random, shape);
+        let formula = Ltl::not(some_formula(&mut random));
+        let Ok(mut automaton) = logic::translate(&formula) else {
+            continue;
+        };
+        // A letter mark for each atom, to be demanded besides.
+        let first = automaton.n_marks;
+        automaton.n_marks += 4;
+        automaton.letter_marks.extend((0..4).map(|atom| LetterMark {
+            mark: MarkId::new(first + atom),
+            when: Prop::Atom(AtomId::new(atom)),
+        }));
+
+        let kinds = ["just", "weak", "strong", "weak-process", "strong-process"];
+        let conditions: Vec<Condition> = kinds
+            .iter()
+            .flat_map(|name| model.fairness_conditions(Fairness::parse(name).expect("a notion")))
+            .filter(|_| random.chance(60))
+            .collect();
+        let alternatives: Vec<Alternative> = (0..1 + random.below(3))
+            .map(|_| Alternative {
+                conditions: conditions
+                    .iter()
+                    .filter(|_| random.chance(40))
+                    .cloned()
+                    .collect(),
+                demand: match random.below(3) {
+                    0 => Acceptance::Inf(MarkId::new(first + random.below(4))),
+                    1 => Acceptance::Fin(MarkId::new(first + random.below(4))),
+                    _ => Acceptance::True,
+                },
+            })
+            .collect();
+
+        let alone = alternatives.iter().map(|alternative| {
+            let mut demanding = automaton.clone();
+            let demands = [automaton.acceptance.clone(), alternative.demand.clone()];
+            demanding.acceptance = Acceptance::all(demands);
+            has_run(&model, &demanding, &alternative.conditions, &[])
+        });
+        let Some(alone) = alone.collect::<Option<Vec<bool>>>() else {
+            continue;
+        };
+        let Some(together) = has_run(&model, &automaton, &conditions, &alternatives) else {
+            continue;
+        };
+        assert_eq!(together, alone.contains(&true), "seed {seed}: {alone:?}");
+        let is_mixed = alone.contains(&true) && alone.contains(&false);
+        *n_by_verdicts.entry((together, is_mixed)).or_insert(0) += 1;
+    }
+
+    for verdicts in [(false, false), (true, false), (true, true)] {
+        let n_cases = n_by_verdicts.get(&verdicts);
+        assert!(
+            n_cases.is_some_and(|n| *n >= cases(400) / 40),
+            "{n_by_verdicts:?}"
+        );
+    }
+}
+
+/// A run that starves one process is fair to the other, and no run that starves it is fair to both.
+#[test]
+fn an_alternative_demands_only_its_own_conditions() {
+    let model = shared_label();
+    let never_done = Ltl::always(Ltl::not(Ltl::atom(AtomId::new(0))));
+    let automaton = logic::translate(&never_done).expect("it is small");
+    let both = model.fairness_conditions(Fairness::of(FairnessKind::WeakProcess));
+    let alternative = |conditions: &[Condition]| Alternative {
+        conditions: conditions.to_vec(),
+        demand: Acceptance::True,
+    };
+    let (starved, other) = (alternative(&both[..1]), alternative(&both[1..]));
+    let found = |alternatives: &[Alternative]| has_run(&model, &automaton, &both, alternatives);
+    assert_eq!(found(std::slice::from_ref(&starved)), Some(false));
+    assert_eq!(found(&[starved, other]), Some(true));
+    assert_eq!(found(&[alternative(&both)]), Some(false));
+}
+
 /// An offer is left out because another demands the same, although what it assumes is also a strength of
 /// an offer that is judged: the comparison must go by offers, not by what they assume.
 #[test]
@@ -444,6 +558,14 @@ fn weak_fairness_to_a_shared_label_does_not_imply_justness() {
     let property = named(Property::Ltl(done));
     for granularity in [Granularity::Each, Granularity::Family] {
         let offers = offers(&model, granularity);
+        let of_label = |level: &Level| !level.name.contains("process");
+        for offer in offers
+            .iter()
+            .filter(|offer| offer.levels.iter().any(of_label))
+        {
+            let is_just = |level: &Level| level.name.starts_with("just");
+            assert!(offer.levels.len() == 1 || !offer.levels.iter().any(is_just));
+        }
         let inference = infer(&model, &property, offers, &bounded(), &mut NoProgress);
         let inference = inference.unwrap_or_else(|bug| panic!("{bug}"));
         let names = inference.sets.iter().map(|set| {

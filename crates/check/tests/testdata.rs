@@ -2,16 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use base::{Budget, Fairness, FairnessKind, NoProgress, Source};
-use check::{Plan, Reduction, TimerFairness, check};
+use check::{Outcome, Plan, Reduction, Route, SetCarrier, TimerFairness, check};
 use engine::{Exploration, Found, Goal, System, explore};
+use evidence::Verdict;
+use logic::NamedProperty;
+use model::Model;
 use serde::Deserialize;
 use source::{FrontEnd, Loaded, Memory, Question};
-use testkit::halves;
+use testkit::{Shelf, halves};
 
 /// Smaller systems are explored again by two threads.
 const MAX_REPEATED: u64 = 50_000;
+
+/// How much room decision diagrams have.
+const MAX_SYMBOLIC_BYTES: u64 = 128 << 20;
+
+/// Systems with more states are not searched on sets, unless `FAIR_CASES` asks for it.
+const MAX_ON_SETS: u32 = 500;
 
 /// Systems with more states are certified only if `FAIR_CASES` asks for it.
 const MAX_CERTIFIED: u32 = 1_200;
@@ -246,6 +256,110 @@ impl Case {
         "certified".to_owned()
     }
 
+    /// By sets of states the answer is the same, and so is the number of states.
+    fn check_symbolic(
+        &self,
+        model: &Model,
+        property: &NamedProperty,
+        plan: &Plan,
+        explicit: &Outcome,
+    ) -> String {
+        let symbolic = Plan {
+            route: Some(Route::Symbolic),
+            budget: Budget::unlimited().with_max_memory(MAX_SYMBOLIC_BYTES),
+            ..plan.clone()
+        };
+        let outcome = check(model, property, &symbolic, &mut NoProgress);
+        let outcome = outcome.unwrap_or_else(|bug| panic!("{}, symbolic: {bug}", self.name()));
+        if let Verdict::Unknown(reason) = &outcome.verdict {
+            return format!("symbolic: {}", reason.name());
+        }
+        let names = (outcome.verdict.name(), explicit.verdict.name());
+        assert_eq!(names.0, names.1, "{}, symbolic", self.name());
+        if outcome.route == Route::Symbolic && explicit.holds() && !explicit.stats.is_partial {
+            let counts = (outcome.stats.n_states, explicit.stats.n_states);
+            assert_eq!(counts.0, counts.1, "{}, symbolic", self.name());
+        }
+        "symbolic".to_owned()
+    }
+
+    /// What searches on sets of states come to: in memory and in files, with one to four threads, and in
+    /// processes that are played by threads, each with one or two of its own.
+    fn decide_on_sets(
+        &self,
+        model: &model::Model,
+        property: &logic::NamedProperty,
+        plan: &Plan,
+    ) -> Vec<(String, check::Outcome)> {
+        let shelf = || Arc::new(Shelf::default());
+        let disk = || SetCarrier::Disk(shelf());
+        let mut teams = vec![
+            (1, vec![SetCarrier::Memory]),
+            (2, vec![disk()]),
+            (3, vec![SetCarrier::Memory]),
+            (4, vec![disk()]),
+        ];
+        for (n_processes, n_threads, is_on_disk) in [(2, 2, false), (4, 1, false), (3, 1, true)] {
+            let wires = testkit::Wires::between(n_processes).into_iter();
+            let member = |links| SetCarrier::Processes(links, is_on_disk.then(|| shelf() as _));
+            teams.push((n_threads, wires.map(|links| member(links as _)).collect()));
+        }
+
+        let decide = &|n_threads: usize, carrier: SetCarrier| {
+            let context = format!("{}, {carrier:?}, {n_threads} threads", self.name());
+            let on_sets = Plan {
+                sets: Some(carrier),
+                budget: Budget::unlimited().with_threads(n_threads),
+                ..plan.clone()
+            };
+            let outcome = check(model, property, &on_sets, &mut NoProgress);
+            let outcome = outcome.unwrap_or_else(|bug| panic!("{context}: {bug}"));
+            (context, outcome)
+        };
+        let mut outcomes = Vec::new();
+        for (n_threads, team) in teams {
+            std::thread::scope(|scope| {
+                let members = team.into_iter();
+                let members =
+                    members.map(|carrier| scope.spawn(move || decide(n_threads, carrier)));
+                let members: Vec<_> = members.collect();
+                let joined = members.into_iter().map(|member| member.join());
+                outcomes.extend(joined.map(|outcome| outcome.expect("no panic")));
+            });
+        }
+        outcomes
+    }
+
+    /// Searches on sets of states come to the same verdict, and to the same counts where everything was
+    /// explored.
+    fn check_on_sets(
+        &self,
+        model: &model::Model,
+        property: &logic::NamedProperty,
+        plan: &Plan,
+        complete: &check::Outcome,
+    ) {
+        if complete.stats.n_states > u64::from(testkit::cases(MAX_ON_SETS)) {
+            return;
+        }
+        for (context, outcome) in self.decide_on_sets(model, property, plan) {
+            if let evidence::Verdict::Unknown(reason) = &outcome.verdict {
+                let is_left_out = outcome.fairness.kind == FairnessKind::StrongGlobal
+                    || matches!(property.property, logic::Property::CtlStar(_))
+                    || matches!(complete.verdict, evidence::Verdict::Unknown(_));
+                assert!(is_left_out, "{context}: {reason:?}");
+                continue;
+            }
+            let verdicts = (outcome.verdict.name(), complete.verdict.name());
+            assert_eq!(verdicts.0, verdicts.1, "{context}");
+            if outcome.holds() {
+                let counts = (outcome.stats.n_states, outcome.stats.n_transitions);
+                let expected = (complete.stats.n_states, complete.stats.n_transitions);
+                assert_eq!(counts, expected, "{context}");
+            }
+        }
+    }
+
     fn check_verdicts(&self, loaded: &Loaded, coverage: &mut BTreeMap<String, usize>) {
         let question = self.question(loaded);
         let (model, property) = (&loaded.systems()[question.system].model, &question.property);
@@ -273,9 +387,14 @@ impl Case {
                 assert_eq!(reduced.verdict.name(), found, "{}, reduced", self.name());
             }
             self.check_starting_again(model, property, &plan, &outcome);
+            self.check_on_sets(model, property, &plan, &outcome);
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
             let certified = self.check_certificate(loaded, &plan, &outcome);
             *coverage.entry(certified).or_default() += 1;
+            if outcome.stats.n_states < MAX_REPEATED {
+                let symbolic = self.check_symbolic(model, property, &plan, &outcome);
+                *coverage.entry(symbolic).or_default() += 1;
+            }
             if outcome.stats.n_states < MAX_REPEATED {
                 let together = Plan {
                     budget: Budget::unlimited().with_threads(2),
@@ -385,6 +504,8 @@ fn every_suite_is_run() {
     let mut suites: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
     // The rows of this one are calls of the binary: `crates/cli/tests/cli/defects.rs`.
     suites.retain(|name| name != "defects.toml");
+    // These have programs of their own: `families.rs` and `programs.rs`.
+    suites.retain(|name| name != "families.toml" && name != "programs.toml");
     suites.sort();
     assert_eq!(
         suites,

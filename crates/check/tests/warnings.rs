@@ -5,6 +5,10 @@ use check::{Outcome, Plan, check, needless_annotations};
 
 /// All warnings about a model as `code line: message`.
 fn warnings(text: &str) -> Vec<String> {
+    warnings_about(text, false)
+}
+
+fn warnings_about(text: &str, all_states: bool) -> Vec<String> {
     let source = Source {
         name: "m.fair".into(),
         text: text.into(),
@@ -16,6 +20,7 @@ fn warnings(text: &str) -> Vec<String> {
     let plan = Plan {
         fairness: None,
         budget: Budget::unlimited(),
+        all_states,
         ..Plan::default()
     };
     let outcomes: Vec<Outcome> = loaded
@@ -130,6 +135,21 @@ fn an_annotation_that_never_matters() {
             "needless-fairness 7: this fairness never matters: every property holds without it",
         ]
     );
+}
+
+#[test]
+fn advice_that_takes_long_must_be_asked_for() {
+    let text = "var x : 0..30000 = 0
+        process P {
+            up when x < 30000 { x := x + 1 }
+            weak fair reset when x == 30000 { x := 0 }
+        }
+        property p: always eventually x == 0";
+    let advice =
+        ["needless-fairness 4: this fairness never matters: every property holds without it"];
+    assert_eq!(warnings_about(text, true), advice);
+    assert_eq!(warnings_about(text, false), [""; 0]);
+    assert_eq!(warnings(&text.replace("30000", "3000")), advice);
 }
 
 #[test]

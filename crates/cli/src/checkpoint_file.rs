@@ -11,11 +11,11 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
-use fairground::Checkpoints;
+use fairground::{Checkpoints, DiskFolder, Folder, Inherited};
 use serde_json::{Value, json};
 
 use crate::{inputs, output, replacing};
@@ -29,9 +29,12 @@ const MAGIC: &str = "fair-checkpoint ";
 /// The format that is written and read.
 const FORMAT: &str = "3";
 
+/// The name of the checkpoint in the folder of a search that keeps its states in files.
+pub const CHECKPOINT: &str = "checkpoint";
+
 /// Which program writes checkpoints, to the byte: searches of other versions may number states
 /// differently.
-fn program() -> &'static str {
+pub fn program() -> &'static str {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let executable = std::env::current_exe().and_then(fs::read);
@@ -64,6 +67,21 @@ pub struct CheckpointFile {
     interval: Duration,
     _lock: Lock,
     inner: Mutex<Inner>,
+    /// The number of this process, if an earlier one had the file.
+    earlier: Option<u64>,
+    /// What other earlier processes have left to this one.
+    legacies: Vec<Legacy>,
+}
+
+/// What a process of an earlier call has left.
+#[derive(Debug)]
+pub struct Legacy {
+    /// The number of that process.
+    pub process: u64,
+    /// What it has kept.
+    pub file: CheckpointFile,
+    /// Where its files are.
+    pub folder: Arc<dyn Folder>,
 }
 
 /// Keeps other calls from writing a checkpoint. It ends with the process, however that ends.
@@ -136,7 +154,27 @@ impl CheckpointFile {
                 has_gone_on: false,
                 has_failed: false,
             }),
+            earlier: None,
+            legacies: Vec::new(),
         })
+    }
+
+    /// The file, for a search that goes on from what earlier processes have left: the one that had this
+    /// file, if there was one, and others.
+    pub fn after(self, earlier: Option<u64>, legacies: Vec<Legacy>) -> Self {
+        Self {
+            earlier,
+            legacies,
+            ..self
+        }
+    }
+
+    /// Writes the file before there is anything to go on from, so that it says which call it belongs to.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin_file(&self) -> anyhow::Result<()> {
+        self.write(&self.inner().sections)
     }
 
     /// The file, written so often.
@@ -149,6 +187,10 @@ impl CheckpointFile {
         let mut inner = self.inner();
         property.clone_into(&mut inner.property);
         inner.has_gone_on = false;
+        drop(inner);
+        self.legacies
+            .iter()
+            .for_each(|legacy| legacy.file.begin(property));
     }
 
     /// What is to be said about a verdict on the property, if the search went on from the file.
@@ -168,11 +210,44 @@ impl CheckpointFile {
         not_a_checkpoint(&self.path, why)
     }
 
+    /// The message for a checkpoint that is a part of what a search needs.
+    pub fn incomplete(&self) -> anyhow::Error {
+        anyhow!(
+            "`{}` is a checkpoint of one of several processes, and files of others are missing; \
+             resume with the folders of all of them, or start the check again with `fair check`",
+            self.path.display()
+        )
+    }
+
     /// The property is decided.
     pub fn done(&self) {
         let mut inner = self.inner();
         let property = inner.property.clone();
         inner.sections.retain(|(name, _)| *name != property);
+        drop(inner);
+        self.release();
+    }
+
+    /// Removes the file if all properties are decided.
+    pub fn remove_if_done(&self) {
+        if self.inner().sections.is_empty() {
+            // A file that stays says that there is nothing to be done.
+            let _ = fs::remove_file(&self.path);
+        }
+        self.legacies
+            .iter()
+            .for_each(|legacy| legacy.file.remove_if_done());
+    }
+
+    /// What the file says about the property is not needed any more.
+    fn forget(&self) {
+        self.done();
+        let inner = self.inner();
+        // What stays in it is older than what is kept, and is not used.
+        let _ = match inner.sections.as_slice() {
+            [] => fs::remove_file(&self.path).map_err(Into::into),
+            _ => self.write(&inner.sections),
+        };
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -182,6 +257,14 @@ impl CheckpointFile {
     fn write(&self, sections: &Sections) -> anyhow::Result<()> {
         check_replaceable(&self.path)?;
         let cannot_write = || format!("`{}` cannot be written", self.path.display());
+        // The files that the states of a search name are beside it.
+        let folder = self
+            .path
+            .parent()
+            .filter(|folder| self.path.ends_with(CHECKPOINT) && !folder.as_os_str().is_empty());
+        folder
+            .map_or(Ok(()), DiskFolder::sync)
+            .with_context(cannot_write)?;
         let bytes = document(&self.call, sections);
         replacing::replace(&self.path, &bytes).with_context(cannot_write)
     }
@@ -235,18 +318,23 @@ impl Checkpoints for CheckpointFile {
         self.inner().last.elapsed() >= self.interval
     }
 
-    fn keep(&self, search: u64, state: &[u64]) {
+    fn keep(&self, search: u64, state: &[u64]) -> bool {
         let mut inner = self.inner();
         let property = inner.property.clone();
         inner.sections.retain(|(name, _)| *name != property);
-        let words = [&[search], state].concat();
-        inner.sections.push((property, words));
-        if let Err(error) = self.write(&inner.sections)
+        // Nothing is kept of a search that is done.
+        if !state.is_empty() {
+            let words = [&[search], state].concat();
+            inner.sections.push((property, words));
+        }
+        let written = self.write(&inner.sections);
+        if let Err(error) = &written
             && !std::mem::replace(&mut inner.has_failed, true)
         {
             output::error(&format!("{error:#}; the check goes on"));
         }
         inner.last = Instant::now();
+        written.is_ok()
     }
 
     fn take(&self, search: u64) -> Option<Vec<u64>> {
@@ -258,6 +346,26 @@ impl Checkpoints for CheckpointFile {
             .position(|(name, words)| *name == property && words.first() == Some(&search));
         inner.has_gone_on |= position.is_some();
         position.map(|position| inner.restored.swap_remove(position).1.split_off(1))
+    }
+
+    fn inherit(&self, search: u64) -> Vec<Inherited> {
+        let own = self.earlier.map(|process| Inherited {
+            process,
+            folder: None,
+            state: self.take(search),
+        });
+        let others = self.legacies.iter().map(|legacy| Inherited {
+            process: legacy.process,
+            folder: Some(Arc::clone(&legacy.folder)),
+            state: legacy.file.take(search),
+        });
+        let all: Vec<Inherited> = own.into_iter().chain(others).collect();
+        self.inner().has_gone_on = all.iter().any(|inherited| inherited.state.is_some());
+        all
+    }
+
+    fn release(&self) {
+        self.legacies.iter().for_each(|legacy| legacy.file.forget());
     }
 }
 
@@ -388,7 +496,7 @@ mod tests {
         };
         let sections = vec![
             ("p".to_owned(), vec![7, 1, u64::MAX]),
-            ("q".to_owned(), vec![8]),
+            ("q".to_owned(), vec![8, 2]),
         ];
         (call, sections)
     }
@@ -406,8 +514,12 @@ mod tests {
         file.begin("p");
         file.keep(7, &[1, u64::MAX]);
         file.begin("q");
-        file.keep(8, &[]);
+        file.keep(8, &[2]);
+        file.begin("r");
+        file.keep(9, &[3]);
+        file.keep(9, &[]);
 
+        // Nothing is left of the last one.
         let kept = (call.clone(), sections.clone());
         assert_eq!(read(&path).expect("it is not damaged"), kept);
 

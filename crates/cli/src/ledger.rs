@@ -141,9 +141,32 @@ impl Entries {
         let is_known = *self.is_answered.get(self.n_printed)?;
         (is_known && self.manner.is_one_by_one()).then(|| Report {
             file: self.report.file.clone(),
-            results: vec![self.report.results[self.n_printed].clone()],
+            results: vec![self.with_new_errors(self.n_printed)],
             ..Report::default()
         })
+    }
+
+    /// A result for people, who are shown a run-time error once: where it was met first.
+    fn with_new_errors(&self, position: usize) -> PropertyResult {
+        let mut result = self.report.results[position].clone();
+        if self.manner.format != OutputFormat::Text {
+            return result;
+        }
+        let error_of = |result: &PropertyResult| result.trace.as_ref()?.meta.error.clone();
+        let error = error_of(&result);
+        let before = self.report.results[..position].iter();
+        let first = before
+            .filter(|_| error.is_some())
+            .find(|r| error_of(r) == error);
+        if let Some(first) = first {
+            let remark = format!(
+                "because of the run-time error that `{}` shows",
+                first.property
+            );
+            result.remarks.push(remark);
+            result.trace = None;
+        }
+        result
     }
 
     /// What is said if nothing else will be answered.

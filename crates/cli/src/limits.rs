@@ -77,8 +77,9 @@ pub fn enforce(timeout: Option<Duration>, max_memory: Option<u64>) -> anyhow::Re
         max_memory: max_memory.map(|bytes| bytes.saturating_add(OWN_MEMORY)),
         by_children: Cell::new(0),
     };
-    // Without this, it would depend on the scheduler whether no time at all is too little.
-    watch.look();
+    // Without this, it would depend on the scheduler whether no time at all is too little. There is
+    // memory enough to begin with.
+    watch.look_at_clock();
     listen_to_interrupts(budget.stopper())?;
 
     WHOLE.get_or_init(|| budget);
@@ -152,20 +153,24 @@ impl Watch {
         }
     }
 
-    /// Pulls switches whose time has come.
+    /// Pulls switches whose time has come, or whose memory is used up.
     fn look(&self) {
+        self.look_at_clock();
+        if self
+            .max_memory
+            .is_some_and(|limit| self.uses_more_than(limit))
+        {
+            self.stopper.run_out_of_memory();
+        }
+    }
+
+    fn look_at_clock(&self) {
         let now = Instant::now();
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             self.stopper.time_out();
         }
         if let Some((_, stopper)) = locked(&PART).take_if(|(end, _)| *end <= now) {
             stopper.time_out();
-        }
-        if self
-            .max_memory
-            .is_some_and(|limit| self.uses_more_than(limit))
-        {
-            self.stopper.run_out_of_memory();
         }
     }
 

@@ -9,6 +9,7 @@ mod diagnostics;
 mod failure;
 mod guard;
 mod inputs;
+mod joining;
 mod ledger;
 mod limits;
 mod loading;
@@ -19,6 +20,7 @@ mod planning;
 mod progress;
 mod quantity;
 mod replacing;
+mod search_folder;
 mod trace_file;
 
 use std::process::ExitCode;

@@ -54,6 +54,8 @@ pub enum Command {
     Abstract(AbstractOptions),
     /// Continue a check that was stopped.
     Resume(ResumeOptions),
+    /// Check with several processes on this machine.
+    Cluster(ClusterOptions),
     /// Walk through a model step by step, or at random.
     Simulate(SimulateOptions),
     /// Print a stored trace.
@@ -105,6 +107,15 @@ pub struct ModelSettings {
     /// Make a timer abstract: its values from K on are one value. NAME or PROCESS.NAME. Repeatable.
     #[arg(long, value_name = "NAME=K", value_parser = parse_define)]
     pub abstract_timer: Vec<(String, String)>,
+    /// Pass over assertions that fail (Promela; Spin's `pan -A`).
+    #[arg(short = 'A', long)]
+    pub no_assertions: bool,
+    /// Do not ask whether end states are valid (Promela; Spin's `pan -E`).
+    #[arg(short = 'E', long)]
+    pub no_end_states: bool,
+    /// Lose messages that are sent to full channels (Promela; `spin -m`).
+    #[arg(long)]
+    pub lossy_channels: bool,
 }
 
 /// Options of `fair check`.
@@ -169,23 +180,44 @@ pub struct CheckOptions {
     /// the verdict is unknown. For invariants, reachability and deadlocks.
     #[arg(long, value_name = "SIZE", num_args = 0..=1, default_missing_value = "64M", value_parser = parse_size)]
     pub bitstate: Option<u64>,
+    /// Say in how many states an invariant is violated or an assertion fails, not only where first.
+    /// All states are visited and kept for that.
+    #[arg(long, conflicts_with_all = ["bitstate", "checkpoint"])]
+    pub count_violations: bool,
+    /// List all statements that no run executes, whatever the verdicts are; failed assertions are
+    /// passed over.
+    #[arg(long)]
+    pub unreached: bool,
     /// List the actions that were taken most often.
     #[arg(long)]
     pub profile: bool,
     /// Use up to this many threads for reachability, invariants, deadlocks and fair loops. With one
     /// thread the same call always prints the same
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+    #[arg(long, visible_alias = "workers", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub threads: u16,
+    /// Which processes check together.
+    #[command(flatten)]
+    pub together: TogetherOptions,
     /// Stop the search for a property after this time, such as 500ms or 30s, and go on with the next.
     /// Properties that one exploration decides together have that much each.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout_per_property: Option<Duration>,
     /// Write a checkpoint to this file from time to time and when the search is stopped;
     /// `fair resume FILE` continues from it.
-    #[arg(long, value_name = "FILE", conflicts_with = "bitstate")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        group = "keeping",
+        conflicts_with = "bitstate"
+    )]
     pub checkpoint: Option<PathBuf>,
+    /// Keep states in files in this folder instead of memory, for models that do not fit into it; up to
+    /// half of `--max-memory` is used to sort them. Stopped for whatever reason, `fair resume DIR`
+    /// continues. Not for strong global fairness and path quantifiers.
+    #[arg(long, value_name = "DIR", group = "keeping", conflicts_with_all = ["bitstate", "watch", "certificate", "certify"])]
+    pub disk: Option<PathBuf>,
     /// How often a checkpoint is written while the search runs.
-    #[arg(long, value_name = "DURATION", default_value = "2m", requires = "checkpoint", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "2m", requires = "keeping", value_parser = parse_duration)]
     pub checkpoint_every: Duration,
     /// Write the first counterexample (else the first witness) to this ITF file (`.itf.json`).
     #[arg(long, value_name = "FILE")]
@@ -319,10 +351,76 @@ pub enum SolverName {
     Auto,
 }
 
+/// Which processes check together.
+#[derive(Args, Debug, Clone)]
+pub struct TogetherOptions {
+    /// Check together with other processes, whose addresses this file lists: one HOST:PORT a line, that
+    /// of process 0 first. All are started with the same arguments but `--process`; process 0 reports.
+    #[arg(long, value_name = "FILE", requires = "process", conflicts_with_all = ["bitstate", "watch", "checkpoint", "certificate", "certify"])]
+    pub hosts: Option<PathBuf>,
+    /// The number of this process in the list of hosts, from 0 on.
+    #[arg(long, value_name = "K", requires = "hosts")]
+    pub process: Option<usize>,
+    /// A file with a secret that all processes know, so that no stranger joins. Needed unless all hosts
+    /// are this machine.
+    #[arg(long, value_name = "FILE", requires = "hosts")]
+    pub secret: Option<PathBuf>,
+    /// How long to wait for other processes to start, and how long they may be silent.
+    #[arg(long, value_name = "DURATION", default_value = "30s", requires = "hosts", value_parser = parse_duration)]
+    pub patience: Duration,
+}
+
+/// Options of `fair cluster`.
+#[derive(Args, Debug)]
+pub struct ClusterOptions {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ClusterCommand,
+}
+
+/// What can be done with several processes on this machine.
+#[derive(Subcommand, Debug)]
+pub enum ClusterCommand {
+    /// Check a model with several processes on this machine.
+    Run(ClusterRunOptions),
+    /// Continue a check of several processes on this machine that was stopped.
+    Resume(ClusterResumeOptions),
+}
+
+/// Options of `fair cluster run`.
+#[derive(Args, Debug)]
+pub struct ClusterRunOptions {
+    /// How many processes to start.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_PROCESSES))]
+    pub local: u16,
+    /// The model, and options of `fair check`.
+    #[arg(
+        value_name = "FILE",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub arguments: Vec<String>,
+}
+
+/// Options of `fair cluster resume`.
+#[derive(Args, Debug)]
+pub struct ClusterResumeOptions {
+    /// How many processes to start; the check may have had more or fewer.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_PROCESSES))]
+    pub local: u16,
+    /// The folder of `fair cluster run … --disk DIR`, or of `fair check … --disk DIR`.
+    #[arg(value_name = "DIR")]
+    pub disk: PathBuf,
+}
+
+/// More processes on one machine than this are a mistake.
+const MAX_PROCESSES: i64 = 64;
+
 /// Options of `fair resume`.
 #[derive(Args, Debug)]
 pub struct ResumeOptions {
-    /// The checkpoint, a file written by `fair check --checkpoint`.
+    /// The checkpoint, a file written by `fair check --checkpoint`, or the folder of `fair check --disk`.
     #[arg(value_name = "FILE")]
     pub checkpoint: PathBuf,
     /// Stop a search that stores more states than this. The limits of the first call do not apply.
@@ -332,6 +430,16 @@ pub struct ResumeOptions {
     /// file that the first call named is not written.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Another list of hosts than that of the check. For the folder of a whole check, it may have more or
+    /// fewer; without it, one process goes on.
+    #[arg(long, value_name = "FILE", requires = "process")]
+    pub hosts: Option<PathBuf>,
+    /// The number of this process in the list of hosts.
+    #[arg(long, value_name = "K", requires = "hosts")]
+    pub process: Option<usize>,
+    /// The file with the secret.
+    #[arg(long, value_name = "FILE", requires = "hosts")]
+    pub secret: Option<PathBuf>,
 }
 
 /// Options of `fair certify`.
@@ -407,7 +515,10 @@ impl Command {
 
     /// Does the command end by itself, so that limits of time and memory are for it as a whole?
     pub fn is_limited(&self) -> bool {
-        !matches!(self, Self::Studio(_) | Self::Completions(_) | Self::Man(_))
+        !matches!(
+            self,
+            Self::Studio(_) | Self::Cluster(_) | Self::Completions(_) | Self::Man(_)
+        )
     }
 }
 
@@ -508,7 +619,11 @@ pub struct SimulateOptions {
     /// The fairness whose pending obligations are shown; as for `check`.
     #[arg(long, value_name = "KIND", value_parser = parse_fairness)]
     pub fairness: Option<Fairness>,
-    /// Write the run to this ITF file at the end.
+    /// Begin with the run in this ITF file, such as a counterexample of `fair check --trace`, and go on
+    /// from its end, or from any step of it (`g N`).
+    #[arg(long, value_name = "FILE", conflicts_with = "at_random")]
+    pub along: Option<PathBuf>,
+    /// Write the run to this ITF file at the end, also if it is interrupted.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 }
@@ -661,8 +776,20 @@ pub struct ManOptions {
 fn route_parser() -> impl TypedValueParser<Value = Route> {
     let routes = [
         (Route::Explicit, "By visiting every reachable state"),
+        (
+            Route::Symbolic,
+            "By fixpoints over sets of states, as binary decision diagrams",
+        ),
+        (
+            Route::Race,
+            "By visiting states and by sets of states at once; the first verdict counts",
+        ),
         (Route::Predicate, "By predicate abstraction of data"),
         (Route::Ws1s, "For all numbers of processes, by way of WS1S"),
+        (
+            Route::Schemas,
+            "For all parameters of a threshold automaton, by linear arithmetic",
+        ),
     ];
     let values = routes.map(|(route, help)| PossibleValue::new(route.name()).help(help));
     PossibleValuesParser::new(values)

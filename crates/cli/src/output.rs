@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -68,6 +69,18 @@ pub fn stderr_width() -> Option<usize> {
 
 /// Has the last thing been printed that this program prints?
 static IS_SILENT: Mutex<bool> = Mutex::new(false);
+
+/// Is everything but errors left to another process?
+static IS_MUTE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves everything but errors to another process that does the same.
+pub fn mute() {
+    IS_MUTE.store(true, Ordering::Relaxed);
+}
+
+fn is_mute() -> bool {
+    IS_MUTE.load(Ordering::Relaxed)
+}
 
 /// Writes text for people to standard output.
 ///
@@ -137,6 +150,10 @@ impl Stream {
             None => printable_styled(&self.text, stdout_style()),
             Some(escape) => printable(&self.text, escape),
         };
+        if is_mute() {
+            self.text = rest;
+            return;
+        }
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(shown.as_bytes());
         match written.and_then(|()| stdout.flush()) {
@@ -237,6 +254,9 @@ pub fn print_silenced(text: &str, escape: Option<Escape>) {
 }
 
 fn write_now(text: &str) -> anyhow::Result<()> {
+    if is_mute() {
+        return Ok(());
+    }
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())
@@ -255,6 +275,9 @@ pub fn print_error(text: &str) {
 
 /// Replaces the line of standard error that shows progress.
 pub fn print_progress(line: &str) {
+    if is_mute() {
+        return;
+    }
     let line = printable(line, Escape::Text);
     let _ = io::stderr()
         .lock()
@@ -269,6 +292,9 @@ pub fn error(message: &str) {
 
 /// Tells the user something that changes no result.
 pub fn note(message: &str) {
+    if is_mute() {
+        return;
+    }
     let message = cut(message);
     print_error(&format!("{} {message}\n", painted("1;36", "note:")));
 }

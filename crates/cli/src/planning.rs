@@ -1,10 +1,12 @@
 //! From what is written on the command line to what the library is told.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fairground::{
     AbstractionFormat, Budget, Options, Plan, PredicateOptions, REDUCE_AFTER, Reduction,
-    Reductions, SolverChoice, SystemProcesses, TimerFairness, name_formulas, solver_maker,
+    Reductions, Route, SolverChoice, SystemProcesses, TimerFairness, Variation, name_formulas,
+    solver_maker,
 };
 
 use crate::failure::Failure;
@@ -25,10 +27,17 @@ impl ModelOptions {
 impl ModelSettings {
     /// What the front end has to know.
     pub fn for_front_end(&self) -> Options {
+        let variations = [
+            (self.no_assertions, Variation::WithoutAssertions),
+            (self.no_end_states, Variation::WithoutEndStates),
+            (self.lossy_channels, Variation::LossyChannels),
+        ];
+        let variations = variations.into_iter().filter(|(is_wanted, _)| *is_wanted);
         Options {
             language: self.language.clone(),
             defines: self.defines.clone(),
             abstract_timers: self.abstract_timer.clone(),
+            variations: variations.map(|(_, variation)| variation).collect(),
             ..Options::default()
         }
     }
@@ -51,6 +60,7 @@ impl CheckOptions {
     /// # Errors
     /// The options contradict each other.
     pub fn plan(&self) -> Result<Plan, Failure> {
+        self.check_disk()?;
         Ok(Plan {
             fairness: match &self.fairness {
                 Some(Notions::One(fairness)) => Some(*fairness),
@@ -62,6 +72,7 @@ impl CheckOptions {
             all_states: self.all_states || self.certify || self.certificate.is_some(),
             interpreted: false,
             bitstate: self.bitstate,
+            sets: None,
             checkpoints: None,
             budget: self.budget()?,
             timer_fairness: timer_fairness(self.t_fairness),
@@ -70,6 +81,35 @@ impl CheckOptions {
             predicate: self.data.for_plan(),
             no_cross_check: self.no_cross_check,
         })
+    }
+
+    /// The folder in which this process keeps states.
+    pub fn own_disk(&self) -> Option<PathBuf> {
+        let disk = self.disk.as_ref()?;
+        Some(match self.together.process {
+            None => disk.clone(),
+            Some(process) => disk.join(format!("process-{process}")),
+        })
+    }
+
+    /// What cannot be combined with sets of states in files or in several processes.
+    fn check_disk(&self) -> Result<(), Failure> {
+        if self.disk.is_none() && self.together.hosts.is_none() {
+            return Ok(());
+        }
+        let is_default = matches!(self.reduce[..], [ReductionName::Auto | ReductionName::None]);
+        if !is_default {
+            return Err(Failure::wrong(
+                "`--disk` and `--hosts` visit every state, so they cannot be combined with \
+                 `--reduce`; leave one of them out",
+            ));
+        }
+        if self.route.is_some_and(|route| route != Route::Explicit) {
+            return Err(Failure::wrong(
+                "`--disk` and `--hosts` are for the route `explicit`; leave `--route` or them out",
+            ));
+        }
+        Ok(())
     }
 
     fn budget(&self) -> Result<Budget, Failure> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use fairground::{Progress, Snapshot};
+use fairground::{Progress, Shares, Snapshot};
 use serde_json::json;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -129,13 +129,25 @@ fn line(property: &str, snapshot: &Snapshot, seconds: f64) -> String {
     let left = seconds_left(snapshot, seconds);
     let left = left.map(|left| format!(", at most {} s to go", left.ceil()));
     format!(
-        "{property}: {}, {} states, {} states/s, {}, depth {}{}",
+        "{property}: {}, {} states, {} states/s, {}, depth {}{}{}",
         snapshot.phase,
         snapshot.n_states,
         rate(snapshot, seconds),
         show_size(snapshot.memory_bytes),
         snapshot.depth,
+        snapshot.shares.map(shown_shares).unwrap_or_default(),
         left.unwrap_or_default()
+    )
+}
+
+/// How the work is shared out among processes.
+fn shown_shares(shares: Shares) -> String {
+    format!(
+        ", {} processes with {} to {} states a worker, {} sent",
+        shares.n_processes,
+        shares.least,
+        shares.most,
+        show_size(shares.n_sent)
     )
 }
 
@@ -161,6 +173,10 @@ fn object(property: &str, snapshot: &Snapshot, seconds: f64) -> serde_json::Valu
         "state_bound": snapshot.bound,
         "seconds_left": seconds_left(snapshot, seconds),
         "seconds": seconds,
+        "processes": snapshot.shares.map_or(1, |shares| shares.n_processes),
+        "least_states_of_worker": snapshot.shares.map(|shares| shares.least),
+        "most_states_of_worker": snapshot.shares.map(|shares| shares.most),
+        "bytes_sent": snapshot.shares.map_or(0, |shares| shares.n_sent),
     })
 }
 
@@ -188,6 +204,7 @@ mod tests {
             memory_bytes: 2048,
             depth: 7,
             bound: Some(12_000),
+            shares: None,
         };
 
         assert_eq!(

@@ -4,8 +4,10 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::ast::{Action, EventSpec, IndexDef, IndexValues, Prefix, Proc, ProcKind};
+use super::ast::{Action, EventSpec, IndexDef, IndexValues, IndexedOp, Prefix, Proc, ProcKind};
+use super::discovery::of_event;
 use super::lexer::Name;
+use super::ranges::Interval;
 use super::term::{Arg, Env, Machine, SetId};
 
 /// More called processes than this are refused: the arguments of a recursion grow forever.
@@ -20,7 +22,7 @@ impl Machine<'_> {
     ) -> Option<BTreeSet<Name>> {
         let mut names = BTreeSet::new();
         for event in events {
-            for env in self.index_envs(&event.indices, env)? {
+            for env in self.index_envs(IndexedOp::Parallel, &event.indices, env)? {
                 let list = self.names_of(&event.name.text, &event.arguments, &env, event.name.span);
                 names.extend(list?);
             }
@@ -50,18 +52,26 @@ impl Machine<'_> {
         }
 
         let Some(list) = self.spelled(&values) else {
-            let message = format!(
-                "the alphabet cannot be worked out: `{name}` carries values without small bounds"
-            );
-            let help = "say what the alphabet is with `#alphabet`, or give the variable a range";
-            let diagnostic = base::Diagnostic::error("open-alphabet", span, message);
-            self.diagnostics.push(diagnostic.help(help));
-            return None;
+            let intervals: Vec<Interval> = values.iter().map(|(_, interval)| *interval).collect();
+            return Some(self.open_names(name, &intervals, span));
         };
 
         let spell =
             |(numbers, _): (Vec<i64>, _)| super::channels::spell(name, '.', &numbers).into();
         Some(list.into_iter().map(spell).collect())
+    }
+
+    /// The names of an event with too many possible values: those that are known to occur, and the
+    /// one that they share as long as nothing is known.
+    fn open_names(&mut self, name: &Name, intervals: &[Interval], span: base::Span) -> Vec<Name> {
+        self.open.entry(name.to_string()).or_insert(span);
+        let fits = |numbers: &&Vec<i64>| {
+            let within = |(number, (lo, hi)): (&i64, &Interval)| (lo..=hi).contains(&number);
+            numbers.len() == intervals.len() && numbers.iter().zip(intervals).all(within)
+        };
+        let known = of_event(&self.mentioned, name).filter(fits);
+        let known = known.map(|numbers| super::channels::spell(name, '.', numbers).into());
+        known.chain([format!("{name}._").into()]).collect()
     }
 
     /// The alphabet of a process expression.
@@ -198,7 +208,7 @@ impl Machine<'_> {
             IndexValues::List(list) => list.iter().all(|expr| constant(self, expr)),
         });
         if known || indices.len() > 1 {
-            return self.index_envs(indices, env);
+            return self.index_envs(IndexedOp::Parallel, indices, env);
         }
         let names: Vec<Name> = indices
             .iter()

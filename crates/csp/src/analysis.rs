@@ -380,7 +380,8 @@ impl NameWalk<'_> {
             ProcKind::Stop | ProcKind::Skip => {}
             ProcKind::Assert(expr) => self.expr(expr),
             ProcKind::Call(name, arguments) => {
-                let found = self.globals.get(&name.text).copied().flatten();
+                let object = name.text.split('.').next().unwrap_or(&name.text);
+                let found = self.globals.get(object).copied().flatten();
                 self.refer(name.span, found);
                 self.exprs(arguments);
             }
@@ -473,8 +474,17 @@ impl NameWalk<'_> {
 
     fn statement(&mut self, statement: &Stmt) {
         match &statement.kind {
-            StmtKind::Empty => {}
+            StmtKind::Empty | StmtKind::Clear(_) | StmtKind::Fail(_) => {}
             StmtKind::Block(inner) => self.statements(inner),
+            StmtKind::LocalArray(name, sizes, value) => {
+                self.exprs(sizes);
+                self.exprs(value.as_slice());
+                self.bind(name, "local to the program".to_owned());
+            }
+            StmtKind::LocalObject(decl) => {
+                self.exprs(&decl.arguments);
+                self.bind(&decl.name, "local to the program".to_owned());
+            }
             StmtKind::Local(name, value) => {
                 self.exprs(value.as_slice());
                 self.bind(name, "local to the program".to_owned());
@@ -520,7 +530,8 @@ impl NameWalk<'_> {
                 walk.expr(body);
             }),
             ExprKind::Call(name, arguments) => {
-                let found = self.globals.get(&name.text).copied().flatten();
+                let object = name.text.split('.').next().unwrap_or(&name.text);
+                let found = self.globals.get(object).copied().flatten();
                 self.refer(name.span, found);
                 self.exprs(arguments);
             }
@@ -529,7 +540,8 @@ impl NameWalk<'_> {
 
     /// A name at the start of an expression.
     fn value(&mut self, name: &Name, span: Span) {
-        let local = self.locals.iter().rev().find(|(local, _)| local == name);
+        let name = name.split('.').next().unwrap_or(name);
+        let local = self.locals.iter().rev().find(|(local, _)| **local == *name);
         let found = match local {
             Some((_, found)) => *found,
             None => self.globals.get(name).copied().flatten(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{AtomId, Diagnostic, Span};
-use logic::{Ltl, NamedProperty, Property};
+use logic::{CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Property};
 use model::{Assumption, Atom, AtomMeaning, Expr, Scope, StepPattern};
 use source::{Doubts, Question, QuestionKind};
 
@@ -12,6 +12,7 @@ use super::ast::{AssertDecl, AssertionClaim, Formula, Ident};
 use super::lexer::Name;
 use super::scope::Ty;
 use super::term::Machine;
+use super::{Given, Role};
 
 /// Translates the formulas of one system.
 pub(crate) struct Atoms<'m, 'a> {
@@ -20,6 +21,8 @@ pub(crate) struct Atoms<'m, 'a> {
     pub(crate) by_name: BTreeMap<String, AtomId>,
     /// Why what was translated last cannot be decided: it mentions a merged event.
     pub(crate) mentioned: Option<String>,
+    /// The path quantifiers of the formula that is translated.
+    pub(crate) paths: CtlStarBuilder,
 }
 
 impl Atoms<'_, '_> {
@@ -123,21 +126,22 @@ impl Atoms<'_, '_> {
     }
 
     /// A formula of the command line.
-    pub(crate) fn extra(
-        &mut self,
-        name: &str,
-        text: &str,
-        formula: &Formula,
-        span: Span,
-    ) -> Option<Question> {
+    pub(crate) fn extra(&mut self, given: &Given<'_>, text: &str) -> Option<Question> {
         self.mentioned = None;
+        let span = Span::new(given.source, 0, text.len());
+        let formula = self.formula(&given.formula)?;
+        let property = if given.role == Role::Ctl {
+            self.branching(formula, span)?
+        } else {
+            logic::classify(formula)
+        };
         Some(Question {
             system: 0,
             kind: QuestionKind::Property,
             property: NamedProperty {
-                name: name.to_owned(),
+                name: given.name.to_owned(),
                 text: text.to_owned(),
-                property: logic::classify(self.formula(formula)?),
+                property,
                 fairness: None,
                 span,
             },
@@ -145,6 +149,23 @@ impl Atoms<'_, '_> {
             doubts: self.doubts(),
             expected: None,
         })
+    }
+
+    /// A formula with path quantifiers.
+    fn branching(&mut self, root: Ltl, span: Span) -> Option<Property> {
+        let diagnostic = match std::mem::take(&mut self.paths).finish(root) {
+            Ok(formula) => return Some(Property::CtlStar(formula)),
+            Err(NoStateFormula::TooLarge) => {
+                Diagnostic::error("formula", span, "the formula is too large")
+            }
+            Err(NoStateFormula::OuterTemporalOperator) => {
+                let message = "a temporal operator is not under a path quantifier";
+                Diagnostic::error("formula", span, message)
+                    .help("say on which paths: `A` on all, `E` on some, as in `AG EF p`")
+            }
+        };
+        self.machine.diagnostics.push(diagnostic);
+        None
     }
 
     /// What is doubtful about the formula that was translated last.
@@ -164,6 +185,10 @@ impl Atoms<'_, '_> {
             Formula::Next(a) => Ltl::next(self.formula(a)?),
             Formula::Always(a) => Ltl::always(self.formula(a)?),
             Formula::Eventually(a) => Ltl::eventually(self.formula(a)?),
+            Formula::Paths(quantifier, a) => {
+                let path = self.formula(a)?;
+                self.paths.quantify(*quantifier, path)
+            }
             Formula::Until(a, b) => Ltl::until(self.formula(a)?, self.formula(b)?),
             Formula::Release(a, b) => Ltl::release(self.formula(a)?, self.formula(b)?),
             Formula::WeakUntil(a, b) => Ltl::weak_until(self.formula(a)?, self.formula(b)?),

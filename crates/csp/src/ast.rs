@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use base::Span;
+use logic::PathQuantifier;
 use model::AnnotationKind;
 use source::Refinement;
 
@@ -57,13 +58,21 @@ pub(crate) enum ExprKind {
     Not(ExprRef),
     Neg(ExprRef),
     Binary(BinaryOp, ExprRef, ExprRef),
-    /// `&& i:{..} @ e` and its like.
+    /// `&& i:{..} @ e` and its like; also sums, in libraries.
     Indexed(BinaryOp, Vec<IndexDef>, ExprRef),
-    /// `call(m, …)`, or a built-in written as a function.
+    /// `call(m, …)`, a built-in written as a function, or what only `objects.rs` understands: a method
+    /// (`s.Add`), a constructor (`new Set`), an array (`[]`).
     Call(Ident, Vec<ExprRef>),
     Assign(ExprRef, ExprRef),
     /// `x++` (1) or `x--` (-1).
     Increment(ExprRef, i64),
+}
+
+impl Expr {
+    /// Is it `[1, 2]`?
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(&self.kind, ExprKind::Call(name, _) if *name.text == *"[]")
+    }
 }
 
 /// A statement of a program.
@@ -82,6 +91,14 @@ pub(crate) enum StmtKind {
     While(ExprRef, Box<Stmt>),
     Expr(ExprRef),
     Empty,
+    /// `var a[3];` or `var a = [1, 2];`. Gone after `objects.rs`, like the next.
+    LocalArray(Ident, Vec<ExprRef>, Option<ExprRef>),
+    /// `var<Set> s = new Set();`
+    LocalObject(ObjectDecl),
+    /// The variable gets its initial value again.
+    Clear(Name),
+    /// A run-time error with this message; without one, there is no room for a value.
+    Fail(Option<Name>),
 }
 
 /// A program attached to an event.
@@ -227,6 +244,8 @@ pub(crate) struct VarDecl {
     pub(crate) dimensions: Vec<ExprRef>,
     pub(crate) range: Option<(Option<ExprRef>, Option<ExprRef>)>,
     pub(crate) init: VarInit,
+    /// Is it local to programs? Then it has its initial value before and after each of them.
+    pub(crate) is_scratch: bool,
 }
 
 /// A channel or an array of channels.
@@ -250,6 +269,31 @@ pub(crate) struct MacroDecl {
     pub(crate) name: Ident,
     pub(crate) parameters: Vec<Ident>,
     pub(crate) body: MacroBody,
+}
+
+/// `var<Set> s = new Set();`
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectDecl {
+    pub(crate) class: Ident,
+    pub(crate) name: Ident,
+    /// What the constructor is given, if it is called.
+    pub(crate) arguments: Vec<ExprRef>,
+}
+
+/// A class of a library.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassDecl {
+    pub(crate) name: Ident,
+    pub(crate) fields: Vec<VarDecl>,
+    pub(crate) methods: Vec<MethodDecl>,
+}
+
+/// A method: a macro that knows the fields of its object.
+#[derive(Clone, Debug)]
+pub(crate) struct MethodDecl {
+    pub(crate) body: MacroDecl,
+    /// The class of the object that it returns, if it does.
+    pub(crate) returns: Option<Name>,
 }
 
 /// `P(x, y) = …;`
@@ -279,6 +323,8 @@ pub(crate) enum Formula {
     Next(Box<Formula>),
     Always(Box<Formula>),
     Eventually(Box<Formula>),
+    /// On all paths, or on some; only with `--ctl`.
+    Paths(PathQuantifier, Box<Formula>),
     Until(Box<Formula>, Box<Formula>),
     Release(Box<Formula>, Box<Formula>),
     WeakUntil(Box<Formula>, Box<Formula>),
@@ -328,6 +374,9 @@ pub(crate) struct Spec {
     pub(crate) alphabets: Vec<AlphabetDecl>,
     pub(crate) assertions: Vec<AssertDecl>,
     pub(crate) includes: Vec<(Name, Span)>,
+    pub(crate) imports: Vec<(Name, Span)>,
+    pub(crate) objects: Vec<ObjectDecl>,
+    pub(crate) classes: Vec<ClassDecl>,
     /// The ends of ranges of parameters, which have no meaning here.
     pub(crate) ranges: Vec<ExprRef>,
 }

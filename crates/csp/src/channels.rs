@@ -9,11 +9,12 @@
 use base::Span;
 use model::{Access, Expr, Place, Stmt, StmtKind};
 
+use super::arrays::message;
 use super::ast::{BinaryOp, ChannelUse, Expr as Text, ExprRef};
 use super::discovery::{Carried, MAX_VALUES};
 use super::lexer::Name;
 use super::moves::{Input, Label, Move, Output, Start};
-use super::ranges::{Interval, binder};
+use super::ranges::{Form, Interval, Shape, binder};
 use super::term::{Arg, Env, Machine, Term};
 use super::value::{arithmetic, comparison, logical, truth};
 
@@ -27,13 +28,6 @@ const MAX_SPELLINGS: usize = 130;
 pub(crate) type Spelling = (Option<String>, Expr);
 
 impl Machine<'_> {
-    /// How many cells a message of the channel takes, the one for its length included.
-    pub(crate) fn message_width(&self, channel: usize) -> usize {
-        let lengths = &self.ranges.lengths[channel];
-        let longest = lengths.last().copied().unwrap_or(1).max(1);
-        longest + usize::from(lengths.len() > 1)
-    }
-
     pub(crate) fn message_count(&self, channel: usize, index: Option<Expr>) -> Place {
         let (_, count) = self.buffers[channel].expect("the channel has a buffer");
         Place {
@@ -53,7 +47,7 @@ impl Machine<'_> {
         let (items, _) = self.buffers[channel].expect("the channel has a buffer");
         let mut path: Vec<Access> = index.into_iter().map(Access::Index).collect();
         path.push(Access::Index(position));
-        if self.message_width(channel) > 1 {
+        if self.ranges.message_width(channel) > 1 {
             path.push(Access::Index(Expr::Int(component as i64)));
         }
         Place {
@@ -114,6 +108,9 @@ impl Machine<'_> {
         span: Span,
     ) -> Vec<(Option<Vec<i64>>, Expr)> {
         if let Some(list) = self.spelled(values) {
+            let numbers = list.iter().map(|(numbers, _)| numbers.clone());
+            let occurring = self.occurring.entry(keys[0].to_owned()).or_default();
+            occurring.extend(numbers);
             let known = |(numbers, guard)| (Some(numbers), guard);
             return list.into_iter().map(known).collect();
         }
@@ -263,12 +260,19 @@ impl Machine<'_> {
     ) -> Option<()> {
         let (id, index) = self.channel(channel, start.env)?;
         let mut sent = Vec::new();
+        let mut form = Form::new();
         for value in values {
-            let interval = self.interval(value, start.env).unwrap_or((0, 0));
-            sent.push((self.value(value, start.env)?.0, interval));
+            let (shape, cells) = self.cells(value, start.env)?;
+            form.push(shape);
+            sent.extend(cells);
         }
 
         let base = self.after(start, &[])?;
+        // What the analysis does not know of is never sent; it need not be relied on.
+        if !self.ranges.forms[id].contains(&form) {
+            out.extend(self.exhausting(&base, &Expr::Bool(true)));
+            return Some(());
+        }
         let is_array = self.scope.channels[id].count.is_some();
         for (number, name, guard) in self.singles(id, index, channel.name.span)? {
             let keys = ['!', '?', '.'].map(|mark| format!("{name}{mark}"));
@@ -284,17 +288,18 @@ impl Machine<'_> {
                     out.extend(self.exhausting(&base, &guard));
                     continue;
                 }
-                let text = numbers.map_or_else(|| "_".to_owned(), |numbers| joined(&numbers));
+                let text = numbers.map_or_else(|| "_".to_owned(), |n| message(&form, &n));
                 let mut step = base.clone();
                 if self.buffers[id].is_some() {
                     let single = is_array.then_some(Expr::Int(number));
-                    let room = self.push(id, single, &payload, &mut step);
+                    let room = self.push((id, single), &form, &payload, &mut step);
                     guard = logical(BinaryOp::And, guard, room);
                     step.label = Label::Alone(format!("{name}!{text}").into());
                 } else {
                     step.label = Label::Send(Rc::new(Output {
                         channel: id,
                         index: number,
+                        form: form.clone(),
                         values: payload,
                         text,
                     }));
@@ -310,7 +315,13 @@ impl Machine<'_> {
     }
 
     /// Appends a message before anything else happens; says when there is room.
-    fn push(&self, id: usize, index: Option<Expr>, values: &[Expr], step: &mut Move) -> Expr {
+    fn push(
+        &self,
+        (id, index): (usize, Option<Expr>),
+        form: &Form,
+        values: &[Expr],
+        step: &mut Move,
+    ) -> Expr {
         let count = self.message_count(id, index.clone());
         let position = Expr::Read(count.clone());
         let mut store = Vec::new();
@@ -320,10 +331,9 @@ impl Machine<'_> {
             let cell = self.message_cell(id, index.clone(), position.clone(), component);
             store.push(assign(cell, value.clone()));
         }
-        if self.ranges.lengths[id].len() > 1 {
-            let component = self.message_width(id) - 1;
+        if let Some((component, number)) = self.form_number(id, form) {
             let cell = self.message_cell(id, index.clone(), position.clone(), component);
-            store.push(assign(cell, Expr::Int(values.len() as i64)));
+            store.push(assign(cell, number));
         }
         let next = arithmetic(BinaryOp::Add, position.clone(), Expr::Int(1));
         store.push(assign(count, next));
@@ -332,6 +342,15 @@ impl Machine<'_> {
         comparison(BinaryOp::Lt, position, size)
     }
 
+    /// Where a message says which form it has, and how; nothing if all have the same.
+    fn form_number(&self, id: usize, form: &Form) -> Option<(usize, Expr)> {
+        let forms = &self.ranges.forms[id];
+        let number = forms.iter().position(|known| known == form)?;
+        let component = self.ranges.message_width(id) - 1;
+        (forms.len() > 1).then_some((component, Expr::Int(number as i64)))
+    }
+
+    /// One move for each form of a message that fits.
     pub(crate) fn receive(
         &mut self,
         start: &Start<'_>,
@@ -340,18 +359,49 @@ impl Machine<'_> {
         patterns: &[ExprRef],
         out: &mut Vec<Move>,
     ) -> Option<()> {
+        let (id, _) = self.channel(channel, start.env)?;
+        let forms = self.ranges.forms[id].iter();
+        let fitting = forms.filter(|form| form.len() == patterns.len());
+        let mut fitting: Vec<Form> = fitting.cloned().collect();
+        if fitting.is_empty() {
+            fitting.push(vec![None; patterns.len()]);
+        }
+        for form in fitting {
+            let values = form.iter().zip(patterns);
+            let is_single = |(shape, pattern): (&Shape, &ExprRef)| {
+                shape.is_none() || binder(self.scope, pattern).is_some()
+            };
+            // An array is never equal to a single value.
+            if values.into_iter().all(is_single) {
+                self.receive_form(start, channel, condition, (patterns, form), out)?;
+            }
+        }
+        Some(())
+    }
+
+    fn receive_form(
+        &mut self,
+        start: &Start<'_>,
+        channel: &ChannelUse,
+        condition: Option<&Text>,
+        (patterns, form): (&[ExprRef], Form),
+        out: &mut Vec<Move>,
+    ) -> Option<()> {
         let (id, index) = self.channel(channel, start.env)?;
         let mut bounds = Vec::new();
         let mut received: Vec<(Name, Arg)> = Vec::new();
         let mut matches = Vec::new();
 
-        for (position, pattern) in patterns.iter().enumerate() {
+        for (shape, pattern) in form.iter().zip(patterns) {
             let name = binder(self.scope, pattern);
-            let bound = self.fresh(name.map_or("message", |name| name));
-            bounds.push(bound);
-            match name {
-                Some(name) => received.push((name.clone(), Arg::Bound(bound))),
-                None => matches.push((position, self.value(pattern, start.env)?.0)),
+            let first = bounds.len();
+            let shown = name.map_or("message", |name| name);
+            bounds.extend((0..shape.unwrap_or(1)).map(|_| self.fresh(shown)));
+            let cells = bounds[first..].iter().map(|bound| Arg::Bound(*bound));
+            match (name, shape) {
+                (Some(name), Some(_)) => received.push((name.clone(), Arg::Array(cells.collect()))),
+                (Some(name), None) => received.extend(cells.map(|cell| (name.clone(), cell))),
+                (None, _) => matches.push((first, self.value(pattern, start.env)?.0)),
             }
         }
 
@@ -368,6 +418,7 @@ impl Machine<'_> {
             let input = Input {
                 channel: id,
                 index: number,
+                form: form.clone(),
                 bounds: bounds.clone(),
                 matches: matches.clone(),
                 condition: condition.clone(),
@@ -393,26 +444,24 @@ impl Machine<'_> {
         let count = Expr::Read(self.message_count(id, index.clone()));
         let mut present = comparison(BinaryOp::Gt, count, Expr::Int(0));
 
-        if self.ranges.lengths[id].len() > 1 {
-            let component = self.message_width(id) - 1;
-            let cell = self.message_cell(id, index.clone(), Expr::Int(0), component);
-            let length = Expr::Int(input.bounds.len() as i64);
-            let fits = comparison(BinaryOp::Eq, Expr::Read(cell), length);
-            present = logical(BinaryOp::And, present, fits);
-        } else if !self.ranges.lengths[id].contains(&input.bounds.len()) {
-            // No message of this length is ever sent.
+        if !self.ranges.forms[id].contains(&input.form) {
+            // No message of this form is ever sent.
             return;
         }
-
-        let mut cells = Vec::new();
-        for component in 0..input.bounds.len() {
+        if let Some((component, number)) = self.form_number(id, &input.form) {
             let cell = self.message_cell(id, index.clone(), Expr::Int(0), component);
+            let fits = comparison(BinaryOp::Eq, Expr::Read(cell), number);
+            present = logical(BinaryOp::And, present, fits);
+        }
+
+        let components = input.form.iter().enumerate();
+        let components = components.flat_map(|(n, shape)| vec![n; shape.unwrap_or(1)]);
+        let mut cells = Vec::new();
+        for (position, component) in components.enumerate() {
+            let cell = self.message_cell(id, index.clone(), Expr::Int(0), position);
             let known = self.ranges.messages[id].get(component);
             let values = known.and_then(|known| known.values).unwrap_or((0, 0));
-            let matched = input
-                .matches
-                .iter()
-                .find(|(position, _)| *position == component);
+            let matched = input.matches.iter().find(|(at, _)| *at == position);
             let values = match matched {
                 Some((_, Expr::Int(value))) => (*value, *value),
                 _ => values,
@@ -434,8 +483,9 @@ impl Machine<'_> {
             let output = Output {
                 channel: id,
                 index: input.index,
+                form: input.form.clone(),
                 values,
-                text: numbers.map_or_else(|| "_".to_owned(), |numbers| joined(&numbers)),
+                text: numbers.map_or_else(|| "_".to_owned(), |n| message(&input.form, &n)),
             };
             let Some((guard, bound)) = super::moves::handover(&output, &input) else {
                 continue;
@@ -457,7 +507,7 @@ impl Machine<'_> {
     /// Removes the oldest message.
     fn shift(&mut self, id: usize, index: Option<Expr>, span: Span) -> Vec<Stmt> {
         let size = self.scope.channels[id].size;
-        let width = self.message_width(id);
+        let width = self.ranges.message_width(id);
         let assign = |place: Place, value: Expr| Stmt::new(StmtKind::Assign(place, value), span);
         let mut list = Vec::new();
 

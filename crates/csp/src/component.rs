@@ -5,13 +5,82 @@
 //! location behind the limit ends in the run-time error [`model::ErrorKind::Exhausted`], so that
 //! nothing beyond it is ever called correct.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 use base::{Source, Span};
-use model::{Expr, ProcessId, Stmt, StmtKind};
+use model::{Expr, ProcessId, Stmt, StmtKind, VarId};
 
+use super::ast::{Action, ChannelUse, ExprRef, Prefix, Proc, ProcKind};
 use super::moves::{Label, Move};
-use super::term::{Arg, Machine, Origin, Slot, Term, TermId};
+use super::scope::Ty;
+use super::term::{Arg, Env, Machine, Origin, Slot, Term, TermId};
+
+impl Component {
+    /// Numbers the locations by how many steps lead to them, whatever order they were derived in, so
+    /// that runs of the same length are found in the order of the text. Says what the old numbers are.
+    fn number_breadth_first(&mut self, n_locations: usize) -> Vec<usize> {
+        let mut steps: Vec<Vec<LocatedMove>> = Vec::new();
+        steps.resize_with(n_locations, Vec::new);
+        for step in std::mem::take(&mut self.steps) {
+            steps[step.source].push(step);
+        }
+
+        let mut order = vec![0];
+        let mut new_by_old: HashMap<usize, usize> = HashMap::from([(0, 0)]);
+        let mut position = 0;
+        while position < order.len() {
+            for mut step in std::mem::take(&mut steps[order[position]]) {
+                step.source = position;
+                step.target = step.target.map(|old| {
+                    *new_by_old.entry(old).or_insert_with(|| {
+                        order.push(old);
+                        order.len() - 1
+                    })
+                });
+                self.steps.push(step);
+            }
+            position += 1;
+        }
+
+        for location in &mut self.exhausted {
+            *location = new_by_old[location];
+        }
+        order
+    }
+}
+
+/// Locations whose steps are not derived yet. They are taken in turns by age, so that limits cut off
+/// what is far away, and by the depth of their terms: where a recursion nests terms without end in
+/// the text, those that runs come to are seldom nested deeply.
+#[derive(Default)]
+struct Waiting {
+    by_age: VecDeque<usize>,
+    by_depth: BinaryHeap<Reverse<(usize, usize)>>,
+    taken: HashSet<usize>,
+    n_taken: usize,
+}
+
+impl Waiting {
+    fn push(&mut self, location: usize, depth: usize) {
+        self.by_age.push_back(location);
+        self.by_depth.push(Reverse((depth, location)));
+    }
+
+    fn pop(&mut self) -> Option<usize> {
+        self.n_taken += 1;
+        loop {
+            let location = if self.n_taken.is_multiple_of(4) {
+                self.by_age.pop_front()?
+            } else {
+                self.by_depth.pop()?.0.1
+            };
+            if self.taken.insert(location) {
+                return Some(location);
+            }
+        }
+    }
+}
 
 /// How far terms are derived.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +130,7 @@ impl Machine<'_> {
         self.process = process;
         self.slots = Vec::new();
         self.moves.clear();
+        self.own_scratch();
 
         let (first, origins) = self.settle(term);
         let slots_of_first = origins.len();
@@ -86,22 +156,23 @@ impl Machine<'_> {
             is_compound: false,
         };
 
-        // Breadth first over terms: each becomes a location, numbered in the order of its
-        // discovery, so that limits cut off what is far away.
+        // Each term becomes a location.
         let mut terms = vec![(first, slots_of_first)];
         let mut location_by_term = HashMap::from([(first, 0_usize)]);
-        let mut position = 0;
-        while position < terms.len() {
+        let mut waiting = Waiting::default();
+        waiting.push(0, self.depths[first.index()]);
+        let mut n_derived = 0;
+        while let Some(position) = waiting.pop() {
             let (term, n_slots) = terms[position];
             component.is_compound |= self.is_compound(term);
 
             // A location beyond the limit has a step to "exhausted" instead of its own: a run that
             // comes here is unknown, not a deadlock.
-            if position >= limits.n_locations || self.depths[term.index()] > limits.depth {
+            if n_derived >= limits.n_locations || self.depths[term.index()] > limits.depth {
                 component.exhausted.push(position);
-                position += 1;
                 continue;
             }
+            n_derived += 1;
             for step in self.moves(term)?.iter() {
                 let mut step = step.clone();
 
@@ -120,6 +191,7 @@ impl Machine<'_> {
                     let location = *location_by_term.entry(target).or_insert(next);
                     if location == next {
                         terms.push((target, origins.len()));
+                        waiting.push(location, self.depths[target.index()]);
                     }
                     Some(location)
                 };
@@ -129,12 +201,27 @@ impl Machine<'_> {
                     step,
                 });
             }
-            position += 1;
         }
 
+        let order = component.number_breadth_first(terms.len());
+        let terms: Vec<(TermId, usize)> = order.into_iter().map(|old| terms[old]).collect();
         component.locations = self.location_names(&terms, sources);
         self.type_slots();
         Some(component)
+    }
+
+    /// Every component has its own copy of what is local to programs: to use it affects no other.
+    fn own_scratch(&mut self) {
+        for (position, var) in self.scope.vars.iter().enumerate() {
+            if var.is_scratch {
+                let own = VarId::new(self.parts.vars.len());
+                let values = super::declared::values(self.scope, self.ranges, position);
+                let mut variable = super::declared::variable(var, values);
+                variable.owner = Some(self.process);
+                self.parts.vars.push(variable);
+                self.scratch.insert(position, own);
+            }
+        }
     }
 
     /// Gives slots their new values, all at once, and resets those that are not needed any more.
@@ -238,19 +325,7 @@ impl Machine<'_> {
             Term::Stop => "Stop".to_owned(),
             Term::Skip => "Skip".to_owned(),
             Term::Call(process, arguments) => self.describe_call(*process, arguments),
-            Term::Text(text, env) => {
-                let mut written = snippet(text.0.span, sources);
-                let known = env.values.iter().filter_map(|(name, arg)| match arg {
-                    Arg::Const(value, _) => Some(format!("{name}={value}")),
-                    _ => None,
-                });
-                let known: Vec<String> = known.collect();
-                if !known.is_empty() {
-                    let kept: String = written.chars().take(30).collect();
-                    written = format!("{kept} [{}]", known.join(", "));
-                }
-                written
-            }
+            Term::Text(text, env) => self.describe_text(&text.0, env, sources, depth),
             Term::Seq(a, b) => list(&[*a, *b], "; "),
             Term::Interrupt(a, b) => list(&[*a, *b], " interrupt "),
             Term::Hide(a, _) => self.describe(*a, sources, depth + 1) + " \\ {…}",
@@ -268,6 +343,81 @@ impl Machine<'_> {
         } else {
             text
         }
+    }
+
+    /// A process expression by the events that it begins with: programs and guards are left out, and
+    /// what is known is put in place of names.
+    fn describe_text(&self, proc: &Proc, env: &Env, sources: &[Source], depth: usize) -> String {
+        // By two events, or one and a call, a place is recognised.
+        const AFTER_EVENT: usize = 3;
+        if depth >= 2 * AFTER_EVENT && !matches!(proc.kind, ProcKind::Call(..)) {
+            return "…".to_owned();
+        }
+        let inner = |proc: &Proc| self.describe_text(proc, env, sources, depth + 1);
+        match &proc.kind {
+            ProcKind::Prefix(prefixes, next) => {
+                let names = prefixes.iter();
+                let names = names.map(|prefix| self.describe_action(&prefix.action, env, sources));
+                let names: Vec<String> = names.collect();
+                // What is received may hide a name whose value is known here.
+                let is_receiving = |prefix: &Prefix| matches!(prefix.action, Action::Receive(..));
+                let next = if prefixes.iter().any(is_receiving) {
+                    "…".to_owned()
+                } else {
+                    self.describe_text(next, env, sources, depth + AFTER_EVENT)
+                };
+                format!("{} -> {next}", names.join(" | "))
+            }
+            ProcKind::Guard(_, guarded) => inner(guarded),
+            ProcKind::Call(name, arguments) if arguments.is_empty() => name.text.to_string(),
+            ProcKind::Call(name, arguments) => {
+                let arguments = self.describe_values(arguments, env, sources, ", ");
+                format!("{}({arguments})", name.text)
+            }
+            ProcKind::Choice(_, parts) => {
+                let parts: Vec<String> = parts.iter().map(|part| inner(part)).collect();
+                parts.join(" [] ")
+            }
+            ProcKind::Seq(first, second) => format!("{}; {}", inner(first), inner(second)),
+            ProcKind::If(_, condition, ..) => format!("if ({})", snippet(condition.span, sources)),
+            _ => snippet(proc.span, sources),
+        }
+    }
+
+    /// The event of a prefix.
+    fn describe_action(&self, action: &Action, env: &Env, sources: &[Source]) -> String {
+        let channel = |channel: &ChannelUse| match &channel.index {
+            Some(index) => {
+                let index = self.describe_values(std::slice::from_ref(index), env, sources, "");
+                format!("{}[{index}]", channel.name.text)
+            }
+            None => channel.name.text.to_string(),
+        };
+        let values = |list| self.describe_values(list, env, sources, ".");
+        match action {
+            Action::Tau => "tau".to_owned(),
+            Action::Event(name, list) if list.is_empty() => name.text.to_string(),
+            Action::Event(name, list) => format!("{}.{}", name.text, values(list)),
+            Action::Send(to, list) => format!("{}!{}", channel(to), values(list)),
+            Action::Receive(from, _, list) => format!("{}?{}", channel(from), values(list)),
+        }
+    }
+
+    /// Expressions by their values where these are known, else as they are written.
+    fn describe_values(
+        &self,
+        list: &[ExprRef],
+        env: &Env,
+        sources: &[Source],
+        between: &str,
+    ) -> String {
+        let value = |expr: &ExprRef| match self.const_value(expr, env) {
+            Some((value, Ty::Bool)) => (value != 0).to_string(),
+            Some((value, _)) => value.to_string(),
+            None => snippet(expr.span, sources),
+        };
+        let values: Vec<String> = list.iter().map(value).collect();
+        values.join(between)
     }
 
     pub(crate) fn describe_call(&self, process: usize, arguments: &[Arg]) -> String {

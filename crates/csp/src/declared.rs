@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Diagnostic, Span};
 use model::{ArrayType, Expr, Initial, ModelParts, Scalar, Type, VarId, Variable};
 
+use super::Given;
 use super::ast::{Action, AssertionClaim, ExprRef, Formula, Proc, ProcKind, Spec};
 use super::discovery::Values;
 use super::lexer::Name;
 use super::ranges::{FULL, Ranges, join};
-use super::scope::{Scope, Ty};
+use super::scope::{Scope, Ty, Var};
 
 /// Items and numbers of messages of a channel with a buffer.
 pub(crate) type Buffer = Option<(VarId, VarId)>;
@@ -18,35 +19,12 @@ pub(crate) type Buffer = Option<(VarId, VarId)>;
 pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer>) {
     let mut parts = ModelParts::default();
     for (position, var) in scope.vars.iter().enumerate() {
-        let values = ranges.vars[position].values.unwrap_or(FULL);
-        let initial = var.initial.as_ref();
-        let held = initial.into_iter().flatten().map(|value| (*value, *value));
-
-        // Without a declared range, the range analysis says which values can occur beside the
-        // initial ones.
-        let (lo, hi) = match var.range {
-            Some(range) => range,
-            None => held.fold(values, join),
-        };
-        let is_bool = ranges.var_types[position] == Ty::Bool && (lo, hi) == (0, 1);
-        let scalar = if is_bool {
-            Scalar::Bool
-        } else {
-            Scalar::Range(lo, hi)
-        };
-        parts.vars.push(Variable {
-            name: var.name.text.to_string(),
-            ty: array(scalar, &var.dimensions),
-            owner: None,
-            initial: match &var.initial {
-                None => Initial::Any,
-                Some(values) => {
-                    debug_assert_eq!(values.len(), var.n_cells(), "one value for each cell");
-                    Initial::Values(values.iter().map(|value| Expr::Int(*value)).collect())
-                }
-            },
-            span: var.name.span,
-        });
+        let mut variable = variable(var, values(scope, ranges, position));
+        // Each component has a copy of its own.
+        if var.is_scratch {
+            variable = zeros(variable.name, (0, 0), &[], variable.span);
+        }
+        parts.vars.push(variable);
     }
 
     let mut buffers = Vec::new();
@@ -56,16 +34,11 @@ pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer
             buffers.push(None);
             continue;
         }
-        let lengths = &ranges.lengths[position];
-        let longest = lengths.last().copied().unwrap_or(1).max(1);
-
-        // If messages have different lengths, each is stored with its length.
-        let width = longest + usize::from(lengths.len() > 1);
+        let width = ranges.message_width(position);
         let values = ranges.messages[position].iter().filter_map(|m| m.values);
         let (lo, mut hi) = values.fold((0, 0), join);
-        if lengths.len() > 1 {
-            hi = hi.max(longest as i64);
-        }
+        // If messages have different forms, each is stored with the number of its form.
+        hi = hi.max(ranges.forms[position].len() as i64 - 1);
         let mut dimensions: Vec<i64> = channel.count.into_iter().collect();
         let counts = dimensions.clone();
         dimensions.push(channel.size);
@@ -86,6 +59,43 @@ pub(crate) fn globals(scope: &Scope, ranges: &Ranges) -> (ModelParts, Vec<Buffer
     }
 
     (parts, buffers)
+}
+
+/// The type of the cells of a variable.
+pub(crate) fn values(scope: &Scope, ranges: &Ranges, position: usize) -> Scalar {
+    let var = &scope.vars[position];
+    let values = ranges.vars[position].values.unwrap_or(FULL);
+    let initial = var.initial.as_ref();
+    let held = initial.into_iter().flatten().map(|value| (*value, *value));
+
+    // Without a declared range, the range analysis says which values can occur beside the
+    // initial ones.
+    let (lo, hi) = match var.range {
+        Some(range) => range,
+        None => held.fold(values, join),
+    };
+    if ranges.var_types[position] == Ty::Bool && (lo, hi) == (0, 1) {
+        Scalar::Bool
+    } else {
+        Scalar::Range(lo, hi)
+    }
+}
+
+/// A variable of the text.
+pub(crate) fn variable(var: &Var, scalar: Scalar) -> Variable {
+    Variable {
+        name: var.name.text.to_string(),
+        ty: array(scalar, &var.dimensions),
+        owner: None,
+        initial: match &var.initial {
+            None => Initial::Any,
+            Some(values) => {
+                debug_assert_eq!(values.len(), var.n_cells(), "one value for each cell");
+                Initial::Values(values.iter().map(|value| Expr::Int(*value)).collect())
+            }
+        },
+        span: var.name.span,
+    }
 }
 
 fn array(scalar: Scalar, dimensions: &[i64]) -> Type {
@@ -111,7 +121,7 @@ fn zeros(name: String, (lo, hi): (i64, i64), dimensions: &[i64], span: Span) -> 
 }
 
 /// The values of events that formulas mention, by event or channel with its mark.
-pub(crate) fn mentioned(spec: &Spec, formulas: &[(Formula, SourceId)], scope: &Scope) -> Values {
+pub(crate) fn mentioned(spec: &Spec, formulas: &[Given<'_>], scope: &Scope) -> Values {
     let mut map = Values::new();
     let mut add = |formula: &Formula| {
         visit_atoms(formula, &mut |atom| {
@@ -144,7 +154,7 @@ pub(crate) fn mentioned(spec: &Spec, formulas: &[(Formula, SourceId)], scope: &S
         }
     }
 
-    formulas.iter().for_each(|(formula, _)| add(formula));
+    formulas.iter().for_each(|given| add(&given.formula));
     map
 }
 
@@ -152,7 +162,11 @@ pub(crate) fn mentioned(spec: &Spec, formulas: &[(Formula, SourceId)], scope: &S
 pub(crate) fn visit_atoms(formula: &Formula, visit: &mut dyn FnMut(&Formula)) {
     match formula {
         Formula::Constant(_) | Formula::Name(..) | Formula::Quoted(..) => visit(formula),
-        Formula::Not(a) | Formula::Next(a) | Formula::Always(a) | Formula::Eventually(a) => {
+        Formula::Not(a)
+        | Formula::Next(a)
+        | Formula::Always(a)
+        | Formula::Eventually(a)
+        | Formula::Paths(_, a) => {
             visit_atoms(a, visit);
         }
         Formula::Until(a, b)

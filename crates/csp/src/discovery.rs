@@ -17,6 +17,17 @@ use model::{Env, Expr, Model, State};
 /// Values that events carry, by event or channel with its mark (`e.`, `c!`).
 pub(crate) type Values = BTreeMap<String, BTreeSet<Vec<i64>>>;
 
+/// The values of an event, or of a channel in any role.
+pub(crate) fn of_event<'v>(
+    values: &'v Values,
+    name: &str,
+) -> impl Iterator<Item = &'v Vec<i64>> + use<'v> {
+    let keys = ['.', '!', '?'].map(|mark| format!("{name}{mark}"));
+    keys.into_iter()
+        .filter_map(|key| values.get(&key))
+        .flatten()
+}
+
 /// Rounds of discovery; what is still missing then is unknown when a run comes to it.
 pub(crate) const MAX_ROUNDS: usize = 12;
 

@@ -17,6 +17,7 @@
 
 mod alphabet;
 mod analysis;
+mod arrays;
 mod assemble;
 mod assertion;
 mod ast;
@@ -25,14 +26,20 @@ mod component;
 mod composition;
 mod declared;
 mod discovery;
+mod functions;
 mod handshake;
+mod indexed;
 mod lexer;
+mod library;
 mod merged;
 mod moves;
 mod names;
+mod objects;
 mod parser;
 mod program;
 mod ranges;
+mod reading;
+mod rebuild;
 mod scope;
 mod settle;
 mod skeleton;
@@ -43,10 +50,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base::{Diagnostic, Severity, Source, SourceId, Span};
+use logic::CtlStarBuilder;
 use model::{Model, ModelParts};
 use source::{
-    Analysis, Content, Files, FrontEnd, Loaded, MAX_BYTES, Options, Question, QuestionKind,
-    SymbolKind, System, beside,
+    Analysis, Content, Files, FrontEnd, Loaded, Options, Question, QuestionKind, SymbolKind,
+    System, beside,
 };
 
 use assertion::Atoms;
@@ -80,9 +88,6 @@ impl Machine<'_> {
         self.term(Term::Call(*process, arguments))
     }
 }
-
-/// What an included file contains; nothing if it cannot be read.
-type ReadFile<'f> = &'f mut dyn FnMut(&str) -> Option<String>;
 
 /// CSP# as a front end.
 #[derive(Clone, Copy, Debug)]
@@ -139,11 +144,6 @@ impl FrontEnd for Csp {
     }
 
     fn accept(&self, options: &Options) -> Result<(), String> {
-        if !options.ctl.is_empty() {
-            let message =
-                "formulas with path quantifiers (`--ctl`) cannot be asked of CSP# models yet";
-            return Err(message.to_owned());
-        }
         if !options.abstract_timers.is_empty() {
             let message = "CSP# models have no timers, so there is nothing for `--abstract-timer`";
             return Err(message.to_owned());
@@ -197,6 +197,34 @@ fn analyse(source: Source, files: &dyn Files, options: &Options) -> Analysis {
     analysis
 }
 
+/// What a formula of the options is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    Ltl,
+    Ctl,
+    Assumption,
+}
+
+impl Role {
+    /// What its text is called.
+    fn source(self) -> &'static str {
+        match self {
+            Self::Ltl => "<--ltl>",
+            Self::Ctl => "<--ctl>",
+            Self::Assumption => "<--assume>",
+        }
+    }
+}
+
+/// A formula of the options.
+#[derive(Debug)]
+struct Given<'o> {
+    role: Role,
+    name: &'o str,
+    formula: Formula,
+    source: SourceId,
+}
+
 struct Reader<'o> {
     options: &'o Options,
     sources: Vec<Source>,
@@ -206,7 +234,7 @@ struct Reader<'o> {
 /// A process with arguments that are known.
 type Root = (usize, Vec<Option<i64>>);
 
-impl Reader<'_> {
+impl<'o> Reader<'o> {
     fn loaded(mut self, spec: &Spec) -> Loaded {
         let found = if self.has_errors() {
             None
@@ -219,6 +247,11 @@ impl Reader<'_> {
 
     fn run(&mut self, spec: &Spec) -> Option<(Vec<System>, Vec<Question>)> {
         let formulas = self.formulas()?;
+        let room = library::room(self.options.pool);
+        let spec = &objects::expand(spec, room, &mut self.diagnostics);
+        if self.has_errors() {
+            return None;
+        }
         let scope = scope::scope(spec, &self.options.defines, &mut self.diagnostics);
         declared::check_calls(&scope, &mut self.diagnostics);
         declared::warn_programs(&scope, &mut self.diagnostics);
@@ -256,59 +289,34 @@ impl Reader<'_> {
             .any(|d| d.severity == Severity::Error)
     }
 
-    /// What the text and the files that it includes declare, as far as they were understood.
-    fn parse(&mut self, read: ReadFile<'_>) -> Spec {
-        let mut spec = Spec::default();
-        let mut position = 0;
-        while position < self.sources.len() {
-            let id = SourceId::new(position);
-            let text = self.sources[position].text.clone();
-            if text.len() > MAX_BYTES {
-                let message = format!("the text has more than {} bytes", MAX_BYTES);
-                let span = Span::new(id, 0, 0);
-                self.diagnostics
-                    .push(Diagnostic::error("too-large", span, message));
-                return spec;
-            }
-            parser::parse(&text, id, &mut spec, &mut self.diagnostics);
-            for (path, span) in std::mem::take(&mut spec.includes) {
-                if self.sources.iter().any(|source| *source.name == *path) {
-                    continue;
-                }
-                match read(&path) {
-                    Some(text) => self.sources.push(Source {
-                        name: path.to_string(),
-                        text,
-                    }),
-                    None => {
-                        let message = format!("`{path}` cannot be read");
-                        self.diagnostics
-                            .push(Diagnostic::error("include", span, message));
-                    }
-                }
-            }
-            position += 1;
-        }
+    /// The formulas of the options: properties first, then assumptions.
+    fn formulas(&mut self) -> Option<Vec<Given<'o>>> {
+        let options = self.options;
+        let of = |role| move |(name, text): &'o (String, String)| (role, name.as_str(), text);
+        let assume = options
+            .assume
+            .iter()
+            .map(|text| (Role::Assumption, "", text));
+        let ltl = options.ltl.iter().map(of(Role::Ltl));
+        let ctl = options.ctl.iter().map(of(Role::Ctl));
 
-        spec
-    }
-
-    /// The formulas of the options: `--ltl` first, then `--assume`.
-    fn formulas(&mut self) -> Option<Vec<(Formula, SourceId)>> {
-        let ltl = self.options.ltl.iter().map(|(_, text)| ("<--ltl>", text));
-        let assume = self.options.assume.iter().map(|text| ("<--assume>", text));
         let mut formulas = Vec::new();
-        for (name, text) in ltl.chain(assume) {
-            let id = SourceId::new(self.sources.len());
+        for (role, name, text) in ltl.chain(ctl).chain(assume) {
+            let source = SourceId::new(self.sources.len());
             self.sources.push(Source {
-                name: name.to_owned(),
+                name: role.source().to_owned(),
                 text: text.clone(),
             });
-            let formula = parser::parse_formula(text, id, &mut self.diagnostics);
-            formulas.push((formula, id));
+            let in_ctl = role == Role::Ctl;
+            let formula = parser::parse_formula(text, source, in_ctl, &mut self.diagnostics);
+            formulas.push(formula.map(|formula| Given {
+                role,
+                name,
+                formula,
+                source,
+            }));
         }
-        let formula = |(formula, id): (Option<Formula>, SourceId)| Some((formula?, id));
-        formulas.into_iter().map(formula).collect()
+        formulas.into_iter().collect()
     }
 
     /// The processes that assertions speak of, and for each assertion its process and, for a
@@ -420,11 +428,13 @@ impl Reader<'_> {
         let limits = Limits::of_pool(self.options.pool);
         let name = machine.describe(term, &self.sources, 0);
         let assembled = machine.assemble(term, limits, &self.sources)?;
+        machine.doubt_open_values();
         let mut atoms = Atoms {
             machine: &mut machine,
             assembled: &assembled,
             by_name: BTreeMap::new(),
             mentioned: None,
+            paths: CtlStarBuilder::default(),
         };
 
         // An assertion belongs to the system of its process; a refinement also names another.
@@ -451,16 +461,13 @@ impl Reader<'_> {
         let mut extra = Vec::new();
         let mut assumed = None;
         atoms.mentioned = None;
-        for (index, (formula, id)) in asked.formulas.iter().enumerate() {
-            let text = &self.sources[id.index()].text;
-            let span = Span::new(*id, 0, text.len());
-            match self.options.ltl.get(index) {
-                Some((name, _)) => extra.push(atoms.extra(name, text, formula, span)?),
-                None => {
-                    let assumption = atoms.assumption(formula, true)?;
-                    atoms.machine.parts.assumptions.push(assumption);
-                    assumed = assumed.or(atoms.mentioned.take());
-                }
+        for given in asked.formulas {
+            if given.role == Role::Assumption {
+                let assumption = atoms.assumption(&given.formula, true)?;
+                atoms.machine.parts.assumptions.push(assumption);
+                assumed = assumed.or(atoms.mentioned.take());
+            } else {
+                extra.push(atoms.extra(given, &self.sources[given.source.index()].text)?);
             }
         }
 
@@ -475,6 +482,8 @@ impl Reader<'_> {
                 compound,
                 doubts,
                 picture: None,
+                values: Vec::new(),
+                prints: Vec::new(),
             },
             extra,
         ))
@@ -501,15 +510,16 @@ impl Reader<'_> {
             machine.is_closed = is_closed;
             let term = machine.root(root);
             let assembled = machine.assemble(term, limits, &self.sources);
-            if assembled.is_none() || machine.carried.is_empty() {
+            if assembled.is_none() || machine.carried.is_empty() && machine.open.is_empty() {
                 return (values, is_closed);
             }
+            let has_named = machine.name_open_values(&mut values);
             let carried = std::mem::take(&mut machine.carried);
             let Ok(model) = std::mem::take(&mut machine.parts).finish() else {
                 return (values, is_closed);
             };
             let has_grown = discovery::discover(&model, &carried, limits.n_discovered, &mut values);
-            if is_closed && !has_grown {
+            if is_closed && !has_grown && !has_named {
                 break;
             }
             is_closed = true;
@@ -536,7 +546,7 @@ impl Reader<'_> {
 struct Asked<'s> {
     spec: &'s Spec,
     uses: &'s [(usize, Option<usize>)],
-    formulas: &'s [(Formula, SourceId)],
+    formulas: &'s [Given<'s>],
 }
 
 /// The text at a place, in one line.

@@ -6,11 +6,12 @@
 //! of actions, and the comparison of systems. A question that may be answered through one of them
 //! is not answered at all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Source, Span};
 use source::Doubts;
 
+use super::discovery::{MAX_VALUES, Values, of_event};
 use super::term::Machine;
 
 /// The merged events of a system, each with a place where it is performed.
@@ -46,6 +47,31 @@ impl MergedEvents {
 }
 
 impl Machine<'_> {
+    /// Adds the values of events in open alphabets and hidden sets that are known from the text. Says
+    /// whether there are new ones.
+    pub(crate) fn name_open_values(&self, values: &mut Values) -> bool {
+        let mut has_grown = false;
+        for name in self.open.keys() {
+            let known = values.entry(format!("{name}.")).or_default();
+            for numbers in of_event(&self.occurring, name) {
+                has_grown |= known.len() <= MAX_VALUES && known.insert(numbers.clone());
+            }
+        }
+        has_grown
+    }
+
+    /// A value that an open alphabet or hidden set may lack leaves synchronisation and hiding
+    /// open.
+    pub(crate) fn doubt_open_values(&mut self) {
+        for (name, span) in &self.open {
+            let known: BTreeSet<&Vec<i64>> = of_event(&self.mentioned, name).collect();
+            let mut occurring = of_event(&self.occurring, name);
+            if occurring.any(|numbers| !known.contains(numbers)) {
+                self.merged.add(name, *span);
+            }
+        }
+    }
+
     /// What of the system depends on merged events. Synchronisation and hiding go by name, and
     /// hiding decides what an external choice or an interrupt is resolved by.
     pub(crate) fn doubts(&self, assumed: Option<String>) -> Doubts {

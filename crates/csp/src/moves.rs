@@ -13,6 +13,7 @@ use model::{AnnotationKind, Expr, Stmt, StmtKind};
 
 use super::ast::{BinaryOp, IfKind, Prefix, ProcKind, ProcRef};
 use super::lexer::Name;
+use super::ranges::Form;
 use super::term::{Arg, ChoiceOp, Env, Machine, SetId, Term, TermId};
 use super::value::{comparison, logical};
 
@@ -56,6 +57,7 @@ pub(crate) enum Label {
 pub(crate) struct Output {
     pub(crate) channel: usize,
     pub(crate) index: i64,
+    pub(crate) form: Form,
     pub(crate) values: Vec<Expr>,
     /// What the values look like in the name of the event.
     pub(crate) text: String,
@@ -66,9 +68,10 @@ pub(crate) struct Output {
 pub(crate) struct Input {
     pub(crate) channel: usize,
     pub(crate) index: i64,
-    /// Where each component goes.
+    pub(crate) form: Form,
+    /// Where each cell of the message goes.
     pub(crate) bounds: Vec<model::BoundId>,
-    /// What components must be equal to.
+    /// What cells must be equal to.
     pub(crate) matches: Vec<(usize, Expr)>,
     /// What must hold of them.
     pub(crate) condition: Expr,
@@ -356,14 +359,27 @@ impl Machine<'_> {
         let mut lets = Vec::new();
         let mut values = Vec::new();
         for (name, arg) in env.values.iter() {
-            if let (Arg::Lazy(expr, _), true) = (arg, needed.contains(name)) {
-                let (value, _) = self.arg(arg)?;
-                let bound = self.fresh(name);
-                lets.push(Stmt::new(StmtKind::Let(bound, value), expr.0.span));
-                values.push((name.clone(), Arg::Bound(bound)));
+            if arg.is_lazy() && needed.contains(name) {
+                values.push((name.clone(), self.evaluated(name, arg, &mut lets)?));
             }
         }
         Some((env.with(values), lets))
+    }
+
+    fn evaluated(&mut self, name: &Name, arg: &Arg, lets: &mut Vec<Stmt>) -> Option<Arg> {
+        Some(match arg {
+            Arg::Lazy(expr, _) => {
+                let (value, _) = self.arg(arg)?;
+                let bound = self.fresh(name);
+                lets.push(Stmt::new(StmtKind::Let(bound, value), expr.0.span));
+                Arg::Bound(bound)
+            }
+            Arg::Array(cells) => {
+                let cells = cells.iter().map(|cell| self.evaluated(name, cell, lets));
+                Arg::Array(cells.collect::<Option<_>>()?)
+            }
+            Arg::Const(..) | Arg::Slot(_) | Arg::Bound(_) => arg.clone(),
+        })
     }
 
     fn prefix(
@@ -504,9 +520,7 @@ pub(crate) struct Start<'p> {
 
 /// When a message is handed over, and what that binds; nothing if never.
 pub(crate) fn handover(output: &Output, input: &Input) -> Option<(Expr, Vec<Stmt>)> {
-    if (output.channel, output.index) != (input.channel, input.index)
-        || output.values.len() != input.bounds.len()
-    {
+    if (output.channel, output.index) != (input.channel, input.index) || output.form != input.form {
         return None;
     }
 

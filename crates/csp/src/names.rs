@@ -44,7 +44,18 @@ pub(crate) fn program_names(statements: &[Stmt], names: &mut BTreeSet<Name>) {
                 program_names(std::slice::from_ref(body), names);
             }
             StmtKind::Expr(expr) => expression_names(expr, names),
-            StmtKind::Empty => {}
+            StmtKind::Clear(name) => {
+                names.insert(name.clone());
+            }
+            StmtKind::LocalArray(_, sizes, value) => {
+                let all = sizes.iter().chain(value);
+                all.for_each(|expr| expression_names(expr, names));
+            }
+            StmtKind::LocalObject(decl) => {
+                let all = decl.arguments.iter();
+                all.for_each(|expr| expression_names(expr, names));
+            }
+            StmtKind::Empty | StmtKind::Fail(_) => {}
         }
     }
 }

@@ -59,7 +59,7 @@ impl Machine<'_> {
             TextKind::Block(inner) => self.sequence(inner, context, out)?,
             TextKind::Local(name, value) => {
                 let (value, ty) = match value {
-                    Some(value) => self.value_in(value, context)?,
+                    Some(value) => self.assigned(value, context, out)?,
                     None => (model::Expr::Int(0), Ty::Any),
                 };
                 let bound = self.fresh(&name.text);
@@ -83,6 +83,14 @@ impl Machine<'_> {
                 out.push(Stmt::new(StmtKind::While(condition, inner), span));
             }
             TextKind::Expr(expr) => self.effect(expr, context, out)?,
+            TextKind::Clear(name) => self.clear(name, span, out)?,
+            TextKind::Fail(Some(message)) => {
+                out.push(Stmt::new(StmtKind::Fail(message.to_string()), span));
+            }
+            TextKind::Fail(None) => out.push(Stmt::new(StmtKind::Exhausted, span)),
+            TextKind::LocalArray(..) | TextKind::LocalObject(_) => {
+                unreachable!("objects and local arrays have become variables")
+            }
         }
 
         Some(())
@@ -110,14 +118,31 @@ impl Machine<'_> {
                 self.assign(target, (value, Ty::Int), context, out)
             }
             ExprKind::Name(name) if self.is_program(name) => {
-                self.call_program(name, &[], expr.span, context, out)
+                let result = self.call_program(name, &[], expr.span, context, out);
+                result.map(|_| ())
             }
             ExprKind::Call(name, arguments) if self.is_program(&name.text) => {
-                self.call_program(&name.text, arguments, expr.span, context, out)
+                let result = self.call_program(&name.text, arguments, expr.span, context, out);
+                result.map(|_| ())
             }
             // An expression for its own sake has no effect, but it must make sense.
             _ => self.value_in(expr, context).map(|_| ()),
         }
+    }
+
+    /// All cells of a variable get their initial values.
+    fn clear(&mut self, name: &Name, span: Span, out: &mut Vec<Stmt>) -> Option<()> {
+        let Some(&var) = self.scope.var_by_name.get(name) else {
+            return self.unknown_name(name, span);
+        };
+        let decl = &self.scope.vars[var];
+        let first = decl.initial.as_ref().and_then(|values| values.first());
+        let value = model::Expr::Int(first.copied().unwrap_or(0));
+        let dimensions = decl.dimensions.clone();
+        let (bounds, path) = self.cell_path(&dimensions);
+        let store = StmtKind::Assign(self.cell(var, path), value);
+        out.push(every_cell(store, bounds, &dimensions, span));
+        Some(())
     }
 
     /// `a = b` of arrays: all cells, one by one.
@@ -132,12 +157,7 @@ impl Machine<'_> {
         let (bounds, path) = self.cell_path(&dimensions);
         let value = model::Expr::Read(self.cell(from, path.clone()));
         let copy = StmtKind::Assign(self.cell(to, path), value);
-        let every = |inner: Stmt, (bound, len): (model::BoundId, &i64)| {
-            let (lo, hi) = (model::Expr::Int(0), model::Expr::Int(len - 1));
-            Stmt::new(StmtKind::For(bound, lo, hi, vec![inner]), span)
-        };
-        let loops = bounds.into_iter().zip(&dimensions).rev();
-        out.push(loops.fold(Stmt::new(copy, span), every));
+        out.push(every_cell(copy, bounds, &dimensions, span));
         Some(())
     }
 
@@ -152,6 +172,10 @@ impl Machine<'_> {
             ExprKind::Assign(target, _) | ExprKind::Increment(target, _) => {
                 self.effect(value, context, out)?;
                 self.value_in(target, context)
+            }
+            ExprKind::Call(name, arguments) if self.is_block(&name.text) => {
+                let result = self.call_program(&name.text, arguments, value.span, context, out)?;
+                Some((model::Expr::Bound(result), Ty::Any))
             }
             _ => self.value_in(value, context),
         }
@@ -202,7 +226,7 @@ impl Machine<'_> {
             }
         };
 
-        let declared = self.ranges.var_types[place.var.index()];
+        let declared = self.type_at(&place);
         if !ty.fits(declared) {
             let message = "a number is assigned to a truth value, or the other way round";
             return self.error("type-mismatch", target.span, message);
@@ -216,6 +240,11 @@ impl Machine<'_> {
         self.error("assignment", span, message)
     }
 
+    fn is_block(&self, name: &Name) -> bool {
+        let decl = self.scope.macros.get(name);
+        decl.is_some_and(|decl| matches!(decl.body, MacroBody::Block(_)))
+    }
+
     fn is_program(&self, name: &Name) -> bool {
         let decl = self.scope.macros.get(name);
         decl.is_some_and(|decl| match &decl.body {
@@ -226,6 +255,7 @@ impl Machine<'_> {
         })
     }
 
+    /// Puts in the program of a macro; says where its result is.
     fn call_program(
         &mut self,
         name: &Name,
@@ -233,7 +263,7 @@ impl Machine<'_> {
         span: Span,
         context: &mut Context<'_>,
         out: &mut Vec<Stmt>,
-    ) -> Option<()> {
+    ) -> Option<model::BoundId> {
         let decl = self.scope.macros[name].clone();
         if context.depth >= MAX_EXPANSION {
             let message = format!("the macro `{name}` is defined by itself");
@@ -246,7 +276,10 @@ impl Machine<'_> {
             return self.error("wrong-arity", span, message);
         }
 
-        let mut locals = Vec::new();
+        let result = self.fresh("result");
+        let zero = StmtKind::Let(result, model::Expr::Int(0));
+        out.push(Stmt::new(zero, span));
+        let mut locals = vec![("result".into(), (model::Expr::Bound(result), Ty::Any))];
         for (parameter, argument) in decl.parameters.iter().zip(arguments) {
             let (value, ty) = self.value_in(argument, context)?;
             let value = if value.as_literal().is_some() {
@@ -266,8 +299,19 @@ impl Machine<'_> {
             depth: context.depth + 1,
         };
         match &decl.body {
-            MacroBody::Block(body) => self.sequence(body, &mut inner, out),
-            MacroBody::Expr(body) => self.effect(body, &mut inner, out),
+            MacroBody::Block(body) => self.sequence(body, &mut inner, out)?,
+            MacroBody::Expr(body) => self.effect(body, &mut inner, out)?,
         }
+        Some(result)
     }
+}
+
+/// A statement about a cell, for all cells.
+fn every_cell(kind: StmtKind, bounds: Vec<model::BoundId>, dimensions: &[i64], span: Span) -> Stmt {
+    let every = |inner: Stmt, (bound, len): (model::BoundId, &i64)| {
+        let (lo, hi) = (model::Expr::Int(0), model::Expr::Int(len - 1));
+        Stmt::new(StmtKind::For(bound, lo, hi, vec![inner]), span)
+    };
+    let loops = bounds.into_iter().zip(dimensions).rev();
+    loops.fold(Stmt::new(kind, span), every)
 }

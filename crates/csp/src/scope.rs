@@ -40,6 +40,8 @@ pub(crate) struct Var {
     /// The initial values, one for each cell; nothing if they may be any.
     pub(crate) initial: Option<Vec<i64>>,
     pub(crate) ty: Ty,
+    /// Is it local to programs?
+    pub(crate) is_scratch: bool,
 }
 
 impl Var {
@@ -304,6 +306,7 @@ impl ScopeBuilder<'_> {
             range,
             initial,
             ty,
+            is_scratch: decl.is_scratch,
         });
     }
 
@@ -455,6 +458,10 @@ pub(crate) fn binary(op: BinaryOp, a: i64, b: i64) -> Option<(i64, Ty)> {
         BinaryOp::Sub => number(a.checked_sub(b)),
         BinaryOp::Mul => number(a.checked_mul(b)),
         BinaryOp::Div => number(a.checked_div(b)),
-        BinaryOp::Rem => number(a.checked_rem_euclid(b)),
+        // As PAT does it: see `value::arithmetic`.
+        BinaryOp::Rem => number(a.checked_rem(b).map(|rest| match rest {
+            ..0 => rest + b,
+            _ => rest,
+        })),
     }
 }

@@ -72,6 +72,11 @@ impl Machine<'_> {
             Arg::Slot(slot) => Origin::Slot(slot),
             Arg::Bound(bound) => Origin::Bound(bound),
             Arg::Lazy(expr, env) => return Arg::Lazy(expr, self.settle_env(&env, origins)),
+            Arg::Array(cells) => {
+                let cells = cells.iter();
+                let cells = cells.map(|cell| self.settle_arg(def, name, cell.clone(), origins));
+                return Arg::Array(cells.collect());
+            }
         };
         let shared = |known: &Origin| *known == origin && !matches!(known, Origin::Const(_));
         let slot = origins.iter().position(shared).unwrap_or_else(|| {

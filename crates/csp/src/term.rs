@@ -6,16 +6,14 @@
 //! variables of the process. [`Machine::settle`] numbers them by their position in the term, so
 //! that terms that differ in data only are one location.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use base::{Diagnostic, Span};
 use model::{BoundId, ModelParts, Stmt, VarId};
 
-use super::ast::{
-    ChoiceKind, Expr, ExprRef, IndexDef, IndexValues, IndexedOp, Proc, ProcKind, ProcRef,
-};
+use super::ast::{ChoiceKind, Expr, ExprRef, Proc, ProcKind, ProcRef};
 use super::discovery::{Carried, Values};
 use super::lexer::Name;
 use super::merged::MergedEvents;
@@ -34,7 +32,7 @@ base::define_index! {
 }
 
 /// More copies of a process than this are refused.
-const MAX_COPIES: usize = 20_000;
+pub(crate) const MAX_COPIES: usize = 20_000;
 
 /// Something compared by its address.
 #[derive(Debug)]
@@ -71,6 +69,19 @@ pub(crate) enum Arg {
     Bound(BoundId),
     /// An expression that is evaluated when the process takes its first step.
     Lazy(ByAddress<Expr>, Env),
+    /// The cells of an array.
+    Array(Rc<[Arg]>),
+}
+
+impl Arg {
+    /// Is something of it not evaluated yet?
+    pub(crate) fn is_lazy(&self) -> bool {
+        match self {
+            Self::Lazy(..) => true,
+            Self::Array(cells) => cells.iter().any(Self::is_lazy),
+            Self::Const(..) | Self::Slot(_) | Self::Bound(_) => false,
+        }
+    }
 }
 
 /// The values of names, and the definition that they belong to. Sorted by name.
@@ -170,6 +181,10 @@ pub(crate) struct Machine<'a> {
     pub(crate) mentioned: Values,
     /// What events carry whose values have no small static bounds.
     pub(crate) carried: Vec<Carried>,
+    /// Values of events that are known from the text.
+    pub(crate) occurring: Values,
+    /// Events in alphabets and hidden sets that can have too many values, each with a place.
+    pub(crate) open: BTreeMap<String, Span>,
     /// Do runs end where an event carries values that are not known to occur?
     pub(crate) is_closed: bool,
     /// Events whose values are not told apart.
@@ -185,8 +200,14 @@ pub(crate) struct Machine<'a> {
     /// The current component.
     pub(crate) process: model::ProcessId,
     pub(crate) slots: Vec<Slot>,
+    /// Branches of choices that need their index to be within a range, by the text of the branch.
+    pub(crate) within_range: HashMap<*const Proc, ProcRef>,
+    /// The copies of the current component of variables that are local to programs.
+    pub(crate) scratch: HashMap<usize, VarId>,
     /// Items, numbers of messages, by channel; nothing for a channel without buffer.
     pub(crate) buffers: Vec<Option<(VarId, VarId)>>,
+    /// The cells of variables that are sent or passed as wholes.
+    pub(crate) cells: HashMap<usize, Rc<[Arg]>>,
 }
 
 impl<'a> Machine<'a> {
@@ -213,6 +234,8 @@ impl<'a> Machine<'a> {
             alphabets: HashMap::new(),
             mentioned: Values::new(),
             carried: Vec::new(),
+            occurring: Values::new(),
+            open: BTreeMap::new(),
             is_closed: false,
             merged: MergedEvents::default(),
             moves: HashMap::new(),
@@ -221,7 +244,10 @@ impl<'a> Machine<'a> {
             met_again: None,
             process: model::ProcessId(0),
             slots: Vec::new(),
+            within_range: HashMap::new(),
+            scratch: HashMap::new(),
             buffers,
+            cells: HashMap::new(),
         }
     }
 
@@ -335,6 +361,9 @@ impl<'a> Machine<'a> {
         {
             return Some(arg.clone());
         }
+        if let Some(cells) = self.array(expr, env) {
+            return Some(Arg::Array(cells));
+        }
         if let Some((value, ty)) = self.const_value(expr, env) {
             return Some(Arg::Const(value, ty));
         }
@@ -344,7 +373,7 @@ impl<'a> Machine<'a> {
         });
 
         let known = |name: &Name| match env.get(name) {
-            Some(arg) => !matches!(arg, Arg::Lazy(..)),
+            Some(arg) => !arg.is_lazy(),
             None => self.scope.constants.contains_key(name),
         };
         let is_local = names.iter().all(known);
@@ -450,79 +479,6 @@ impl<'a> Machine<'a> {
         Some(list)
     }
 
-    fn indexed(
-        &mut self,
-        op: IndexedOp,
-        indices: &[IndexDef],
-        body: &ProcRef,
-        env: &Env,
-        lets: &mut Option<&mut Vec<Stmt>>,
-    ) -> Option<Term> {
-        let envs = self.index_envs(indices, env)?;
-        Some(match op {
-            IndexedOp::Parallel => {
-                let mut list = Vec::new();
-                for env in envs {
-                    let alphabet = self.alphabet(body, &env)?;
-                    list.push((self.normal(body, &env, lets)?, alphabet));
-                }
-                Term::Parallel(list)
-            }
-            IndexedOp::Interleave | IndexedOp::Choice(_) => {
-                let mut list = Vec::new();
-                for env in envs {
-                    list.push(self.normal(body, &env, lets)?);
-                }
-                match op {
-                    IndexedOp::Choice(kind) => Term::Choice(choice(kind), list),
-                    _ => Term::Interleave(list),
-                }
-            }
-        })
-    }
-
-    /// One environment for each combination of index values.
-    pub(crate) fn index_envs(&mut self, indices: &[IndexDef], env: &Env) -> Option<Vec<Env>> {
-        let mut envs = vec![env.clone()];
-        for index in indices {
-            let mut next = Vec::new();
-            for env in &envs {
-                let values = self.index_values(index, env)?;
-                if next.len() + values.len() > MAX_COPIES {
-                    let message = format!("there are more than {MAX_COPIES} instances");
-                    return self.error("bad-size", index.name.span, message);
-                }
-                for value in values {
-                    let arg = Arg::Const(value, Ty::Int);
-                    next.push(env.with([(index.name.text.clone(), arg)]));
-                }
-            }
-            envs = next;
-        }
-        Some(envs)
-    }
-
-    fn index_values(&mut self, index: &IndexDef, env: &Env) -> Option<Vec<i64>> {
-        match &index.values {
-            IndexValues::Range(lo, hi) => {
-                let first = self.constant(lo, env, "the end of a range")?;
-                let last = self.constant(hi, env, "the end of a range")?;
-                if last - first >= MAX_COPIES as i64 {
-                    let message = format!("there are more than {MAX_COPIES} instances");
-                    return self.error("bad-size", hi.span, message);
-                }
-                Some((first..=last).collect())
-            }
-            IndexValues::List(list) => {
-                let mut values = Vec::new();
-                for expr in list {
-                    values.push(self.constant(expr, env, "a value of an index")?);
-                }
-                Some(values)
-            }
-        }
-    }
-
     /// The body of a called process, and what its names stand for.
     pub(crate) fn unfold(&mut self, process: usize, arguments: &[Arg]) -> (ProcRef, Env) {
         let decl = &self.scope.processes[process];
@@ -544,7 +500,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn choice(kind: ChoiceKind) -> ChoiceOp {
+pub(crate) fn choice(kind: ChoiceKind) -> ChoiceOp {
     match kind {
         ChoiceKind::General => ChoiceOp::General,
         ChoiceKind::Internal => ChoiceOp::Internal,

@@ -5,14 +5,12 @@ use std::collections::HashMap;
 use base::{Diagnostic, Span};
 use model::{Access, BinaryOp as Op, Expr as Value, Owner, Place, Quantifier};
 
-use super::ast::{BinaryOp, Expr, ExprKind, ExprRef, Ident, IndexDef, IndexValues, MacroBody};
+use super::ast::{BinaryOp, Expr, ExprKind, ExprRef, IndexDef, IndexValues};
+use super::functions::chosen;
 use super::lexer::Name;
 use super::ranges::{Evaluation, Interval};
 use super::scope::{self, Ty};
 use super::term::{Arg, Env, Machine};
-
-/// Macros nested deeper than this are taken to be recursive.
-const MAX_EXPANSION: usize = 50;
 
 /// The most values that an `xor` over a range is written out for.
 const MAX_XOR: i64 = 10_000;
@@ -29,8 +27,17 @@ impl Machine<'_> {
             ExprKind::Name(name) => match env.get(name) {
                 Some(Arg::Const(value, ty)) => Some((*value, *ty)),
                 Some(_) => None,
-                None => self.scope.constants.get(name).copied(),
+                None => match self.scope.constants.get(name) {
+                    Some(constant) => Some(*constant),
+                    None => self.never_changed(name, &[]),
+                },
             },
+            ExprKind::Index(name, _) if matches!(env.get(name), Some(Arg::Array(_))) => None,
+            ExprKind::Index(name, indices) => {
+                let value = |index: &ExprRef| Some(self.const_value(index, env)?.0);
+                let indices: Option<Vec<i64>> = indices.iter().map(value).collect();
+                self.never_changed(name, &indices?)
+            }
             ExprKind::Not(inner) => {
                 let (value, _) = self.const_value(inner, env)?;
                 Some((i64::from(value == 0), Ty::Bool))
@@ -46,6 +53,24 @@ impl Machine<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The value of a cell that nothing assigns to in this system.
+    fn never_changed(&self, name: &Name, indices: &[i64]) -> Option<(i64, Ty)> {
+        let var = *self.scope.var_by_name.get(name)?;
+        let decl = &self.scope.vars[var];
+        if self.ranges.vars[var].is_data || decl.dimensions.len() != indices.len() {
+            return None;
+        }
+        let mut position = 0;
+        for (index, len) in indices.iter().zip(&decl.dimensions) {
+            if !(0..*len).contains(index) {
+                return None;
+            }
+            position = position * len + index;
+        }
+        let value = decl.initial.as_ref()?.get(position as usize)?;
+        Some((*value, self.ranges.var_types[var]))
     }
 
     /// The value of an expression that must be known now.
@@ -112,12 +137,12 @@ impl Machine<'_> {
         Some(truth(value))
     }
 
-    fn mixed<T>(&mut self, span: Span, wanted: &str, found: &str) -> Option<T> {
+    pub(crate) fn mixed<T>(&mut self, span: Span, wanted: &str, found: &str) -> Option<T> {
         let message = format!("this is {found}, but {wanted} is needed");
         self.error("type-mismatch", span, message)
     }
 
-    fn number_in(&mut self, expr: &Expr, context: &mut Context<'_>) -> Option<Value> {
+    pub(crate) fn number_in(&mut self, expr: &Expr, context: &mut Context<'_>) -> Option<Value> {
         let (value, ty) = self.value_in(expr, context)?;
         if !ty.fits(Ty::Int) {
             return self.mixed(expr.span, "a number", "a truth value");
@@ -131,8 +156,16 @@ impl Machine<'_> {
             ExprKind::Bool(value) => Some((Value::Bool(*value), Ty::Bool)),
             ExprKind::Name(name) => self.named(name, expr.span, context),
             ExprKind::Index(name, indices) => {
+                if let Some(Arg::Array(cells)) = context.env.get(name) {
+                    return self.received_cell(&cells.clone(), indices, expr.span, context);
+                }
                 let place = self.element(name, indices, expr.span, context)?;
-                let ty = self.ranges.var_types[place.var.index()];
+                if context.locals.is_empty()
+                    && let Some((value, ty)) = self.const_value(expr, context.env)
+                {
+                    return Some((literal(value, ty), ty));
+                }
+                let ty = self.type_at(&place);
                 Some((Value::Read(place), ty))
             }
             ExprKind::Not(inner) => {
@@ -156,6 +189,9 @@ impl Machine<'_> {
             return Some(value.clone());
         }
         if let Some(arg) = context.env.get(name) {
+            if let Arg::Array(_) = arg {
+                return self.mixed(span, "a single value", &format!("the array `{name}`"));
+            }
             return self.arg(&arg.clone());
         }
         if let Some((value, ty)) = self.scope.constants.get(name) {
@@ -165,6 +201,9 @@ impl Machine<'_> {
         if let Some(&var) = self.scope.var_by_name.get(name) {
             if !self.scope.vars[var].dimensions.is_empty() {
                 return self.mixed(span, "a single value", &format!("the array `{name}`"));
+            }
+            if let Some((value, ty)) = self.never_changed(name, &[]) {
+                return Some((literal(value, ty), ty));
             }
             return Some((
                 Value::Read(self.cell(var, Vec::new())),
@@ -206,6 +245,9 @@ impl Machine<'_> {
             Arg::Slot(slot) => (Value::Read(self.slot(*slot)), Ty::Any),
             Arg::Bound(bound) => (Value::Bound(*bound), Ty::Any),
             Arg::Lazy(expr, env) => return self.value(&expr.0, env),
+            Arg::Array(_) => {
+                return self.mixed(Span::nowhere(), "a single value", "an array");
+            }
         })
     }
 
@@ -219,10 +261,25 @@ impl Machine<'_> {
     }
 
     pub(crate) fn cell(&self, var: usize, path: Vec<Access>) -> Place {
-        Place {
-            var: model::VarId::new(var),
-            owner: None,
-            path,
+        match self.scratch.get(&var) {
+            Some(own) => Place {
+                var: *own,
+                owner: Some(Owner::Single),
+                path,
+            },
+            None => Place {
+                var: model::VarId::new(var),
+                owner: None,
+                path,
+            },
+        }
+    }
+
+    /// The type of what a place holds.
+    pub(crate) fn type_at(&self, place: &Place) -> Ty {
+        match place.owner {
+            Some(_) => Ty::Any,
+            None => self.ranges.var_types[place.var.index()],
         }
     }
 
@@ -374,8 +431,13 @@ impl Machine<'_> {
         body: &Expr,
         context: &mut Context<'_>,
     ) -> Option<Typed> {
+        let is_sum = op == BinaryOp::Add;
         let Some((index, rest)) = indices.split_first() else {
-            return Some((self.condition_in(body, context)?, Ty::Bool));
+            return if is_sum {
+                Some((self.number_in(body, context)?, Ty::Int))
+            } else {
+                Some((self.condition_in(body, context)?, Ty::Bool))
+            };
         };
         let n_locals = context.locals.len();
         let result = match &index.values {
@@ -390,6 +452,7 @@ impl Machine<'_> {
                 let (body, _) = self.quantified(op, rest, body, context)?;
                 let quantifier = match op {
                     BinaryOp::And => Quantifier::Forall,
+                    BinaryOp::Add => Quantifier::Sum,
                     _ => Quantifier::Exists,
                 };
                 Value::Quantified {
@@ -433,120 +496,7 @@ impl Machine<'_> {
         };
 
         context.locals.truncate(n_locals);
-        Some((result, Ty::Bool))
-    }
-
-    fn function(
-        &mut self,
-        name: &Ident,
-        arguments: &[ExprRef],
-        span: Span,
-        context: &mut Context<'_>,
-    ) -> Option<Typed> {
-        match &*name.text {
-            "cfull" | "cempty" | "ccount" | "csize" | "cpeek" => {
-                self.channel_function(name, arguments, context)
-            }
-            _ if self.scope.macros.contains_key(&name.text) => {
-                self.expand(&name.text, arguments, span, context)
-            }
-            _ => {
-                let message = format!("there is no macro or built-in `{}`", name.text);
-                self.error("unknown-name", name.span, message)
-            }
-        }
-    }
-
-    fn channel_function(
-        &mut self,
-        name: &Ident,
-        arguments: &[ExprRef],
-        context: &mut Context<'_>,
-    ) -> Option<Typed> {
-        let Some(first) = arguments.first() else {
-            return self.error("wrong-arity", name.span, "which channel?");
-        };
-        let (channel, index) = match &first.kind {
-            ExprKind::Name(name) => (name, None),
-            ExprKind::Index(name, indices) if indices.len() == 1 => {
-                (name, Some(self.number_in(&indices[0], context)?))
-            }
-            _ => return self.error("type-mismatch", first.span, "a channel is needed here"),
-        };
-
-        let Some(&channel) = self.scope.channel_by_name.get(channel) else {
-            let message = format!("`{channel}` is not a channel");
-            return self.error("type-mismatch", first.span, message);
-        };
-        let size = self.scope.channels[channel].size;
-        if index.is_some() != self.scope.channels[channel].count.is_some() {
-            let message = "an array of channels needs an index, a single channel has none";
-            return self.error("type-mismatch", first.span, message);
-        }
-
-        let count = match self.buffers[channel] {
-            Some(_) => Value::Read(self.message_count(channel, index.clone())),
-            None => Value::Int(0),
-        };
-        let size = Value::Int(size);
-        Some(match &*name.text {
-            "cfull" => (comparison(BinaryOp::Eq, count, size), Ty::Bool),
-            "cempty" => (comparison(BinaryOp::Eq, count, Value::Int(0)), Ty::Bool),
-            "ccount" => (count, Ty::Int),
-            "csize" => (size, Ty::Int),
-            _ => {
-                if self.buffers[channel].is_none() {
-                    let message = "a channel without buffer has nothing to look at";
-                    return self.error("type-mismatch", first.span, message);
-                }
-                let component = match arguments.get(1) {
-                    Some(component) => self.constant(component, context.env, "the component")?,
-                    None => 0,
-                };
-                let position = Value::Int(0);
-                let place = self.message_cell(channel, index, position, component as usize);
-                (Value::Read(place), Ty::Any)
-            }
-        })
-    }
-
-    /// The value of a macro.
-    fn expand(
-        &mut self,
-        name: &Name,
-        arguments: &[ExprRef],
-        span: Span,
-        context: &mut Context<'_>,
-    ) -> Option<Typed> {
-        let decl = self.scope.macros[name].clone();
-        if context.depth >= MAX_EXPANSION {
-            let message = format!("the macro `{name}` is defined by itself");
-            return self.error("recursive-macro", span, message);
-        }
-
-        let MacroBody::Expr(body) = &decl.body else {
-            return self.mixed(span, "a value", &format!("the program `{name}`"));
-        };
-        if decl.parameters.len() != arguments.len() {
-            let (wanted, given) = (decl.parameters.len(), arguments.len());
-            let message = format!("`{name}` takes {wanted} arguments, not {given}");
-            return self.error("wrong-arity", span, message);
-        }
-
-        let mut locals = Vec::new();
-        for (parameter, argument) in decl.parameters.iter().zip(arguments) {
-            let value = self.value_in(argument, context)?;
-            locals.push((parameter.text.clone(), value));
-        }
-
-        // Only its parameters and what is global is known in a macro.
-        let env = super::outside();
-        let mut inner = Context {
-            env: &env,
-            locals,
-            depth: context.depth + 1,
-        };
-        self.value_in(body, &mut inner)
+        Some((result, if is_sum { Ty::Int } else { Ty::Bool }))
     }
 }
 
@@ -566,7 +516,7 @@ fn literal(value: i64, ty: Ty) -> Value {
 }
 
 /// The number that a constant is.
-fn known(value: &Value) -> Option<i64> {
+pub(crate) fn known(value: &Value) -> Option<i64> {
     value.as_literal()
 }
 
@@ -634,6 +584,13 @@ pub(crate) fn arithmetic(op: BinaryOp, a: Value, b: Value) -> Value {
         && let Some((value, _)) = scope::binary(op, x, y)
     {
         return Value::Int(value);
+    }
+    // PAT adds the divisor to a remainder below zero, whatever the sign of the divisor. For one above
+    // zero that is the Euclidean remainder.
+    if op == BinaryOp::Rem && known(&b).is_none_or(|divisor| divisor <= 0) {
+        let left = Value::binary(Op::Rem, a, b.clone());
+        let is_below = comparison(BinaryOp::Lt, left.clone(), Value::Int(0));
+        return chosen(is_below, Value::binary(Op::Add, left.clone(), b), left);
     }
     let op = match op {
         BinaryOp::Add => Op::Add,

@@ -9,7 +9,7 @@ use base::{Fairness, Source};
 use logic::{NamedProperty, Property};
 use model::Model;
 use serde::Deserialize;
-use source::{Content, FrontEnd, Memory, Options, QuestionKind};
+use source::{Content, Files, FrontEnd, Options, QuestionKind, Unreadable};
 
 use crate::{Answer, Case};
 
@@ -92,11 +92,13 @@ pub fn corpus() -> Result<Vec<Origin>> {
 pub fn repository() -> Result<Vec<Origin>> {
     let mut origins = models_in("examples")?;
     for path in sorted(&root().join("testdata"))? {
-        // The rows of this one are calls of the program; its models are among the past findings.
+        // The rows of the first are calls of the program, and its models are among the past findings;
+        // the others have texts that are not finite models.
+        let others = ["defects.toml", "families.toml", "programs.toml"];
         let is_table = path
             .extension()
             .is_some_and(|extension| extension == "toml");
-        if is_table && !path.ends_with("defects.toml") {
+        if is_table && !others.iter().any(|other| path.ends_with(other)) {
             let text = fs::read_to_string(&path)?;
             let suite: Suite = toml::from_str(&text).with_context(|| name_of(&path))?;
             let rows = suite.case.into_iter();
@@ -295,6 +297,19 @@ impl Origin {
 /// The languages whose files are compared.
 const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
 
+/// Files that models import, by their paths in the repository.
+struct Repository;
+
+impl Files for Repository {
+    fn read(&self, path: &Path) -> Result<String, Unreadable> {
+        let text = fs::read_to_string(root().join(path));
+        text.map_err(|error| Unreadable {
+            message: format!("`{}` cannot be read", path.display()),
+            cause: Some(error.to_string()),
+        })
+    }
+}
+
 /// The systems that a text describes, each with the questions about it that a search of it answers.
 pub(crate) fn load(source: Source, options: &Options) -> Result<Vec<System>> {
     let name = source.name.clone();
@@ -306,12 +321,12 @@ pub(crate) fn load(source: Source, options: &Options) -> Result<Vec<System>> {
     let front_end = FRONT_ENDS.into_iter().find(reads);
     let front_end = front_end.ok_or_else(|| anyhow!("nothing reads `{name}`"))?;
 
-    // Cases are single texts, and have values for all parameters.
+    // Cases have values for all parameters.
     let options = Options {
         closed: true,
         ..options.clone()
     };
-    let loaded = front_end.load(source, &Memory::default(), &options);
+    let loaded = front_end.load(source, &Repository, &options);
     let wrong = format!("{name}: {:?}", loaded.diagnostics);
     let Some(Content::Systems(systems)) = loaded.content else {
         bail!(wrong);

@@ -3,13 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use base::{Checkpoints, StopReason};
-use check::{Outcome, Plan, Reduction, Reductions};
+use check::{Outcome, Plan, Reduction, Reductions, SetCarrier};
 use evidence::{UnknownReason, Verdict};
 use logic::Property;
-use testkit::Random;
+use testkit::{Random, Shelf};
 
 use crate::answer::ask;
 use crate::{Answer, Case, RouteKind};
+
+/// How much room decision diagrams have.
+const MAX_SYMBOLIC_BYTES: u64 = 64 << 20;
 
 /// A way of searching.
 pub(crate) struct Route {
@@ -27,7 +30,9 @@ impl Route {
             all_code,
             interpreted,
             bitstate,
+            sets,
             budget,
+            route,
             ..
         } = &self.plan;
 
@@ -38,7 +43,13 @@ impl Route {
             Reduction::Auto { after } => parts.push(format!("reductions after {after} states")),
         }
 
+        parts.extend(route.map(|route| format!("route {}", route.name())));
         parts.extend(bitstate.map(|bytes| format!("{bytes} bytes of bits")));
+        parts.extend(sets.as_ref().map(|carrier| match carrier {
+            SetCarrier::Memory => "sets in memory".to_owned(),
+            SetCarrier::Disk(_) => "sets in files".to_owned(),
+            SetCarrier::Processes(..) => "sets in several processes".to_owned(),
+        }));
         parts.extend(all_code.then(|| "all code".to_owned()));
         parts.extend(interpreted.then(|| "interpreted".to_owned()));
         parts.extend(
@@ -121,7 +132,16 @@ pub(crate) fn alternatives(
                 ..case.plan()
             },
         ),
+        (RouteKind::Sets, on_sets(random, case)),
         (RouteKind::Mixed, mixed(random, case)),
+        (
+            RouteKind::Symbolic,
+            Plan {
+                route: Some(check::Route::Symbolic),
+                budget: case.plan().budget.with_max_memory(MAX_SYMBOLIC_BYTES),
+                ..case.plan()
+            },
+        ),
     ];
 
     // A bitstate search has no answer for other properties, so there would be nothing to compare.
@@ -157,6 +177,22 @@ pub(crate) fn alternatives(
     }
 
     routes
+}
+
+/// A search on sets of states.
+fn on_sets(random: &mut Random, case: &Case) -> Plan {
+    let plan = case.plan();
+    let carrier = if random.chance(50) {
+        SetCarrier::Memory
+    } else {
+        SetCarrier::Disk(Arc::new(Shelf::default()))
+    };
+    let n_threads = 1 + usize::from(random.chance(30));
+    Plan {
+        sets: Some(carrier),
+        budget: plan.budget.clone().with_threads(n_threads),
+        ..plan
+    }
 }
 
 /// Several differences at once.
@@ -258,8 +294,9 @@ impl Checkpoints for Memory {
         n_asked.is_multiple_of(self.every)
     }
 
-    fn keep(&self, search: u64, state: &[u64]) {
+    fn keep(&self, search: u64, state: &[u64]) -> bool {
         *self.kept.lock().expect("no panic") = Some((search, state.to_vec()));
+        true
     }
 
     fn take(&self, search: u64) -> Option<Vec<u64>> {

@@ -28,6 +28,10 @@ pub enum RouteKind {
     Mixed,
     /// A search that keeps a few bits of each state.
     Bitstate,
+    /// By sets of states.
+    Symbolic,
+    /// A search on sets of states, in memory or in files.
+    Sets,
     /// A search that is stopped at random moments and goes on.
     Resumed,
     /// The naive oracles.

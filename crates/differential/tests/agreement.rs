@@ -81,6 +81,7 @@ fn random_models() {
         RouteKind::EarlyEnd,
         RouteKind::Mixed,
         RouteKind::Bitstate,
+        RouteKind::Sets,
         RouteKind::Resumed,
         RouteKind::Oracle,
         RouteKind::Replay,

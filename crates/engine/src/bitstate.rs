@@ -237,6 +237,7 @@ impl BitstateSearch<'_, '_> {
             memory_bytes: self.memory(),
             depth: self.path.labels.len() as u64,
             bound: None,
+            shares: None,
         });
     }
 

@@ -82,6 +82,9 @@ pub struct Claims {
     pub never_executed: Vec<bool>,
     /// By cell: the only value that it has in states that can be reached.
     pub constants: Vec<Option<i64>>,
+    /// By cell: the least and the greatest value that it has in states that can be reached, or
+    /// something beyond.
+    pub ranges: Vec<(i64, i64)>,
 }
 
 impl System<'_> {
@@ -155,6 +158,7 @@ impl System<'_> {
             atoms: atom_reads,
             never_executed: self.elimination.never_executed.clone(),
             constants: self.elimination.constants.clone(),
+            ranges: self.elimination.ranges.clone(),
         })
     }
 

@@ -3,12 +3,14 @@
 //! A command is left out if its process can never be where it starts (walking over commands that are
 //! not left out), or if its guard is false whatever the state. A variable that no other command
 //! writes keeps its initial value and takes no room in a state. Each makes more of the other, so
-//! both are worked out in turn until nothing changes. Neither changes the states and steps of a
-//! system, except that what is the same in all of them is not stored.
+//! both are worked out in turn until nothing changes. Other variables take the room that the values
+//! need which they can have (`ranges.rs`). None of it changes the states and steps of a system, except
+//! that what is the same in all of them is not stored.
 
 use model::{BinaryOp, CommandId, Expr, InstanceId, Model, Step};
 
 use crate::constant::Known;
+use crate::ranges::{Range, ranges};
 
 /// What is left out of a system.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub(crate) struct Elimination {
     pub(crate) never_executed: Vec<bool>,
     /// By cell: its value, if it has only one.
     pub(crate) constants: Vec<Option<i64>>,
+    /// By cell: the least and the greatest value for which there is room.
+    pub(crate) ranges: Vec<Range>,
 }
 
 impl Elimination {
@@ -25,29 +29,32 @@ impl Elimination {
         Self {
             never_executed: vec![false; model.commands().len()],
             constants: vec![None; model.cells().len()],
+            ranges: model.cells().iter().map(|cell| cell.ty.bounds()).collect(),
         }
     }
 
     /// Leaves out whatever can be seen to make no difference.
     pub(crate) fn new(model: &Model) -> Self {
         let mut elimination = Self::nothing(model);
-        // Where steps have priorities, whose guards are evaluated depends on what there is.
-        if model.levels().len() > 1 || model.parts().control.is_some() {
+        let mut is_stable = false;
+        while !is_stable {
             elimination.constants = constants(model, &elimination.never_executed);
-            return elimination;
-        }
-        loop {
-            let constants = constants(model, &elimination.never_executed);
-            let never_executed = never_executed(model, &constants);
-            let is_stable = never_executed == elimination.never_executed;
-            elimination = Self {
-                never_executed,
-                constants,
-            };
-            if is_stable {
-                return elimination;
+            // Where steps have priorities, whose guards are evaluated depends on what there is.
+            if model.levels().len() > 1 || model.parts().control.is_some() {
+                break;
             }
+            let never_executed = never_executed(model, &elimination.constants);
+            is_stable = never_executed == elimination.never_executed;
+            elimination.never_executed = never_executed;
         }
+
+        if !may_exchange(model) {
+            elimination.ranges = ranges(model, &elimination.never_executed);
+        }
+        for (range, constant) in elimination.ranges.iter_mut().zip(&elimination.constants) {
+            *range = constant.map_or(*range, |value| (value, value));
+        }
+        elimination
     }
 }
 
@@ -144,4 +151,14 @@ fn is_false(known: &Known<'_>, guard: &Expr) -> bool {
         return true;
     }
     known.constant(guard) == Some(0)
+}
+
+/// May processes be exchanged for each other? Then a cell takes values that no state has in which all
+/// are in their places: a variable that always names the first process names another one in a state
+/// that is exchanged for it.
+fn may_exchange(model: &Model) -> bool {
+    let parts = model.parts();
+    let mut families = parts.processes.iter().filter_map(|process| process.index);
+    let has_family = families.any(|range| range.lo < range.hi);
+    has_family && parts.control.is_none() && parts.timers.is_empty()
 }

@@ -127,6 +127,25 @@ pub struct Stats {
     pub atoms_seen: Vec<bool>,
 }
 
+impl Stats {
+    /// Adds what was counted elsewhere: transitions, commands, actions, atoms.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.n_transitions += other.n_transitions;
+        self.n_reduced_states += other.n_reduced_states;
+        merge(&mut self.commands_taken, &other.commands_taken, |a, b| {
+            a | b
+        });
+        merge(&mut self.action_counts, &other.action_counts, |a, b| a + b);
+        merge(&mut self.atoms_seen, &other.atoms_seen, |a, b| a | b);
+    }
+}
+
+fn merge<T: Copy>(all: &mut [T], more: &[T], combine: impl Fn(T, T) -> T) {
+    for (own, other) in all.iter_mut().zip(more) {
+        *own = combine(*own, *other);
+    }
+}
+
 /// The end of an exploration and what it has seen.
 #[derive(Clone, Debug)]
 pub struct Explored {

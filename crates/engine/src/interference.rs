@@ -4,20 +4,24 @@
 //! takes part in both, a bit under the mask changes, or the model declares it. Packing makes equal
 //! values of equal bits, so bits change iff values do.
 //!
-//! A step is *plain* if it is taken by one command alone and always reads the same where it is possible:
-//! its indices and ranges are constants, its effect is always possible. Then the labels
-//! of a state tell whether it exists, and its mask is worked out once. What is read by other steps
-//! depends on the state, and the reference semantics is asked. With priorities or control no step is
-//! plain, because the guards of others take part, or a step can be possible and not exist.
+//! A step is *plain* if it is taken by one command alone whose effect is always possible. Then the
+//! labels of a state tell whether it exists, and what it reads depends only on what finds it: the
+//! values in its indices and ranges. So its mask is worked out once for all states that agree in
+//! those. For other steps the reference semantics is asked in each state. With priorities or control
+//! no step is plain, because the guards of others take part, or a step can be possible and not exist.
+
+use std::collections::BTreeSet;
 
 use base::bits;
-use model::{
-    CommandId, Condition, Expr, InstanceId, Interference, Model, Needs, Resource, Subject, Sync,
-};
+use model::{CommandId, Condition, InstanceId, Interference, Model, Resource, Subject, Sync};
+use rustc_hash::FxHashMap;
 
 use crate::label::Label;
 use crate::layout::Layout;
 use crate::system::System;
+
+/// So many masks are kept for a plain step.
+const MAX_KNOWN: usize = 4096;
 
 /// A team of commands that a run must be just to.
 #[derive(Clone, Debug)]
@@ -27,10 +31,16 @@ struct Obligation {
     /// Its position in [`Interference::teams`].
     team: usize,
     movers: Vec<InstanceId>,
-    /// The command of a plain step.
-    plain: Option<CommandId>,
-    /// What is necessary for a plain step, once it is known.
-    mask: Option<Vec<u64>>,
+    plain: Option<Plain>,
+}
+
+/// What is known about a plain step.
+#[derive(Clone, Debug)]
+struct Plain {
+    /// The bits of what finds what it reads.
+    found_by: Vec<u64>,
+    /// What is necessary for it, by the values of those bits.
+    known: FxHashMap<Box<[u64]>, Box<[u64]>>,
 }
 
 /// The conditions of justness among the weak ones, and what is known about the current state.
@@ -38,10 +48,18 @@ struct Obligation {
 pub(crate) struct Justness<'m> {
     interference: Interference<'m>,
     obligations: Vec<Obligation>,
+    /// The bits of all these conditions.
+    own: Vec<u64>,
     /// Does a single level without control rule, so that every possible step exists?
     is_flat: bool,
-    /// The possible steps of the current state: positions in `obligations`, and their masks.
-    possible: Vec<(usize, Vec<u64>)>,
+    /// The possible steps of the current state, as positions in `obligations`,
+    possible: Vec<usize>,
+    /// and their masks, one after another.
+    masks: Vec<u64>,
+    /// The commands of the steps of the current state.
+    executed: Vec<u64>,
+    /// The values of what finds the reads of a plain step in the current state.
+    key: Vec<u64>,
 }
 
 impl<'m> Justness<'m> {
@@ -56,6 +74,7 @@ impl<'m> Justness<'m> {
         let interference = Interference::new(model);
         let is_flat = model.levels().len() < 2 && model.parts().control.is_none();
         let mut obligations = Vec::new();
+        let mut own = vec![0; bits::words_for(conditions.len())];
         for (bit, condition) in conditions.iter().enumerate() {
             let Subject::Team(commands) = &condition.subject else {
                 continue;
@@ -65,23 +84,31 @@ impl<'m> Justness<'m> {
                 .iter()
                 .position(|team| team == commands);
             let mover = |id: &CommandId| model.commands()[id.index()].instance;
+            let plain = |id: CommandId| Plain {
+                found_by: mask_of(&system.layout, &interference.found_by(id)),
+                known: FxHashMap::default(),
+            };
+            bits::set(&mut own, bit);
             obligations.extend(found.map(|team| Obligation {
                 bit,
                 team,
                 movers: commands.iter().map(mover).collect(),
                 plain: match commands[..] {
-                    [id] if is_flat && is_plain(model, &interference, id) => Some(id),
+                    [id] if is_flat && is_plain(model, &interference, id) => Some(plain(id)),
                     _ => None,
                 },
-                mask: None,
             }));
         }
 
         Some(Self {
             interference,
             obligations,
+            own,
             is_flat,
             possible: Vec::new(),
+            masks: Vec::new(),
+            executed: vec![0; bits::words_for(model.commands().len())],
+            key: Vec::new(),
         })
     }
 
@@ -93,25 +120,31 @@ impl<'m> Justness<'m> {
         labels: impl Iterator<Item = &'l Label>,
         enabled: &mut [u64],
     ) {
-        let n_commands = system.model().commands().len();
-        let mut executed = vec![0; bits::words_for(n_commands)];
+        self.executed.fill(0);
         for command in labels.flat_map(|label| &label.commands) {
-            bits::set(&mut executed, command.index());
+            bits::set(&mut self.executed, command.index());
         }
+        clear_all(enabled, &self.own);
 
         self.possible.clear();
+        self.masks.clear();
         let mut unpacked = None;
         let mut all_needs = None;
         for (position, obligation) in self.obligations.iter_mut().enumerate() {
-            bits::clear(enabled, obligation.bit);
             // A single level: what is not executed alone or in a team is not possible.
-            if self.is_flat && !is_ready(&self.interference, obligation, &executed) {
+            if self.is_flat && !is_ready(&self.interference, obligation, &self.executed) {
                 continue;
             }
-            if let (Some(_), Some(mask)) = (obligation.plain, &obligation.mask) {
-                bits::set(enabled, obligation.bit);
-                self.possible.push((position, mask.clone()));
-                continue;
+            if let Some(plain) = &obligation.plain {
+                self.key.clear();
+                let found_by = words.iter().zip(&plain.found_by);
+                self.key.extend(found_by.map(|(word, mask)| word & mask));
+                if let Some(mask) = plain.known.get(&self.key[..]) {
+                    bits::set(enabled, obligation.bit);
+                    self.possible.push(position);
+                    self.masks.extend_from_slice(mask);
+                    continue;
+                }
             }
 
             let state = unpacked.get_or_insert_with(|| system.unpack(words));
@@ -125,25 +158,26 @@ impl<'m> Justness<'m> {
             let Some(needs) = needs else {
                 continue;
             };
-            let mask = mask_of(&system.layout, &needs);
-            if obligation.plain.is_some() {
-                obligation.mask = Some(mask.clone());
-            }
+            let mask = mask_of(&system.layout, &needs.reads);
             let in_control = system.model().in_control(state);
             if in_control.is_none_or(|id| obligation.movers.contains(&id)) {
                 bits::set(enabled, obligation.bit);
             }
-            self.possible.push((position, mask));
+            self.possible.push(position);
+            self.masks.extend_from_slice(&mask);
+            let plain = obligation.plain.as_mut();
+            if let Some(plain) = plain.filter(|plain| plain.known.len() < MAX_KNOWN) {
+                plain.known.insert(self.key[..].into(), mask.into());
+            }
         }
     }
 
     /// Sets the bits of what a step from the state that was entered last interferes with, clears
     /// those of other conditions of justness.
     pub(crate) fn mark(&self, from: &[u64], to: &[u64], label: &Label, taken: &mut [u64]) {
-        for obligation in &self.obligations {
-            bits::clear(taken, obligation.bit);
-        }
-        for (position, mask) in &self.possible {
+        clear_all(taken, &self.own);
+        let masks = self.masks.chunks_exact(from.len());
+        for (position, mask) in self.possible.iter().zip(masks) {
             let obligation = &self.obligations[*position];
             let mut words = from.iter().zip(to).zip(mask);
             let is_moved = || label.movers.iter().any(|id| obligation.movers.contains(id));
@@ -161,6 +195,12 @@ impl<'m> Justness<'m> {
     }
 }
 
+fn clear_all(words: &mut [u64], those: &[u64]) {
+    for (word, those) in words.iter_mut().zip(those) {
+        *word &= !those;
+    }
+}
+
 /// Is every command of the team part of some step of the state? Without this the team is not
 /// possible where every possible step exists.
 fn is_ready(interference: &Interference<'_>, obligation: &Obligation, executed: &[u64]) -> bool {
@@ -168,14 +208,14 @@ fn is_ready(interference: &Interference<'_>, obligation: &Obligation, executed: 
     commands.all(|id| bits::get(executed, id.index()))
 }
 
-/// The bits of what is necessary.
-fn mask_of(layout: &Layout, needs: &Needs) -> Vec<u64> {
+/// The bits of parts of a state.
+fn mask_of(layout: &Layout, parts: &BTreeSet<Resource>) -> Vec<u64> {
     let mut mask = vec![0; layout.n_words];
     let mut add = |field: usize| {
         let field = &layout.fields[field];
         mask[field.word as usize] |= field.mask << field.shift;
     };
-    for resource in &needs.reads {
+    for resource in parts {
         match resource {
             Resource::Location(instance) => add(layout.first_location as usize + instance.index()),
             Resource::Cell(cell) => add(layout.first_cell as usize + cell),
@@ -191,38 +231,12 @@ fn mask_of(layout: &Layout, needs: &Needs) -> Vec<u64> {
     mask
 }
 
-/// Does a command that moves alone always read the same where it is possible?
+/// Do the labels tell whether a command that moves alone is possible, and does its guard alone tell
+/// what it reads?
 fn is_plain(model: &Model, interference: &Interference<'_>, id: CommandId) -> bool {
-    let step = model.step_of(id);
-    let is_constant = |index: Option<&Expr>| index.is_none_or(|index| !index.mentions_state());
-    let reads_all = match &step.sync {
-        Sync::Internal => true,
-        Sync::Send { channel, .. } => is_constant(channel.index.as_deref()),
-        Sync::Receive { channel, patterns } => {
-            let mut matched = patterns.iter().filter_map(model::Pattern::matched);
-            is_constant(channel.index.as_deref()) && matched.all(reads_the_same)
-        }
+    let moves_alone = match &model.step_of(id).sync {
+        Sync::Internal | Sync::Send { .. } | Sync::Receive { .. } => true,
         Sync::Event { .. } => false,
     };
-    reads_all && !interference.may_refuse(id) && reads_the_same(&step.guard)
-}
-
-/// Does the expression read the same in all states? It does if no index and no range depends on them.
-fn reads_the_same(expr: &Expr) -> bool {
-    let depends = |expr: &Expr| match expr {
-        Expr::Read(_) | Expr::At { .. } | Expr::Length(_) => {
-            expr.operands().iter().any(|index| index.mentions_state())
-        }
-        Expr::Quantified { lo, hi, .. } => lo.mentions_state() || hi.mentions_state(),
-        Expr::Int(_)
-        | Expr::Bool(_)
-        | Expr::Enum(..)
-        | Expr::Bound(_)
-        | Expr::Not(_)
-        | Expr::Neg(_)
-        | Expr::Binary(..)
-        | Expr::Ite(..)
-        | Expr::Wrap { .. } => false,
-    };
-    !expr.any(&mut { depends })
+    moves_alone && !interference.may_refuse(id)
 }

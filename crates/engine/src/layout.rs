@@ -7,6 +7,8 @@
 use jit::{ChannelFields, Field, Segment, SegmentRange};
 use model::{InstanceId, LocationId, Model, Scalar, State};
 
+use crate::ranges::Range;
+
 /// The packing of a model's states.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
@@ -21,8 +23,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The packing of a model of which some cells have one value only: they take no room.
-    pub(crate) fn new(model: &Model, constants: &[Option<i64>]) -> Self {
+    /// The packing of a model whose cells have values in these ranges.
+    pub(crate) fn new(model: &Model, ranges: &[Range]) -> Self {
         let mut layout = Self {
             fields: Vec::new(),
             n_words: 0,
@@ -39,9 +41,8 @@ impl Layout {
         }
 
         layout.first_cell = layout.fields.len() as u32;
-        for (cell, constant) in model.cells().iter().zip(constants) {
-            let ty = constant.map_or(cell.ty, |value| Scalar::Range(value, value));
-            layout.add(ty, &mut free_bits);
+        for &(lo, hi) in ranges {
+            layout.add(Scalar::Range(lo, hi), &mut free_bits);
         }
 
         for channel in &model.parts().channels {

@@ -3,12 +3,14 @@
 //! A [`System`] is a model compiled for speed: states packed into words, guards and effects as
 //! straight-line code. [`explore`] visits its states breadth first (reachability, invariants,
 //! deadlocks); [`find_run`] searches its product with an automaton for a fair run; [`state_graph`]
-//! keeps everything, for questions about every state. All are exact or say why they stopped.
+//! keeps everything, for questions about every state. [`explore_on_sets`] and [`find_run_on_sets`] do what
+//! the first two do with sets of states that may be on disk. All are exact or say why they stopped.
 //!
 //! This crate knows no formulas and no fairness notions, only automata and elementary conditions;
 //! which ones a property needs is decided in crate `check`. Everything here is tested against the
 //! reference semantics of crate `model`.
 
+mod agenda;
 mod bitstate;
 mod canonicalize;
 mod claims;
@@ -28,7 +30,9 @@ mod parents;
 mod priority;
 mod product;
 mod program;
+mod ranges;
 mod search;
+mod set_search;
 mod sharing;
 mod state_graph;
 mod stepping;
@@ -36,6 +40,7 @@ mod stubborn;
 mod symmetric_search;
 mod symmetry;
 mod system;
+mod teams;
 mod waiting;
 mod weak;
 
@@ -45,8 +50,9 @@ pub use claims::{Claims, Component, SubjectClaims, UnitClaims};
 pub use compile::CompileError;
 pub use explore::{Exploration, Explored, Found, Goal, Met, Stats, explore};
 pub use label::{Label, LabelId};
-pub use search::{Outcome, Query, find_run};
+pub use search::{Alternative, Outcome, Query, find_run};
+pub use set_search::{SetCarrier, explore_on_sets, find_run_on_sets};
 pub use state_graph::{Built, StateGraph, state_graph};
 pub use stubborn::Refusal;
-pub use symmetry::Obstacle;
+pub use symmetry::{Asymmetry, Obstacle};
 pub use system::{Failed, Limits, Steps, System};

@@ -3,35 +3,23 @@
 //! Crate `jit` generates it; here it is told which commands and teams are tried at which location.
 
 use base::bits;
-use jit::{Attempt, LabelId, Op, Plan, Process, Routine, Step, Then, can_translate, extent};
+use jit::{Attempt, Field, Op, Plan, Routine, Sequence, Step, Then, can_translate, extent};
 use model::CommandId;
 
+use crate::agenda::{Round, Visit};
 use crate::footprint::Footprint;
 use crate::label::LabelTable;
+use crate::priority::Selection;
 use crate::system::{Member, System, Team};
 
 /// Teams with more combinations of members are interpreted.
 const MAX_COMBINATIONS: usize = 64;
 
-/// All processes are visited twice: for the commands that move alone, then for the teams they lead.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Round {
-    Alone,
-    Teams,
-}
-
-const ROUNDS: [Round; 2] = [Round::Alone, Round::Teams];
-
 struct Planner<'a, 'm> {
     system: &'a System<'m>,
     labels: &'a mut LabelTable,
-}
-
-/// Commands of different processes that move together.
-struct Combination {
-    /// In an order in which none reads or writes what one before it has written.
-    members: Vec<Member>,
-    label: LabelId,
+    /// Where a process can be while it has control, by row: code for other places is not worth it.
+    controlled: Vec<bool>,
 }
 
 /// Generates code for a system and for the propositions at these positions of its code.
@@ -40,79 +28,99 @@ pub(crate) fn generate(system: &mut System<'_>, propositions: &[u32]) -> Option<
     let mut planner = Planner {
         system,
         labels: &mut labels,
+        controlled: controlled(system),
     };
     let plan = planner.plan();
-    let mut attempts = |round: usize, row: u32| planner.attempts(ROUNDS[round], row as usize);
+    let mut attempts = |visit: usize, row: u32| {
+        let visit = system.agenda.visits[visit];
+        planner.attempts(&visit, row as usize)
+    };
     let routine = Routine::new(&plan, &mut attempts, propositions);
     system.labels = labels;
     routine
 }
 
+/// The rows that a command leads to which gives its own process control, or to which it belongs
+/// to.
+fn controlled(system: &System<'_>) -> Vec<bool> {
+    let mut controlled = vec![false; system.rows.len()];
+    let control = system.ruling.as_ref().and_then(|ruling| ruling.control);
+    let Some(control) = control else {
+        return controlled;
+    };
+    for position in 0..system.commands.len() {
+        let id = CommandId::new(position);
+        let writes = &system.commands[position].footprint.writes;
+        if writes[control.word as usize] & (control.mask << control.shift) != 0 {
+            let instance = system.mover(position as u32) as usize;
+            let target = system.model.step_of(id).target.index();
+            controlled[system.first_row[instance] as usize + target] = true;
+        }
+    }
+    controlled
+}
+
 impl<'a> Planner<'a, '_> {
-    /// The processes. Where not every possible step exists, and where all processes move together,
-    /// only guards and propositions are translated.
+    /// The visits of all sequences. Where all processes move together, only guards and propositions
+    /// are translated.
     fn plan(&self) -> Plan<'a> {
         let system = self.system;
-        let n_rounds = if system.synchronous || system.ruling.is_some() {
+        let n_sequences = if system.synchronous {
             0
-        } else if system.teams.is_empty() {
-            1
         } else {
-            2
+            system.agenda.n_sequences()
         };
-        let instances = 0..system.first_row.len();
-        let processes = |round: &Round| {
-            let process = |instance: usize| self.process(*round, instance);
-            instances.clone().map(process).collect()
+        let sequence = |number: usize| {
+            let visits = &system.agenda.visits[system.agenda.sequence(number)];
+            let has_mover = |visit: &Visit| visit.only.is_some_and(|only| only.mover.is_some());
+            Sequence {
+                can_stop_early: visits.iter().any(has_mover),
+                visits: visits.iter().map(|visit| self.visit(visit)).collect(),
+            }
         };
         Plan {
             tables: &system.tables,
             n_words: system.layout.n_words,
-            n_flags: system.commands.len(),
-            rounds: ROUNDS[..n_rounds].iter().map(processes).collect(),
+            sequences: (0..n_sequences).map(sequence).collect(),
         }
     }
 
-    fn process(&self, round: Round, instance: usize) -> Process {
+    fn visit(&self, visit: &Visit) -> jit::Visit {
         let system = self.system;
-        let first_row = system.first_row[instance];
-        let end = system.first_row.get(instance + 1);
-        let end = end.map_or(system.rows.len() as u32 - 1, |row| *row);
-        let field = system.layout.first_location as usize + instance;
-        let row = |row: u32| self.has_work(round, row as usize).then_some(row);
-        Process {
-            location: system.tables.fields[field],
-            rows: (first_row..end).map(row).collect(),
+        let has_work = |row: usize| system.agenda.has_work(system, visit, row);
+        let row = |row: usize| has_work(row).then_some(row as u32);
+        jit::Visit {
+            location: self.location(visit.instance),
+            rows: system.rows_of(visit.instance as usize).map(row).collect(),
         }
     }
 
-    fn commands(&self, row: usize) -> &'a [u32] {
-        let range = self.system.rows[row] as usize..self.system.rows[row + 1] as usize;
-        &self.system.by_location[range]
-    }
-
-    fn has_work(&self, round: Round, row: usize) -> bool {
-        let leads = |command: &u32| !self.system.commands[*command as usize].leads.is_empty();
-        match round {
-            Round::Alone => !self.commands(row).is_empty(),
-            Round::Teams => self.commands(row).iter().any(leads),
-        }
+    /// Where a process is.
+    fn location(&self, instance: u32) -> Field {
+        self.system.tables.fields[(self.system.layout.first_location + instance) as usize]
     }
 
     /// What can be tried at a location; nothing if it is left to the interpreter.
-    fn attempts(&mut self, round: Round, row: usize) -> Option<Vec<Attempt>> {
-        match round {
-            Round::Alone => self.row_alone(row),
-            Round::Teams => self.row_of_leaders(row),
+    fn attempts(&mut self, visit: &Visit, row: usize) -> Option<Vec<Attempt>> {
+        if let Some(Selection { mover, .. }) = visit.only
+            && mover == Some(visit.instance)
+            && !self.controlled[row]
+        {
+            return None;
+        }
+        match visit.round {
+            Round::Alone => self.row_alone(visit, row),
+            Round::Teams => self.row_of_leaders(visit, row),
         }
     }
 
-    fn row_alone(&self, row: usize) -> Option<Vec<Attempt>> {
-        let attempt = |&id: &u32| {
+    fn row_alone(&self, visit: &Visit, row: usize) -> Option<Vec<Attempt>> {
+        let agenda = &self.system.agenda;
+        let mut attempts = Vec::new();
+        for &id in self.system.commands_at(row) {
             let command = &self.system.commands[id as usize];
             let then = match command.alone {
-                None => Then::Flag(id),
-                Some(label) => {
+                Some(label) if agenda.is_tried(self.system, visit, id) => {
                     let step = |effect: &u32| Step {
                         effects: vec![*effect],
                         label,
@@ -124,53 +132,118 @@ impl<'a> Planner<'a, '_> {
                     }
                     Then::Steps(effects.iter().map(step).collect())
                 }
+                _ if agenda.is_checked(self.system, visit, id) => Then::Nothing,
+                _ => continue,
             };
-            self.can_translate(command.guard).then_some(Attempt {
-                flags: Vec::new(),
-                condition: Some(command.guard),
-                then,
-            })
-        };
-        self.commands(row).iter().map(attempt).collect()
+            attempts.push(self.guarded(command.guard, then)?);
+        }
+        Some(attempts)
     }
 
-    fn row_of_leaders(&mut self, row: usize) -> Option<Vec<Attempt>> {
+    fn guarded(&self, guard: u32, then: Then) -> Option<Attempt> {
+        self.can_translate(guard).then_some(Attempt {
+            field: None,
+            condition: Some(guard),
+            then,
+        })
+    }
+
+    fn row_of_leaders(&mut self, visit: &Visit, row: usize) -> Option<Vec<Attempt>> {
         let mut attempts = Vec::new();
-        for &leader in self.commands(row) {
+        for &leader in self.system.commands_at(row) {
+            if !self.system.agenda.may_lead(self.system, visit, leader) {
+                continue;
+            }
+            let mut teams = Vec::new();
             for &team in &self.system.commands[leader as usize].leads {
-                let team = team as usize;
-                let unit = self.system.team_unit(team);
-                for Combination { members, label } in self.combinations(leader, team)? {
-                    // The leader takes part in all of them; the others are looked at anew.
-                    let mut flags: Vec<u32> = members.iter().map(|m| m.command).collect();
-                    flags.sort_by_key(|command| *command != leader);
-                    let effects = members.iter().map(|member| member.effect).collect();
-                    attempts.push(Attempt {
-                        flags,
-                        condition: self.system.teams[team].agreement,
-                        then: Then::Steps(vec![Step {
-                            effects,
-                            label,
-                            unit,
-                        }]),
-                    });
+                if self.system.takes_part(team as usize, visit.only) {
+                    teams.extend(self.team(leader, team as usize, visit.only)?);
                 }
+            }
+            if !teams.is_empty() {
+                let guard = self.system.commands[leader as usize].guard;
+                attempts.push(self.guarded(guard, Then::Try(by_place(teams)))?);
             }
         }
         Some(attempts)
+    }
+
+    /// The steps of a team that a command leads, in the order in which the interpreter takes them;
+    /// nothing if they must be left to the interpreter.
+    fn team(&mut self, leader: u32, team: usize, only: Option<Selection>) -> Option<Vec<Attempt>> {
+        let compiled = &self.system.teams[team];
+        if !self.is_simple(compiled) {
+            return None;
+        }
+        let first = compiled.members[0].iter();
+        let mut chosen: Vec<Member> = first.filter(|m| m.command == leader).copied().collect();
+        self.roles_from(1, team, &mut chosen, only)
+    }
+
+    /// What is tried for all roles from one on, where the ones before are filled.
+    fn roles_from(
+        &mut self,
+        role: usize,
+        team: usize,
+        chosen: &mut Vec<Member>,
+        only: Option<Selection>,
+    ) -> Option<Vec<Attempt>> {
+        let compiled = &self.system.teams[team];
+        if role == compiled.members.len() {
+            if !self.system.fits(chosen.iter(), only) {
+                return Some(Vec::new());
+            }
+            let step = self.team_step(team, chosen)?;
+            return Some(vec![Attempt {
+                field: None,
+                condition: compiled.agreement,
+                then: Then::Steps(vec![step]),
+            }]);
+        }
+        let mut attempts = Vec::new();
+        for &member in &compiled.members[role] {
+            chosen.push(member);
+            let more = self.roles_from(role + 1, team, chosen, only);
+            chosen.pop();
+            let more = more?;
+            if more.is_empty() {
+                continue;
+            }
+            let source = self.system.model.step_of(CommandId(member.command)).source;
+            let location = self.location(self.system.mover(member.command));
+            let guard = self.system.commands[member.command as usize].guard;
+            attempts.push(Attempt {
+                field: Some((location, u64::from(source.0))),
+                ..self.guarded(guard, Then::Try(more))?
+            });
+        }
+        Some(by_place(attempts))
+    }
+
+    /// The step in which these members move together.
+    fn team_step(&mut self, team: usize, members: &[Member]) -> Option<Step> {
+        let action = self.system.teams[team].action;
+        let commands = members.iter().map(|m| CommandId(m.command)).collect();
+        let label = self
+            .labels
+            .of_team(self.system.model, vec![action], commands, Vec::new());
+        let ordered = self.in_order(members.to_vec())?;
+        Some(Step {
+            effects: ordered.iter().map(|member| member.effect).collect(),
+            label,
+            unit: self.system.team_unit(team),
+        })
     }
 
     fn can_translate(&self, code: u32) -> bool {
         can_translate(&self.system.tables, code)
     }
 
-    /// The combinations of members of a team that a command leads, in the order in which the
-    /// interpreter takes them; nothing if it must be left to the interpreter.
-    fn combinations(&mut self, leader: u32, team: usize) -> Option<Vec<Combination>> {
-        let team = &self.system.teams[team];
+    /// Does every way to fill the roles give one step at most, and are they few?
+    fn is_simple(&self, team: &Team) -> bool {
         let sizes = team.members[1..].iter().map(Vec::len);
         let n_combinations = sizes.fold(1_usize, usize::saturating_mul);
-        let is_simple = n_combinations <= MAX_COMBINATIONS
+        n_combinations <= MAX_COMBINATIONS
             && team
                 .agreement
                 .is_none_or(|code| n_combinations == 1 && self.can_translate(code))
@@ -178,21 +251,7 @@ impl<'a> Planner<'a, '_> {
                 .members
                 .iter()
                 .flatten()
-                .all(|member| self.is_plain(member));
-        if !is_simple {
-            return None;
-        }
-        let mut combinations = Vec::new();
-        for number in 0..n_combinations {
-            let members = pick(team, leader, number);
-            let commands = members.iter().map(|m| CommandId(m.command)).collect();
-            let label =
-                self.labels
-                    .of_team(self.system.model, vec![team.action], commands, Vec::new());
-            let members = self.in_order(members)?;
-            combinations.push(Combination { members, label });
-        }
-        Some(combinations)
+                .all(|member| self.is_plain(member))
     }
 
     /// Does its effect have one outcome, or fail? If it could be impossible, whether another fails
@@ -226,18 +285,31 @@ impl<'a> Planner<'a, '_> {
     }
 }
 
-/// The combination with this number: members with the leader first, the last one changing fastest.
-fn pick(team: &Team, leader: u32, mut number: usize) -> Vec<Member> {
-    let mut members = Vec::new();
-    for alternatives in team.members[1..].iter().rev() {
-        members.push(alternatives[number % alternatives.len()]);
-        number /= alternatives.len();
+/// Looks once at a field that attempts one after the other ask for.
+fn by_place(attempts: Vec<Attempt>) -> Vec<Attempt> {
+    let mut grouped: Vec<Attempt> = Vec::new();
+    for mut attempt in attempts {
+        match (grouped.last_mut(), &mut attempt.field) {
+            (
+                Some(Attempt {
+                    field: Some(asked),
+                    then: Then::Try(same),
+                    ..
+                }),
+                field @ Some(_),
+            ) if field.as_ref() == Some(asked) => {
+                *field = None;
+                same.push(attempt);
+            }
+            (_, field) => {
+                let field = field.take();
+                grouped.push(Attempt {
+                    field,
+                    condition: None,
+                    then: Then::Try(vec![attempt]),
+                });
+            }
+        }
     }
-    members.extend(
-        team.members[0]
-            .iter()
-            .find(|member| member.command == leader),
-    );
-    members.reverse();
-    members
+    grouped
 }

@@ -158,12 +158,7 @@ impl ParallelSearch<'_, '_> {
         let mut n_transient = first.n_transient;
 
         for view in views {
-            let stats = view.stats(query.atoms);
-            all.n_transitions += stats.n_transitions;
-            all.n_reduced_states += stats.n_reduced_states;
-            merge(&mut all.commands_taken, &stats.commands_taken, |a, b| a | b);
-            merge(&mut all.action_counts, &stats.action_counts, |a, b| a + b);
-            merge(&mut all.atoms_seen, &stats.atoms_seen, |a, b| a | b);
+            all.merge(&view.stats(query.atoms));
             n_transient += view.n_transient;
         }
 
@@ -178,11 +173,5 @@ impl ParallelSearch<'_, '_> {
             memory_bytes: self.shared.memory(),
             ..all
         }
-    }
-}
-
-fn merge<T: Copy>(all: &mut [T], more: &[T], combine: impl Fn(T, T) -> T) {
-    for (own, other) in all.iter_mut().zip(more) {
-        *own = combine(*own, *other);
     }
 }

@@ -20,6 +20,7 @@
 
 mod checkpoint;
 mod parallel_space;
+mod passing;
 mod selection;
 mod space;
 mod symmetric;
@@ -46,6 +47,7 @@ use crate::weak::WeakMarks;
 use store::{StateIndex, StateStore};
 
 pub(crate) use self::parallel_space::{ParallelSpace, SharedSpace};
+pub(crate) use self::passing::Passing;
 pub(crate) use self::space::{OwnSpace, Space};
 use self::tables::{acceptance, compile_edges};
 
@@ -245,7 +247,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         let n_letter_words = letters.n_words;
         let n_subject_words = conditions.iter().map(|c| bits::words_for(c.len())).sum();
         let mut product = Self {
-            acceptance: acceptance(&conditions, &weak, sections, automaton),
+            acceptance: acceptance(&conditions, &weak, sections, query),
             initial: automaton.initial.iter().map(|state| state.0).collect(),
             edges: compile_edges(automaton, &letters, sections),
             letter_marks: Vec::new(),
@@ -329,7 +331,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         let (index, is_new) = self.space.insert(held, words, hash).ok_or(full)?;
         if is_new {
             self.n_transient += u64::from(self.system.is_transient(words));
-            self.letter.fill(0);
+            bits::clear_all(&mut self.letter);
             self.letters
                 .of_state(self.system, words, &mut self.letter)?;
             self.space.set_letter(index, &self.letter);
@@ -341,8 +343,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
     /// Computes the steps of a state into `self.steps`, those that can wait left out, and what is
     /// enabled into `self.enabled`.
     fn expand(&mut self, held: &mut S::Held, state: StateIndex) -> Result<(), Halt> {
-        let n_nodes = self.space.n_nodes() as u64;
-        let memory = self.space.memory() + self.gauge.search_bytes.load(Ordering::Relaxed);
+        let (n_nodes, memory) = self.spent();
         self.budget.check(n_nodes, memory).map_err(Halt::Stopped)?;
         self.n_expansions += 1;
 
@@ -354,6 +355,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
                 memory_bytes: memory,
                 depth: 0,
                 bound: self.bound,
+                shares: None,
             };
         }
 
@@ -377,6 +379,13 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         }
 
         Ok(())
+    }
+
+    /// How many nodes there are, and the bytes they occupy with what the search keeps.
+    fn spent(&self) -> (u64, u64) {
+        let search_bytes = self.gauge.search_bytes.load(Ordering::Relaxed);
+        let n_nodes = self.space.n_nodes() as u64;
+        (n_nodes, self.space.memory() + search_bytes)
     }
 
     fn note_labels(&mut self) {
@@ -430,7 +439,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
 
     /// The union of the subjects of all steps: what is enabled.
     fn compute_enabled(&mut self, labels: &[LabelId]) {
-        self.enabled.fill(0);
+        bits::clear_all(&mut self.enabled);
         for label in labels {
             let range = self.subjects(*label);
             bits::union_into(&mut self.enabled, &self.label_subjects[range]);
@@ -452,7 +461,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
     /// Sets the marks of the fairness conditions for a step from the current state to `target`.
     fn mark_conditions(&mut self, label: LabelId, target: &[u64]) {
         let range = self.subjects(label);
-        self.taken.copy_from_slice(&self.label_subjects[range]);
+        bits::assign(&mut self.taken, &self.label_subjects[range]);
         if let Some(justness) = &self.justness {
             let label = self.system.label(label);
             justness.mark(&self.state, target, label, &mut self.taken);
@@ -465,15 +474,22 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             control,
             ..
         } = self.sections;
-        self.marks.fill(0);
+        bits::clear_all(&mut self.marks);
         let is_free = !self.weak.needs_control() || !self.system.is_transient(&self.state);
         self.weak
             .set(&mut self.marks, &self.enabled, subjects, is_free);
         let n_weak = enabled;
         let n_strong = taken - enabled;
-        self.marks[enabled..taken].copy_from_slice(&self.enabled[n_weak..n_weak + n_strong]);
-        self.marks[taken..unconditional].copy_from_slice(&subjects[n_weak..n_weak + n_strong]);
-        self.marks[unconditional..control].copy_from_slice(&subjects[n_weak + n_strong..]);
+        let strong = n_weak..n_weak + n_strong;
+        bits::assign(
+            &mut self.marks[enabled..taken],
+            &self.enabled[strong.clone()],
+        );
+        bits::assign(&mut self.marks[taken..unconditional], &subjects[strong]);
+        bits::assign(
+            &mut self.marks[unconditional..control],
+            &subjects[n_weak + n_strong..],
+        );
     }
 
     /// The letter of a state reached by a step with this label, into `self.letter`.
@@ -484,7 +500,7 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         label: LabelId,
     ) -> Result<(), Halt> {
         if !self.space.letter(state, &mut self.letter) {
-            self.letter.fill(0);
+            bits::clear_all(&mut self.letter);
             self.letters
                 .of_state(self.system, words, &mut self.letter)?;
         }
@@ -615,7 +631,7 @@ impl<S: Space> Graph for Product<'_, '_, S> {
                 if !edge.reads(&self.letter) {
                     continue;
                 }
-                self.edge_marks.copy_from_slice(&self.marks);
+                bits::assign(&mut self.edge_marks, &self.marks);
                 bits::union_into(&mut self.edge_marks[self.sections.automaton..], &edge.marks);
                 let edge_target = edge.target;
                 let next = self.node(&mut held, target, edge_target)?;
@@ -645,6 +661,11 @@ impl<S: Space> Graph for Product<'_, '_, S> {
         let mut held = self.space.hold();
         self.expand(&mut held, state)?;
         Ok(self.steps.len().max(1) as u32)
+    }
+
+    fn check_limits(&mut self) -> Result<(), Halt> {
+        let (n_nodes, memory) = self.spent();
+        self.budget.check(n_nodes, memory).map_err(Halt::Stopped)
     }
 
     fn out_of_numbers(&self) -> Halt {

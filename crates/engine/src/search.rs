@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering;
 use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
 use evidence::{ComponentSize, StepPool, Trace};
 use model::Condition;
-use omega::{Automaton, Closure, Component, Graph, Lasso, LassoStep, NodeId, SearchState};
+use omega::{
+    Acceptance, Automaton, Closure, Component, Graph, Lasso, LassoStep, NodeId, SearchState,
+};
 use rustc_hash::FxHashSet;
 
 use crate::canonicalize::concrete_run;
@@ -23,6 +25,9 @@ pub struct Query<'a> {
     pub automaton: &'a Automaton,
     /// that are fair to each of these,
     pub conditions: &'a [Condition],
+    /// or only as one of these alternatives demands, if some are given. Then no step may be left out,
+    /// and the system must not exchange processes.
+    pub alternatives: &'a [Alternative],
     /// and strong-global fair if this is set.
     pub strong_global: bool,
     /// The atoms that the automaton mentions, and any others to be evaluated everywhere.
@@ -37,6 +42,15 @@ pub struct Query<'a> {
     pub all_states: bool,
     /// Where the search keeps its state, and goes on from.
     pub checkpoints: Option<&'a dyn Checkpoints>,
+}
+
+/// One of several demands on a run.
+#[derive(Clone, Debug)]
+pub struct Alternative {
+    /// It is fair to each of these, which are among the conditions of the query,
+    pub conditions: Vec<Condition>,
+    /// and the marks of the automaton satisfy this besides the automaton's own acceptance.
+    pub demand: Acceptance,
 }
 
 impl Query<'_> {
@@ -99,6 +113,10 @@ pub fn find_run(
     budget: &Budget,
     progress: &mut dyn Progress,
 ) -> Result<(Outcome, Stats), CompileError> {
+    assert!(
+        query.alternatives.is_empty() || !query.reduce && !system.forgotten().symmetry,
+        "what may be left out is known for conditions that must all be met"
+    );
     let (outcome, stats) = if system.forgotten().symmetry && !query.conditions.is_empty() {
         return find_symmetric_run(system, query, budget, progress);
     } else {

@@ -4,8 +4,11 @@
 //! each state, not once for each rule. A condition is shared if it occurs, with the same values
 //! for its bound names, in the guards of at least two commands and costs enough to be worth it.
 
+use std::hash::{Hash as _, Hasher as _};
+use std::mem;
+
 use model::{BoundId, Expr, Model, Owner};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::compile::Operand;
 
@@ -18,7 +21,28 @@ const MAX_COMMANDS: usize = 20_000;
 /// The slots of shared conditions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sharing {
-    slot_by_condition: FxHashMap<String, u16>,
+    /// By [`Key::fingerprint`]: few conditions have the same, and these are compared.
+    found: FxHashMap<u64, Vec<Condition>>,
+    n_slots: usize,
+}
+
+/// A condition that occurs in guards.
+#[derive(Clone, Debug)]
+struct Condition {
+    expr: Expr,
+    values: Vec<(BoundId, i64)>,
+    /// The command in whose guard it was found last.
+    last: usize,
+    /// Its slot, once it was found in the guards of two commands.
+    slot: Option<u16>,
+}
+
+/// What tells a condition from others besides its expression.
+struct Key {
+    /// Equal for equal expressions with equal values.
+    fingerprint: u64,
+    /// The values of names that are bound outside.
+    values: Vec<(BoundId, i64)>,
 }
 
 impl Sharing {
@@ -28,52 +52,73 @@ impl Sharing {
         if model.commands().len() > MAX_COMMANDS {
             return sharing;
         }
-        let mut count_by_condition: FxHashMap<String, usize> = FxHashMap::default();
-        let mut order = Vec::new();
 
         for (position, command) in model.commands().iter().enumerate() {
             let known = |&(bound, value): &(BoundId, i64)| (bound, Operand::Const(value));
             let bindings: Vec<_> = command.bindings.iter().map(known).collect();
             let guard = &model.step_of(model::CommandId::new(position)).guard;
-            let mut found = Vec::new();
-            collect(guard, &bindings, &mut found);
-            found.sort_unstable();
-            found.dedup();
-            for condition in found {
-                let count = count_by_condition.entry(condition.clone()).or_insert(0);
-                *count += 1;
-                if *count == 2 {
-                    order.push(condition);
-                }
-            }
+            collect(guard, &bindings, &mut |expr, key| {
+                sharing.count(expr, key, position);
+            });
         }
 
-        for condition in order.into_iter().take(usize::from(u16::MAX)) {
-            let slot = sharing.slot_by_condition.len() as u16;
-            sharing.slot_by_condition.insert(condition, slot);
+        for alike in sharing.found.values_mut() {
+            alike.retain(|condition| condition.slot.is_some());
         }
-
+        sharing.found.retain(|_, alike| !alike.is_empty());
         sharing
+    }
+
+    /// Notes that a condition occurs in the guard of a command.
+    fn count(&mut self, expr: &Expr, key: Key, command: usize) {
+        let alike = self.found.entry(key.fingerprint).or_default();
+        let known = alike.iter_mut().find(|other| other.is(expr, &key));
+        let Some(condition) = known else {
+            alike.push(Condition {
+                expr: expr.clone(),
+                values: key.values,
+                last: command,
+                slot: None,
+            });
+            return;
+        };
+
+        let is_second = condition.slot.is_none() && condition.last != command;
+        if is_second && self.n_slots < usize::from(u16::MAX) {
+            condition.slot = Some(self.n_slots as u16);
+            self.n_slots += 1;
+        }
+        condition.last = command;
     }
 
     /// How many slots there are.
     pub(crate) fn n_slots(&self) -> usize {
-        self.slot_by_condition.len()
+        self.n_slots
     }
 
     /// The slot of a condition, if it is shared.
     pub(crate) fn slot(&self, expr: &Expr, bindings: &[(BoundId, Operand)]) -> Option<u16> {
-        if self.slot_by_condition.is_empty() || !is_candidate(expr) {
+        if self.found.is_empty() || !is_candidate(expr) {
             return None;
         }
-        self.slot_by_condition.get(&key(expr, bindings)?).copied()
+        let key = key(expr, bindings)?;
+        let alike = self.found.get(&key.fingerprint)?;
+        alike.iter().find(|other| other.is(expr, &key))?.slot
+    }
+}
+
+impl Condition {
+    fn is(&self, expr: &Expr, key: &Key) -> bool {
+        self.values == key.values && self.expr == *expr
     }
 }
 
 /// The candidates in a guard: its Boolean parts, outermost first.
-fn collect(expr: &Expr, bindings: &[(BoundId, Operand)], found: &mut Vec<String>) {
-    if is_candidate(expr) {
-        found.extend(key(expr, bindings));
+fn collect(expr: &Expr, bindings: &[(BoundId, Operand)], found: &mut dyn FnMut(&Expr, Key)) {
+    if is_candidate(expr)
+        && let Some(key) = key(expr, bindings)
+    {
+        found(expr, key);
     }
     match expr {
         Expr::Not(inner) => collect(inner, bindings, found),
@@ -119,40 +164,54 @@ fn cost(expr: &Expr) -> u64 {
     }
 }
 
-/// The condition with the values of its bound names, as a text; nothing if it depends on a name
-/// whose value is known only when the code runs.
-fn key(expr: &Expr, bindings: &[(BoundId, Operand)]) -> Option<String> {
+/// What tells the condition from others; nothing if it depends on a name whose value is known only
+/// when the code runs, or on the process that evaluates it.
+fn key(expr: &Expr, bindings: &[(BoundId, Operand)]) -> Option<Key> {
+    let mut hasher = FxHasher::default();
     let mut names = Vec::new();
-    expr.walk(&mut |inner| names.extend(inner.as_bound()));
+    let mut mentions_own = false;
+    // What is not hashed here is told apart by comparing.
+    expr.walk(&mut |inner| {
+        mem::discriminant(inner).hash(&mut hasher);
+        match inner {
+            Expr::Int(value) => value.hash(&mut hasher),
+            Expr::Bool(value) => value.hash(&mut hasher),
+            Expr::Enum(_, value) => value.hash(&mut hasher),
+            Expr::Bound(name) => names.push(*name),
+            Expr::Binary(op, ..) => op.hash(&mut hasher),
+            Expr::Quantified { quantifier, .. } => quantifier.hash(&mut hasher),
+            // Own locations and variables differ from process to process.
+            Expr::Read(place) => {
+                place.var.hash(&mut hasher);
+                mentions_own |= place.owner == Some(Owner::Own);
+            }
+            Expr::At {
+                owner, locations, ..
+            } => {
+                locations.hash(&mut hasher);
+                mentions_own |= *owner == Owner::Own;
+            }
+            Expr::Not(_) | Expr::Neg(_) | Expr::Ite(..) | Expr::Length(_) | Expr::Wrap { .. } => {}
+        }
+    });
+    if mentions_own {
+        return None;
+    }
+
     names.sort_unstable();
     names.dedup();
-    let mut text = format!("{expr:?}");
+    let mut values = Vec::new();
     for name in names {
         match bindings.iter().rev().find(|(bound, _)| *bound == name) {
-            Some((_, Operand::Const(value))) => text.push_str(&format!("|{}={value}", name.0)),
+            Some((_, Operand::Const(value))) => values.push((name, *value)),
             Some((_, Operand::Reg(_))) => return None,
             // Bound inside the condition itself.
             None => {}
         }
     }
-    // Own locations and variables differ from process to process.
-    (!mentions_own(expr)).then_some(text)
-}
-
-fn mentions_own(expr: &Expr) -> bool {
-    expr.any(&mut |inner| match inner {
-        Expr::Read(place) => place.owner == Some(Owner::Own),
-        Expr::At { owner, .. } => *owner == Owner::Own,
-        Expr::Int(_)
-        | Expr::Bool(_)
-        | Expr::Enum(..)
-        | Expr::Bound(_)
-        | Expr::Not(_)
-        | Expr::Neg(_)
-        | Expr::Binary(..)
-        | Expr::Ite(..)
-        | Expr::Quantified { .. }
-        | Expr::Length(_)
-        | Expr::Wrap { .. } => false,
+    values.hash(&mut hasher);
+    Some(Key {
+        fingerprint: hasher.finish(),
+        values,
     })
 }

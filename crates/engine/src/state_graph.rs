@@ -336,22 +336,24 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
         let Some(justness) = &self.justness else {
             return;
         };
-        let n_words = self.graph.marks.n_subject_words;
         let n_weak = bits::words_for(self.conditions[0].len());
-        let idle = [LabelTable::IDLE];
-        let labels: &[LabelId] = if steps.is_empty() {
-            &idle
-        } else {
-            &steps.labels
-        };
-        for (position, label) in labels.iter().enumerate() {
-            let start = label.index() * n_words;
-            let mut taken = self.graph.marks.label_subjects[start..start + n_weak].to_vec();
-            if !steps.is_empty() {
-                let target = steps.target(position, state.len());
-                justness.mark(state, target, self.system.label(*label), &mut taken);
-            }
-            self.graph.marks.interfered.extend(taken);
+        let Marks {
+            label_subjects,
+            n_subject_words,
+            interfered,
+            ..
+        } = &mut self.graph.marks;
+        let subjects =
+            |label: LabelId| &label_subjects[label.index() * *n_subject_words..][..n_weak];
+        if steps.is_empty() {
+            interfered.extend_from_slice(subjects(LabelTable::IDLE));
+        }
+        for (position, &label) in steps.labels.iter().enumerate() {
+            let start = interfered.len();
+            interfered.extend_from_slice(subjects(label));
+            let target = steps.target(position, state.len());
+            let taken = &mut interfered[start..];
+            justness.mark(state, target, self.system.label(label), taken);
         }
     }
 
@@ -386,6 +388,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             memory_bytes: self.memory(),
             depth: 0,
             bound: self.system.state_bound(),
+            shares: None,
         }
     }
 

@@ -236,6 +236,10 @@ impl Graph for Quotient<'_, '_> {
         self.product.n_steps(node)
     }
 
+    fn check_limits(&mut self) -> Result<(), Halt> {
+        self.product.check_limits()
+    }
+
     fn out_of_numbers(&self) -> Halt {
         self.product.out_of_numbers()
     }

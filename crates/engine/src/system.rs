@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::{ActionId, Composition, Model, State, StepSet};
 use rustc_hash::FxHashMap;
 
+use crate::agenda::Agenda;
 use crate::canonicalize::Canonicalizer;
 use crate::compile::CompileError;
 use crate::elimination::Elimination;
@@ -12,6 +13,7 @@ use crate::footprint::Footprint;
 use crate::label::{Label, LabelId, LabelTable};
 use crate::layout::Layout;
 use crate::priority::Ruling;
+use crate::teams::Gathered;
 use jit::Routine;
 use jit::{End, Machine, Tables};
 use store::{Index, StateStore};
@@ -42,6 +44,9 @@ pub struct System<'m> {
     pub(crate) init: Option<u32>,
     /// What is needed to tell possible steps that exist from others; nothing if all do.
     pub(crate) ruling: Option<Ruling>,
+    pub(crate) agenda: Arc<Agenda>,
+    /// Labels of steps of several processes, by what [`crate::teams`] calls them.
+    pub(crate) team_labels: FxHashMap<Box<[u32]>, LabelId>,
     pub(crate) scratch: Scratch,
     /// What the code of each effect touches, by its start.
     pub(crate) effect_footprints: FxHashMap<u32, Footprint>,
@@ -120,9 +125,13 @@ pub(crate) struct Scratch {
     pub(crate) current: Vec<u64>,
     pub(crate) target: Vec<u64>,
     pub(crate) written: Vec<u64>,
-    pub(crate) enabled: Vec<bool>,
-    /// The commands enabled in the current state, by instance (synchronous composition only).
-    pub(crate) enabled_by_instance: Vec<Vec<Member>>,
+    /// Is `current` the state whose steps are computed?
+    pub(crate) is_current: bool,
+    pub(crate) gathered: Gathered,
+    /// Which outcome of each member is looked at.
+    pub(crate) picks: Vec<usize>,
+    /// What the label of a team is looked up by.
+    pub(crate) key: Vec<u32>,
     pub(crate) outcomes: Vec<Vec<u64>>,
     /// The abstract timers that each outcome sets.
     pub(crate) timers_set: Vec<Vec<Vec<u32>>>,
@@ -279,7 +288,7 @@ impl<'m> System<'m> {
     }
 
     fn without(model: &'m Model, elimination: Elimination) -> Result<Self, CompileError> {
-        let layout = Layout::new(model, &elimination.constants);
+        let layout = Layout::new(model, &elimination.ranges);
         if layout.n_words > usize::from(u16::MAX) {
             return Err(CompileError::StateTooLarge);
         }
@@ -305,6 +314,8 @@ impl<'m> System<'m> {
             may_repeat: false,
             init: None,
             ruling: None,
+            agenda: Arc::default(),
+            team_labels: FxHashMap::default(),
             scratch: Scratch::default(),
             effect_footprints: FxHashMap::default(),
             propositions: Vec::new(),
@@ -322,6 +333,9 @@ impl<'m> System<'m> {
         system.compile_init()?;
         system.may_repeat = system.steps_may_repeat();
         system.ruling = Ruling::new(&system);
+        if !system.synchronous {
+            system.agenda = Arc::new(Agenda::new(&system));
+        }
         system.prepare_scratch();
         Ok(system)
     }
@@ -352,7 +366,7 @@ impl<'m> System<'m> {
     pub fn translate(&mut self) -> bool {
         if !self.is_interpreted {
             let mut propositions = self.propositions.clone();
-            if self.synchronous || self.ruling.is_some() {
+            if self.synchronous {
                 propositions.extend(self.commands.iter().map(|command| command.guard));
             }
             self.native = crate::native::generate(self, &propositions).map(Arc::new);
@@ -471,12 +485,8 @@ impl<'m> System<'m> {
             current: vec![0; n_words],
             target: vec![0; n_words],
             written: vec![0; n_words],
-            enabled: vec![false; self.commands.len()],
-            enabled_by_instance: vec![Vec::new(); self.model.instances().len()],
-            outcomes: Vec::new(),
-            timers_set: Vec::new(),
             merged: vec![0; n_words],
-            frame: Vec::new(),
+            ..Scratch::default()
         };
     }
 

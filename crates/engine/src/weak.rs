@@ -84,11 +84,6 @@ impl WeakMarks {
         marks[self.behind + timers.len()] = u64::from(is_free);
     }
 
-    /// Which sets of marks are fair to all weak conditions.
-    pub(crate) fn acceptance(&self) -> Acceptance {
-        self.acceptance_of(&|_| true)
-    }
-
     /// Which sets of marks are fair to those weak conditions, given by their bits, that are chosen.
     pub(crate) fn acceptance_of(&self, is_chosen: &dyn Fn(usize) -> bool) -> Acceptance {
         let mark = |word: usize, bit: usize| MarkId::new(word * 64 + bit);

@@ -43,6 +43,7 @@ fn search(model: &Model, conditions: &[Condition]) -> (Option<Obstacle>, Outcome
     let query = Query {
         automaton: &Automaton::universal(),
         conditions,
+        alternatives: &[],
         strong_global: false,
         atoms: &[],
         reduce: false,
@@ -51,6 +52,7 @@ fn search(model: &Model, conditions: &[Condition]) -> (Option<Obstacle>, Outcome
     };
     let found = find_run(&mut system, &query, &Budget::unlimited(), &mut NoProgress);
     let (outcome, stats) = found.expect("there are no propositions");
+    let obstacle = obstacle.map(|refusal| refusal.obstacle);
     (obstacle, outcome, stats.n_states)
 }
 

@@ -50,6 +50,7 @@ fn no_run(model: &Model, limits: Limits, n_threads: usize) -> Outcome {
     let query = Query {
         automaton: &automaton,
         conditions: &[],
+        alternatives: &[],
         strong_global: false,
         atoms: &[],
         reduce: false,

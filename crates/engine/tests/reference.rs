@@ -7,7 +7,7 @@ use engine::{Exploration, Failed, Found, Goal, Steps, System, explore};
 use model::{Model, State, Successor};
 use testkit::text::random_program;
 use testkit::values::{random_effect, text_of};
-use testkit::{ModelShape, Random, ReferenceGraph, cases, halves, random_model};
+use testkit::{ModelShape, Random, ReferenceGraph, cases, halves, random_model, related_text};
 
 /// The steps that the engine computes for a state, sorted; `None` for a run-time error.
 fn engine_steps(system: &mut System<'_>, state: &State) -> Option<Vec<Successor>> {
@@ -19,9 +19,9 @@ fn engine_steps(system: &mut System<'_>, state: &State) -> Option<Vec<Successor>
         .map(|position| {
             let label = system.step_label(&steps, position).clone();
             Successor {
-                actions: label.actions,
-                movers: label.movers,
-                commands: label.commands,
+                actions: label.actions.into(),
+                movers: label.movers.into(),
+                commands: label.commands.into(),
                 timers_set: label.timers_set.iter().map(|cell| *cell as usize).collect(),
                 target: system.unpack(system.step_target(&steps, position)),
             }
@@ -193,7 +193,10 @@ fn steps_of_texts_are_those_of_the_reference_semantics() {
             let random = &mut Random::new(seed);
             let effects: Vec<_> = (0..3).map(|_| random_effect(random)).collect();
             let program = random_program(random).text(random);
-            let texts = [text_of(&effects), program];
+            let mut texts = vec![text_of(&effects), program];
+            if seed % 4 == 0 {
+                texts.push(related_text(random));
+            }
             let models = texts.into_iter().filter_map(model_of);
             models.fold(sums, |sums, model| plus(sums, compare_model(&model, seed)))
         })
@@ -203,6 +206,85 @@ fn steps_of_texts_are_those_of_the_reference_semantics() {
     let enough = n_texts as usize;
     assert!(
         n_states > 5 * enough && n_steps > 10 * enough && n_errors > enough / 20,
+        "{n_states} {n_steps} {n_errors}"
+    );
+}
+
+/// A random condition over names, with equations for them, in which some parts may fail.
+fn random_condition(random: &mut Random, names: &mut Vec<String>, depth: usize) -> String {
+    let name = |random: &mut Random, names: &[String]| random.pick(names).clone();
+    if depth == 0 || random.chance(10) {
+        let (a, b) = (name(random, names), name(random, names));
+        let n = random.below(4);
+        return match random.below(9) {
+            0 => format!("m[{a}][{b}]"),
+            1 => format!("{a} == {n}"),
+            2 => format!("{a} == {b}"),
+            3 => format!("{b} != {n}"),
+            4 => format!("w[{a}] == {b}"),
+            5 => format!("{n} / {a} == {b}"),
+            6 => format!("w[{a} + {n}] < {b}"),
+            7 => format!("m[{n} % 2][{a} % 3]"),
+            _ => format!("w[{a}] + z > {n}"),
+        };
+    }
+    let kind = random.below(4);
+    let mut inner = |names: &mut Vec<String>| random_condition(random, names, depth - 1);
+    match kind {
+        0 => format!("({} && {})", inner(names), inner(names)),
+        1 => format!("({} || !({}))", inner(names), inner(names)),
+        2 => format!("({} -> {})", inner(names), inner(names)),
+        _ => random_quantifier(random, names, depth),
+    }
+}
+
+fn random_quantifier(random: &mut Random, names: &mut Vec<String>, depth: usize) -> String {
+    let kind = *random.pick(&["exists", "forall"]);
+    let (lo, length) = (random.below(2), random.below(4));
+    let name = format!("x{}", names.len());
+    let other = random.pick(names).clone();
+    names.push(name.clone());
+    let equation = match random.below(5) {
+        0 => format!(" where {name} == {other}"),
+        1 => format!(" where m[{other}][{name}] && {name} == {}", random.below(5)),
+        2 => format!(" where {} == {name}", random.below(3)),
+        3 => format!(" where !({name} != {other}) && w[{name}] > 0"),
+        _ => String::new(),
+    };
+    let body = random_condition(random, names, depth - 1);
+    names.pop();
+    format!("({kind} {name} in {lo}..{}{equation}: {body})", lo + length)
+}
+
+/// Only one instance of a quantifier may be compiled: the others must be known not to decide and not to
+/// fail.
+#[test]
+fn quantifiers_with_equations_are_those_of_the_reference_semantics() {
+    let n_texts = u64::from(cases(1_000));
+    let counts = halves(|half| {
+        let seeds = (half..n_texts).step_by(2);
+        seeds.fold([0; 3], |sums, seed| {
+            let random = &mut Random::new(seed ^ 0x9155);
+            let names = &mut vec!["i".to_owned(), "z".to_owned()];
+            let condition = random_quantifier(random, names, 3);
+            let text = format!(
+                "var m : bool[2][3] = any
+                var w : array[0..2] of 0..3 = [2, 0, 1]
+                var z : 0..3 = 0
+                process P(i in 0..1) {{
+                    go when {condition} {{ z := (z + 1) % 4; w[i] := (w[i] + z) % 4 }}
+                }}
+                deadlockfree"
+            );
+            let model = model_of(text.clone()).unwrap_or_else(|| panic!("{text}"));
+            plus(sums, compare_model(&model, seed))
+        })
+    });
+    let [n_states, n_steps, n_errors] = counts.into_iter().fold([0; 3], plus);
+    println!("{n_states} states, {n_steps} steps, {n_errors} errors");
+    let enough = n_texts as usize;
+    assert!(
+        n_states > 30 * enough && n_steps > 5 * enough && n_errors > 2 * enough,
         "{n_states} {n_steps} {n_errors}"
     );
 }
@@ -307,8 +389,10 @@ fn a_state_that_instructions_cannot_address_is_refused() {
         let source = base::Source {
             name: "large.fair".into(),
             text: format!(
-                "var a : int[{n_cells}] = 0 process P {{ go {{ a[{}] := 1 }} }}",
-                n_cells - 1
+                "var a : int[{n_cells}] = 0
+                 process P {{ go {{ a[{0}] := 1 }} up {{ a[0] := {1} }} down {{ a[0] := -{1} }} }}",
+                n_cells - 1,
+                i64::MAX
             ),
         };
         lang::load(source, &source::Options::default())

@@ -19,6 +19,7 @@ pub(crate) fn broken_in_state(model: &Model, invariant: &Ltl, state: &State) -> 
         env: Env::empty(),
         bindings: Vec::new(),
         found: Vec::new(),
+        is_part: false,
     };
     search.formula(invariant, true);
     search.found.dedup();
@@ -50,6 +51,8 @@ struct Search<'a> {
     /// The values of the names around.
     bindings: Vec<(BoundId, i64)>,
     found: Vec<String>,
+    /// Is the formula one of several, so that its text says something?
+    is_part: bool,
 }
 
 impl Search<'_> {
@@ -57,16 +60,30 @@ impl Search<'_> {
     fn formula(&mut self, formula: &Ltl, wanted: bool) {
         match formula.op() {
             Op::Atom(atom) => {
+                let atom = &self.model.parts().atoms[atom.index()];
                 // shape: only propositions about states have parts.
-                if let AtomMeaning::State(expr) = &self.model.parts().atoms[atom.index()].meaning {
+                if let AtomMeaning::State(expr) = &atom.meaning {
+                    let n_found = self.found.len();
                     self.expr(expr, wanted);
+                    let is_broken = self.value(expr) == Some(i64::from(!wanted));
+                    if self.is_part && is_broken && self.found.len() == n_found {
+                        let not = if wanted { "" } else { "not " };
+                        self.found.push(format!("{not}{}", atom.name));
+                    }
                 }
             }
             Op::Not(inner) => self.formula(inner, !wanted),
-            Op::And(parts) if wanted => parts.iter().for_each(|part| self.formula(part, true)),
-            Op::Or(parts) if !wanted => parts.iter().for_each(|part| self.formula(part, false)),
+            Op::And(parts) if wanted => self.parts(parts, true),
+            Op::Or(parts) if !wanted => self.parts(parts, false),
             // shape: other operators do not tell which operand is to blame.
             _ => {}
+        }
+    }
+
+    fn parts(&mut self, parts: &[Ltl], wanted: bool) {
+        self.is_part = true;
+        for part in parts {
+            self.formula(part, wanted);
         }
     }
 

@@ -175,8 +175,8 @@ fn follow<'s>(trace: &Trace, steps: &'s [Successor], length: usize) -> Option<&'
     let before = &trace.steps[at - length];
     let is_same = |step: &&Successor| {
         let has = |command| step.commands.contains(command);
-        step.actions == before.actions
-            && step.movers == before.movers
+        step.actions[..] == before.actions[..]
+            && step.movers[..] == before.movers[..]
             && before.commands.iter().all(has)
     };
 

@@ -192,9 +192,10 @@ impl NamedRun {
         let in_state = |reason: String| Misfit(format!("state {index}: {reason}"));
         let actions = names.actions(actions).map_err(in_state)?;
         let movers = names.movers(&named.movers).map_err(in_state)?;
-        let same = leading.find(|step| step.actions == actions && step.movers == movers);
+        let same =
+            leading.find(|step| step.actions[..] == actions[..] && step.movers[..] == movers[..]);
         Ok(TraceStep {
-            commands: same.map(|step| step.commands.clone()).unwrap_or_default(),
+            commands: same.map(|step| step.commands.to_vec()).unwrap_or_default(),
             actions,
             movers,
         })

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use model::{ActionId, CommandId, InstanceId, Model, State, Successor};
+use model::{ActionId, CommandId, Few, InstanceId, Model, State, Successor};
 use rustc_hash::FxHashMap;
 
 use crate::{Invalid, Trace, TraceStep};
@@ -21,9 +21,9 @@ pub(crate) type StepRef = (Node, usize);
 /// What a step does, but for where it leads.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct StepLabel {
-    pub(crate) actions: Vec<ActionId>,
-    pub(crate) movers: Vec<InstanceId>,
-    pub(crate) commands: Vec<CommandId>,
+    pub(crate) actions: Few<ActionId>,
+    pub(crate) movers: Few<InstanceId>,
+    pub(crate) commands: Few<CommandId>,
     pub(crate) timers_set: Vec<usize>,
 }
 
@@ -231,13 +231,13 @@ impl<'a> Replay<'a> {
     fn choose(&self, at: usize, candidates: &[(&StepLabel, bool)]) -> Result<usize, Invalid> {
         let step = &self.trace.steps[at];
         let same = |(other, leads_there): &(&StepLabel, bool)| {
-            *leads_there && other.actions == step.actions
+            *leads_there && other.actions[..] == step.actions[..]
         };
 
         // Several processes may take one action to one state, each by itself.
         let position = candidates
             .iter()
-            .position(|other| same(other) && other.0.movers == step.movers);
+            .position(|other| same(other) && other.0.movers[..] == step.movers[..]);
         let Some(position) = position else {
             return Err(if candidates.iter().any(same) {
                 Invalid::WrongMovers { at }
@@ -261,7 +261,7 @@ impl<'a> Replay<'a> {
     ) -> Invalid {
         let actions = actions_name(self.model, &step.actions);
         let mut candidates = candidates.iter();
-        let possible = candidates.any(|(other, _)| other.actions == step.actions);
+        let possible = candidates.any(|(other, _)| other.actions[..] == step.actions[..]);
         match (possible, step.is_idle()) {
             (false, true) => Invalid::IdleButEnabled { at },
             (false, false) => Invalid::NotEnabled { at, actions },

@@ -1,6 +1,6 @@
 //! Cells that are read together: sets, bags, maps, sequences and optional values.
 
-use model::{ArrayType, Model, RecordForm, RecordId, Scalar, Type};
+use model::{ArrayType, EnumId, Model, RecordForm, RecordId, Scalar, Type};
 
 use crate::{Value, View};
 
@@ -97,8 +97,12 @@ pub(crate) fn cell_components(model: &Model) -> Vec<(String, usize, Shape)> {
             }
             None => variable.name.clone(),
         };
+        let mut arrays = model.parts().shown.arrays.iter();
+        let named = arrays.find(|(var, _)| *var == cell.var);
+        let indices = named.map_or(&[][..], |(_, indices)| indices);
         let mut parts = Vec::new();
-        ShapeWalk { model }.components(&variable.ty, &name, &mut next, &mut parts);
+        let walk = ShapeWalk { model };
+        walk.components(&variable.ty, (&name, indices), &mut next, &mut parts);
         components.extend(
             parts
                 .into_iter()
@@ -108,22 +112,40 @@ pub(crate) fn cell_components(model: &Model) -> Vec<(String, usize, Shape)> {
     components
 }
 
+/// What something of a type is shown as whose cells begin at 0.
+pub(crate) fn shape_of(model: &Model, ty: &Type) -> Shape {
+    ShapeWalk { model }.whole(ty, &mut 0)
+}
+
 struct ShapeWalk<'a> {
     model: &'a Model,
 }
 
 impl ShapeWalk<'_> {
     /// Adds components for something of this type whose cells begin at `next`.
-    fn components(&self, ty: &Type, name: &str, next: &mut usize, out: &mut Vec<(String, Shape)>) {
+    /// `indices` says what its outermost indices number.
+    fn components(
+        &self,
+        ty: &Type,
+        (name, indices): (&str, &[Option<EnumId>]),
+        next: &mut usize,
+        out: &mut Vec<(String, Shape)>,
+    ) {
         match ty {
             Type::Scalar(_) => {
                 out.push((name.to_owned(), self.whole(ty, &mut next.clone())));
                 *next += 1;
             }
             Type::Array(array) => {
+                let (numbered, inner) = match indices.split_first() {
+                    Some((numbered, inner)) => (*numbered, inner),
+                    None => (None, &[][..]),
+                };
                 for offset in 0..array.len {
                     let index = array.lo + offset as i64;
-                    self.components(&array.element, &format!("{name}[{index}]"), next, out);
+                    let index = self.model.parts().index_text(numbered, index);
+                    let name = format!("{name}[{index}]");
+                    self.components(&array.element, (&name, inner), next, out);
                 }
             }
             Type::Record(id) => {
@@ -133,7 +155,7 @@ impl ShapeWalk<'_> {
                     return;
                 }
                 for (field, ty) in &self.model.parts().records[id.index()].fields {
-                    self.components(ty, &format!("{name}.{field}"), next, out);
+                    self.components(ty, (&format!("{name}.{field}"), &[]), next, out);
                 }
             }
         }

@@ -1,8 +1,8 @@
 //! Variables as wholes: what the components of arrays and records are parts of.
 //!
 //! A run in names has one value for each component (`a[1].x`), because that is what a step changes. Files
-//! hold one value for each variable: sequences for arrays that start at 0, maps for other arrays,
-//! records for records.
+//! hold one value for each variable: sequences for arrays that start at 0, maps for other arrays and for
+//! those over an enumeration, records for records.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,8 @@ use crate::{Misfit, NamedRun, NamedState, Value};
 /// One way down into a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Part<'a> {
-    Index(i64),
+    /// A number, or the name of a value.
+    Index(Value),
     Field(&'a str),
 }
 
@@ -19,7 +20,7 @@ enum Part<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Plan {
     Value(usize),
-    Elements(Vec<(i64, Plan)>),
+    Elements(Vec<(Value, Plan)>),
     Components(Vec<(String, Plan)>),
 }
 
@@ -79,7 +80,7 @@ impl Plan {
         match parts.split_first() {
             None => Self::Value(position),
             Some((Part::Index(index), rest)) => {
-                Self::Elements(vec![(*index, Self::at(rest, position))])
+                Self::Elements(vec![(index.clone(), Self::at(rest, position))])
             }
             Some((Part::Field(name), rest)) => {
                 Self::Components(vec![((*name).to_owned(), Self::at(rest, position))])
@@ -94,7 +95,7 @@ impl Plan {
                 // Components come in order.
                 match elements.last_mut() {
                     Some((last, plan)) if last == index => plan.insert(rest, position)?,
-                    _ => elements.push((*index, Self::at(rest, position))),
+                    _ => elements.push((index.clone(), Self::at(rest, position))),
                 }
             }
             (Self::Components(components), (Part::Field(name), rest)) => {
@@ -115,7 +116,7 @@ impl Plan {
                 let is_sequence = elements
                     .iter()
                     .zip(0..)
-                    .all(|((index, _), own)| *index == own);
+                    .all(|((index, _), own)| *index == Value::Int(own));
                 if is_sequence {
                     Value::List(
                         elements
@@ -124,8 +125,7 @@ impl Plan {
                             .collect(),
                     )
                 } else {
-                    let entry =
-                        |(index, plan): &(i64, Self)| (Value::Int(*index), plan.value(values));
+                    let entry = |(index, plan): &(Value, Self)| (index.clone(), plan.value(values));
                     Value::Map(elements.iter().map(entry).collect())
                 }
             }
@@ -197,9 +197,11 @@ fn part_of<'v>(value: &'v Value, parts: &[Part<'_>]) -> Option<&'v Value> {
     parts
         .iter()
         .try_fold(value, |value, part| match (value, part) {
-            (Value::List(items), Part::Index(index)) => items.get(usize::try_from(*index).ok()?),
+            (Value::List(items), Part::Index(Value::Int(index))) => {
+                items.get(usize::try_from(*index).ok()?)
+            }
             (Value::Map(entries), Part::Index(index)) => {
-                let entry = entries.iter().find(|(key, _)| *key == Value::Int(*index));
+                let entry = entries.iter().find(|(key, _)| key == index);
                 entry.map(|(_, value)| value)
             }
             (Value::Record(fields), Part::Field(name)) => {
@@ -217,7 +219,10 @@ fn parts(path: &str) -> Option<Vec<Part<'_>>> {
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix('[') {
             let (index, after) = after.split_once(']')?;
-            parts.push(Part::Index(index.parse().ok()?));
+            let number = index.parse().map(Value::Int);
+            let is_name = |name: &&str| !name.is_empty() && !name.contains(['[', '.', '#']);
+            let name = || Some(Value::Name(Some(index).filter(is_name)?.to_owned()));
+            parts.push(Part::Index(number.ok().or_else(name)?));
             rest = after;
         } else {
             let after = rest.strip_prefix('.')?;

@@ -20,9 +20,9 @@ pub struct TraceStep {
 impl From<&Successor> for TraceStep {
     fn from(step: &Successor) -> Self {
         Self {
-            actions: step.actions.clone(),
-            movers: step.movers.clone(),
-            commands: step.commands.clone(),
+            actions: step.actions.to_vec(),
+            movers: step.movers.to_vec(),
+            commands: step.commands.to_vec(),
         }
     }
 }

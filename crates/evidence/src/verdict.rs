@@ -73,9 +73,9 @@ impl UnknownReason {
     pub fn details(&self) -> Option<&str> {
         match self {
             Self::Unsupported(why) => Some(why),
-            Self::Exhausted => {
-                Some("the model creates more processes, or larger ones, than the bound allows")
-            }
+            Self::Exhausted => Some(
+                "the model creates more processes, or longer sequences, than are provided for where its text gives no bound",
+            ),
             Self::Stopped(_)
             | Self::AbstractionTooCoarse
             | Self::SolverGaveUp

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use model::{ChannelId, InstanceId, LocationId, Model, Scalar, State};
+use model::{ChannelId, InstanceId, LocationId, Model, Scalar, State, Type};
 
 use crate::Value;
-use crate::shape::{Shape, cell_components};
+use crate::shape::{Shape, cell_components, shape_of};
+
+/// Where a process is that does not exist.
+const ABSENT: &str = "absent";
 
 /// What a component of a state is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,6 +92,9 @@ impl<'a> View<'a> {
     pub fn value(&self, state: &State, component: usize) -> Value {
         match &self.sources[component] {
             Source::Location(instance) => {
+                if self.is_absent(state, *instance) {
+                    return Value::Name(ABSENT.to_owned());
+                }
                 let location = state.locations[instance.index()];
                 Value::Name(self.locations_of(*instance)[location.index()].clone())
             }
@@ -98,6 +104,12 @@ impl<'a> View<'a> {
                 Value::List(state.channels[*single].iter().map(message).collect())
             }
         }
+    }
+
+    /// Cells of a type as one value.
+    #[must_use]
+    pub fn value_of(&self, ty: &Type, cells: &[i64]) -> Value {
+        shape_of(self.model, ty).value(self, cells)
     }
 
     /// A message of a channel; a message with one component is that component.
@@ -140,7 +152,12 @@ impl<'a> View<'a> {
         match (&self.sources[component], value) {
             (Source::Location(instance), Value::Name(name)) => {
                 let names = self.locations_of(*instance);
-                let location = names.iter().position(|other| other == name)?;
+                let location = names.iter().position(|other| other == name);
+                let is_absent = name == ABSENT && self.presence_of(*instance).is_some();
+                let process = self.model.instances()[instance.index()].process;
+                let initial = &self.model.parts().processes[process.index()].initial;
+                let absent = initial.first().filter(|_| is_absent);
+                let location = absent.map(|location| location.index()).or(location)?;
                 state.locations[instance.index()] = LocationId::new(location);
             }
             (Source::Cells(shape), value) => shape.store(self, value, &mut state.cells)?,
@@ -173,6 +190,23 @@ impl<'a> View<'a> {
 
     fn locations_of(&self, instance: InstanceId) -> &[String] {
         &self.locations[self.model.instances()[instance.index()].process.index()]
+    }
+
+    /// The cell that says whether a process exists, if it does not always.
+    fn presence_of(&self, instance: InstanceId) -> Option<usize> {
+        let process = self.model.instances()[instance.index()].process;
+        let parts = self.model.parts();
+        let mut presence = parts.shown.presence.iter();
+        let (_, var) = presence.find(|(other, _)| *other == process)?;
+        let variable = parts.vars.get(var.index())?;
+        let is_right = variable.owner == Some(process) && variable.ty == Type::Scalar(Scalar::Bool);
+        is_right.then(|| self.model.first_cell(*var, Some(instance)))
+    }
+
+    /// Is it a process that was not created, or has ended?
+    fn is_absent(&self, state: &State, instance: InstanceId) -> bool {
+        let presence = self.presence_of(instance);
+        presence.is_some_and(|cell| state.cells[cell] == 0)
     }
 
     /// A value of a type; one outside it, which no run has, is shown as a number.

@@ -46,6 +46,9 @@ impl Project {
     ) -> Result<AbstractionText, Error> {
         match &self.content {
             Content::Systems(systems) => self.of_system(systems, name, format, plan),
+            Content::Threshold(_) => Err(Error::Call(
+                "threshold automata are decided without an abstract model".to_owned(),
+            )),
             Content::Family(family) => {
                 let text = self.of_family(&family.template, name, format, &plan.budget)?;
                 let remarks = Vec::new();
@@ -153,7 +156,7 @@ fn native(template: &Template, question: &Question, budget: &Budget) -> Result<S
         atoms: &atoms,
         fairness: template_fairness(template, property, None),
         span: property.span,
-        search_invariants: false,
+        facts: None,
     };
     let abstraction = family::abstraction(&asked, Level::Coarse, budget)?;
     // Assumptions of the template are about its own atoms and are left to `fair check`.

@@ -239,6 +239,12 @@ impl Project {
                 .and(shown)
                 .and_then(|outcome| self.shown_loop(property, outcome)),
             strong_global: strong_global.map(|outcome| stored(outcome).verdict),
+            strong_global_reason: strong_global.and_then(|outcome| match &outcome.verdict {
+                evidence::Verdict::Unknown(reason) => {
+                    Some(reason.details().unwrap_or(reason.name()).to_owned())
+                }
+                evidence::Verdict::Holds { .. } | evidence::Verdict::Violated(_) => None,
+            }),
             states: inference.stats.n_states,
             seconds: 0.0,
         }

@@ -1,11 +1,11 @@
 //! What comes out for a question.
 
-use base::{Expected, Fairness, Progress, Source, StopReason};
+use base::{Diagnostic, Expected, Fairness, Progress, Source, Span, StopReason};
 use check::{Outcome, Plan, Reductions, TestedExclusion};
 use evidence::{Explanation, UnknownReason, Verdict};
 use logic::NamedProperty;
 use model::{ActionId, Model};
-use report::{Cost, ExclusionNote, PropertyResult};
+use report::{Cost, ExclusionNote, PropertyResult, position};
 use source::Content;
 
 use crate::error::Error;
@@ -45,6 +45,9 @@ impl Answer {
     ) -> Self {
         let mut result = result(sources, property, &outcome);
         result.remarks.extend(outcome.remarks.iter().cloned());
+        let refusal = outcome.not_symmetric.as_ref();
+        let refusal = refusal.map(|refusal| not_symmetric(sources, refusal));
+        result.remarks.extend(refusal);
         let warnings = outcome.warnings.iter();
         let warnings = warnings.map(|diagnostic| report::warning(diagnostic, sources));
         result.warnings.extend(warnings);
@@ -90,10 +93,11 @@ impl Project {
         progress: &mut dyn Progress,
     ) -> Result<Answer, Error> {
         let mut answer = self.check_once(question, plan, progress)?;
-        for larger in self.larger() {
-            if !answer.outcome.is_exhausted() {
-                break;
-            }
+        // A larger model is made when it is asked for, and not before.
+        let mut larger = self.larger();
+        while answer.outcome.is_exhausted()
+            && let Some(larger) = larger.next()
+        {
             let larger = larger?;
             let Some(same) = larger.question(&question.name) else {
                 break;
@@ -105,11 +109,53 @@ impl Project {
     }
 
     /// Answers those of some questions that one exploration of the states answers together, if there
-    /// are several such; nothing for the others, which [`Project::check`] answers.
+    /// are several such; nothing for the others, which [`Project::check`] answers. Where too little is
+    /// provided for, it is done again with more.
     ///
     /// # Errors
     /// The plan does not fit the model, or evidence was found to be wrong.
     pub fn check_together(
+        &self,
+        questions: &[&Question],
+        plan: &Plan,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Option<Answer>>, Error> {
+        let mut answers = self.together_once(questions, plan, progress)?;
+        let is_exhausted = |answer: &Answer| answer.outcome.is_exhausted();
+        // A larger model is made when it is asked for, and not before.
+        let mut larger = self.larger();
+        loop {
+            let undecided = |at: &usize| answers[*at].as_ref().is_some_and(is_exhausted);
+            let undecided: Vec<usize> = (0..answers.len()).filter(undecided).collect();
+            if undecided.is_empty() {
+                break;
+            }
+            let Some(larger) = larger.next() else {
+                break;
+            };
+            let larger = larger?;
+            let same = undecided.iter().map(|&at| &questions[at].name);
+            let Some(same) = same
+                .map(|name| larger.question(name))
+                .collect::<Option<Vec<_>>>()
+            else {
+                break;
+            };
+            let again = larger.together_once(&same, plan, progress)?;
+            undecided
+                .into_iter()
+                .zip(again)
+                .for_each(|(at, answer)| answers[at] = answer);
+        }
+        for (answer, question) in answers.iter_mut().zip(questions) {
+            if let Some(answer) = answer {
+                answer.result.expected = question.expected.map(outcome);
+            }
+        }
+        Ok(answers)
+    }
+
+    fn together_once(
         &self,
         questions: &[&Question],
         plan: &Plan,
@@ -125,15 +171,13 @@ impl Project {
             .collect();
         let outcomes = check::answer_together(systems, &asked, plan, progress)?;
 
-        let answers = outcomes.into_iter().zip(questions).zip(asked);
-        let answers = answers.map(|((found, question), asked)| {
-            // Where too little is provided for, `check` provides more.
-            let found = found.filter(|found| !found.is_exhausted())?;
+        let answers = outcomes.into_iter().zip(asked).map(|(found, asked)| {
             let model = &systems[asked.system].model;
-            let mut answer = Answer::new(model, &self.sources, &asked.property, found);
-            answer.result.expected = question.expected.map(outcome);
-            answer.pool = self.options().pool;
-            Some(answer)
+            let answer = Answer::new(model, &self.sources, &asked.property, found?);
+            Some(Answer {
+                pool: self.options().pool,
+                ..answer
+            })
         });
         Ok(answers.collect())
     }
@@ -154,6 +198,69 @@ impl Project {
         result
     }
 
+    /// How many states violate the invariant of a question, and where assertions fail: for a question
+    /// that was found to be violated. Everything is explored for that, and kept.
+    ///
+    /// # Errors
+    /// The text cannot be read again.
+    pub fn count_violations(
+        &self,
+        question: &Question,
+        plan: &Plan,
+        progress: &mut dyn Progress,
+    ) -> Result<String, Error> {
+        let Content::Systems(systems) = &self.content else {
+            return Ok("violations are not counted for all values at once".to_owned());
+        };
+        let asked = &self.asked[question.position];
+        let model = &systems[asked.system].model;
+        let uncounted = |why| format!("violations are not counted: {why}");
+
+        // Behind a failed assertion lie other states only if it is passed over.
+        let Some(passing) = self.without_assertions() else {
+            let counted = check::count_violations(model, &asked.property, plan, progress);
+            return Ok(counted.map_or_else(uncounted, violating_states));
+        };
+        let passing = passing?;
+        if let Some(same) = passing.question(&question.name) {
+            let same = &passing.asked[same.position].property;
+            let counted = check::count_violations(passing.model()?, same, plan, progress);
+            return Ok(counted.map_or_else(uncounted, violating_states));
+        }
+        let counted = check::count_failures(model, passing.model()?, plan, progress);
+        Ok(counted.map_or_else(uncounted, |found| self.failing_states(&found)))
+    }
+
+    /// The statements of the first system that no run executes, those behind failed assertions
+    /// included.
+    ///
+    /// # Errors
+    /// The project is a family, or the text cannot be read again.
+    pub fn unreached(
+        &self,
+        plan: &Plan,
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<Diagnostic>, Error> {
+        match self.without_assertions().transpose()? {
+            Some(passing) => Ok(check::unreached(passing.model()?, plan, progress)),
+            None => Ok(check::unreached(self.model()?, plan, progress)),
+        }
+    }
+
+    /// Where assertions fail, and in how many states.
+    fn failing_states(&self, found: &[(Span, u64)]) -> String {
+        let place = |(span, n): &(Span, u64)| match position(&self.sources, *span) {
+            Some(at) => format!("{}:{}:{} ({n})", at.file, at.line, at.column),
+            None => format!("({n})"),
+        };
+        let places: Vec<String> = found.iter().map(place).collect();
+        let n_states: u64 = found.iter().map(|(_, n)| n).sum();
+        format!(
+            "assertions fail in {n_states} states: {}",
+            places.join(", ")
+        )
+    }
+
     fn check_once(
         &self,
         question: &Question,
@@ -166,6 +273,11 @@ impl Project {
 
         match &self.content {
             Content::Family(family) => self.check_family(family, asked, plan, progress),
+            Content::Threshold(automaton) => {
+                let property = &asked.property;
+                let outcome = check::check_thresholds(automaton, property, plan, progress)?;
+                Ok(self.for_all(property, outcome))
+            }
             Content::Systems(systems) => {
                 let outcome = check::answer(systems, asked, plan, progress)?;
                 let model = &systems[asked.system].model;
@@ -185,6 +297,13 @@ impl Project {
     }
 }
 
+fn violating_states(n: u64) -> String {
+    match n {
+        1 => "1 state violates it".to_owned(),
+        n => format!("{n} states violate it"),
+    }
+}
+
 fn exclusion_note(tested: &TestedExclusion) -> ExclusionNote {
     ExclusionNote {
         fairness: tested.exclusion.notion.name().to_owned(),
@@ -193,6 +312,14 @@ fn exclusion_note(tested: &TestedExclusion) -> ExclusionNote {
         suffices: Some(tested.alone),
         notion_suffices: Some(tested.notion),
     }
+}
+
+/// Why processes were not exchanged for each other, with the place that stands in the way.
+fn not_symmetric(sources: &[Source], refusal: &check::Asymmetry) -> String {
+    let place = refusal.span.and_then(|span| position(sources, span));
+    let place = place.map(|at| format!(" ({}:{}:{})", at.file, at.line, at.column));
+    let place = place.unwrap_or_default();
+    format!("symmetry reduction is not used: {refusal}{place}")
 }
 
 /// The outcome of a property as a result, without its remarks and warnings.
@@ -208,10 +335,13 @@ pub(crate) fn result(
         span: property.span,
         fairness: outcome.fairness,
     };
+    // Sets of states do not count steps, and a number that does not fit is in a remark.
+    let by_sets = outcome.route == check::Route::Symbolic;
+    let n_states = Some(outcome.stats.n_states);
     let cost = Cost {
         route: outcome.route,
-        states: Some(outcome.stats.n_states),
-        transitions: Some(outcome.stats.n_transitions),
+        states: n_states.filter(|n| !by_sets || (1..u64::MAX).contains(n)),
+        transitions: (!by_sets).then_some(outcome.stats.n_transitions),
         product_states: outcome.stats.n_product_states,
         is_partial: outcome.stats.is_partial,
         seconds: 0.0,

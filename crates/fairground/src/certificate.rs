@@ -28,6 +28,14 @@ impl Project {
             None | Some(Confidence::Replayed) => return Ok(None),
             Some(_) => {}
         }
+        if let Some(variation) = self.options().variations.first() {
+            let remark = format!(
+                "not certified: the text is read with --{}",
+                variation.name()
+            );
+            answer.result.remarks.push(remark);
+            return Ok(None);
+        }
         let larger;
         let project = match self.with_pool(answer.pool) {
             None => self,
@@ -65,6 +73,10 @@ impl Project {
                 let options = self.options();
                 check::certificate_for_all(template, asked, outcome, &options, &plan.budget)
             }
+            (Content::Threshold(_), Some(_)) => {
+                let why = "there are no certificates for threshold automata; give all parameters values with `-D`";
+                Err(Uncertified::Unsupported(why.to_owned()))
+            }
             (_, None) => {
                 let why = "the question is not one of the model";
                 Err(Uncertified::Unsupported(why.to_owned()))
@@ -101,6 +113,10 @@ impl Project {
                     }
                     Content::Family(family) => {
                         certify::verify_for_all(family, questions, certificate, solvers, budget)
+                    }
+                    Content::Threshold(_) => {
+                        let why = "there are no certificates for threshold automata";
+                        Err(Failure::Wrong(why.to_owned()))
                     }
                 };
                 certified.map(|certified| vec![certified])

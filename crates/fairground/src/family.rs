@@ -1,7 +1,7 @@
 //! Models with a parameter that has no value: checked for all its values.
 
 use base::Progress;
-use check::{ForAll, Plan};
+use check::{ForAll, Outcome, Plan};
 use logic::NamedProperty;
 use model::Model;
 use source::{Content, Family, Loaded, Question, System};
@@ -56,7 +56,11 @@ impl Project {
         };
 
         let outcome = check::check_for_all(&for_all, plan, progress)?.outcome;
+        Ok(self.for_all(property, outcome))
+    }
 
+    /// The answer to a question about all values of parameters.
+    pub(crate) fn for_all(&self, property: &NamedProperty, outcome: Outcome) -> Answer {
         let mut result = result(&self.sources, property, &outcome);
         result.remarks.splice(0..0, outcome.remarks.iter().cloned());
         for diagnostic in &outcome.warnings {
@@ -68,13 +72,13 @@ impl Project {
             result.warnings.push(warning);
         }
 
-        Ok(Answer::of_result(result, Vec::new(), outcome))
+        Answer::of_result(result, Vec::new(), outcome)
     }
 }
 
 fn first_system(loaded: Loaded) -> Option<System> {
     match loaded.content {
         Some(Content::Systems(systems)) => systems.into_iter().next(),
-        Some(Content::Family(_)) | None => None,
+        Some(Content::Family(_) | Content::Threshold(_)) | None => None,
     }
 }

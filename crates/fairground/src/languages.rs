@@ -7,7 +7,12 @@ use source::{FrontEnd, language_of};
 use crate::error::Error;
 
 /// All languages. A new one is added here.
-const FRONT_ENDS: [&dyn FrontEnd; 3] = [&lang::Native, &csp::Csp, &promela::Promela];
+const FRONT_ENDS: [&dyn FrontEnd; 4] = [
+    &lang::Native,
+    &csp::Csp,
+    &promela::Promela,
+    &ta::ThresholdAutomata,
+];
 
 /// Is the file a model, by its extension?
 #[must_use]

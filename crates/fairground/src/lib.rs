@@ -43,6 +43,7 @@ mod disk;
 mod error;
 mod family;
 mod fix;
+mod folder;
 mod formulas;
 mod graph;
 mod languages;
@@ -63,6 +64,7 @@ pub use automaton::{AutomatonFormat, automaton};
 pub use disk::{Confined, Disk};
 pub use error::{Error, WrongText};
 pub use fix::{Fix, fixes};
+pub use folder::DiskFolder;
 pub use formulas::{formulas_of_trace, is_formula_name, name_formulas};
 pub use graph::{Drawing, DrawingRequest, DrawnEdge, DrawnNode, StateGraph};
 pub use languages::is_model;
@@ -72,22 +74,23 @@ pub use project::Project;
 pub use question::{Question, QuestionKind};
 pub use replay::{Judgement, Replay};
 pub use simulation::{
-    Breach, Here, LoopFairness, Obligation, Random, Sample, Sampling, Simulation, SimulationWalk,
-    StepDetails, Watched,
+    Breach, Evaluation, Here, LoopFairness, Obligation, Random, Sample, Sampling, Simulation,
+    SimulationWalk, StepDetails, Watched,
 };
 pub use solver::{SolverChoice, SolverName, solver_maker};
 pub use trace_details::TraceDetails;
 
 pub use base::{
-    AtomId, Budget, Checkpoints, Diagnostic, Expected, Fairness, FairnessKind, Label, NoProgress,
-    Progress, Route, Severity, Snapshot, Source, SourceId, Span, StopReason, Stopper, closest_name,
+    AtomId, Budget, Checkpoints, Diagnostic, Expected, Fairness, FairnessKind, Folder, Inherited,
+    Label, Links, NewFile, NoProgress, Progress, Route, Severity, Shares, Snapshot, Source,
+    SourceId, Span, StopReason, Stopper, closest_name,
 };
 pub use certify::{
     Certificate, Certified, Failure as CertificateFailure, Said, Solver as CertificateSolver,
     check_file as check_certificates, installed_solvers, write_packed as write_certificates,
 };
 pub use check::predicate::{MakeSolver, Options as PredicateOptions};
-pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, TimerFairness};
+pub use check::{Bug, Plan, REDUCE_AFTER, Reduction, Reductions, SetCarrier, TimerFairness};
 pub use evidence::{
     Because, Change, Communication, Invalid, Justification, NamedRun, RestsOn, Truth, Value,
 };
@@ -97,7 +100,7 @@ pub use smt::SystemProcesses;
 pub use smt::{Connection, Launch};
 pub use source::{
     Analysis, Files, Memory, Options, Overlay, Piece, PieceKind, Reference, Symbol, SymbolKind,
-    Unreadable, scan,
+    Unreadable, Variation, scan,
 };
 
 pub use {logic, model, report, ws1s};

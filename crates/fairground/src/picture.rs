@@ -73,7 +73,7 @@ impl Project {
     pub fn has_picture(&self) -> bool {
         match &self.content {
             Content::Systems(systems) => systems[0].picture.is_some(),
-            Content::Family(_) => false,
+            Content::Family(_) | Content::Threshold(_) => false,
         }
     }
 

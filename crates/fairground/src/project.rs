@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base::{Diagnostic, Expected, Fairness, FairnessKind, Route, Source};
 use logic::NamedProperty;
 use model::{Model, Scope};
-use source::{Content, Family, Files, FrontEnd, Loaded, Memory, Options, System, Unreadable};
+use source::{Content, Files, FrontEnd, Loaded, Memory, Options, System, Unreadable, Variation};
 
 use crate::error::{Error, WrongText};
 use crate::languages;
@@ -57,11 +57,23 @@ impl Project {
         options: &Options,
     ) -> Result<Self, Error> {
         let path = path.as_ref();
+        let asked_for = options.language.as_deref();
+        let language_of = |text: &str| languages::front_end(path, text, asked_for);
+        Self::open_in(&language_of, files, path, options)
+    }
+
+    /// Reads a model in the language that is found for its text.
+    fn open_in(
+        language_of: &dyn Fn(&str) -> Result<&'static dyn FrontEnd, Error>,
+        files: &dyn Files,
+        path: &Path,
+        options: &Options,
+    ) -> Result<Self, Error> {
         let files = Remembering::new(files);
         let text = files.read(path);
         let text = text.map_err(|error| Error::Call(format!("{error:#}")))?;
-        let front_end = languages::front_end(path, &text, options.language.as_deref())?;
-        front_end.accept(options).map_err(Error::Call)?;
+        let front_end = language_of(&text)?;
+        front_end.accept_all(options).map_err(Error::Call)?;
 
         let name = path.display().to_string();
         let mut loaded = front_end.load(Source { name, text }, &files, options);
@@ -111,6 +123,7 @@ impl Project {
             system: match &content {
                 Content::Systems(systems) => systems[question.system].name.clone(),
                 Content::Family(family) => family.template.name.clone(),
+                Content::Threshold(automaton) => automaton.name.clone(),
             },
             expected: question.expected,
             position,
@@ -151,10 +164,13 @@ impl Project {
         &self.diagnostics
     }
 
-    /// Is it a family of systems, for all values of a parameter?
+    /// Is it a family of systems, for all values of one or more parameters?
     #[must_use]
     pub fn is_family(&self) -> bool {
-        self.family().is_some()
+        match &self.content {
+            Content::Systems(_) => false,
+            Content::Family(_) | Content::Threshold(_) => true,
+        }
     }
 
     /// Does the way of answering that the plan asks for fit the model?
@@ -167,8 +183,26 @@ impl Project {
                 "the model has no parameter without value (`param N`), so there is nothing to check for all values"
                     .to_owned(),
             )),
-            (Content::Family(_), Some(Route::Explicit)) => Err(Error::Call(
-                "the route `explicit` needs a value for every parameter, such as -D N=3".to_owned(),
+            (
+                Content::Family(_) | Content::Threshold(_),
+                Some(route @ (Route::Explicit | Route::Symbolic | Route::Race)),
+            ) => Err(Error::Call(format!(
+                "the route `{}` needs a value for every parameter, such as -D N=3",
+                route.name()
+            ))),
+            (Content::Threshold(_), None | Some(Route::Schemas)) => Ok(()),
+            (Content::Threshold(_), Some(_)) => Err(Error::Call(
+                "a threshold automaton is checked for all parameters by the route `schemas`, or with a value for each (`-D N=4`) by the route `explicit`"
+                    .to_owned(),
+            )),
+            (Content::Systems(_) | Content::Family(_), Some(Route::Schemas)) => {
+                Err(Error::Call(
+                    "the route `schemas` is for threshold automata with parameters that have no values"
+                        .to_owned(),
+                ))
+            }
+            (Content::Family(_), _) if plan.sets.is_some() => Err(Error::Call(
+                "`--disk` needs a value for every parameter, such as -D N=3".to_owned(),
             )),
             (Content::Family(family), _) => crate::family::check_members(self, family),
             (Content::Systems(_), _) => Ok(()),
@@ -222,13 +256,11 @@ impl Project {
                 "the parameter `{0}` of the model has no value; give it one, for example with `-D {0}=3`",
                 family.template.name
             ))),
-        }
-    }
-
-    pub(crate) fn family(&self) -> Option<&Family> {
-        match &self.content {
-            Content::Family(family) => Some(family),
-            Content::Systems(_) => None,
+            Content::Threshold(automaton) => Err(Error::Call(format!(
+                "the parameters {} of the model have no values; give each one, for example with `-D {}=4`",
+                automaton.parameters.join(", "),
+                automaton.parameters.first().map_or("N", String::as_str)
+            ))),
         }
     }
 
@@ -256,6 +288,22 @@ impl Project {
         (!is_same).then(|| Self::open(&origin.files, &origin.path, &options))
     }
 
+    /// The project again, with as much provided for as ever: for single runs, which are not to end where
+    /// a search would begin anew with more room.
+    ///
+    /// # Errors
+    /// The text cannot be read again.
+    pub fn for_walks(self) -> Result<Self, Error> {
+        // Elsewhere it is processes that are provided for, and they are there before they are created.
+        let is_native = self.language() == Some("fair");
+        let origin = self.origin.as_ref().filter(|_| is_native);
+        let pool = origin.and_then(|origin| origin.front_end.larger_pools().last());
+        match pool.and_then(|pool| self.with_pool(*pool)) {
+            Some(largest) => largest,
+            None => Ok(self),
+        }
+    }
+
     /// The extension of files in the language that the project was read from.
     pub(crate) fn language(&self) -> Option<&'static str> {
         let origin = self.origin.as_ref()?;
@@ -269,6 +317,21 @@ impl Project {
         Some(Self::open(&origin.files, &origin.path, &options))
     }
 
+    /// The project again, with assertions that fail passed over; nothing if its language has no such
+    /// reading.
+    pub(crate) fn without_assertions(&self) -> Option<Result<Self, Error>> {
+        let origin = self.origin.as_ref()?;
+        let variation = Variation::WithoutAssertions;
+        if !origin.front_end.variations().contains(&variation) {
+            return None;
+        }
+        let mut options = origin.options.clone();
+        options.variations.push(variation);
+        // The questions may be others.
+        options.expected.clear();
+        Some(Self::open(&origin.files, &origin.path, &options))
+    }
+
     /// The project again, with more and more provided for where the text gives no bound.
     pub(crate) fn larger(&self) -> impl Iterator<Item = Result<Self, Error>> {
         let origin = self.origin.iter();
@@ -279,7 +342,8 @@ impl Project {
                     pool,
                     ..origin.options.clone()
                 };
-                Self::open(&origin.files, &origin.path, &options)
+                let language = |_: &str| Ok(origin.front_end);
+                Self::open_in(&language, &origin.files, &origin.path, &options)
             })
         })
     }
@@ -324,5 +388,82 @@ impl Files for Remembering<'_> {
         let text = self.below.read(path)?;
         self.read.borrow_mut().insert(path, text.clone());
         Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use base::NoProgress;
+    use source::Analysis;
+
+    use super::*;
+
+    /// The native language, which counts how often a text is read.
+    struct Counting {
+        n_loads: AtomicUsize,
+    }
+
+    impl FrontEnd for Counting {
+        fn name(&self) -> &'static str {
+            lang::Native.name()
+        }
+
+        fn extensions(&self) -> &'static [&'static str] {
+            lang::Native.extensions()
+        }
+
+        fn recognises(&self, text: &str) -> bool {
+            lang::Native.recognises(text)
+        }
+
+        fn larger_pools(&self) -> &'static [usize] {
+            lang::Native.larger_pools()
+        }
+
+        fn keywords(&self) -> &'static [&'static str] {
+            lang::Native.keywords()
+        }
+
+        fn accept(&self, options: &Options) -> Result<(), String> {
+            lang::Native.accept(options)
+        }
+
+        fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded {
+            self.n_loads.fetch_add(1, Ordering::Relaxed);
+            lang::Native.load(source, files, options)
+        }
+
+        fn analyse(&self, source: Source, files: &dyn Files, options: &Options) -> Analysis {
+            lang::Native.analyse(source, files, options)
+        }
+    }
+
+    #[test]
+    fn a_model_is_made_once_if_that_suffices() {
+        static COUNTING: Counting = Counting {
+            n_loads: AtomicUsize::new(0),
+        };
+        let text = "process P { init a from a { go -> b } from b { back -> a } }
+            property again: always eventually P @ b
+            reachable there: P @ b";
+        let files = Memory::new([("m.fair", text)]);
+        let language = |_: &str| -> Result<&'static dyn FrontEnd, Error> { Ok(&COUNTING) };
+        let options = Options::default();
+        let project = Project::open_in(&language, &files, Path::new("m.fair"), &options);
+        let project = project.expect("it is right");
+        assert!(!COUNTING.larger_pools().is_empty(), "it could be larger");
+
+        let plan = Plan::default();
+        let questions: Vec<&Question> = project.questions().iter().collect();
+        assert_eq!(questions.len(), 2);
+        for question in &questions {
+            let answer = project.check(question, &plan, &mut NoProgress);
+            assert_eq!(answer.expect("no bug").verdict(), crate::Verdict::Holds);
+        }
+        let together = project.check_together(&questions, &plan, &mut NoProgress);
+        assert!(together.is_ok());
+        assert_eq!(COUNTING.n_loads.load(Ordering::Relaxed), 1);
     }
 }

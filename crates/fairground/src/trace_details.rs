@@ -35,7 +35,7 @@ impl Project {
         let system = asked.map_or(0, |asked| asked.system);
         let model = match &self.content {
             Content::Systems(systems) => &systems[system].model,
-            Content::Family(_) => self.model()?,
+            Content::Family(_) | Content::Threshold(_) => self.model()?,
         };
         let trace = stored.run.to_trace(model);
         let trace = trace.map_err(|why| Error::Call(why.to_string()))?;
@@ -76,8 +76,8 @@ impl Project {
             let target = &trace.states[trace.after(at)];
             let possible = model.successors(&trace.states[at]).unwrap_or_default();
             let is_it = |other: &model::Successor| {
-                other.actions == step.actions
-                    && other.movers == step.movers
+                other.actions[..] == step.actions[..]
+                    && other.movers[..] == step.movers[..]
                     && other.target == *target
             };
             let Some(choice) = possible.iter().position(is_it) else {

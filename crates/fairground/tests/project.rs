@@ -314,3 +314,54 @@ fn abstractions_of_data_are_printed() {
     let ws1s = project.abstraction(None, AbstractionFormat::Ws1s, &plan);
     assert!(message(ws1s).contains("does not have a free parameter"));
 }
+
+/// How long the sequence becomes is found out; where it grows forever nothing is claimed.
+#[test]
+fn bounds_that_are_not_written_are_found() {
+    let text = |most: &str| {
+        format!(
+            "var q : seq of 1..2
+            process P {{ put(v in 1..2) when {most} {{ q := append(q, v) }} }}
+            invariant some: len(q) <= 5
+            invariant all: len(q) <= 6
+            reachable one: q == [2, 1, 2, 1, 2]
+            deadlockfree
+            property ends: eventually len(q) == 6"
+        )
+    };
+    let bounded = right("m.fair", &text("len(q) < 6"));
+    let plan = Plan::default();
+    let questions: Vec<_> = bounded.questions().iter().collect();
+    let together = bounded.check_together(&questions, &plan, &mut NoProgress);
+    let together = together.unwrap_or_else(|error| panic!("{error}"));
+    let verdicts = [
+        ("some", Verdict::Violated),
+        ("all", Verdict::Holds),
+        ("one", Verdict::Holds),
+        ("deadlockfree", Verdict::Violated),
+        ("ends", Verdict::Holds),
+    ];
+    for ((name, verdict), together) in verdicts.into_iter().zip(&together) {
+        let answer = check(&bounded, name, &plan);
+        assert_eq!(answer.verdict(), verdict, "{name}");
+        if let Some(together) = together {
+            assert_eq!(together.verdict(), verdict, "{name}");
+        }
+    }
+
+    // The run is one of the model with enough room, and of no other.
+    let stored = check(&bounded, "some", &plan).result.trace.expect("a run");
+    let replayed = |project: &Project| project.replay(&stored).expect("no family");
+    assert!(matches!(replayed(&bounded), Replay::Invalid(_)));
+    let roomy = bounded
+        .for_walks()
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert!(matches!(replayed(&roomy), Replay::Valid { .. }));
+
+    let endless = right("m.fair", &text("v == 1"));
+    assert_eq!(check(&endless, "some", &plan).verdict(), Verdict::Violated);
+    assert_eq!(
+        check(&endless, "deadlockfree", &plan).verdict(),
+        Verdict::Unknown
+    );
+}

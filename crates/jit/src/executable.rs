@@ -16,8 +16,8 @@ pub(crate) struct Context {
     pub(crate) labels: *mut u32,
     /// Where the next unit goes.
     pub(crate) units: *mut u32,
-    /// Which commands are enabled.
-    pub(crate) enabled: *mut bool,
+    /// Not zero if the first step is enough.
+    pub(crate) is_hurried: u64,
 }
 
 #[cfg(all(feature = "native", target_arch = "x86_64", unix))]

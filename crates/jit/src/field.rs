@@ -1,7 +1,7 @@
 //! Parts of packed states.
 
 /// A range of bits in the words of a state. It holds `value - offset`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
     /// The word it is in.
     pub word: u32,

@@ -6,15 +6,15 @@ use crate::assembler::{Alu, Assembler, Cond, Label, Mem, R, Shift};
 use crate::executable::{Context, Executable};
 use crate::field::Field;
 use crate::routine::{
-    Attempt, DONE, FAILED, FIRST_STOP, HOLDS, HOLDS_NOT, NOWHERE, Plan, Process, Routine, Step,
-    Then,
+    Attempt, DONE, FAILED, FIRST_STOP, HOLDS, HOLDS_NOT, NOWHERE, Plan, Routine, Sequence, Step,
+    Then, Visit,
 };
 use crate::translate::{Exits, FRAME, FieldRecord, STATE, TARGET, Translator, can_translate};
 
-/// Where the next label, the next unit and the flags of enabled commands are.
+/// Where the next label and the next unit are, and whether one step is enough.
 const LABELS: R = R::R13;
 const UNITS: R = R::R14;
-const ENABLED: R = R::R15;
+const IS_HURRIED: R = R::R15;
 
 /// After so many instructions the rest is interpreted: more code would not stay in any cache.
 const MAX_OPS: usize = 1 << 18;
@@ -25,15 +25,21 @@ const MAX_TARGET_WORDS: usize = 1 << 20;
 /// States up to this length are copied without a loop.
 const MAX_UNROLLED_WORDS: usize = 16;
 
+/// So many locations are told apart by comparisons, more by a table of jumps.
+const MAX_COMPARED: usize = 2;
+
 pub(crate) struct Generator<'a> {
     n_words: usize,
-    n_flags: usize,
     code: Translator<'a>,
     exit: Label,
     fail: Label,
+    /// Everything is computed.
+    done: Label,
+    /// Is the sequence one that can stop early?
+    can_stop_early: bool,
 }
 
-/// Says what can be tried in a round at a location.
+/// Says what can be tried in a visit at a location.
 type Source<'s> = &'s mut dyn FnMut(usize, u32) -> Option<Vec<Attempt>>;
 
 impl<'a> Generator<'a> {
@@ -47,12 +53,16 @@ impl<'a> Generator<'a> {
         let records: Box<[FieldRecord]> = tables.fields.iter().map(FieldRecord::new).collect();
         let mut generator = Generator::new(plan, &records);
         generator.enter_and_leave();
-        let (stops, max_steps) = generator.all_steps(&plan.rounds, attempts);
+        let (stops, max_steps) = generator.all_steps(&plan.sequences, attempts);
         let propositions = generator.propositions(propositions);
 
         // What was given names has places now.
         let asm = generator.code.asm;
         let stops: Vec<usize> = stops.iter().map(|stop| asm.offset(*stop)).collect();
+        let mut first_stops = vec![0];
+        for sequence in &plan.sequences {
+            first_stops.push(first_stops.last().unwrap_or(&0) + sequence.visits.len());
+        }
         let mut places = vec![NOWHERE; tables.ops.len()];
         for (code, label) in propositions {
             places[code as usize] = asm.offset(label) as u32;
@@ -64,10 +74,10 @@ impl<'a> Generator<'a> {
             executable: Executable::new(&asm.finish())?,
             _records: records,
             stops,
+            first_stops,
             propositions: places.into(),
             max_steps,
             n_words: plan.n_words,
-            n_flags: plan.n_flags,
             frame_len: tables.n_registers + tables.n_shared.div_ceil(8),
             remembered_from: tables.n_registers,
         })
@@ -75,7 +85,7 @@ impl<'a> Generator<'a> {
 
     fn new<'r>(plan: &Plan<'r>, records: &'r [FieldRecord]) -> Generator<'r> {
         let mut asm = Assembler::default();
-        let (exit, fail) = (asm.label(), asm.label());
+        let (exit, fail, done) = (asm.label(), asm.label(), asm.label());
         let code = Translator {
             tables: plan.tables,
             records,
@@ -84,10 +94,11 @@ impl<'a> Generator<'a> {
         };
         Generator {
             n_words: plan.n_words,
-            n_flags: plan.n_flags,
             code,
             exit,
             fail,
+            done,
+            can_stop_early: false,
         }
     }
 
@@ -106,8 +117,11 @@ impl<'a> Generator<'a> {
         fetch(TARGET, offset_of!(Context, words));
         fetch(LABELS, offset_of!(Context, labels));
         fetch(UNITS, offset_of!(Context, units));
-        fetch(ENABLED, offset_of!(Context, enabled));
+        fetch(IS_HURRIED, offset_of!(Context, is_hurried));
         asm.jump_register(R::Rsi);
+        asm.bind(self.done);
+        asm.mov_imm(R::Rax, DONE.into());
+        asm.jump(self.exit);
         asm.bind(self.fail);
         asm.mov_imm(R::Rax, FAILED.into());
         asm.bind(self.exit);
@@ -124,56 +138,62 @@ impl<'a> Generator<'a> {
         self.code.asm.jump(self.exit);
     }
 
-    /// Where every process begins in every round, and how many steps a state has at most.
-    fn all_steps(&mut self, rounds: &[Vec<Process>], attempts: Source<'_>) -> (Vec<Label>, usize) {
-        if rounds.is_empty() {
-            return (Vec::new(), 0);
-        }
+    /// Where every visit begins, and how many steps a call computes at most.
+    fn all_steps(&mut self, sequences: &[Sequence], attempts: Source<'_>) -> (Vec<Label>, usize) {
         let mut stops = Vec::new();
         let mut max_steps = 0;
-        for (round, processes) in rounds.iter().enumerate() {
-            for process in processes {
-                let stop = self.code.asm.here();
+        for sequence in sequences {
+            self.can_stop_early = sequence.can_stop_early;
+            let mut n_steps = 0;
+            for visit in &sequence.visits {
+                let (number, stop) = (stops.len(), self.code.asm.here());
                 let next = self.code.asm.label();
-                let result = FIRST_STOP + stops.len() as u32;
-                max_steps += self.process(process, &mut |row| attempts(round, row), result, next);
+                n_steps += self.visit(visit, &mut |row| attempts(number, row), number, next);
                 self.code.asm.bind(next);
                 stops.push(stop);
             }
+            self.code.asm.jump(self.done);
+            max_steps = max_steps.max(n_steps);
         }
-        self.leave(DONE);
         (stops, max_steps)
     }
 
     /// Jumps to what can be tried at the process's location. Gives the most steps of any of them.
-    fn process(
+    fn visit(
         &mut self,
-        process: &Process,
+        visit: &Visit,
         attempts: &mut dyn FnMut(u32) -> Option<Vec<Attempt>>,
-        stop: u32,
+        number: usize,
         next: Label,
     ) -> usize {
         // Locations without anything to do need no code.
         let label = |row: &Option<u32>| row.map_or(next, |_| self.code.asm.label());
-        let labels: Vec<Label> = process.rows.iter().map(label).collect();
+        let labels: Vec<Label> = visit.rows.iter().map(label).collect();
         if labels.iter().all(|label| *label == next) {
             return 0;
         }
-        self.dispatch(process.location, &labels);
+        self.dispatch(visit.location, &labels, next);
         let mut max_steps = 0;
-        for (row, label) in process.rows.iter().zip(labels) {
+        for (row, label) in visit.rows.iter().zip(labels) {
             if let Some(row) = row {
                 self.code.asm.bind(label);
                 let is_too_long = self.code.n_ops > MAX_OPS;
                 let attempts = if is_too_long { None } else { attempts(*row) };
-                max_steps = max_steps.max(self.row(attempts, stop));
+                let n_steps = match attempts {
+                    Some(attempts) => self.attempts(&attempts),
+                    None => {
+                        self.leave(FIRST_STOP + number as u32);
+                        0
+                    }
+                };
+                max_steps = max_steps.max(n_steps);
                 self.code.asm.jump(next);
             }
         }
         max_steps
     }
 
-    fn dispatch(&mut self, field: Field, labels: &[Label]) {
+    fn dispatch(&mut self, field: Field, labels: &[Label], next: Label) {
         if let [only] = labels {
             self.code.asm.jump(*only);
             return;
@@ -183,43 +203,51 @@ impl<'a> Generator<'a> {
         asm.shift(Shift::Right, R::Rax, field.shift);
         // Locations are few; their mask fits.
         asm.alu32_imm(Alu::And, R::Rax, field.mask as u32);
-        asm.jump_by_rax(labels);
+
+        let some = labels.iter().enumerate();
+        let some: Vec<(usize, Label)> = some
+            .filter(|(_, label)| **label != next)
+            .map(|(location, label)| (location, *label))
+            .collect();
+        if some.len() > MAX_COMPARED {
+            asm.jump_by_rax(labels);
+            return;
+        }
+        for (location, label) in some {
+            asm.alu32_imm(Alu::Cmp, R::Rax, location as u32);
+            asm.jump_if(Cond::Equal, label);
+        }
+        asm.jump(next);
     }
 
-    /// Tries one thing after the other, or leaves them to the interpreter. Gives the number of steps
-    /// at most.
-    fn row(&mut self, attempts: Option<Vec<Attempt>>, stop: u32) -> usize {
-        let Some(attempts) = attempts else {
-            self.leave(stop);
-            return 0;
-        };
+    /// Tries one thing after the other. Gives the number of steps at most.
+    fn attempts(&mut self, attempts: &[Attempt]) -> usize {
         let mut n_steps = 0;
         for attempt in attempts {
             let next = self.code.asm.label();
-            for flag in attempt.flags {
-                self.code.asm.test8_imm(self.flag(flag), 1);
-                self.code.asm.jump_if(Cond::Equal, next);
+            // Bits that are not there have the only value that they can have.
+            if let Some((field, value)) = attempt.field.filter(|(field, _)| field.mask != 0) {
+                let word = Mem(STATE, field.word as i32 * 8);
+                let (mask, value) = (field.mask << field.shift, value << field.shift);
+                let equal = self.code.test_bits(word, mask, value);
+                self.code.asm.jump_if(equal.negate(), next);
             }
             if let Some(condition) = attempt.condition {
                 self.code.piece(condition, STATE, self.exits(next));
             }
-            match attempt.then {
-                Then::Flag(flag) => self.code.asm.store8_imm(self.flag(flag), 1),
+            match &attempt.then {
+                Then::Nothing => {}
                 Then::Steps(steps) => {
                     n_steps += steps.len();
-                    for step in &steps {
+                    for step in steps {
                         self.step(step);
                     }
                 }
+                Then::Try(more) => n_steps += self.attempts(more),
             }
             self.code.asm.bind(next);
         }
         n_steps
-    }
-
-    fn flag(&self, flag: u32) -> Mem {
-        assert!((flag as usize) < self.n_flags);
-        Mem(ENABLED, flag as i32)
     }
 
     fn exits(&self, reject: Label) -> Exits {
@@ -242,6 +270,10 @@ impl<'a> Generator<'a> {
         asm.alu_imm(Alu::Add, LABELS, 4);
         asm.alu_imm(Alu::Add, UNITS, 4);
         asm.alu_imm(Alu::Add, TARGET, self.n_words as i32 * 8);
+        if self.can_stop_early {
+            asm.test(IS_HURRIED, IS_HURRIED);
+            asm.jump_if(Cond::NotEqual, self.done);
+        }
         asm.bind(next);
     }
 

@@ -18,5 +18,5 @@ mod translate;
 
 pub use code::{Arith, Choices, End, Indexing, Machine, Op, Reg, Tables, arith, wrap};
 pub use field::{ChannelFields, Field, Segment, SegmentRange};
-pub use routine::{Attempt, LabelId, Plan, Process, Routine, Status, Step, Targets, Then};
+pub use routine::{Attempt, LabelId, Plan, Routine, Sequence, Status, Step, Targets, Then, Visit};
 pub use translate::{can_translate, extent};

@@ -2,6 +2,9 @@
 //!
 //! One routine computes all steps of a state: for every process it jumps to the commands of its
 //! location, tests their guards and writes the targets of the enabled ones one after the other.
+//! Commands that move together are tried where the first of them is: are the others in place, do
+//! their guards hold? Where not all possible steps exist, those of each kind have a sequence of
+//! their own, and the caller says which of them to run.
 //! It is generated from the instructions of [`crate::code`] in about a millisecond, so there is no
 //! point from which on it pays: it is generated for every search.
 //!
@@ -12,6 +15,10 @@
 //!
 //! Rejected: a general code generator (Cranelift). It takes 20 ms and more for models whose whole
 //! search takes 50, and four minutes to build.
+
+use std::ops::Range;
+
+use base::bits;
 
 use crate::code::{End, Tables};
 use crate::executable::{Context, Executable};
@@ -32,16 +39,23 @@ pub struct Plan<'a> {
     pub tables: &'a Tables,
     /// The length of a state.
     pub n_words: usize,
-    /// How many flags say which commands are enabled.
-    pub n_flags: usize,
-    /// The processes, in each of the rounds in which they are visited.
-    pub rounds: Vec<Vec<Process>>,
+    /// What one call computes: each of these.
+    pub sequences: Vec<Sequence>,
 }
 
-/// A process in one round.
+/// Visits of processes, one after the other.
 #[derive(Clone, Debug)]
-pub struct Process {
-    /// Where it is.
+pub struct Sequence {
+    /// The processes that are visited.
+    pub visits: Vec<Visit>,
+    /// Can the caller ask for the first step only?
+    pub can_stop_early: bool,
+}
+
+/// The visit of a process.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    /// Where the process is.
     pub location: Field,
     /// What the source of attempts calls each of its locations; nothing where nothing is to do.
     pub rows: Vec<Option<u32>>,
@@ -50,8 +64,8 @@ pub struct Process {
 /// One thing to try in a state.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// Flags that must be set.
-    pub flags: Vec<u32>,
+    /// A field that must have this value.
+    pub field: Option<(Field, u64)>,
     /// Code that must accept.
     pub condition: Option<u32>,
     /// What happens then.
@@ -61,10 +75,12 @@ pub struct Attempt {
 /// What happens if an attempt succeeds.
 #[derive(Clone, Debug)]
 pub enum Then {
-    /// A flag is set.
-    Flag(u32),
+    /// Nothing: the condition is evaluated because it might fail.
+    Nothing,
     /// Steps are taken.
     Steps(Vec<Step>),
+    /// More is tried.
+    Try(Vec<Attempt>),
 }
 
 /// A step: its effects one after the other, upon one copy of the state.
@@ -96,7 +112,7 @@ pub enum Status {
     Done,
     /// A run-time error of the model.
     Failed,
-    /// The process at this stop must be interpreted; then go on at the next stop.
+    /// The visit at this stop must be interpreted; then go on at the next stop of the sequence.
     Interpret(usize),
 }
 
@@ -109,16 +125,16 @@ pub struct Routine {
     pub(crate) executable: Executable,
     /// The code refers to it by address.
     pub(crate) _records: Box<[FieldRecord]>,
-    /// Where each process begins: first all of them with the commands that move alone, then all
-    /// of them with the teams they lead.
+    /// Where each visit begins, those of one sequence after those of another.
     pub(crate) stops: Vec<usize>,
+    /// The first stop of each sequence, and the end of the last.
+    pub(crate) first_stops: Vec<usize>,
     /// Where the code of the proposition at each position of the system's code is; `NOWHERE` if
     /// there is none.
     pub(crate) propositions: Box<[u32]>,
     /// No state has more steps that the code computes.
     pub(crate) max_steps: usize,
     pub(crate) n_words: usize,
-    pub(crate) n_flags: usize,
     /// Words of the frame, and from where on they say what is remembered of the current state.
     pub(crate) frame_len: usize,
     pub(crate) remembered_from: usize,
@@ -141,8 +157,9 @@ impl Routine {
     /// if the processor is another one, the system does not allow it, or a state may have too many
     /// steps.
     ///
-    /// `attempts` is asked for what can be tried in a round at a location. Nothing is left to the
-    /// interpreter, and so is everything behind the point where the code has become too long.
+    /// `attempts` is asked for what can be tried in a visit, which has a number, at a location.
+    /// Nothing is left to the interpreter, and so is everything behind the point where the code has
+    /// become too long.
     pub fn new(
         plan: &Plan<'_>,
         attempts: &mut dyn FnMut(usize, u32) -> Option<Vec<Attempt>>,
@@ -154,8 +171,8 @@ impl Routine {
         Generator::generate(plan, attempts, propositions)
     }
 
-    /// Does the code compute steps? Where not every possible step exists, and where all processes
-    /// move together, only guards and propositions are translated.
+    /// Does the code compute steps? Where all processes move together, only guards and propositions
+    /// are translated.
     #[must_use]
     pub fn has_steps(&self) -> bool {
         !self.stops.is_empty()
@@ -167,27 +184,28 @@ impl Routine {
         self.frame_len
     }
 
-    /// Is this the last stop of all?
+    /// The stops of a sequence.
     #[inline]
     #[must_use]
-    pub fn is_end(&self, stop: usize) -> bool {
-        stop == self.stops.len()
+    pub fn stops(&self, sequence: usize) -> Range<usize> {
+        self.first_stops[sequence]..self.first_stops[sequence + 1]
     }
 
     /// Forgets what was remembered of another state.
     #[inline]
     pub fn forget(&self, frame: &mut [u64]) {
-        frame[self.remembered_from..].fill(0);
+        bits::clear_all(&mut frame[self.remembered_from..]);
     }
 
-    /// Computes the steps of a state from a stop on.
+    /// Computes the steps of a state from a stop on, to the end of its sequence. With `is_hurried`,
+    /// a sequence that can stop early does so after a step.
     #[inline]
     pub fn run(
         &self,
         stop: usize,
         state: &[u64],
         frame: &mut [u64],
-        enabled: &mut [bool],
+        is_hurried: bool,
         targets: Targets<'_>,
     ) -> Status {
         let Targets {
@@ -197,14 +215,14 @@ impl Routine {
         } = targets;
         let (n_steps, n_words) = (labels.len(), words.len());
         assert!(state.len() == self.n_words && frame.len() >= self.frame_len);
-        assert!(enabled.len() >= self.n_flags && units.len() == n_steps);
+        assert!(units.len() == n_steps);
         words.reserve(self.max_steps * self.n_words);
         labels.reserve(self.max_steps);
         units.reserve(self.max_steps);
 
-        // SAFETY: the code reads `n_words` words of the state, uses `frame_len` words of the frame
-        // and `n_flags` flags, and writes at most `max_steps` steps, for which there is room; it
-        // says how many it has written. `LabelId` is transparent.
+        // SAFETY: the code reads `n_words` words of the state, uses `frame_len` words of the frame,
+        // and writes at most `max_steps` steps, for which there is room; it says how many it has
+        // written. `LabelId` is transparent.
         unsafe {
             let first_label = labels.as_mut_ptr().add(n_steps).cast::<u32>();
             let mut context = Context {
@@ -213,7 +231,7 @@ impl Routine {
                 words: words.as_mut_ptr().add(n_words),
                 labels: first_label,
                 units: units.as_mut_ptr().add(n_steps),
-                enabled: enabled.as_mut_ptr(),
+                is_hurried: u64::from(is_hurried),
             };
             let result = self.executable.call(&mut context, self.stops[stop]);
             let n_new = context.labels.offset_from(first_label) as usize;
@@ -244,7 +262,7 @@ impl Routine {
             words: std::ptr::null_mut(),
             labels: std::ptr::null_mut(),
             units: std::ptr::null_mut(),
-            enabled: std::ptr::null_mut(),
+            is_hurried: 0,
         };
         // SAFETY: the code of a proposition reads the state, uses the frame, and nothing else.
         let result = unsafe { self.executable.call(&mut context, entry as usize) };

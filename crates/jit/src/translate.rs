@@ -9,7 +9,7 @@
 //! | RBP | the frame: registers that are in no register of the processor, remembered conditions |
 //! | R12 | the words of the target that is being computed |
 //! | R13, R14 | where the next label and unit go |
-//! | R15 | which commands are enabled |
+//! | R15 | whether one step is enough |
 //! | RSI, RDI, R10, R11 | registers of the machine |
 //! | the others | free within the translation of one instruction |
 

@@ -252,6 +252,8 @@ pub(crate) struct FairnessMark {
 #[derive(Debug)]
 pub(crate) struct ProcessDecl {
     pub(crate) fairness: Option<FairnessMark>,
+    /// Of processes that exist only after they were created: the name of the variable that says so.
+    pub(crate) spawned: Option<Ident>,
     pub(crate) name: Ident,
     /// For a family: its indices, each with its range.
     pub(crate) indices: Vec<(Ident, Expr, Expr)>,
@@ -384,6 +386,8 @@ pub(crate) enum StmtKind {
     SetTimer(Expr, TimerValue),
     /// `f(a, b)`: the statements of a procedure.
     Call(Ident, Vec<Expr>),
+    /// `spawn P with x = e`.
+    Spawn(Spawn),
     /// `skip`.
     Skip,
 }
@@ -411,6 +415,18 @@ pub(crate) enum Value {
         condition: Option<Expr>,
         span: Span,
     },
+    /// `spawn P`: the index of the new process.
+    Spawn(Box<Spawn>),
+}
+
+/// A process is created.
+#[derive(Debug)]
+pub(crate) struct Spawn {
+    /// `P`, or `P[i]` if a certain one is meant.
+    pub(crate) process: Expr,
+    /// What its variables start with, unless with their initial values.
+    pub(crate) values: Vec<(Ident, Expr)>,
+    pub(crate) span: Span,
 }
 
 /// A type.
@@ -436,12 +452,12 @@ pub(crate) enum TypeKind {
     Counted(Box<TypeExpr>, Box<Expr>),
     /// `set of T`.
     Set(Box<TypeExpr>),
-    /// `seq[k] of T`: at most k elements.
-    Sequence(Box<Expr>, Box<TypeExpr>),
+    /// `seq[k] of T`: at most k elements; `seq of T`: as many as there are.
+    Sequence(Option<Box<Expr>>, Box<TypeExpr>),
     /// `option of T`.
     Option(Box<TypeExpr>),
-    /// `bag[k] of T`: at most k elements.
-    Bag(Box<Expr>, Box<TypeExpr>),
+    /// `bag[k] of T`: at most k elements; `bag of T`: as many as there are.
+    Bag(Option<Box<Expr>>, Box<TypeExpr>),
     /// `map[K] of T`: the domain of the keys, and the type of the values.
     Map(Box<Expr>, Box<Expr>, Box<TypeExpr>),
     /// After `choose`: the name of a type, or a set.

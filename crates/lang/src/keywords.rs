@@ -77,6 +77,8 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "set",
     "since",
     "skip",
+    "spawn",
+    "spawned",
     "strong",
     "subset",
     "subsets",

@@ -30,6 +30,24 @@ pub(crate) struct Token<'a> {
     pub(crate) starts_line: bool,
 }
 
+/// Characters of mathematics, and what is written here.
+const CHARACTERS: [(char, &str); 14] = [
+    ('≠', "!="),
+    ('≤', "<="),
+    ('≥', ">="),
+    ('∧', "&&"),
+    ('∨', "||"),
+    ('¬', "!"),
+    ('→', "->"),
+    ('⇒', "->"),
+    ('∀', "forall"),
+    ('∃', "exists"),
+    ('∈', "in"),
+    ('∪', "union"),
+    ('□', "always"),
+    ('◇', "eventually"),
+];
+
 /// All symbols; a longer one wins over its prefixes.
 const SYMBOLS: [&str; 50] = [
     "<->", "-->", ":=", "->", "=>", "=<", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "&&",
@@ -111,7 +129,7 @@ impl<'a> Lexer<'a> {
         let first = rest.chars().next().unwrap_or(' ');
         let length_while = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
         if first.is_alphabetic() || first == '_' {
-            let length = length_while(|c| c.is_alphanumeric() || c == '_' || c == '\'');
+            let length = length_while(|c| is_letter(c) || c == '_' || c == '\'');
             let kind = match &rest[..length] {
                 "_" => TokenKind::Symbol,
                 _ => TokenKind::Word,
@@ -128,7 +146,11 @@ impl<'a> Lexer<'a> {
             let length = length_while(is_foreign).max(first.len_utf8());
             let span = Span::new(self.source, self.offset, self.offset + length);
             let message = format!("unexpected character `{first}`");
-            diagnostics.push(Diagnostic::error("unknown-character", span, message));
+            let mut diagnostic = Diagnostic::error("unknown-character", span, message);
+            if let Some((_, here)) = CHARACTERS.iter().find(|(other, _)| *other == first) {
+                diagnostic = diagnostic.help(format!("write `{here}`"));
+            }
+            diagnostics.push(diagnostic);
             self.offset += length;
         }
     }
@@ -158,6 +180,13 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// Can it be inside of a name? Letters may be followed by marks that combine with them.
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric()
+        || matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}')
+        || matches!(c, '\u{20d0}'..='\u{20ff}' | '\u{3099}' | '\u{309a}' | '\u{fe20}'..='\u{fe2f}')
+}
+
 /// Neither white space nor the beginning of a token.
 fn is_foreign(c: char) -> bool {
     !(c.is_whitespace()
@@ -182,6 +211,11 @@ mod tests {
             texts("a<->b[]<>c 0..N"),
             ["a", "<->", "b", "[]", "<>", "c", "0", "..", "N", ""]
         );
+    }
+
+    #[test]
+    fn marks_belong_to_the_letters_before_them() {
+        assert_eq!(texts("e\u{301}x + が"), ["e\u{301}x", "+", "が", ""]);
     }
 
     #[test]

@@ -63,9 +63,9 @@ impl FrontEnd for Native {
         keywords::KEYWORDS
     }
 
-    /// Everything has a bound.
+    /// How many elements sequences and bags without a bound may have.
     fn larger_pools(&self) -> &'static [usize] {
-        &[]
+        &lower::LARGER_ROOMS
     }
 
     fn accept(&self, _options: &Options) -> Result<(), String> {
@@ -125,6 +125,9 @@ impl Parsed {
         let is_given = |name: &str| defines.iter().any(|define| define.0 == name);
         self.file.decls.iter().any(|decl| match decl {
             ast::Decl::Param { name } => !is_given(&name.text),
+            ast::Decl::DataParam { name, .. } => {
+                !is_given(&name.text) && lower::is_family_size(&self.file, &name.text)
+            }
             _ => false,
         })
     }
@@ -141,9 +144,10 @@ impl Parsed {
     fn system(&self, options: &Options) -> Loaded {
         let mut said = self.said.clone();
         let (model, properties) = lower::lower(&self.texts(options), &mut said);
-        let found = model.map(|(model, picture)| {
+        let found = model.map(|(model, picture, values)| {
             let mut system = System::new(self.sources[0].name.clone(), model);
             system.picture = picture;
+            system.values = values;
             (Content::Systems(vec![system]), self.questions(properties))
         });
         Loaded::new(found, self.sources.clone(), said)
@@ -219,7 +223,9 @@ impl Reading {
         let ltl = options.ltl.iter().map(|(_, text)| ("<--ltl>", text));
         let ctl = options.ctl.iter().map(|(_, text)| ("<--ctl>", text));
         let assume = options.assume.iter().map(|text| ("<--assume>", text));
-        sources.extend(ltl.chain(ctl).chain(assume).map(|(name, text)| Source {
+        let values = options.values.iter().map(|text| ("<expression>", text));
+        let texts = ltl.chain(ctl).chain(assume).chain(values);
+        sources.extend(texts.map(|(name, text)| Source {
             name: name.to_owned(),
             text: text.clone(),
         }));

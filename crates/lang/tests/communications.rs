@@ -175,7 +175,6 @@ process P {
             message-arity 5:9 messages of this channel have 2 component(s), not 1
             out-of-range 5:26 the value 4 is outside the range 0..3
             unknown-name 6:9 `d` is not declared
-                help: did you mean `P`?
         "#]],
     );
 }

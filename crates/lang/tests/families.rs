@@ -93,3 +93,49 @@ fn processes_of_questions_that_a_block_is_not_for_are_unknown() {
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].starts_with("unknown-name: "), "{said:?}");
 }
+
+/// The codes that a text of its own is reported with.
+fn codes(text: &str) -> Vec<&'static str> {
+    let source = Source {
+        name: "model.fair".to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = lang::load(source, &Options::default());
+    loaded.diagnostics.iter().map(|d| d.code).collect()
+}
+
+#[test]
+fn a_family_may_have_a_least_size() {
+    let source = Source {
+        name: "model.fair".to_owned(),
+        text: MODEL.replace("param N", "param N >= 2"),
+    };
+    let loaded = lang::load(source, &Options::default());
+    let members = &loaded.family().expect("a family").members;
+    assert!(members.with_value(1).content.is_none());
+    assert!(members.with_value(2).content.is_some());
+    assert_eq!(
+        loaded.family().expect("a family").template.parts.init.len(),
+        1
+    );
+}
+
+#[test]
+fn elements_for_each_process_may_start_by_their_index() {
+    let with = |array: &str| {
+        format!(
+            "param N\nvar f : {array}\nprocess P(i in 0..N-1) {{ go when f[i] == f[0] {{ f[i] := f[0] }} }}\ndeadlockfree\n"
+        )
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(codes(&with("bool[N] = [i in 0..N-1: i == 0]")), none);
+    let enough = "array[0..N-1] of 0..2 = [i in 0..N-1: if i == 0 then 2 else 1]";
+    assert_eq!(codes(&with(enough)), none);
+    assert_eq!(
+        codes(&with("bool[N] = [i in 0..N: i == 0]")),
+        ["wrong-length"]
+    );
+    // For some N the value would not fit.
+    let too_large = "array[0..N-1] of 0..2 = [i in 0..N-1: i]";
+    assert_eq!(codes(&with(too_large)), ["open-array"]);
+}

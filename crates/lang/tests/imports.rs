@@ -273,7 +273,6 @@ fn mistakes_are_shown_where_they_are() {
             unknown-name 3:27 `a.z` is not declared
                 help: did you mean `a.Q`?
             unknown-name 4:14 `y` is not declared
-                help: did you mean `P`?
         "#]],
     );
     check(

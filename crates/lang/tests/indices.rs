@@ -52,9 +52,9 @@ fn several_indices_number_all_combinations() {
     assert_eq!(names.len(), 18);
     assert_eq!(
         names[..3],
-        ["Link[0][0][3]", "Link[0][0][4]", "Link[0][1][3]"]
+        ["Link[a][a][3]", "Link[a][a][4]", "Link[a][b][3]"]
     );
-    assert_eq!(names[17], "Link[2][2][4]");
+    assert_eq!(names[17], "Link[c][c][4]");
 
     // Small enough to be counted: two nodes.
     let small = |text: &str| text.replace("{ a, b, c }", "{ a, b }");
@@ -90,7 +90,7 @@ fn instances_are_named_by_all_indices() {
         .iter()
         .map(|s| found.action_name(s.actions[0]))
         .collect();
-    assert!(names.contains(&"Link[1][2][4].carry"), "{names:?}");
+    assert!(names.contains(&"Link[b][c][4].carry"), "{names:?}");
 }
 
 /// An index outside of its range does not mean another process.
@@ -145,6 +145,7 @@ process Q(x in 3..2, y in 0..1) { s { skip } }
 process R(x, y) { s { skip } }",
         &expect![[r#"
             syntax 3:15 expected `in`, found `)`
+                help: a name ranges over values: `i in 1..3`
         "#]],
     );
     check(
@@ -156,4 +157,63 @@ process Q(x in 3..2, y in 0..1) { s { skip } }",
             empty-range 2:16 the range 3..2 is empty
         "#]],
     );
+}
+
+#[test]
+fn indices_have_no_gaps() {
+    check(
+        "process P(i in {1, 3}) { a { skip } }",
+        &expect![[r#"
+            indices-with-gaps 1:16 indices are a range without gaps, an enumeration or those of a family
+                help: write `1..3`, and say in guards for which of them something is meant
+        "#]],
+    );
+    check(
+        "process P(i in 1..2, j in {2, 5}) { a { skip } }",
+        &expect![[r#"
+            indices-with-gaps 1:27 indices are a range without gaps, an enumeration or those of a family
+                help: write `2..5`, and say in guards for which of them something is meant
+        "#]],
+    );
+    check(
+        "var s : set of 1..3
+         process P(i in s) { a { s := {} } }",
+        &expect![[r#"
+            indices-with-gaps 2:25 indices are a range without gaps, an enumeration or those of a family
+                help: write `first..last`; which of them are elements of a set is for guards to say
+        "#]],
+    );
+    check(
+        "var a : array[{0, 2}] of bool
+         process P { s { a[2] := true } }",
+        &expect![[r#"
+            indices-with-gaps 1:15 indices are a range without gaps, an enumeration or those of a family
+                help: write `0..2`, and say in guards for which of them something is meant
+        "#]],
+    );
+    check(
+        "var m : map[{0, 2}] of bool
+         process P { s { m[2] := true } }",
+        &expect![[r#"
+            indices-with-gaps 1:13 indices are a range without gaps, an enumeration or those of a family
+                help: write `0..2`, and say in guards for which of them something is meant
+        "#]],
+    );
+    check(
+        "chan c[1] for i in {0, 2} of bool
+         process P { s c[2] ! true }",
+        &expect![[r#"
+            indices-with-gaps 1:20 indices are a range without gaps, an enumeration or those of a family
+                help: write `0..2`, and say in guards for which of them something is meant
+        "#]],
+    );
+
+    // Sets without gaps are ranges, and names that are not indices range over any set.
+    let text = "
+        process P(i in {2, 1, 3}) { a(j in {1, 3}) { skip } }
+        property p: forall i in {1, 3}: always eventually i != 2
+    ";
+    let found = model(text, &[]);
+    assert_eq!(found.instances().len(), 3);
+    assert_eq!(found.commands().len(), 6);
 }

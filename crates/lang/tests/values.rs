@@ -3,8 +3,13 @@
 
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use model::{ErrorKind, Model, State};
 use source::Options;
 use support::{count, load, model, show};
+use testkit::values::{random_effect, text_of};
+use testkit::{Random, cases};
 
 /// All steps of all initial states can be taken: no assertion fails.
 fn holds_everywhere(text: &str) {
@@ -407,5 +412,164 @@ fn slips_with_values_are_reported() {
     check(
         "var q : seq[1] of bool = [true, false]\nproperty p: empty(q)",
         "wrong-length",
+    );
+}
+
+/// Reads a text with so much room for sequences and bags without a bound; nothing if it is not right.
+fn with_room(text: &str, pool: usize) -> Option<Model> {
+    let options = Options {
+        pool,
+        ..Options::default()
+    };
+    load(text, &options).model
+}
+
+/// The same state of a model with more room.
+fn enlarged(state: &State, (from, to): (&Model, &Model)) -> State {
+    let named = from.cells().iter().map(|cell| cell.name.as_str());
+    let values: BTreeMap<&str, i64> = named.zip(state.cells.iter().copied()).collect();
+    let value = |cell: &model::Cell| values.get(cell.name.as_str()).copied().unwrap_or(0);
+    State {
+        cells: to.cells().iter().map(value).collect(),
+        ..state.clone()
+    }
+}
+
+/// Some reachable states, each with its successors or the error that comes instead.
+fn explored(model: &Model) -> Vec<(State, Result<BTreeSet<State>, ErrorKind>)> {
+    let mut open: VecDeque<State> = model.initial_states().expect("initial states").into();
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+    while let Some(state) = open.pop_front() {
+        if seen.len() >= 60 || !seen.insert(state.clone()) {
+            continue;
+        }
+        let steps = model.successors(&state).map_err(|error| error.kind);
+        let targets = steps.map(|steps| steps.into_iter().map(|step| step.target));
+        let targets = targets.map(|targets| targets.collect::<BTreeSet<_>>());
+        open.extend(targets.iter().flatten().cloned());
+        found.push((state, targets));
+    }
+    found
+}
+
+/// How much is provided for where no bound is written changes nothing but where the search gives up.
+#[test]
+fn bounds_that_are_not_written_change_nothing() {
+    let (mut n_compared, mut n_exhausted, mut n_refused) = (0, 0, 0);
+    for seed in 0..u64::from(cases(600)) {
+        let random = &mut Random::new(seed ^ 0xb0);
+        let effects: Vec<_> = (0..2).map(|_| random_effect(random)).collect();
+        let written = |bound: &str| {
+            let text = text_of(&effects).replace("bag[2]", &format!("bag{bound}"));
+            text.replace("seq[2]", &format!("seq{bound}"))
+        };
+        let large = with_room(&written("[9]"), 0).expect("a text that is right");
+        let Some(open) = with_room(&written(""), 2) else {
+            n_refused += 1;
+            continue;
+        };
+        let same = with_room(&written(""), 9).expect("room changes no text");
+
+        for (state, steps) in explored(&open) {
+            let state = enlarged(&state, (&open, &large));
+            let of = |model: &Model| {
+                let steps = model.successors(&state).map_err(|error| error.kind);
+                steps.map(|steps| steps.into_iter().map(|step| step.target).collect())
+            };
+            let (wanted, with_more): (Result<BTreeSet<State>, _>, _) = (of(&large), of(&same));
+            assert_eq!(
+                with_more.clone().ok(),
+                wanted.clone().ok(),
+                "{}",
+                written("")
+            );
+            let enlarge = |targets: BTreeSet<State>| {
+                let targets = targets.iter();
+                targets
+                    .map(|target| enlarged(target, (&open, &large)))
+                    .collect()
+            };
+            match steps.map(enlarge) {
+                Err(ErrorKind::Exhausted) => n_exhausted += 1,
+                Err(_) => assert!(wanted.is_err(), "{}", written("")),
+                Ok(targets) => assert_eq!(wanted, Ok(targets), "{}", written("")),
+            }
+            n_compared += 1;
+        }
+    }
+    println!("{n_compared} states, {n_exhausted} without room, {n_refused} texts refused");
+    assert!(n_compared > 10 * n_exhausted && n_exhausted > 20);
+}
+
+/// Each way of making something longer ends in the error that says so, and not in any other.
+#[test]
+fn without_room_a_step_is_exhausted() {
+    let declarations = "record M { log: seq of 0..2, n: 0..3 }
+        var q : seq of 0..2 = [1, 2]
+        var r : seq of 0..2
+        var b : bag of 0..2 = {1, 1}
+        var m : M
+        var k : map[0..1] of seq of 0..2
+        var a : array[0..1] of bag of 0..2
+        var s : seq of seq of 0..2
+        chan c[1] of seq of 0..2
+        chan d for 0..1 of (0..1, seq of 0..2)\n";
+    let steps = [
+        "{ q := append(q, 0) }",
+        "{ r := append(q, 0) }",
+        "{ r := tail(append(q, 0)) }",
+        "{ r := append(tail(append(q, 0)), 1) }",
+        "{ r := [0, 1, 2] }",
+        "{ let x = append(q, 0) if len(x) == 3 { r := tail(x) } }",
+        "{ m := M(append(q, 0), 1) }",
+        "{ m.log := append(q, 2) }",
+        "{ k[1] := append(q, 2) }",
+        "{ k := {0: append(q, 2)} }",
+        "{ s := append(s, append(q, 0)) }",
+        "{ b := add(b, 0) }",
+        "{ b := b union {2} }",
+        "{ a[1] := add(b, 2) }",
+        "{ let x = add(b, 2) a[0] := x }",
+        "c ! append(q, 0)",
+        "d[1] ! (1, append(q, 0))",
+    ];
+    for step in steps {
+        let receive = "process R { get d[1] ? (_, _) }";
+        let text = format!("{declarations}process P {{ go {step} }}\n{receive}\ndeadlockfree");
+        let model = with_room(&text, 2).unwrap_or_else(|| panic!("{text}"));
+        let state = &model.initial_states().expect("initial states")[0];
+        let error = model.successors(state).expect_err(step);
+        assert_eq!(error.kind, ErrorKind::Exhausted, "{step}");
+        let model = with_room(&text, 0).expect("room changes no text");
+        let state = &model.initial_states().expect("initial states")[0];
+        assert!(model.successors(state).is_ok(), "{step}");
+    }
+}
+
+/// A whole is stored where it was to be stored before any part of it was.
+#[test]
+fn storing_a_part_does_not_move_the_rest() {
+    holds_everywhere(
+        "record R { x: 0..2, y: 0..2 }
+        var r : array[0..2] of R
+        var q : array[0..3] of seq[2] of 0..2 = [[], [], [], []]
+        var b : array[0..3] of bag[2] of 0..2
+        var s : array[0..3] of set of 0..2
+        var m : array[0..3] of map[0..2] of R
+        process P {
+            check {
+                r[r[0].x] := R(1, 2)
+                assert r[0] == R(1, 2) && r[1] == R(0, 0)
+                q[len(q[0])] := append(q[len(q[0])], 2)
+                assert q[0] == [2] && empty(q[1])
+                b[size(b[0])] := add(b[size(b[0])], 2)
+                assert size(b[0]) == 1 && copies(b[0], 2) == 1 && empty(b[1])
+                s[size(s[0])] := s[size(s[0])] union {1, 2}
+                assert s[0] == {1, 2} && empty(s[1]) && empty(s[2])
+                m[size(m[0])][1] := R(1, 1)
+                assert m[0][1] == R(1, 1) && empty(m[1])
+            }
+        }
+        deadlockfree",
     );
 }

@@ -52,6 +52,7 @@ pub(crate) struct Shape {
     pub(crate) propositional: bool,
     pub(crate) eventual: bool,
     pub(crate) universal: bool,
+    pub(crate) class: Class,
 }
 
 impl Shape {
@@ -59,6 +60,20 @@ impl Shape {
     pub(crate) fn suspendable(self) -> bool {
         self.eventual && self.universal
     }
+}
+
+/// In which classes of the hierarchy a formula is by its shape: Z. Manna, A. Pnueli, *A hierarchy
+/// of temporal properties*, PODC 1990, <https://doi.org/10.1145/93385.93442>; the rules for binary
+/// operators are those of I. Černá, R. Pelánek, *Relating hierarchy of temporal properties to model
+/// checking*, MFCS 2003, <https://doi.org/10.1007/978-3-540-45138-9_26>.
+///
+/// `safety`: if it fails, finitely many letters show that. `guarantee`: if it holds, finitely many
+/// letters show that. `obligation`: a Boolean combination of both kinds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Class {
+    pub(crate) safety: bool,
+    pub(crate) guarantee: bool,
+    pub(crate) obligation: bool,
 }
 
 /// A store of formulas.
@@ -109,6 +124,17 @@ impl Arena {
         let sizes = self.operands(id).into_iter().map(|part| self.size(part));
         self.sizes.push(sizes.fold(1, u64::saturating_add));
         id
+    }
+
+    /// The conjunction of these formulas, not simplified further.
+    pub(crate) fn conjunction_as_it_is(&mut self, mut parts: Vec<FormId>) -> FormId {
+        parts.sort_unstable();
+        parts.dedup();
+        match parts[..] {
+            [] => FormId::TRUE,
+            [only] => only,
+            _ => self.intern(Form::And(parts)),
+        }
     }
 
     /// The simplified formula.
@@ -248,10 +274,12 @@ impl Arena {
     fn shape_of(&self, form: &Form) -> Shape {
         let both =
             |a: FormId, b: FormId, get: fn(Shape) -> bool| get(self.shape(a)) && get(self.shape(b));
+        let class = self.class_of(form);
         let temporal = |eventual, universal| Shape {
             propositional: false,
             eventual,
             universal,
+            class,
         };
         let (eventual, universal) = (|s: Shape| s.eventual, |s: Shape| s.universal);
 
@@ -260,16 +288,19 @@ impl Arena {
                 propositional: true,
                 eventual: true,
                 universal: true,
+                class,
             },
             Form::Literal(..) => Shape {
                 propositional: true,
                 eventual: false,
                 universal: false,
+                class,
             },
             Form::And(parts) | Form::Or(parts) => Shape {
                 propositional: parts.iter().all(|&part| self.shape(part).propositional),
                 eventual: parts.iter().all(|&part| self.shape(part).eventual),
                 universal: parts.iter().all(|&part| self.shape(part).universal),
+                class,
             },
             Form::Next(a) => temporal(self.shape(*a).eventual, self.shape(*a).universal),
             Form::Eventually(a) => temporal(true, self.shape(*a).universal),
@@ -281,6 +312,48 @@ impl Arena {
             }
             Form::WeakUntil(a, b) => temporal(both(*a, *b, eventual), self.shape(*b).universal),
             Form::StrongRelease(a, b) => temporal(self.shape(*b).eventual, both(*a, *b, universal)),
+        }
+    }
+
+    fn class_of(&self, form: &Form) -> Class {
+        let of = |id: &FormId| self.shape(*id).class;
+        let all = |parts: &[FormId], get: fn(Class) -> bool| parts.iter().all(|part| get(of(part)));
+        let class = |safety: bool, guarantee: bool, obligation: bool| Class {
+            safety,
+            guarantee,
+            obligation: safety || guarantee || obligation,
+        };
+
+        match form {
+            Form::False | Form::True | Form::Literal(..) => class(true, true, true),
+            Form::And(parts) | Form::Or(parts) => class(
+                all(parts, |c| c.safety),
+                all(parts, |c| c.guarantee),
+                all(parts, |c| c.obligation),
+            ),
+            Form::Next(a) => of(a),
+            Form::Eventually(a) => class(false, of(a).guarantee, false),
+            Form::Always(a) => class(of(a).safety, false, false),
+            Form::Until(a, b) => class(
+                false,
+                of(a).guarantee && of(b).guarantee,
+                of(a).obligation && of(b).guarantee,
+            ),
+            Form::Release(a, b) => class(
+                of(a).safety && of(b).safety,
+                false,
+                of(a).obligation && of(b).safety,
+            ),
+            Form::WeakUntil(a, b) => class(
+                of(a).safety && of(b).safety,
+                false,
+                of(a).safety && of(b).obligation,
+            ),
+            Form::StrongRelease(a, b) => class(
+                false,
+                of(a).guarantee && of(b).guarantee,
+                of(a).guarantee && of(b).obligation,
+            ),
         }
     }
 }

@@ -30,6 +30,7 @@ struct Node {
 }
 
 /// All diagrams of one translation.
+#[derive(Clone)]
 pub(crate) struct Bdds {
     nodes: Vec<Node>,
     unique: FxHashMap<Node, Bdd>,
@@ -74,6 +75,11 @@ impl Bdds {
     /// Is so much of the room in use that what is not necessary should not be tried?
     pub(crate) fn is_crowded(&self) -> bool {
         self.overflowed || self.nodes.len() > MAX_NODES / 2
+    }
+
+    /// Is so much of the room in use that copying it all takes time?
+    pub(crate) fn is_busy(&self) -> bool {
+        self.overflowed || self.nodes.len() > MAX_NODES / 16
     }
 
     /// The letters that contain the atom (or do not).
@@ -148,6 +154,35 @@ impl Bdds {
     pub(crate) fn minus(&mut self, a: Bdd, b: Bdd) -> Bdd {
         let not_b = self.not(b);
         self.and(a, not_b)
+    }
+
+    /// A diagram of one letter of `a` (false if there is none).
+    pub(crate) fn one_letter(&mut self, a: Bdd) -> Bdd {
+        if a == Bdd::FALSE || self.overflowed {
+            return Bdd::FALSE;
+        }
+        let mut values = vec![false; self.atoms.len()];
+        let mut rest = a;
+        while rest != Bdd::TRUE {
+            let Node {
+                variable,
+                low,
+                high,
+            } = self.nodes[rest.index()];
+            values[variable as usize] = low == Bdd::FALSE;
+            rest = if low == Bdd::FALSE { high } else { low };
+        }
+
+        let mut letter = Bdd::TRUE;
+        for (variable, value) in values.into_iter().enumerate().rev() {
+            let (low, high) = if value {
+                (Bdd::FALSE, letter)
+            } else {
+                (letter, Bdd::FALSE)
+            };
+            letter = self.node(variable as u32, low, high);
+        }
+        letter
     }
 
     /// Cubes whose union is the diagram, none of them superfluous.

@@ -13,9 +13,10 @@
 //! 2001, <https://doi.org/10.1016/S0020-0190(00)00183-6>). Levels decide on which side the states
 //! go that lie on no cycle; the language does not depend on them.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
-use crate::arena::{Arena, Form, FormId};
 use crate::bdd::{Bdd, Bdds};
 use crate::reduce::merge_bisimilar;
 use crate::tgba::{Arrow, Components, Tgba};
@@ -24,74 +25,13 @@ use crate::tgba::{Arrow, Components, Tgba};
 const MAX_STATES: usize = 2_000;
 const MAX_ARROWS: usize = 20_000;
 
-/// In which classes of the hierarchy a formula is by its shape: Z. Manna, A. Pnueli, *A hierarchy
-/// of temporal properties*, PODC 1990, <https://doi.org/10.1145/93385.93442>; the rules for binary
-/// operators are those of I. Černá, R. Pelánek, *Relating hierarchy of temporal properties to model
-/// checking*, MFCS 2003, <https://doi.org/10.1007/978-3-540-45138-9_26>.
-#[derive(Clone, Copy)]
-struct Class {
-    safety: bool,
-    guarantee: bool,
-    obligation: bool,
-}
-
-/// Is the formula an obligation by its shape?
-pub(crate) fn is_obligation(arena: &Arena, formula: FormId) -> bool {
-    // Operands are stored before what uses them.
-    let mut classes: Vec<Class> = Vec::with_capacity(formula.index() + 1);
-    for index in 0..=formula.index() {
-        let class = class_of(arena.form(FormId::new(index)), &classes);
-        classes.push(class);
-    }
-    classes[formula.index()].obligation
-}
-
-fn class_of(form: &Form, classes: &[Class]) -> Class {
-    let of = |id: &FormId| classes[id.index()];
-    let all = |parts: &[FormId], get: fn(Class) -> bool| parts.iter().all(|part| get(of(part)));
-    let class = |safety: bool, guarantee: bool, obligation: bool| Class {
-        safety,
-        guarantee,
-        obligation: safety || guarantee || obligation,
-    };
-
-    match form {
-        Form::False | Form::True | Form::Literal(..) => class(true, true, true),
-        Form::And(parts) | Form::Or(parts) => class(
-            all(parts, |c| c.safety),
-            all(parts, |c| c.guarantee),
-            all(parts, |c| c.obligation),
-        ),
-        Form::Next(a) => of(a),
-        Form::Eventually(a) => class(false, of(a).guarantee, false),
-        Form::Always(a) => class(of(a).safety, false, false),
-        Form::Until(a, b) => class(
-            false,
-            of(a).guarantee && of(b).guarantee,
-            of(a).obligation && of(b).guarantee,
-        ),
-        Form::Release(a, b) => class(
-            of(a).safety && of(b).safety,
-            false,
-            of(a).obligation && of(b).safety,
-        ),
-        Form::WeakUntil(a, b) => class(
-            of(a).safety && of(b).safety,
-            false,
-            of(a).safety && of(b).obligation,
-        ),
-        Form::StrongRelease(a, b) => class(
-            false,
-            of(a).guarantee && of(b).guarantee,
-            of(a).guarantee && of(b).obligation,
-        ),
-    }
-}
+/// How often the letters of one state of it may be split.
+const MAX_SPLITS: usize = 100_000;
 
 /// An edge of the subset construction.
 struct Step {
     guard: Bdd,
-    /// A part of the guard whose letters are on the same edges of the given automaton.
+    /// One letter of the guard.
     sample: Bdd,
     target: usize,
 }
@@ -102,10 +42,10 @@ struct Subsets {
     steps: Vec<Vec<Step>>,
 }
 
-/// The minimal deterministic automaton of an obligation, with one mark, or nothing if it would be
-/// large.
+/// The minimal deterministic automaton of an obligation, with one mark, with an edge for every letter
+/// and the same marks on all edges of a cycle; or nothing if it would be large.
 ///
-/// Precondition: the language of `tgba` is an obligation.
+/// Precondition: the language of `tgba` is an obligation. If it is not, the result accepts other words.
 pub(crate) fn minimal_deterministic(tgba: &Tgba, bdds: &mut Bdds) -> Option<Tgba> {
     let subsets = Subsets::new(tgba, bdds)?;
     let mut result = subsets.without_marks();
@@ -120,7 +60,6 @@ pub(crate) fn minimal_deterministic(tgba: &Tgba, bdds: &mut Bdds) -> Option<Tgba
     }
 
     merge_bisimilar(&mut result, bdds);
-    result.prune();
     (!bdds.is_crowded()).then_some(result)
 }
 
@@ -132,25 +71,20 @@ impl Subsets {
 
         let (mut steps, mut n_arrows) = (Vec::new(), 0);
         while let Some(set) = members.get(steps.len()).cloned() {
-            let mut step_by_target: FxHashMap<usize, usize> = FxHashMap::default();
             let mut row: Vec<Step> = Vec::new();
-            for (sample, targets) in alternatives(tgba, &set, bdds)? {
+            for (guard, targets) in alternatives(tgba, &set, bdds)? {
                 let target = *index_by_members
                     .entry(targets)
                     .or_insert_with_key(|targets| {
                         members.push(targets.clone());
                         members.len() - 1
                     });
-                let position = *step_by_target.entry(target).or_insert(row.len());
-                if let Some(step) = row.get_mut(position) {
-                    step.guard = bdds.or(step.guard, sample);
-                } else {
-                    row.push(Step {
-                        guard: sample,
-                        sample,
-                        target,
-                    });
-                }
+                let sample = bdds.one_letter(guard);
+                row.push(Step {
+                    guard,
+                    sample,
+                    target,
+                });
             }
 
             n_arrows += row.len();
@@ -271,32 +205,43 @@ impl Subsets {
     }
 }
 
-/// All letters in classes that are on the same edges of all members, each with the members that
-/// follow. Nothing if they are too many.
+/// All letters, in classes by the members that follow. Nothing if they are too many.
 fn alternatives(tgba: &Tgba, set: &[usize], bdds: &mut Bdds) -> Option<Vec<(Bdd, Vec<usize>)>> {
-    let mut classes: Vec<(Bdd, Vec<usize>)> = vec![(Bdd::TRUE, Vec::new())];
+    let mut letters_by_targets: BTreeMap<Vec<usize>, Bdd> = BTreeMap::new();
+    letters_by_targets.insert(Vec::new(), Bdd::TRUE);
+    let mut work = 0;
     for arrow in set.iter().flat_map(|state| &tgba.arrows[*state]) {
-        let mut split = Vec::with_capacity(classes.len() + 1);
-        for (letters, targets) in classes {
-            let outside = bdds.minus(letters, arrow.guard);
-            let inside = bdds.and(letters, arrow.guard);
-            if inside != Bdd::FALSE {
-                let more = [&targets[..], &[arrow.target]].concat();
-                split.push((inside, more));
-            }
-            if outside != Bdd::FALSE {
-                split.push((outside, targets));
-            }
-        }
-        classes = split;
-        if classes.len() > MAX_ARROWS || bdds.is_crowded() {
+        work += letters_by_targets.len();
+        if work > MAX_SPLITS || bdds.is_crowded() {
             return None;
         }
+
+        let mut split: BTreeMap<Vec<usize>, Bdd> = BTreeMap::new();
+        let mut add = |targets: Vec<usize>, letters: Bdd, bdds: &mut Bdds| {
+            if letters != Bdd::FALSE {
+                let known = split.entry(targets).or_insert(Bdd::FALSE);
+                *known = bdds.or(*known, letters);
+            }
+        };
+
+        for (targets, letters) in letters_by_targets {
+            let outside = bdds.minus(letters, arrow.guard);
+            let inside = bdds.and(letters, arrow.guard);
+            let mut more = targets.clone();
+            if let Err(position) = more.binary_search(&arrow.target) {
+                more.insert(position, arrow.target);
+            }
+            add(more, inside, bdds);
+            add(targets, outside, bdds);
+        }
+
+        letters_by_targets = split;
     }
 
-    for (_, targets) in &mut classes {
-        targets.sort_unstable();
-        targets.dedup();
-    }
-    Some(classes)
+    let classes = letters_by_targets.into_iter();
+    Some(
+        classes
+            .map(|(targets, letters)| (letters, targets))
+            .collect(),
+    )
 }

@@ -1,13 +1,23 @@
 //! Making a generalized Büchi automaton smaller without changing what it accepts.
 //!
-//! Three reductions are repeated until none helps:
+//! Four reductions are repeated until none helps:
 //! - marks: each strongly connected component needs only its own marks, so they are numbered afresh
 //!   per component; a mark that another one implies is dropped;
 //! - direct simulation: equivalent states are joined, and of two edges the better one suffices. Somenzi
 //!   and Bloem, CAV 2000, section 4, <https://doi.org/10.1007/10722167_21>; for transition-based
 //!   acceptance Babiak et al., *Compositional Approach to Suspension and Other Improvements to LTL
 //!   Translation*, SPIN 2013, section 4, <https://doi.org/10.1007/978-3-642-39176-7_6>;
+//! - the same backwards ([`merge_similar`] on the reversed automaton), as in L. Clemente, R. Mayr,
+//!   *Efficient Reduction of Nondeterministic Automata with Application to Language Inclusion
+//!   Testing*, LMCS 15(1), 2019, sections 4 and 5, <https://doi.org/10.23638/LMCS-15(1:12)2019>;
 //! - for automata too large for that, bisimulation by partition refinement.
+//!
+//! Why backwards is right, where infinite words have no end to begin at: let `a <= b` iff each path to
+//! `a` from an initial state has a path to `b` that reads the same letters, sees at least its marks and
+//! goes through states that are above its own, position by position. Take an accepting path of either
+//! automaton (the given and the reduced one). For each of its prefixes the other has a path that is above it in this sense, and a
+//! prefix of one that is above is above. So these paths are an infinite tree with finite branching, and
+//! by König's lemma there is an infinite path above, which sees every mark at least as often.
 //!
 //! Edges that lie on no cycle are passed finitely often, so their marks do not matter. Simulation is
 //! computed once with none and once with all marks on them: each labelling lets other states compare.
@@ -15,10 +25,10 @@
 use std::collections::BTreeMap;
 
 use crate::bdd::{Bdd, Bdds};
-use crate::tgba::{Components, Marks, Tgba, all_marks};
+use crate::tgba::{Arrow, Components, Marks, Tgba, all_marks};
 
 /// Above this number of pairs of edges, simulation is too slow to be worth it.
-const MAX_EDGE_PAIRS: usize = 250_000;
+const MAX_EDGE_PAIRS: usize = 1_000_000;
 
 /// After so many edges looked at, refining a partition is too slow to be worth it.
 const MAX_REFINEMENT: usize = 5_000_000;
@@ -36,10 +46,12 @@ pub(crate) fn reduce(tgba: &mut Tgba, bdds: &mut Bdds) {
         merge_bisimilar(tgba, bdds);
         tgba.prune();
         for fill in [0, tgba.all_marks()] {
-            if tgba.n_arrows().pow(2) <= MAX_EDGE_PAIRS {
-                fill_transient(tgba, fill);
-                merge_similar(tgba, bdds);
-                tgba.prune();
+            for backwards in [false, true] {
+                if tgba.n_arrows().pow(2) <= MAX_EDGE_PAIRS {
+                    fill_transient(tgba, fill);
+                    merge_similar(tgba, bdds, backwards);
+                    tgba.prune();
+                }
             }
         }
         if measure(tgba) >= before || bdds.overflowed() {
@@ -184,10 +196,38 @@ pub(crate) fn merge_bisimilar(tgba: &mut Tgba, bdds: &mut Bdds) {
     }
 }
 
-/// Joins states that simulate each other, and cuts out of each edge and from the initial states what
-/// better ones cover.
-fn merge_similar(tgba: &mut Tgba, bdds: &mut Bdds) {
-    let simulates = direct_simulation(tgba, bdds);
+/// Joins states that simulate each other (forwards: by what follows, backwards: by what leads to
+/// them), and cuts out of each edge and from the initial states what better ones cover.
+fn merge_similar(tgba: &mut Tgba, bdds: &mut Bdds, backwards: bool) {
+    let n_states = tgba.arrows.len();
+    let mut simulates = vec![vec![true; n_states]; n_states];
+    if backwards {
+        tgba.reverse();
+        // Only an initial state is as easy to reach as an initial state.
+        for a in tgba.initial.clone() {
+            (0..n_states).for_each(|b| simulates[b][a] = tgba.initial.contains(&b));
+        }
+    }
+
+    direct_simulation(tgba, &mut simulates, bdds);
+    join_equivalent(tgba, &simulates, bdds);
+
+    // Between representatives, mutual simulation means identity.
+    for state in 0..n_states {
+        cut_dominated(tgba, state, &simulates, bdds);
+    }
+
+    if backwards {
+        tgba.reverse();
+    } else {
+        let initial = tgba.initial.clone();
+        tgba.initial
+            .retain(|&a| !initial.iter().any(|&b| a != b && simulates[b][a]));
+    }
+}
+
+/// Redirects every edge to the first state that is equivalent to its target.
+fn join_equivalent(tgba: &mut Tgba, simulates: &[Vec<bool>], bdds: &mut Bdds) {
     let representative: Vec<usize> = (0..tgba.arrows.len())
         .map(|a| {
             (0..a)
@@ -202,18 +242,16 @@ fn merge_similar(tgba: &mut Tgba, bdds: &mut Bdds) {
     for state in &mut tgba.initial {
         *state = representative[*state];
     }
+    // The others are reached by nothing now, which is all there is to say forwards; backwards they
+    // would still lead on.
+    for (state, arrows) in tgba.arrows.iter_mut().enumerate() {
+        if representative[state] != state {
+            arrows.clear();
+        }
+    }
     tgba.initial.sort_unstable();
     tgba.initial.dedup();
     tgba.merge_guards(bdds);
-
-    // Between representatives, mutual simulation means identity.
-    for state in 0..tgba.arrows.len() {
-        cut_dominated(tgba, state, &simulates, bdds);
-    }
-
-    let initial = tgba.initial.clone();
-    tgba.initial
-        .retain(|&a| !initial.iter().any(|&b| a != b && simulates[b][a]));
 }
 
 /// Removes from each guard the letters that a better edge of the same state reads.
@@ -233,24 +271,25 @@ fn cut_dominated(tgba: &mut Tgba, state: usize, simulates: &[Vec<bool>], bdds: &
     tgba.arrows[state].retain(|arrow| arrow.guard != Bdd::FALSE);
 }
 
-/// The largest relation such that `simulates[b][a]` only if every edge of `a` is matched, letter by
-/// letter, by edges of `b` with at least its marks and to states that simulate its target.
-fn direct_simulation(tgba: &Tgba, bdds: &mut Bdds) -> Vec<Vec<bool>> {
+/// Leaves of the given relation the largest one such that `simulates[b][a]` only if every edge of `a`
+/// is matched, letter by letter, by edges of `b` with at least its marks and to states that simulate
+/// its target.
+fn direct_simulation(tgba: &Tgba, simulates: &mut [Vec<bool>], bdds: &mut Bdds) {
     let n_states = tgba.arrows.len();
-    let mut simulates = vec![vec![true; n_states]; n_states];
-    loop {
-        let mut changed = false;
-        for a in 0..n_states {
+    // A pair is looked at again only if a target of `a` has lost a simulating state since.
+    let mut suspect = vec![true; n_states];
+    while suspect.contains(&true) {
+        let mut lost = vec![false; n_states];
+        for a in (0..n_states).filter(|&a| suspect[a]) {
             for b in 0..n_states {
-                if a != b && simulates[b][a] && !matches_edges(tgba, &simulates, (a, b), bdds) {
+                if a != b && simulates[b][a] && !matches_edges(tgba, simulates, (a, b), bdds) {
                     simulates[b][a] = false;
-                    changed = true;
+                    lost[a] = true;
                 }
             }
         }
-        if !changed {
-            return simulates;
-        }
+        let depends = |arrows: &Vec<Arrow>| arrows.iter().any(|arrow| lost[arrow.target]);
+        suspect = tgba.arrows.iter().map(depends).collect();
     }
 }
 

@@ -194,6 +194,7 @@ impl Arena {
             })
         })
         .or_else(|| self.merge_strengths(junction, parts))
+        .or_else(|| self.merge_first_occurrence(junction, parts))
         .map(|(merged, mut rest)| {
             rest.push(merged);
             rest
@@ -270,6 +271,51 @@ impl Arena {
             };
             let rest = parts.iter().copied().filter(|&p| p != part && p != other);
             return Some((merged, rest.collect()));
+        }
+
+        None
+    }
+
+    /// `[]!a || <>(a && e)` is `!a W (a && e)` for eventual `e`: if it holds at some `a`, it holds at the
+    /// first one. Dually, `<>a && [](!a || u)` is `a M (!a || u)` for universal `u`.
+    fn merge_first_occurrence(
+        &mut self,
+        junction: Junction,
+        parts: &[FormId],
+    ) -> Option<(FormId, Vec<FormId>)> {
+        for &part in parts {
+            let body = match (junction, self.form(part)) {
+                (Junction::Or, &Form::Eventually(body)) | (Junction::And, &Form::Always(body)) => {
+                    body
+                }
+                _ => continue,
+            };
+            let is_late = |shape: Shape| match junction {
+                Junction::Or => shape.eventual,
+                Junction::And => shape.universal,
+            };
+            let wanted = match (junction, self.form(body)) {
+                (Junction::Or, Form::And(_)) | (Junction::And, Form::Or(_)) => {
+                    self.split(body, is_late)
+                }
+                _ => None,
+            };
+            let Some((_, _, first)) = wanted else {
+                continue;
+            };
+            let before = self.negate(first);
+            let other = match junction {
+                Junction::Or => Form::Always(before),
+                Junction::And => Form::Eventually(before),
+            };
+            if let Some(&other) = parts.iter().find(|&&p| *self.form(p) == other) {
+                let merged = match junction {
+                    Junction::Or => self.weak_until(before, body),
+                    Junction::And => self.strong_release(before, body),
+                };
+                let rest = parts.iter().copied().filter(|&p| p != part && p != other);
+                return Some((merged, rest.collect()));
+            }
         }
 
         None

@@ -14,10 +14,23 @@ impl Arena {
         if let Some(moved) = self.both_next(a, b, Self::until) {
             return moved;
         }
+        // `X a U b` is `b || X(b M a)`.
+        if let &Form::Next(inner) = self.form(a) {
+            let later = self.strong_release(b, inner);
+            let later = self.next(later);
+            return self.or(vec![b, later]);
+        }
 
         match self.form(b).clone() {
             Form::Until(c, _) if self.implies(a, c) => return b,
-            Form::Or(_) => {
+            Form::Or(parts) => {
+                // `a U (b || []a)` is `a W b`.
+                let forever = self.always(a);
+                if parts.contains(&forever) {
+                    let rest = parts.into_iter().filter(|&part| part != forever);
+                    let rest = self.or(rest.collect());
+                    return self.weak_until(a, rest);
+                }
                 // An eventual disjunct holds now if it ever does.
                 if let Some(moved) = self.move_out(b, |s| s.eventual, |me, b| me.until(a, b)) {
                     return moved;
@@ -46,10 +59,23 @@ impl Arena {
         if let Some(moved) = self.both_next(a, b, Self::release) {
             return moved;
         }
+        // `X a R b` is `b && X(b W a)`.
+        if let &Form::Next(inner) = self.form(a) {
+            let later = self.weak_until(b, inner);
+            let later = self.next(later);
+            return self.and(vec![b, later]);
+        }
 
         match self.form(b).clone() {
             Form::Release(c, _) if self.implies(c, a) => return b,
-            Form::And(_) => {
+            Form::And(parts) => {
+                // `a R (b && <>a)` is `a M b`.
+                let some_time = self.eventually(a);
+                if parts.contains(&some_time) {
+                    let rest = parts.into_iter().filter(|&part| part != some_time);
+                    let rest = self.and(rest.collect());
+                    return self.strong_release(a, rest);
+                }
                 if let Some(moved) = self.move_out(b, |s| s.universal, |me, b| me.release(a, b)) {
                     return moved;
                 }
@@ -88,6 +114,12 @@ impl Arena {
         if let Some(moved) = self.both_next(a, b, Self::weak_until) {
             return moved;
         }
+        // `X a W b` is `b || X(b R a)`.
+        if let &Form::Next(inner) = self.form(a) {
+            let later = self.release(b, inner);
+            let later = self.next(later);
+            return self.or(vec![b, later]);
+        }
 
         match self.form(b).clone() {
             Form::WeakUntil(c, _) if self.implies(a, c) => return b,
@@ -125,6 +157,12 @@ impl Arena {
         }
         if let Some(moved) = self.both_next(a, b, Self::strong_release) {
             return moved;
+        }
+        // `X a M b` is `b && X(b U a)`.
+        if let &Form::Next(inner) = self.form(a) {
+            let later = self.until(b, inner);
+            let later = self.next(later);
+            return self.and(vec![b, later]);
         }
 
         match self.form(b).clone() {

@@ -5,7 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::bdd::{Bdd, Bdds};
+
+/// Products with more pairs of edges are not built.
+const MAX_PRODUCT: usize = 200_000;
 
 /// A set of marks: bit `i` is mark `i`.
 pub(crate) type Marks = u128;
@@ -44,6 +49,24 @@ impl Tgba {
         self.arrows.iter().map(Vec::len).sum()
     }
 
+    /// What a search pays for it, roughly.
+    pub(crate) fn cost(&self) -> (usize, u32) {
+        (self.arrows.len() + self.n_arrows(), self.n_marks)
+    }
+
+    /// Is there at most one path for each word?
+    pub(crate) fn is_deterministic(&self, bdds: &mut Bdds) -> bool {
+        let mut is_choice = |arrows: &Vec<Arrow>| {
+            let mut read = Bdd::FALSE;
+            arrows.iter().any(|arrow| {
+                let again = bdds.and(read, arrow.guard) != Bdd::FALSE;
+                read = bdds.or(read, arrow.guard);
+                again
+            })
+        };
+        self.initial.len() <= 1 && !self.arrows.iter().any(&mut is_choice)
+    }
+
     /// Joins the edges that differ in their guards only, and sorts them.
     pub(crate) fn merge_guards(&mut self, bdds: &mut Bdds) {
         for arrows in &mut self.arrows {
@@ -64,6 +87,69 @@ impl Tgba {
                 })
                 .collect();
         }
+    }
+
+    /// Is there no word that both accept? Nothing if the product would be large.
+    pub(crate) fn is_disjoint(&self, other: &Self, bdds: &mut Bdds) -> Option<bool> {
+        let n_marks = self.n_marks + other.n_marks;
+        if n_marks > Marks::BITS {
+            return None;
+        }
+        let mut states: Vec<(usize, usize)> = Vec::new();
+        let mut index_by_state = FxHashMap::default();
+        let mut index = |state: (usize, usize), states: &mut Vec<(usize, usize)>| {
+            *index_by_state.entry(state).or_insert_with(|| {
+                states.push(state);
+                states.len() - 1
+            })
+        };
+        let pairs = self.initial.iter();
+        let pairs = pairs.flat_map(|&a| other.initial.iter().map(move |&b| (a, b)));
+        let initial = pairs.map(|pair| index(pair, &mut states)).collect();
+
+        let (mut arrows, mut work) = (Vec::new(), 0);
+        while let Some(&(a, b)) = states.get(arrows.len()) {
+            let mut row = Vec::new();
+            work += self.arrows[a].len() * other.arrows[b].len();
+            if work > MAX_PRODUCT {
+                return None;
+            }
+            for one in &self.arrows[a] {
+                for two in &other.arrows[b] {
+                    let guard = bdds.and(one.guard, two.guard);
+                    if guard != Bdd::FALSE {
+                        row.push(Arrow {
+                            guard,
+                            marks: one.marks | two.marks.checked_shl(self.n_marks).unwrap_or(0),
+                            target: index((one.target, two.target), &mut states),
+                        });
+                    }
+                }
+            }
+            arrows.push(row);
+        }
+
+        let mut product = Self {
+            initial,
+            arrows,
+            n_marks,
+        };
+        product.prune();
+        Some(product.arrows.is_empty() && !bdds.overflowed())
+    }
+
+    /// Turns every edge around.
+    pub(crate) fn reverse(&mut self) {
+        let mut reversed: Vec<Vec<Arrow>> = vec![Vec::new(); self.arrows.len()];
+        for (source, arrows) in self.arrows.iter().enumerate() {
+            for arrow in arrows {
+                reversed[arrow.target].push(Arrow {
+                    target: source,
+                    ..*arrow
+                });
+            }
+        }
+        self.arrows = reversed;
     }
 
     /// Keeps the states for which `new_index` has a value, under that index.

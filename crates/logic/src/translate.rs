@@ -12,14 +12,14 @@ use std::fmt;
 use base::AtomId;
 use omega::{Acceptance, Automaton, Edge, MarkId, StateId};
 
-use crate::arena::Arena;
+use crate::arena::{Arena, FormId};
 use crate::bdd::Bdds;
 use crate::fairness::{self, FairConjunction, LetterMarks};
 use crate::ltl::{Ltl, Op};
-use crate::obligation::{is_obligation, minimal_deterministic};
+use crate::obligation::minimal_deterministic;
 use crate::past;
 use crate::reduce::{reduce, simplify_marks};
-use crate::tableau::{TooLarge, tableau};
+use crate::tableau::{Effort, Style, TooLarge, tableau};
 use crate::tgba::Tgba;
 
 /// Why there is no automaton for a formula.
@@ -153,11 +153,7 @@ fn assemble(
 ) -> Result<Automaton, TooLarge> {
     let mut tgbas = Vec::new();
     for part in parts {
-        let mut tgba = tableau(arena, bdds, part.rest)?;
-        reduce(&mut tgba, bdds);
-        if is_obligation(arena, part.rest) {
-            prefer_deterministic(&mut tgba, bdds);
-        }
+        let tgba = smallest(arena, bdds, part.rest)?;
         if !tgba.arrows.is_empty() {
             tgbas.push((tgba, part.fairness));
         }
@@ -204,18 +200,96 @@ fn assemble(
     Ok(automaton)
 }
 
-/// Takes the minimal deterministic automaton of an obligation instead if it has not more states: a
-/// search then has one product state for each state of the system and of the automaton's past.
-fn prefer_deterministic(tgba: &mut Tgba, bdds: &mut Bdds) {
-    let Some(mut deterministic) = minimal_deterministic(tgba, bdds) else {
+/// The smallest automaton of the formula that is found.
+fn smallest(arena: &mut Arena, bdds: &mut Bdds, formula: FormId) -> Result<Tgba, TooLarge> {
+    let plain = Style {
+        postpones: false,
+        attempts: true,
+    };
+    let mut best = tableau(arena, bdds, formula, plain, Effort::Necessary)?;
+    reduce(&mut best, bdds);
+    prefer_deterministic(arena, bdds, formula, &mut best);
+
+    for (postpones, attempts) in [(true, true), (true, false), (false, false)] {
+        if best.is_deterministic(bdds) || bdds.is_busy() {
+            break;
+        }
+        let before = bdds.clone();
+        let style = Style {
+            postpones,
+            attempts,
+        };
+        if let Ok(mut other) = tableau(arena, bdds, formula, style, Effort::Optional) {
+            reduce(&mut other, bdds);
+            if !bdds.overflowed() && other.cost() < best.cost() {
+                best = other;
+            }
+        }
+        if bdds.overflowed() {
+            *bdds = before;
+        }
+    }
+
+    Ok(best)
+}
+
+/// Takes the minimal weak deterministic automaton instead, if the formula has one and it has not more
+/// states: a search then has one product state for each state of the system and of the automaton's
+/// past.
+fn prefer_deterministic(arena: &mut Arena, bdds: &mut Bdds, formula: FormId, tgba: &mut Tgba) {
+    let Some(complete) = minimal_deterministic(tgba, bdds) else {
         return;
     };
+    let mut deterministic = complete.clone();
+    deterministic.prune();
+    if deterministic.arrows.len() > tgba.arrows.len() {
+        return;
+    }
 
-    if deterministic.arrows.len() <= tgba.arrows.len() {
+    let is_obligation = arena.shape(formula).class.obligation;
+    if is_obligation || is_equivalent(arena, bdds, formula, tgba, complete) {
         simplify_marks(&mut deterministic);
         deterministic.merge_guards(bdds);
         *tgba = deterministic;
     }
+}
+
+/// Does the weak deterministic automaton accept the same words as `tgba`, the automaton of the formula?
+///
+/// Many formulas are obligations though their shape does not say so: `[](q && <>r -> !p U r)` is even
+/// a safety property, and `[]<>(a -> X a)` is always true. As in Dax, Eisinger, Klaedtke, ATVA 2007, section 4,
+/// the automaton is built as if the formula were an obligation, and then compared: no word of it
+/// satisfies the negation, and no word of its complement satisfies the formula.
+fn is_equivalent(
+    arena: &mut Arena,
+    bdds: &mut Bdds,
+    formula: FormId,
+    tgba: &Tgba,
+    mut weak: Tgba,
+) -> bool {
+    if bdds.is_busy() {
+        return false;
+    }
+    let before = bdds.clone();
+    let negation = arena.negate(formula);
+    let style = Style {
+        postpones: false,
+        attempts: true,
+    };
+    let excludes_negation = tableau(arena, bdds, negation, style, Effort::Optional)
+        .is_ok_and(|negation| weak.is_disjoint(&negation, bdds) == Some(true));
+
+    // A path of a weak automaton keeps its mark or keeps lacking it from some point on.
+    weak.arrows
+        .iter_mut()
+        .flatten()
+        .for_each(|arrow| arrow.marks ^= 1);
+    let is_equivalent = excludes_negation && weak.is_disjoint(tgba, bdds) == Some(true);
+    if bdds.overflowed() {
+        *bdds = before;
+        return false;
+    }
+    is_equivalent
 }
 
 /// Gives an automaton without marks one mark, on every edge.

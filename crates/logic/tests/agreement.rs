@@ -244,3 +244,34 @@ fn past_operators_do_not_speak_of_the_future() {
     let refused = translate(&Ltl::once(inner));
     assert_eq!(refused, Err(TranslateError::FutureInPast));
 }
+
+/// More marks than can be spread over edges together: each edge of the text carries at most one of
+/// those that must come infinitely often, and the words are the same.
+#[test]
+fn hoa_of_many_marks_accepts_the_same_words() {
+    const N_GOALS: usize = 14;
+    let again = |atom: usize| Ltl::always(Ltl::eventually(Ltl::atom(AtomId::new(atom))));
+    let names: Vec<String> = (0..=N_GOALS).map(|atom| format!("p{atom}")).collect();
+    let goals = Ltl::and((0..N_GOALS).map(again));
+    let persists = Ltl::not(again(N_GOALS));
+    let other = Ltl::and([Ltl::not(again(0)), again(N_GOALS)]);
+    let formula = Ltl::or([Ltl::and([goals, persists]), other]);
+    let text = omega::to_hoa(&translate(&formula).unwrap(), &names).unwrap();
+    let read = omega::from_hoa(&text).unwrap().automaton;
+    assert!(read.edges.iter().map(Vec::len).sum::<usize>() < 100);
+
+    let mut random = Random::new(5);
+    let mut n_true = 0;
+    for _ in 0..400 {
+        let mut word = Word::random(&mut random, N_GOALS + 1);
+        // Most words lack a goal; these get all of them, one or two at a time.
+        for (position, goal) in (0..N_GOALS).filter(|_| random.below(40) > 0).enumerate() {
+            let length = word.letters.len() - word.loop_start;
+            word.letters[word.loop_start + position % length] |= 1 << goal;
+        }
+        let truth = word.satisfies(&formula);
+        n_true += usize::from(truth);
+        assert_eq!(accepts(&read, &word), truth, "{word:?}");
+    }
+    assert!((40..360).contains(&n_true), "{n_true}");
+}

@@ -181,7 +181,11 @@ impl Server {
             "textDocument/prepareRename" => {
                 document.map_or(Ok(Json::Null), |d| rename::prepare(d, at))
             }
-            "textDocument/rename" => document.map_or(Ok(Json::Null), |d| rename::rename(d, params)),
+            "textDocument/rename" => document.map_or(Ok(Json::Null), |d| {
+                let open = self.documents.values().map(Arc::as_ref);
+                let importers: Vec<&Document> = open.filter(|o| o.includes(&d.path)).collect();
+                rename::rename(d, &importers, params)
+            }),
             "textDocument/inlayHint" => {
                 Ok(document.map_or(Json::Null, |d| lenses::hints(d, &self.checks)))
             }

@@ -1,6 +1,8 @@
 //! Renaming, which never changes what a text means.
 
-use fairground::{PieceKind, Severity, SymbolKind, scan};
+use std::path::Path;
+
+use fairground::{PieceKind, Severity, Span, SymbolKind, scan};
 use serde_json::{Value as Json, json};
 
 use crate::document::{Document, analyse, is_here};
@@ -58,8 +60,9 @@ fn renamable(document: &Document, at: &Json) -> Result<usize, Refusal> {
     Ok(symbol)
 }
 
-/// Renames all uses, unless the text would mean something else.
-pub(crate) fn rename(document: &Document, params: &Json) -> Answer {
+/// Renames all uses, unless the text would mean something else; also those in open texts that import
+/// this one.
+pub(crate) fn rename(document: &Document, importers: &[&Document], params: &Json) -> Answer {
     let symbol = renamable(document, &params["position"])?;
     let name = params["newName"].as_str().unwrap_or("");
     let uses: Vec<_> = document.analysis.references_of(symbol).collect();
@@ -69,9 +72,6 @@ pub(crate) fn rename(document: &Document, params: &Json) -> Answer {
         renamed.replace_range(span.start as usize..span.end as usize, name);
     }
     let after = analyse(&document.texts(), &document.path, &renamed);
-    let meanings = |analysis: &fairground::Analysis| -> Vec<usize> {
-        analysis.references.iter().map(|r| r.symbol).collect()
-    };
     // In Promela, labels that begin with `end`, `accept` or `progress` mean more than others.
     let role = |analysis: &fairground::Analysis| {
         let symbol = &analysis.symbols[symbol];
@@ -96,5 +96,69 @@ pub(crate) fn rename(document: &Document, params: &Json) -> Answer {
     let edits: Vec<Json> = edits.collect();
     let mut changes = serde_json::Map::new();
     changes.insert(document.uri.clone(), json!(edits));
+    let declared = document.analysis.symbols[symbol].span;
+    for importer in importers {
+        let edits = rename_in_importer(importer, (document, declared), &renamed, name)?;
+        changes.insert(importer.uri.clone(), json!(edits));
+    }
     Ok(json!({ "changes": changes }))
+}
+
+/// The changes of a text that imports the one in which a name is declared there.
+fn rename_in_importer(
+    importer: &Document,
+    (document, declared): (&Document, Span),
+    renamed: &str,
+    name: &str,
+) -> Result<Vec<Json>, Refusal> {
+    // A file that is imported under several names declares each of its names as often.
+    let analysis = &importer.analysis;
+    let is_meant = |symbol: &fairground::Symbol| {
+        let source = analysis.sources.get(symbol.span.source.index());
+        let is_there = source.is_some_and(|source| Path::new(&source.name) == document.path);
+        let at = |span: Span| (span.start, span.end);
+        is_there && !is_here(symbol.span) && at(symbol.span) == at(declared)
+    };
+    let is_use = |reference: &&fairground::Reference| {
+        is_here(reference.span) && is_meant(&analysis.symbols[reference.symbol])
+    };
+    let mut uses: Vec<Span> = analysis
+        .references
+        .iter()
+        .filter(is_use)
+        .map(|r| r.span)
+        .collect();
+    uses.sort_unstable_by_key(|span| span.start);
+    uses.dedup();
+    // What stands before the name, as in `net.x`, stays.
+    for span in &mut uses {
+        let before = importer.slice(*span).rfind('.').map_or(0, |dot| dot + 1);
+        span.start += before as u32;
+    }
+
+    let mut text = importer.text.clone();
+    for span in uses.iter().rev() {
+        text.replace_range(span.start as usize..span.end as usize, name);
+    }
+    let mut texts = importer.texts();
+    texts.insert(document.path.clone(), renamed.to_owned());
+    let after = analyse(&texts, &importer.path, &text);
+    let has_errors = |analysis: &fairground::Analysis| {
+        let mut said = analysis.diagnostics.iter();
+        said.any(|d| d.severity == Severity::Error)
+    };
+    if has_errors(analysis) || has_errors(&after) || meanings(&after) != meanings(analysis) {
+        let why = format!(
+            "`{name}` cannot be the name: `{}`, which imports this file, would mean something else",
+            importer.path.display()
+        );
+        return Err(Refusal(why));
+    }
+    let edit = |span: &Span| json!({ "range": importer.range(*span), "newText": name });
+    Ok(uses.iter().map(edit).collect())
+}
+
+/// Which names mean which symbols, in order.
+fn meanings(analysis: &fairground::Analysis) -> Vec<usize> {
+    analysis.references.iter().map(|r| r.symbol).collect()
 }

@@ -178,7 +178,10 @@ fn with_model(name: &str, arguments: &Json, budget: &Budget) -> Answer {
     };
     match name {
         "check" => check(&project, arguments, &plan),
-        "simulate" => simulate(&project, arguments),
+        "simulate" => {
+            let project = project.for_walks().map_err(|error| describe(&error))?;
+            simulate(&project, arguments)
+        }
         "fairness" => needed_fairness(&project, arguments, &plan),
         _ => abstraction(&project, arguments, &plan),
     }

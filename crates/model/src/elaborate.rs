@@ -32,7 +32,9 @@ impl ModelParts {
             actions: Vec::new(),
             transitions: Vec::new(),
             cells: Vec::new(),
-            first_cells: BTreeMap::new(),
+            first_instances: Vec::new(),
+            copies: Vec::new(),
+            starts: Vec::new(),
             command_actions: Vec::new(),
             reach: Vec::new(),
             levels: Vec::new(),
@@ -119,6 +121,7 @@ impl Model {
     fn make_instances(&mut self) {
         for (position, process) in self.parts.processes.iter().enumerate() {
             let id = ProcessId::new(position);
+            self.first_instances.push(self.instances.len());
             let mut add = |index: Option<i64>, name: String| {
                 self.instances.push(Instance {
                     process: id,
@@ -129,7 +132,7 @@ impl Model {
             match process.index {
                 None => add(None, process.name.clone()),
                 Some(range) => (range.lo..=range.hi)
-                    .for_each(|index| add(Some(index), process.instance_name(index))),
+                    .for_each(|index| add(Some(index), self.parts.instance_name(id, index))),
             }
         }
     }
@@ -137,8 +140,9 @@ impl Model {
     fn make_cells(&mut self) {
         for (position, variable) in self.parts.vars.iter().enumerate() {
             let var = VarId::new(position);
+            let n_cells = variable.ty.n_cells(&self.parts.records);
+            self.copies.push((self.cells.len(), n_cells));
             let mut add = |instance: Option<InstanceId>, prefix: &str| {
-                self.first_cells.insert((var, instance), self.cells.len());
                 let name = format!("{prefix}{}", variable.name);
                 let records = &self.parts.records;
                 variable.ty.for_each_cell(records, &name, &mut |name, ty| {
@@ -297,7 +301,11 @@ impl Model {
 
         for ((event, arguments), team) in events {
             let event = &self.parts.events[event.index()];
-            let name = format!("{}{}", event.name, argument_list(&arguments));
+            let name = format!(
+                "{}{}",
+                event.name,
+                argument_list(arguments.iter().map(i64::to_string))
+            );
             let span = event.span;
             let action = self.action(name, span, &mut actions_by_name);
             self.add_transition(action, &team.into_iter().collect::<Vec<_>>());
@@ -354,6 +362,11 @@ impl Model {
             instance: *instance,
             alternatives: alternatives.clone(),
         };
+        for id in team.iter().flat_map(|(_, alternatives)| alternatives) {
+            let instance = self.commands[id.index()].instance;
+            let start = (self.transitions.len(), instance, self.step_of(*id).source);
+            self.starts.push(start);
+        }
         let participants = team.iter().map(participant).collect();
         self.transitions.push(Transition {
             action,

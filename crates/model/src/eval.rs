@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use crate::{
     Access, ActionId, BinaryOp, BoundId, ChannelRef, Expr, InstanceId, Model, Owner, Place,
-    ProcessId, Quantifier, State, Type,
+    ProcessId, Quantifier, RecordForm, State, Type,
 };
 
 /// What went wrong in a model while it ran.
@@ -45,8 +45,27 @@ pub enum ErrorKind {
     EndlessLoop,
     /// An error that the model describes itself.
     Described(String),
-    /// The model creates more processes than are provided for.
+    /// The model creates more processes, or longer sequences, than are provided for.
     Exhausted,
+}
+
+/// A value that stands for one that a front end has not provided room for, such as the length of a
+/// sequence without a bound. To store or send it, or what some additions make of it, is
+/// [`ErrorKind::Exhausted`].
+pub const BEYOND_ROOM: i64 = -(1 << 60) - 19;
+
+/// How far additions may lead away from [`BEYOND_ROOM`].
+const BEYOND_ROOM_DRIFT: u64 = 1 << 20;
+
+impl ErrorKind {
+    /// The error that a value is not one of the type of a cell.
+    pub(crate) fn out_of_range(cell: &str, value: i64) -> Self {
+        if value.abs_diff(BEYOND_ROOM) <= BEYOND_ROOM_DRIFT {
+            return Self::Exhausted;
+        }
+        let cell = cell.to_owned();
+        Self::ValueOutOfRange { cell, value }
+    }
 }
 
 impl std::fmt::Display for ErrorKind {
@@ -70,10 +89,16 @@ impl std::fmt::Display for ErrorKind {
             }
             Self::EndlessLoop => write!(f, "the loop does not end"),
             Self::Described(message) => write!(f, "{message}"),
-            Self::Exhausted => write!(f, "the model creates more processes than the bound allows"),
+            Self::Exhausted => write!(
+                f,
+                "the model creates more processes, or longer sequences, than are provided for"
+            ),
         }
     }
 }
+
+/// What went wrong, with a place of its own in memory: so values are returned in registers.
+pub(crate) type Fault = Box<ErrorKind>;
 
 /// An error of the model (not of its text and not of the tool), and where it happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -151,8 +176,8 @@ impl Model {
     ) -> Result<i64, RunTimeError> {
         Evaluation { model: self, state }
             .eval(expr, env)
-            .map_err(|kind| RunTimeError {
-                kind,
+            .map_err(|fault| RunTimeError {
+                kind: *fault,
                 span,
                 action: None,
             })
@@ -166,7 +191,7 @@ pub(crate) struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    pub(crate) fn eval(&self, expr: &Expr, env: &mut Env) -> Result<i64, ErrorKind> {
+    pub(crate) fn eval(&self, expr: &Expr, env: &mut Env) -> Result<i64, Fault> {
         Ok(match expr {
             Expr::Int(value) => *value,
             Expr::Bool(value) => i64::from(*value),
@@ -212,13 +237,7 @@ impl Evaluation<'_> {
         })
     }
 
-    fn binary(
-        &self,
-        op: BinaryOp,
-        left: &Expr,
-        right: &Expr,
-        env: &mut Env,
-    ) -> Result<i64, ErrorKind> {
+    fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr, env: &mut Env) -> Result<i64, Fault> {
         let a = self.eval(left, env)?;
         match (op, a) {
             (BinaryOp::And, 0) => return Ok(0),
@@ -237,7 +256,7 @@ impl Evaluation<'_> {
         range: std::ops::RangeInclusive<i64>,
         body: &Expr,
         env: &mut Env,
-    ) -> Result<i64, ErrorKind> {
+    ) -> Result<i64, Fault> {
         let mut sum = 0_i64;
         for value in range {
             env.bind(bound, value);
@@ -260,7 +279,7 @@ impl Evaluation<'_> {
     }
 
     /// The cell that a place names.
-    pub(crate) fn cell(&self, place: &Place, env: &mut Env) -> Result<usize, ErrorKind> {
+    pub(crate) fn cell(&self, place: &Place, env: &mut Env) -> Result<usize, Fault> {
         let variable = &self.model.parts().vars[place.var.index()];
         let mut cell = match (&place.owner, variable.owner) {
             (Some(owner), Some(process)) => {
@@ -272,16 +291,18 @@ impl Evaluation<'_> {
 
         let records = &self.model.parts().records;
         let mut ty = &variable.ty;
+        let mut form = &RecordForm::Components;
         for access in &place.path {
             match (access, ty) {
                 (Access::Index(index), Type::Array(array)) => {
                     let index = self.eval(index, env)?;
                     let offset = offset_of(index, array.lo, array.len)
-                        .ok_or_else(|| index_error(&variable.name, index))?;
+                        .ok_or_else(|| missing(&variable.name, form, index))?;
                     cell += offset * array.element.n_cells(records);
                     ty = &array.element;
                 }
                 (Access::Field(field), Type::Record(record)) => {
+                    form = &records[record.index()].form;
                     let fields = &records[record.index()].fields;
                     let skipped = fields[..*field].iter();
                     cell += skipped.map(|(_, ty)| ty.n_cells(records)).sum::<usize>();
@@ -299,7 +320,7 @@ impl Evaluation<'_> {
         process: ProcessId,
         owner: &Owner,
         env: &mut Env,
-    ) -> Result<InstanceId, ErrorKind> {
+    ) -> Result<InstanceId, Fault> {
         match owner {
             Owner::Own => Ok(env.instance.expect("`ModelParts::finish` checks owners")),
             Owner::Single => Ok(self
@@ -320,7 +341,7 @@ impl Evaluation<'_> {
         &self,
         reference: &ChannelRef,
         env: &mut Env,
-    ) -> Result<usize, ErrorKind> {
+    ) -> Result<usize, Fault> {
         let first = self.model.first_single_channel(reference.channel);
         let channel = &self.model.parts().channels[reference.channel.index()];
         let (Some(index), Some((lo, _))) = (&reference.index, channel.indices) else {
@@ -338,11 +359,25 @@ fn offset_of(index: i64, lo: i64, len: usize) -> Option<usize> {
     (offset < len).then_some(offset)
 }
 
-fn index_error(what: &str, index: i64) -> ErrorKind {
-    ErrorKind::IndexOutOfRange {
+/// What is not there in a part of a variable of this form.
+#[cold]
+fn missing(what: &str, form: &RecordForm, index: i64) -> Fault {
+    let missing = match form {
+        RecordForm::Components => return index_error(what, index),
+        RecordForm::Set(_) | RecordForm::Bag(_) => "is asked for a value that cannot be an element",
+        RecordForm::Map(_) => "has no entry for the key",
+        RecordForm::Sequence => "has no element there",
+        RecordForm::Option => "has no value",
+    };
+    Box::new(ErrorKind::Described(format!("`{what}` {missing}")))
+}
+
+#[cold]
+fn index_error(what: &str, index: i64) -> Fault {
+    Box::new(ErrorKind::IndexOutOfRange {
         what: what.to_owned(),
         index,
-    }
+    })
 }
 
 /// The number with the same low bits that a word of that many bits can hold.
@@ -359,25 +394,25 @@ fn wrapped(value: i64, bits: u8, signed: bool) -> i64 {
 }
 
 /// The value of an operator on evaluated operands.
-pub(crate) fn binary_value(op: BinaryOp, a: i64, b: i64) -> Result<i64, ErrorKind> {
-    let checked = |value: Option<i64>| value.ok_or(ErrorKind::Overflow);
+pub(crate) fn binary_value(op: BinaryOp, a: i64, b: i64) -> Result<i64, Fault> {
+    let checked = |value: Option<i64>| Ok(value.ok_or(ErrorKind::Overflow)?);
     let truth = |value: bool| Ok(i64::from(value));
     match op {
         BinaryOp::Add => checked(a.checked_add(b)),
         BinaryOp::Sub => checked(a.checked_sub(b)),
         BinaryOp::Mul => checked(a.checked_mul(b)),
-        BinaryOp::Div | BinaryOp::Mod if b == 0 => Err(ErrorKind::DivisionByZero),
+        BinaryOp::Div | BinaryOp::Mod if b == 0 => Err(ErrorKind::DivisionByZero)?,
         BinaryOp::Div => checked(a.checked_div_euclid(b)),
         // i64::MIN mod -1 is 0; the hardware overflows on it.
         BinaryOp::Mod => Ok(a.checked_rem_euclid(b).unwrap_or(0)),
-        BinaryOp::Quot | BinaryOp::Rem if b == 0 => Err(ErrorKind::DivisionByZero),
+        BinaryOp::Quot | BinaryOp::Rem if b == 0 => Err(ErrorKind::DivisionByZero)?,
         BinaryOp::Quot => checked(a.checked_div(b)),
         BinaryOp::Rem => Ok(a.checked_rem(b).unwrap_or(0)),
         BinaryOp::BitAnd => Ok(a & b),
         BinaryOp::BitOr => Ok(a | b),
         BinaryOp::BitXor => Ok(a ^ b),
         BinaryOp::Shl | BinaryOp::Shr if !(0..64).contains(&b) => {
-            Err(ErrorKind::ShiftOutOfRange { amount: b })
+            Err(ErrorKind::ShiftOutOfRange { amount: b })?
         }
         BinaryOp::Shl => Ok(a << b),
         BinaryOp::Shr => Ok(a >> b),

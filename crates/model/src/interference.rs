@@ -28,8 +28,8 @@ use std::collections::BTreeSet;
 use crate::eval::Evaluation;
 use crate::steps::combinations;
 use crate::{
-    ActionId, ChannelRef, CommandId, Composition, Env, Expr, InstanceId, Model, Owner, Pattern,
-    Place, RunTimeError, State, StepSet, Stmt, StmtKind, Successor, Sync,
+    ActionId, ChannelRef, CommandId, Composition, Env, Expr, Few, InstanceId, Model, Owner,
+    Pattern, Place, RunTimeError, State, StepSet, Stmt, StmtKind, Successor, Sync,
 };
 
 /// A part of a state that can be read and changed.
@@ -49,7 +49,7 @@ pub struct Needs {
     /// The position of its team in [`Interference::teams`].
     pub team: usize,
     /// The processes that move in it. Sorted.
-    pub movers: Vec<InstanceId>,
+    pub movers: Few<InstanceId>,
     /// What is read to decide that it exists.
     pub reads: BTreeSet<Resource>,
 }
@@ -205,6 +205,45 @@ impl<'m> Interference<'m> {
         self.refusals[command.index()].is_some()
     }
 
+    /// What the indices and ranges may read that say what a command reads. Among states that agree in
+    /// this, a step of the command alone reads the same wherever it is possible, unless its effect may
+    /// refuse: its guard is read to the end, and its channel has a message to be compared.
+    #[must_use]
+    pub fn found_by(&self, id: CommandId) -> BTreeSet<Resource> {
+        let step = self.model.step_of(id);
+        let own = self.model.commands()[id.index()].instance;
+        let mut reads = BTreeSet::new();
+        let mut note = |index: &Expr| {
+            index.walk(&mut |expr| may_read(self.model, own, expr, &mut reads));
+        };
+
+        let mut look = |expr: &Expr| match expr {
+            Expr::Read(_) | Expr::At { .. } | Expr::Length(_) => expr.for_each_operand(&mut note),
+            Expr::Quantified { lo, hi, .. } => [lo, hi].into_iter().for_each(|limit| note(limit)),
+            Expr::Int(_)
+            | Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Bound(_)
+            | Expr::Not(_)
+            | Expr::Neg(_)
+            | Expr::Wrap { .. }
+            | Expr::Binary(..)
+            | Expr::Ite(..) => {}
+        };
+        step.guard.walk(&mut look);
+        if let Sync::Receive { patterns, .. } = &step.sync {
+            let matched = patterns.iter().filter_map(Pattern::matched);
+            matched.for_each(|value| value.walk(&mut look));
+        }
+
+        let channel = step
+            .sync
+            .channel()
+            .and_then(|channel| channel.index.as_deref());
+        channel.into_iter().for_each(note);
+        reads
+    }
+
     /// Is it declared that a step with these commands interferes with the team?
     #[must_use]
     pub fn is_declared(&self, commands: &[CommandId], team: usize) -> bool {
@@ -252,7 +291,9 @@ impl<'m> Interference<'m> {
             .by_ref()
             .flatten()
             .for_each(|may_read| reads.extend(may_read));
-        Ok(!model.execute_team(team, state)?.is_empty())
+        let mut is_possible = false;
+        model.execute_team(team, state, &mut |_, _| is_possible = true)?;
+        Ok(is_possible)
     }
 
     fn reader<'a>(&'a self, state: &'a State) -> Reader<'a> {

@@ -55,13 +55,14 @@ mod priority;
 mod state;
 mod steps;
 mod template;
+pub mod threshold;
 mod timer;
 mod tree;
 mod types;
 mod unbounded;
 mod validate;
 
-pub use eval::{Env, ErrorKind, RunTimeError};
+pub use eval::{BEYOND_ROOM, Env, ErrorKind, RunTimeError};
 pub use expr::{Access, BinaryOp, BoundId, ChannelRef, Expr, Owner, Place, Quantifier};
 pub use fairness::{
     Annotation, AnnotationKind, Assumption, Condition, ConditionKind, Subject, Target,
@@ -74,10 +75,10 @@ pub use model::{
 };
 pub use parts::{
     Atom, AtomMeaning, Channel, ChannelId, Composition, Event, EventId, IndexRange, Initial,
-    LocationId, MAX_ITERATIONS, ModelParts, Parameter, Pattern, Process, ProcessId, Step,
+    LocationId, MAX_ITERATIONS, ModelParts, Parameter, Pattern, Process, ProcessId, Shown, Step,
     StepPattern, Stmt, StmtKind, Sync, VarId, Variable,
 };
-pub use state::{State, Successor};
+pub use state::{Few, State, Successor};
 pub use template::{
     Distinguished, Hint, Hints, Scope, Template, as_open_end, as_open_index, open_end, open_index,
 };

@@ -1,7 +1,5 @@
 //! The model: its instances, commands, actions and cells, and how to find one's way among them.
 
-use std::collections::BTreeMap;
-
 use base::Span;
 
 use crate::{
@@ -128,7 +126,13 @@ pub struct Model {
     pub(crate) actions: Vec<Action>,
     pub(crate) transitions: Vec<Transition>,
     pub(crate) cells: Vec<Cell>,
-    pub(crate) first_cells: BTreeMap<(VarId, Option<InstanceId>), usize>,
+    /// The first instance of each process; the others follow it in the order of their indices.
+    pub(crate) first_instances: Vec<usize>,
+    /// For each variable, the first cell of its first copy, and how many cells a copy has.
+    pub(crate) copies: Vec<(usize, usize)>,
+    /// Where commands of transitions start: the transition, who moves, and from which location. In the
+    /// order of the transitions.
+    pub(crate) starts: Vec<(usize, InstanceId, LocationId)>,
     pub(crate) command_actions: Vec<Option<ActionId>>,
     pub(crate) reach: Vec<i8>,
     pub(crate) levels: Vec<i8>,
@@ -192,9 +196,20 @@ impl Model {
         let command = &self.commands[id.index()];
         let step = self.step_of(id);
         let skipped = command.bindings.len() - step.parameters.len();
-        let arguments: Vec<i64> = command.bindings[skipped..].iter().map(|b| b.1).collect();
+        let arguments = command.bindings[skipped..].iter();
+        let arguments = arguments.map(|(bound, value)| self.bound_text(*bound, *value));
         let instance = self.instance_name(command.instance);
-        format!("{instance}.{}{}", step.name, argument_list(&arguments))
+        format!("{instance}.{}{}", step.name, argument_list(arguments))
+    }
+
+    /// How the value of a bound name is written.
+    fn bound_text(&self, bound: BoundId, value: i64) -> String {
+        let mut types = self.parts.bound_types.iter();
+        match types.find(|(other, _)| *other == bound) {
+            Some((_, Scalar::Bool)) => (value != 0).to_string(),
+            Some((_, Scalar::Enum(id, _))) => self.parts.index_text(Some(*id), value),
+            Some((_, Scalar::Range(..) | Scalar::Int)) | None => value.to_string(),
+        }
     }
 
     /// The process that an instance belongs to.
@@ -229,14 +244,27 @@ impl Model {
     /// The instance of a process with this index, if it exists.
     #[must_use]
     pub fn instance_of(&self, process: ProcessId, index: Option<i64>) -> Option<InstanceId> {
-        let fits = |instance: &Instance| instance.process == process && instance.index == index;
-        self.instances.iter().position(fits).map(InstanceId::new)
+        let offset = match (self.parts.processes[process.index()].index, index) {
+            (None, None) => 0,
+            (Some(range), Some(index)) if (range.lo..=range.hi).contains(&index) => {
+                (index - range.lo) as usize
+            }
+            _ => return None,
+        };
+        Some(InstanceId::new(
+            self.first_instances[process.index()] + offset,
+        ))
     }
 
-    /// The first cell of a variable.
+    /// The first cell of a variable; of a local one, of the copy of this instance of its process.
     #[must_use]
     pub fn first_cell(&self, var: VarId, instance: Option<InstanceId>) -> usize {
-        self.first_cells[&(var, instance)]
+        let (first, n_cells) = self.copies[var.index()];
+        let Some(instance) = instance else {
+            return first;
+        };
+        let process = self.instances[instance.index()].process;
+        first + (instance.index() - self.first_instances[process.index()]) * n_cells
     }
 
     /// The position of the first single channel of a channel in `State::channels`.
@@ -316,10 +344,10 @@ impl Model {
     }
 }
 
-pub(crate) fn argument_list(arguments: &[i64]) -> String {
-    if arguments.is_empty() {
+pub(crate) fn argument_list(arguments: impl Iterator<Item = String>) -> String {
+    let list: Vec<String> = arguments.collect();
+    if list.is_empty() {
         return String::new();
     }
-    let list: Vec<String> = arguments.iter().map(i64::to_string).collect();
     format!("({})", list.join(", "))
 }

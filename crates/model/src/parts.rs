@@ -3,8 +3,8 @@
 use base::{Fairness, Span};
 
 use crate::{
-    Annotation, Assumption, BoundId, ChannelRef, Clock, EnumType, Expr, MayMust, Place, RecordType,
-    Scalar, Setting, Timer, Type,
+    Annotation, Assumption, BoundId, ChannelRef, Clock, EnumId, EnumType, Expr, MayMust, Place,
+    RecordType, Scalar, Setting, Timer, Type,
 };
 
 base::define_index! {
@@ -67,6 +67,8 @@ pub struct ModelParts {
     /// The types of those bound names that stand for the numbers of Booleans or of values of
     /// enumerations. Only reports ask.
     pub bound_types: Vec<(BoundId, Scalar)>,
+    /// How states and instances are shown. Only reports ask.
+    pub shown: Shown,
     /// Abstract systems with may and must steps that stand beside the model.
     pub systems: Vec<MayMust>,
     /// A global scalar whose value is -1, or the position in [`crate::Model::instances`] of the one
@@ -79,6 +81,52 @@ pub struct ModelParts {
     pub timers: Vec<Timer>,
     /// What makes time go on. Invariant: there is one iff there are timers.
     pub clock: Option<Clock>,
+}
+
+/// How states and instances are shown. What does not fit the model has no effect.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Shown {
+    /// Variables that are arrays, and what their indices number: for each index, from the outermost on,
+    /// an enumeration or nothing.
+    pub arrays: Vec<(VarId, Vec<Option<EnumId>>)>,
+    /// Families of processes, and what their indices number.
+    pub families: Vec<(ProcessId, Vec<Option<EnumId>>)>,
+    /// Processes, and a truth value of their own that says whether they exist.
+    pub presence: Vec<(ProcessId, VarId)>,
+}
+
+impl ModelParts {
+    /// How an index is written that numbers the values of an enumeration, or is a number.
+    #[must_use]
+    pub fn index_text(&self, enumeration: Option<EnumId>, index: i64) -> String {
+        let variants = enumeration.and_then(|id| self.enums.get(id.index()));
+        let position = usize::try_from(index).ok();
+        let name = variants.zip(position).and_then(|(e, n)| e.variants.get(n));
+        name.map_or_else(|| index.to_string(), Clone::clone)
+    }
+
+    /// What the instance of a process with this index is called.
+    #[must_use]
+    pub fn instance_name(&self, id: ProcessId, index: i64) -> String {
+        let process = &self.processes[id.index()];
+        let mut families = self.shown.families.iter();
+        let named = families.find(|(other, _)| *other == id);
+        let of = |position: usize| *named?.1.get(position)?;
+        let Some(range) = process.index.filter(|_| !process.dimensions.is_empty()) else {
+            return format!("{}[{}]", process.name, self.index_text(of(0), index));
+        };
+
+        let mut rest = index - range.lo;
+        let mut indices = Vec::new();
+        for (position, (lo, hi)) in process.dimensions.iter().enumerate().rev() {
+            let length = hi - lo + 1;
+            let own = lo + rest.rem_euclid(length);
+            indices.push(format!("[{}]", self.index_text(of(position), own)));
+            rest = rest.div_euclid(length);
+        }
+        indices.reverse();
+        format!("{}{}", process.name, indices.concat())
+    }
 }
 
 /// How processes move together.
@@ -195,25 +243,6 @@ impl Process {
             steps,
             span,
         }
-    }
-}
-
-impl Process {
-    /// What the instance with this index is called.
-    #[must_use]
-    pub fn instance_name(&self, index: i64) -> String {
-        let Some(range) = self.index.filter(|_| !self.dimensions.is_empty()) else {
-            return format!("{}[{index}]", self.name);
-        };
-        let mut rest = index - range.lo;
-        let mut indices = Vec::new();
-        for (lo, hi) in self.dimensions.iter().rev() {
-            let length = hi - lo + 1;
-            indices.push(format!("[{}]", lo + rest.rem_euclid(length)));
-            rest = rest.div_euclid(length);
-        }
-        indices.reverse();
-        format!("{}{}", self.name, indices.concat())
     }
 }
 

@@ -41,6 +41,9 @@ impl Model {
 
     /// The priority of commands that move together; nothing if no process moves.
     pub(crate) fn team_priority(&self, team: &[CommandId]) -> Option<i8> {
+        if let ([only], [_, ..]) = (&self.levels[..], team) {
+            return Some(*only);
+        }
         team.iter().map(|id| self.step_of(*id).priority).max()
     }
 

@@ -1,6 +1,11 @@
 //! States and steps as the reference semantics sees them.
 
+use smallvec::SmallVec;
+
 use crate::{ActionId, CommandId, InstanceId, LocationId};
+
+/// A list that is mostly short, and then without a place of its own in memory.
+pub type Few<T> = SmallVec<[T; 4]>;
 
 /// A state: plain vectors, compared and hashed as such.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -29,12 +34,12 @@ impl State {
 pub struct Successor {
     /// What happens: one action, or in a synchronous composition one for each mover. Sorted.
     /// Empty for the idle step of a deadlocked state.
-    pub actions: Vec<ActionId>,
+    pub actions: Few<ActionId>,
     /// Who takes part. Sorted. Empty for the idle step.
-    pub movers: Vec<InstanceId>,
+    pub movers: Few<InstanceId>,
     /// Which commands were executed. Sorted. Two ways of taking the same action to the same state
     /// are one step; it lists the commands of both.
-    pub commands: Vec<CommandId>,
+    pub commands: Few<CommandId>,
     /// The cells of the abstract timers that it sets, in one way or another. Sorted.
     pub timers_set: Vec<usize>,
     /// Where it leads.

@@ -1,13 +1,14 @@
 //! Initial states and steps, straight from their meaning.
 
 use base::Span;
+use smallvec::{SmallVec, smallvec};
 
-use crate::eval::Evaluation;
-use crate::execute::{self, Branch, Located};
+use crate::eval::{Evaluation, Fault};
+use crate::execute::{self, Branch, Branches, Located};
 use crate::priority::Ruling;
 use crate::{
-    Command, CommandId, Composition, Env, ErrorKind, Expr, Initial, InstanceId, Model, Pattern,
-    RunTimeError, State, Step, Successor, Sync, Transition,
+    Command, CommandId, Composition, Env, ErrorKind, Expr, Few, Initial, InstanceId, Model,
+    Pattern, RunTimeError, State, Step, Successor, Sync, Transition,
 };
 
 /// What a handshake hands over.
@@ -109,10 +110,7 @@ impl Model {
         if cell.ty.contains(value) {
             return Ok(Some(value));
         }
-        let kind = ErrorKind::ValueOutOfRange {
-            cell: cell.name.clone(),
-            value,
-        };
+        let kind = ErrorKind::out_of_range(&cell.name, value);
         Err(error(kind, variable.span))
     }
 
@@ -134,17 +132,16 @@ impl Model {
     /// # Errors
     /// A run-time error in a guard or effect.
     pub fn successors(&self, state: &State) -> Result<Vec<Successor>, RunTimeError> {
-        let found = match self.ruling_steps(state)? {
+        let mut found = match self.ruling_steps(state)? {
             Ruling::Steps(found) => found,
             Ruling::Others => Vec::new(),
         };
-        let normalise = |step: Successor| Successor {
-            target: self.normalised(step.target),
-            ..step
-        };
-        Ok(merge_equal_steps(
-            found.into_iter().map(normalise).collect(),
-        ))
+        for step in &mut found {
+            let target = std::mem::replace(&mut step.target, State::nowhere());
+            step.target = self.normalised(target);
+        }
+        merge_equal_steps(&mut found);
+        Ok(found)
     }
 
     /// The possible steps of one transition, whatever others there are: priorities and control are
@@ -159,7 +156,7 @@ impl Model {
     ) -> Result<Vec<Successor>, RunTimeError> {
         let mut found = Vec::new();
         for &level in self.levels() {
-            found.extend(self.take(transition, level, state)?);
+            self.take(transition, level, state, &mut found)?;
         }
         Ok(found)
     }
@@ -174,13 +171,20 @@ impl Model {
         let mut found = Vec::new();
         match self.parts().composition {
             Composition::Interleaving => {
-                for transition in self.transitions() {
+                // Most transitions start elsewhere. None of their guards is looked at, so nothing is lost.
+                let mut last = None;
+                for &(transition, instance, source) in &self.starts {
+                    if state.locations[instance.index()] != source || last == Some(transition) {
+                        continue;
+                    }
+                    last = Some(transition);
+                    let transition = &self.transitions()[transition];
                     let takes_part = |p: InstanceId| {
                         let mut participants = transition.participants.iter();
                         participants.any(|participant| participant.instance == p)
                     };
                     if mover.is_none_or(takes_part) {
-                        found.extend(self.take(transition, level, state)?);
+                        self.take(transition, level, state, &mut found)?;
                     }
                 }
             }
@@ -200,9 +204,9 @@ impl Model {
         let mut steps = self.successors(state)?;
         if steps.is_empty() {
             steps.push(Successor {
-                actions: Vec::new(),
-                movers: Vec::new(),
-                commands: Vec::new(),
+                actions: Few::new(),
+                movers: Few::new(),
+                commands: Few::new(),
                 timers_set: Vec::new(),
                 target: state.clone(),
             });
@@ -216,21 +220,15 @@ impl Model {
         transition: &Transition,
         level: i8,
         state: &State,
-    ) -> Result<Vec<Successor>, RunTimeError> {
-        // Most transitions start elsewhere. None of their guards is looked at, so nothing is lost.
-        let participants = transition.participants.iter();
-        let mut commands = participants.flat_map(|participant| &participant.alternatives);
-        if !commands.any(|command| self.is_at_source(*command, state)) {
-            return Ok(Vec::new());
-        }
-
+        found: &mut Vec<Successor>,
+    ) -> Result<(), RunTimeError> {
         let with_action = |mut error: RunTimeError| {
             error.action = Some(transition.action);
             error
         };
-        let mut enabled: Vec<Vec<CommandId>> = Vec::new();
+        let mut enabled: Few<Few<CommandId>> = Few::new();
         for participant in &transition.participants {
-            let mut alternatives = Vec::new();
+            let mut alternatives = Few::new();
             for &command in &participant.alternatives {
                 if self.reach(command) >= level
                     && self.is_enabled(command, state).map_err(with_action)?
@@ -241,34 +239,32 @@ impl Model {
             enabled.push(alternatives);
         }
 
-        let mut found = Vec::new();
         let mut add_steps = |team: &[CommandId]| {
-            if self.team_priority(team) == Some(level) {
-                for (target, timers_set) in self.execute_team(team, state).map_err(with_action)? {
-                    found.push(Successor {
-                        actions: vec![transition.action],
-                        movers: self.movers(team),
-                        commands: sorted(team.to_vec()),
-                        timers_set,
-                        target,
-                    });
-                }
+            if self.team_priority(team) != Some(level) {
+                return Ok(());
             }
-            Ok(())
+            let add = &mut |target, timers_set| {
+                found.push(Successor {
+                    actions: smallvec![transition.action],
+                    movers: self.movers(team),
+                    commands: in_order(Few::from_slice(team)),
+                    timers_set,
+                    target,
+                });
+            };
+            self.execute_team(team, state, add).map_err(with_action)
         };
         match enabled.as_slice() {
-            [alone] => alone.chunks(1).try_for_each(&mut add_steps)?,
+            [alone] => alone.chunks(1).try_for_each(&mut add_steps),
             _ => combinations(&enabled)
                 .iter()
-                .try_for_each(|team| add_steps(team))?,
+                .try_for_each(|team| add_steps(team)),
         }
-
-        Ok(found)
     }
 
     /// Synchronous composition: every process that can move does; the others stay.
     fn take_together(&self, level: i8, state: &State) -> Result<Vec<Successor>, RunTimeError> {
-        let mut enabled = vec![Vec::new(); self.instances().len()];
+        let mut enabled: Vec<Vec<CommandId>> = vec![Vec::new(); self.instances().len()];
         for (position, command) in self.commands().iter().enumerate() {
             let id = CommandId::new(position);
             if self.is_enabled(id, state)? {
@@ -284,45 +280,40 @@ impl Model {
         let at_level = |team: &Vec<CommandId>| self.team_priority(team) == Some(level);
 
         for team in combinations(&enabled).into_iter().filter(at_level) {
-            for (target, timers_set) in self.execute_team(&team, state)? {
+            self.execute_team(&team, state, &mut |target, timers_set| {
                 found.push(Successor {
-                    actions: sorted(team.iter().map(|c| self.action_of(*c)).collect()),
+                    actions: in_order(team.iter().map(|c| self.action_of(*c)).collect()),
                     movers: self.movers(&team),
-                    commands: sorted(team.clone()),
+                    commands: in_order(Few::from_slice(&team)),
                     timers_set,
                     target,
                 });
-            }
+            })?;
         }
 
         Ok(found)
     }
 
-    pub(crate) fn movers(&self, team: &[CommandId]) -> Vec<InstanceId> {
+    pub(crate) fn movers(&self, team: &[CommandId]) -> Few<InstanceId> {
         let instance = |command: &CommandId| self.commands()[command.index()].instance;
-        sorted(team.iter().map(instance).collect())
-    }
-
-    fn is_at_source(&self, id: CommandId, state: &State) -> bool {
-        let instance = self.commands()[id.index()].instance;
-        state.locations[instance.index()] == self.step_of(id).source
+        in_order(team.iter().map(instance).collect())
     }
 
     /// Location and guard; for a buffered channel also room or a matching message.
     pub(crate) fn is_enabled(&self, id: CommandId, state: &State) -> Result<bool, RunTimeError> {
-        if !self.is_at_source(id, state) {
+        let (command, step) = (&self.commands()[id.index()], self.step_of(id));
+        if state.locations[command.instance.index()] != step.source {
             return Ok(false);
         }
-        let step = self.step_of(id);
-        let mut env = self.env_of(&self.commands()[id.index()]);
+        let mut env = self.env_of(command);
         if self.eval(&step.guard, state, &mut env, step.span)? == 0 {
             return Ok(false);
         }
         self.channel_allows(step, state, &mut env)
-            .map_err(|kind| error(kind, step.span))
+            .map_err(|fault| error(fault, step.span))
     }
 
-    fn channel_allows(&self, step: &Step, state: &State, env: &mut Env) -> Result<bool, ErrorKind> {
+    fn channel_allows(&self, step: &Step, state: &State, env: &mut Env) -> Result<bool, Fault> {
         let evaluation = Evaluation { model: self, state };
         match &step.sync {
             Sync::Send { channel, .. } => {
@@ -343,25 +334,34 @@ impl Model {
         }
     }
 
-    /// All states in which a team of commands may leave `state`, each command reading `state` and
-    /// its own writes only; and which abstract timers are set on the way.
+    /// Visits all states in which a team of commands may leave `state`, each command reading `state`
+    /// and its own writes only; and which abstract timers are set on the way.
     pub(crate) fn execute_team(
         &self,
         team: &[CommandId],
         state: &State,
-    ) -> Result<Vec<(State, Vec<usize>)>, RunTimeError> {
+        visit: &mut dyn FnMut(State, Vec<usize>),
+    ) -> Result<(), RunTimeError> {
+        let execute = |id: CommandId, message: Option<&Message>, branches: &mut Branches| {
+            let executed = self.execute(id, state, message, branches);
+            executed.map_err(|(fault, span)| error(fault, span))
+        };
+
         // What one command did need not be merged with what others did.
         if let [id] = team {
-            let branches = self.execute(*id, state, None);
-            let branches = branches.map_err(|(kind, span)| error(kind, span))?;
-            let result = |branch: Branch| (branch.state, sorted(branch.timers_set));
-            return Ok(branches.into_iter().map(result).collect());
+            let mut branches = Branches::new();
+            execute(*id, None, &mut branches)?;
+            for branch in &mut branches {
+                let target = std::mem::replace(&mut branch.state, State::nowhere());
+                visit(target, sorted(std::mem::take(&mut branch.timers_set)));
+            }
+            return Ok(());
         }
 
         let message = match team {
             [sender, receiver] if self.is_handshake(*sender) => {
                 let Some(message) = self.rendezvous(*sender, *receiver, state)? else {
-                    return Ok(Vec::new());
+                    return Ok(());
                 };
                 Some(message)
             }
@@ -370,13 +370,14 @@ impl Model {
 
         let mut members = Vec::new();
         for &id in team {
-            let branches = self.execute(id, state, message.as_ref());
-            members.push(branches.map_err(|(kind, span)| error(kind, span))?);
+            let mut branches = Branches::new();
+            execute(id, message.as_ref(), &mut branches)?;
+            members.push(branches);
         }
 
         // A step that some member cannot take does not happen, so it has no conflicts either.
-        if members.iter().any(Vec::is_empty) {
-            return Ok(Vec::new());
+        if members.iter().any(Branches::is_empty) {
+            return Ok(());
         }
 
         let mut results = vec![(state.clone(), Vec::new(), Vec::new())];
@@ -392,8 +393,10 @@ impl Model {
             results = merged;
         }
 
-        let result = |(state, _, timers_set)| (state, sorted(timers_set));
-        Ok(results.into_iter().map(result).collect())
+        for (state, _, timers_set) in results {
+            visit(state, sorted(timers_set));
+        }
+        Ok(())
     }
 
     /// The message that the first of two commands hands to the second; nothing if they do not fit.
@@ -415,8 +418,8 @@ impl Model {
             unreachable!("a rendezvous pairs a sender with a receiver");
         };
 
-        let in_send = |kind| error(kind, send.span);
-        let in_receive = |kind| error(kind, receive.span);
+        let in_send = |fault: Fault| error(fault, send.span);
+        let in_receive = |fault: Fault| error(fault, receive.span);
         let evaluation = Evaluation { model: self, state };
         let mut send_env = self.env_of(&self.commands()[sender.index()]);
         let mut receive_env = self.env_of(&self.commands()[receiver.index()]);
@@ -444,45 +447,46 @@ impl Model {
         payload: &[Expr],
         state: &State,
         env: &mut Env,
-    ) -> Result<Message, ErrorKind> {
+    ) -> Result<Message, Fault> {
         let evaluation = Evaluation { model: self, state };
         let declared = &self.parts().channels[channel.channel.index()];
         let mut message = Vec::new();
         for (expr, ty) in payload.iter().zip(&declared.payload) {
             let value = evaluation.eval(expr, env)?;
             if !ty.contains(value) {
-                return Err(ErrorKind::ValueOutOfRange {
-                    cell: declared.name.clone(),
-                    value,
-                });
+                Err(ErrorKind::out_of_range(&declared.name, value))?;
             }
             message.push(value);
         }
         Ok(message)
     }
 
-    /// One command from `state`: its communication, then its effect, then its new location.
+    /// Adds the ways of executing one command from `state`: its communication, then its effect, then
+    /// its new location.
     fn execute(
         &self,
         id: CommandId,
         state: &State,
         handed_over: Option<&Message>,
-    ) -> Result<Vec<Branch>, Located> {
+        branches: &mut Branches,
+    ) -> Result<(), Located> {
         let command = &self.commands()[id.index()];
         let step = self.step_of(id);
-        let mut start = Branch {
+        branches.push(Branch {
             state: state.clone(),
             env: self.env_of(command),
-            written: Vec::new(),
+            written: SmallVec::new(),
             timers_set: Vec::new(),
-        };
-        self.communicate(step, &mut start, handed_over)
-            .map_err(|kind| (kind, step.span))?;
-        let mut branches = execute::run(self, &step.effect, vec![start])?;
-        for branch in &mut branches {
+        });
+        for start in branches.iter_mut() {
+            self.communicate(step, start, handed_over)
+                .map_err(|fault| (fault, step.span))?;
+        }
+        execute::run(self, &step.effect, branches)?;
+        for branch in branches {
             branch.state.locations[command.instance.index()] = step.target;
         }
-        Ok(branches)
+        Ok(())
     }
 
     fn communicate(
@@ -490,7 +494,7 @@ impl Model {
         step: &Step,
         branch: &mut Branch,
         handed_over: Option<&Message>,
-    ) -> Result<(), ErrorKind> {
+    ) -> Result<(), Fault> {
         match (&step.sync, handed_over) {
             (Sync::Receive { patterns, .. }, Some(message)) => {
                 self.store_message(patterns, message, branch)
@@ -525,7 +529,7 @@ impl Model {
         patterns: &[Pattern],
         message: &Message,
         branch: &mut Branch,
-    ) -> Result<(), ErrorKind> {
+    ) -> Result<(), Fault> {
         for (pattern, value) in patterns.iter().zip(message) {
             if let Pattern::Store(place) = pattern {
                 branch.store(self, place, *value)?;
@@ -573,7 +577,7 @@ fn matches(
     patterns: &[Pattern],
     message: &Message,
     env: &mut Env,
-) -> Result<bool, ErrorKind> {
+) -> Result<bool, Fault> {
     for (pattern, value) in patterns.iter().zip(message) {
         if let Pattern::Match(expected) = pattern
             && evaluation.eval(expected, env)? != *value
@@ -584,9 +588,9 @@ fn matches(
     Ok(true)
 }
 
-fn error(kind: ErrorKind, span: Span) -> RunTimeError {
+fn error(kind: impl Into<Fault>, span: Span) -> RunTimeError {
     RunTimeError {
-        kind,
+        kind: *kind.into(),
         span,
         action: None,
     }
@@ -595,6 +599,14 @@ fn error(kind: ErrorKind, span: Span) -> RunTimeError {
 fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
     items.sort_unstable();
     items.dedup();
+    items
+}
+
+fn in_order<T: Ord>(mut items: Few<T>) -> Few<T> {
+    if items.len() > 1 {
+        items.sort_unstable();
+        items.dedup();
+    }
     items
 }
 
@@ -611,12 +623,12 @@ fn branch<T>(states: Vec<State>, choices: &[T], apply: impl Fn(&mut State, &T)) 
 }
 
 /// One element of each list, in all ways; the last list varies fastest.
-pub(crate) fn combinations(lists: &[Vec<CommandId>]) -> Vec<Vec<CommandId>> {
+pub(crate) fn combinations(lists: &[impl AsRef<[CommandId]>]) -> Vec<Vec<CommandId>> {
     let mut teams = vec![Vec::new()];
     for list in lists {
         let extend = |team: &Vec<CommandId>| -> Vec<Vec<CommandId>> {
             let with = |command: &CommandId| [team.as_slice(), &[*command]].concat();
-            list.iter().map(with).collect()
+            list.as_ref().iter().map(with).collect()
         };
         teams = teams.iter().flat_map(extend).collect();
     }
@@ -624,23 +636,28 @@ pub(crate) fn combinations(lists: &[Vec<CommandId>]) -> Vec<Vec<CommandId>> {
 }
 
 /// Steps with the same actions, movers and target are one step.
-fn merge_equal_steps(found: Vec<Successor>) -> Vec<Successor> {
-    let mut merged: Vec<Successor> = Vec::new();
-    for step in found {
+fn merge_equal_steps(found: &mut Vec<Successor>) {
+    let mut n_different = 0;
+    for position in 0..found.len() {
+        let (before, rest) = found.split_at_mut(position);
+        let step = &rest[0];
         let same = |other: &&mut Successor| {
             other.actions == step.actions
                 && other.movers == step.movers
                 && other.target == step.target
         };
-        match merged.iter_mut().find(same) {
+        match before[..n_different].iter_mut().find(same) {
             Some(other) => {
-                let both = [other.commands.as_slice(), &step.commands].concat();
-                other.commands = sorted(both);
-                let both = [other.timers_set.as_slice(), &step.timers_set].concat();
-                other.timers_set = sorted(both);
+                other.commands.extend_from_slice(&step.commands);
+                other.commands = in_order(std::mem::take(&mut other.commands));
+                other.timers_set.extend_from_slice(&step.timers_set);
+                other.timers_set = sorted(std::mem::take(&mut other.timers_set));
             }
-            None => merged.push(step),
+            None => {
+                found.swap(n_different, position);
+                n_different += 1;
+            }
         }
     }
-    merged
+    found.truncate(n_different);
 }

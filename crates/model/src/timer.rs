@@ -11,11 +11,12 @@
 
 use base::{AtomId, Span};
 
+use crate::eval::Fault;
 use crate::execute::Branch;
 use crate::{
-    Access, ArrayType, Atom, AtomMeaning, BinaryOp, ErrorKind, Event, EventId, Expr, LocationId,
-    Model, ModelError, ModelParts, Owner, Place, Process, Quantifier, Scalar, Step, StepPattern,
-    Stmt, StmtKind, Sync, Type, VarId,
+    Access, ArrayType, Atom, AtomMeaning, BinaryOp, Event, EventId, Expr, LocationId, Model,
+    ModelError, ModelParts, Owner, Place, Process, Quantifier, Scalar, Step, StepPattern, Stmt,
+    StmtKind, Sync, Type, VarId,
 };
 
 /// Timers: every cell of the variable is one. [`ModelParts::finish`] gives them their type.
@@ -227,7 +228,7 @@ pub(crate) fn set_timer(
     place: &Place,
     setting: &Setting,
     mut branch: Branch,
-) -> Result<Vec<Branch>, ErrorKind> {
+) -> Result<Vec<Branch>, Fault> {
     let timer = model
         .timer(place.var)
         .expect("`ModelParts::finish` checks what is set");

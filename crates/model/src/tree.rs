@@ -305,6 +305,7 @@ macro_rules! operands {
                 fairness: _,
                 bounds: _,
                 bound_types: _,
+                shown: _,
                 systems: _,
                 control: _,
                 timers: _,

@@ -1,8 +1,9 @@
-//! Looking again at a component that a resumed search has found.
+//! Looking again at a component that a search has found.
 //!
 //! A search that goes on from stored numbers reports what these numbers say. They may be wrong, so
 //! before anything is made of the component its nodes are reached from the initial ones, and it is
-//! searched afresh, with nothing but its nodes taken over.
+//! searched afresh, with nothing but its nodes taken over. What several threads know of a component
+//! that they have not completed is searched afresh, too.
 
 use crate::{Acceptance, Closure, Component, EdgeBuffer, Graph, NodeId, find_fair_cycle};
 
@@ -19,9 +20,19 @@ pub fn confirm<G: Graph>(
 ) -> Result<Option<Component>, G::Stop> {
     let mut within = Within::new(graph, component);
     within.reach()?;
+    within.search(acceptance, closure)
+}
 
-    let searched = find_fair_cycle(&mut within, acceptance, closure, &mut |_| Ok(()));
-    searched.result
+/// The same if all nodes of the component are known to be reachable.
+pub(crate) fn confirm_reached<G: Graph>(
+    graph: &mut G,
+    component: &Component,
+    acceptance: &Acceptance,
+    closure: Closure,
+) -> Result<Option<Component>, G::Stop> {
+    let mut within = Within::new(graph, component);
+    within.reached.clone_from(&component.nodes);
+    within.search(acceptance, closure)
 }
 
 /// The part of a graph that a component says it consists of.
@@ -51,6 +62,14 @@ impl<'g, G: Graph> Within<'g, G> {
 
     fn contains(&self, node: NodeId) -> bool {
         self.is_member.get(node.index()) == Some(&true)
+    }
+
+    fn search(
+        &mut self,
+        acceptance: &Acceptance,
+        closure: Closure,
+    ) -> Result<Option<Component>, G::Stop> {
+        find_fair_cycle(self, acceptance, closure, &mut |_| Ok(())).result
     }
 
     /// Searches the whole graph breadth first until all members have been met.
@@ -110,6 +129,10 @@ impl<G: Graph> Graph for Within<'_, G> {
 
     fn origin(&self, node: NodeId) -> u32 {
         self.graph.origin(node)
+    }
+
+    fn check_limits(&mut self) -> Result<(), G::Stop> {
+        self.graph.check_limits()
     }
 
     fn out_of_numbers(&self) -> G::Stop {

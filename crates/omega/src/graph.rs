@@ -1,5 +1,7 @@
 //! Graphs that are explored while they are searched.
 
+use base::bits;
+
 base::define_index! {
     /// A node. Graphs number their nodes densely in the order in which they are first seen.
     pub struct NodeId;
@@ -48,6 +50,15 @@ pub trait Graph {
     /// The reason for which exploration must stop.
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop>;
 
+    /// Must exploration stop? Asked now and then where edges that were computed before are looked at
+    /// again, so that this takes no longer than the graph allows.
+    ///
+    /// # Errors
+    /// The reason for which exploration must stop.
+    fn check_limits(&mut self) -> Result<(), Self::Stop> {
+        Ok(())
+    }
+
     /// Why a search stops that has no numbers left.
     fn out_of_numbers(&self) -> Self::Stop;
 }
@@ -75,17 +86,20 @@ impl EdgeBuffer {
 
     /// How many edges it holds.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.targets.len()
     }
 
     /// Does it hold no edge?
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
 
     /// Forgets all edges from position `len` on.
+    #[inline]
     pub fn truncate(&mut self, len: usize) {
         self.targets.truncate(len);
         self.steps.truncate(len);
@@ -93,6 +107,7 @@ impl EdgeBuffer {
     }
 
     /// Forgets the last edge. Must not be empty.
+    #[inline]
     pub fn pop(&mut self) {
         debug_assert!(!self.is_empty());
         self.truncate(self.len() - 1);
@@ -115,8 +130,12 @@ impl EdgeBuffer {
     }
 
     /// Gives an edge other marks.
+    #[inline]
     pub(crate) fn set_marks(&mut self, edge: usize, marks: &[u64]) {
-        self.marks[edge * self.n_mark_words..][..self.n_mark_words].copy_from_slice(marks);
+        bits::assign(
+            &mut self.marks[edge * self.n_mark_words..][..self.n_mark_words],
+            marks,
+        );
     }
 
     /// How many words a mark set has.
@@ -125,6 +144,7 @@ impl EdgeBuffer {
     }
 
     /// Do the edges from position `first` on, all of one node, have numbers, and their targets, too?
+    #[inline]
     pub(crate) fn are_numbered(&self, first: usize) -> bool {
         let targets = &self.targets[first..];
         targets.len() <= MAX_EDGES && targets.iter().all(|target| target.0 < MAX_NODES)
@@ -132,11 +152,16 @@ impl EdgeBuffer {
 
     /// Appends an edge. `step` is the number of the system step that it takes in its source;
     /// `marks` has as many words as the buffer was made for.
+    #[inline]
     pub fn push(&mut self, target: NodeId, step: u32, marks: &[u64]) {
         debug_assert_eq!(marks.len(), self.n_mark_words);
         self.targets.push(target);
         self.steps.push(step);
-        self.marks.extend_from_slice(marks);
+        if let [only] = marks {
+            self.marks.push(*only);
+        } else {
+            self.marks.extend_from_slice(marks);
+        }
     }
 
     /// How many bytes it occupies, spare capacity included.
@@ -148,18 +173,21 @@ impl EdgeBuffer {
 
     /// Where edge `position` leads.
     #[must_use]
+    #[inline]
     pub fn target(&self, position: usize) -> NodeId {
         self.targets[position]
     }
 
     /// Which step of the system it takes.
     #[must_use]
+    #[inline]
     pub fn step(&self, position: usize) -> u32 {
         self.steps[position]
     }
 
     /// The marks that it carries.
     #[must_use]
+    #[inline]
     pub fn marks(&self, position: usize) -> &[u64] {
         &self.marks[position * self.n_mark_words..][..self.n_mark_words]
     }

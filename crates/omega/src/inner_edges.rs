@@ -6,6 +6,8 @@ use crate::{Component, EdgeBuffer, Graph, NodeId};
 /// computed again whenever they are needed.
 const MAX_NODES_KEPT: usize = 1 << 16;
 const NOT_LOADED: (usize, usize) = (usize::MAX, usize::MAX);
+/// Limits are looked at whenever this many edges that are kept have been looked at.
+const EFFORT_BETWEEN_LIMITS: u64 = 1 << 16;
 /// The place of nodes that are not in the list.
 const NOWHERE: u32 = u32::MAX;
 
@@ -39,6 +41,8 @@ pub(crate) struct InnerGraph<'a, G> {
     pub component: &'a Component,
     /// How many edges have been looked at.
     pub effort: u64,
+    /// The effort after which limits are looked at.
+    next_check: u64,
     places: Places,
     buffer: EdgeBuffer,
     edges: InnerEdges,
@@ -83,6 +87,7 @@ impl<'a, G: Graph> InnerGraph<'a, G> {
             graph,
             component,
             effort: 0,
+            next_check: EFFORT_BETWEEN_LIMITS,
             places: Places::new(&component.nodes),
             edges: InnerEdges::default(),
             loaded: vec![NOT_LOADED; kept],
@@ -103,7 +108,13 @@ impl<'a, G: Graph> InnerGraph<'a, G> {
                 self.loaded[source as usize] = range;
                 range
             }
-            Some(range) => range,
+            Some(range) => {
+                if self.effort >= self.next_check {
+                    self.next_check = self.effort + EFFORT_BETWEEN_LIMITS;
+                    self.graph.check_limits()?;
+                }
+                range
+            }
             None => {
                 self.edges.clear();
                 self.compute(source)?

@@ -20,7 +20,7 @@
 use base::bits;
 
 use crate::inner_edges::{BreadthFirst, InnerEdge, InnerGraph, Walk, WalkStep};
-use crate::stem::shortest_stem;
+use crate::stem::Stems;
 use crate::{Acceptance, Component, Graph, NodeId};
 
 /// In components with at most this many nodes every node is tried as start of the cycle.
@@ -65,7 +65,21 @@ pub fn shortest_lasso<G: Graph>(
     component: &Component,
     acceptance: &Acceptance,
 ) -> Result<Lasso, G::Stop> {
-    build(graph, component, acceptance, None)
+    shortest_lasso_after(&mut Stems::default(), graph, component, acceptance)
+}
+
+/// The same, if several lassos of one graph are asked for.
+///
+/// # Errors
+/// The reason for which exploration must stop.
+pub fn shortest_lasso_after<G: Graph>(
+    stems: &mut Stems,
+    graph: &mut G,
+    component: &Component,
+    acceptance: &Acceptance,
+) -> Result<Lasso, G::Stop> {
+    let stem = stems.shortest_to(graph, component)?;
+    build(graph, component, acceptance, stem, None)
 }
 
 /// A lasso whose cycle lies in the component, is accepted, and takes every step of the system that
@@ -80,17 +94,18 @@ pub fn covering_lasso<G: Graph>(
     component: &Component,
     acceptance: &Acceptance,
 ) -> Result<Lasso, G::Stop> {
+    let stem = Stems::default().shortest_to(graph, component)?;
     let cover = Cover::new(&mut InnerGraph::new(graph, component))?;
-    build(graph, component, acceptance, Some(&cover))
+    build(graph, component, acceptance, stem, Some(&cover))
 }
 
 fn build<G: Graph>(
     graph: &mut G,
     component: &Component,
     acceptance: &Acceptance,
+    (mut stem, entry): (Vec<LassoStep>, u32),
     cover: Option<&Cover>,
 ) -> Result<Lasso, G::Stop> {
-    let (mut stem, entry) = shortest_stem(graph, component)?;
     let mut inner = InnerGraph::new(graph, component);
     let mut search = CycleSearch {
         bfs: BreadthFirst::new(inner.n_nodes()),

@@ -62,8 +62,9 @@ pub use exploration::{Observer, SearchStats};
 pub use fair_nodes::{fair_nodes, promising_components};
 pub use graph::{EdgeBuffer, Graph, MAX_NODES, NodeId};
 pub use hoa::{HoaAutomaton, HoaError, TooManyLetterAtoms, from_hoa, to_hoa};
-pub use lasso::{Lasso, LassoStep, covering_lasso, shortest_lasso};
+pub use lasso::{Lasso, LassoStep, covering_lasso, shortest_lasso, shortest_lasso_after};
 pub use parallel::{ParallelSearch, find_fair_cycle_parallel};
+pub use stem::Stems;
 pub use symmetric::{
     Renaming, SymmetricAcceptance, SymmetricComponent, SymmetricGraph, SymmetricSearch,
     find_fair_cycle_symmetric, symmetric_lasso,

@@ -479,7 +479,7 @@ impl RootStack {
     fn push(&mut self, position: usize, reached_by: &[u64]) {
         self.push_unreached(position);
         let incoming = self.marks.len() - self.n_mark_words;
-        self.marks[incoming..].copy_from_slice(reached_by);
+        bits::assign(&mut self.marks[incoming..], reached_by);
     }
 
     fn pop(&mut self) -> u32 {

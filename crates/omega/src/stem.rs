@@ -1,43 +1,66 @@
 //! The way from an initial node to a component.
 
+use std::fmt;
+
 use crate::inner_edges::Places;
 use crate::{Component, EdgeBuffer, Graph, LassoStep, NodeId};
 
-/// A shortest path from an initial node to the component, and the place of its end in
-/// [`Component::nodes`].
-pub(crate) fn shortest_stem<G: Graph>(
-    graph: &mut G,
-    component: &Component,
-) -> Result<(Vec<LassoStep>, u32), G::Stop> {
-    let places = Places::new(&component.nodes);
-    let mut queue = Vec::new();
-    graph.initial(&mut queue)?;
-    if let Some(place) = queue.iter().find_map(|&node| places.of(node)) {
-        return Ok((Vec::new(), place));
-    }
-    let mut reached = Reached::default();
-    for &node in &queue {
-        reached.note(node, (INITIAL, 0));
-    }
-    let mut edges = EdgeBuffer::new(graph.n_mark_words());
-    let mut head = 0;
+/// Shortest paths from the initial nodes of one graph, as far as they have been looked for: a breadth-first
+/// search that goes on where it stopped, so that several components cost as much as the farthest of them.
+#[derive(Default)]
+pub struct Stems {
+    reached: Reached,
+    /// The nodes that have been reached, nearest first. Empty before the first question.
+    queue: Vec<NodeId>,
+    /// How many of them have been expanded.
+    n_expanded: usize,
+}
 
-    while let Some(&source) = queue.get(head) {
-        head += 1;
-        edges.truncate(0);
-        graph.successors(source, &mut edges)?;
-        for (edge, position) in (0..edges.len()).zip(0..) {
-            let target = edges.target(edge);
-            if reached.note(target, (source, position)) {
-                queue.push(target);
+impl fmt::Debug for Stems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "shortest paths to {} nodes", self.queue.len())
+    }
+}
+
+impl Stems {
+    /// A shortest path to the component, and the place of its end in [`Component::nodes`]. The graph is
+    /// always the same.
+    pub(crate) fn shortest_to<G: Graph>(
+        &mut self,
+        graph: &mut G,
+        component: &Component,
+    ) -> Result<(Vec<LassoStep>, u32), G::Stop> {
+        if self.queue.is_empty() {
+            let mut initial = Vec::new();
+            graph.initial(&mut initial)?;
+            initial.retain(|&node| self.reached.note(node, (INITIAL, 0)));
+            self.queue = initial;
+        }
+
+        let places = Places::new(&component.nodes);
+        let mut edges = EdgeBuffer::new(graph.n_mark_words());
+        let mut n_compared = 0;
+        loop {
+            // Nearer nodes come first, whichever question they were reached for.
+            while let Some(&node) = self.queue.get(n_compared) {
+                n_compared += 1;
+                if let Some(place) = places.of(node) {
+                    return Ok((self.reached.path_to(node), place));
+                }
             }
-            if let Some(place) = places.of(target) {
-                return Ok((reached.path_to(target), place));
+            let source = self.queue.get(self.n_expanded).copied();
+            let source = source.expect("the component is reachable");
+            edges.truncate(0);
+            graph.successors(source, &mut edges)?;
+            self.n_expanded += 1;
+            for (edge, position) in (0..edges.len()).zip(0..) {
+                let target = edges.target(edge);
+                if self.reached.note(target, (source, position)) {
+                    self.queue.push(target);
+                }
             }
         }
     }
-
-    panic!("the component is not reachable");
 }
 
 /// In place of the source of an edge: the node has not been reached.

@@ -102,6 +102,9 @@ fn too_many_letter_atoms_are_an_error() {
     automaton.letter_marks = vec![conjunction(10)];
     assert!(to_hoa(&automaton, &names).is_ok());
     automaton.letter_marks = vec![conjunction(11)];
+    // It is not even asked for.
+    assert!(to_hoa(&automaton, &names).is_ok());
+    automaton.acceptance = Acceptance::Fin(MarkId(0));
     let error = TooManyLetterAtoms {
         n_atoms: 11,
         limit: 10,

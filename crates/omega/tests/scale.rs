@@ -1,8 +1,9 @@
 //! Long paths, large components, many marks; observers and stops.
 
 use omega::{
-    Acceptance, Closure, EdgeBuffer, ExplicitGraph, FairCycleSearch, Graph, MarkId, NodeId,
-    SearchStats, covering_lasso, find_fair_cycle, shortest_lasso,
+    Acceptance, Closure, Component, EdgeBuffer, ExplicitGraph, FairCycleSearch, Graph, MarkId,
+    NodeId, SearchStats, Stems, covering_lasso, find_fair_cycle, shortest_lasso,
+    shortest_lasso_after,
 };
 
 /// A path that ends in a cycle; the edge that closes the cycle carries mark 0, the others mark 1.
@@ -14,6 +15,8 @@ struct Rope {
     laces: bool,
     stop_after: u64,
     n_expanded: u64,
+    /// Has it had enough, although no edges are computed?
+    is_over: bool,
 }
 
 impl Rope {
@@ -24,6 +27,7 @@ impl Rope {
             laces: false,
             stop_after: u64::MAX,
             n_expanded: 0,
+            is_over: false,
         }
     }
 }
@@ -62,6 +66,13 @@ impl Graph for Rope {
 
     fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
         Ok(1 + u32::from(self.laces && node.0 > 0))
+    }
+
+    fn check_limits(&mut self) -> Result<(), Self::Stop> {
+        if self.is_over {
+            return Err("over");
+        }
+        Ok(())
     }
 
     fn out_of_numbers(&self) -> Self::Stop {
@@ -184,6 +195,51 @@ fn the_graph_and_the_observer_can_stop_the_search() {
     let search = find_fair_cycle(&mut rope, &Acceptance::True, Closure::None, &mut stop);
     assert_eq!(search.result, Err("too many"));
     assert!(search.stats.n_nodes < 20_000 + 4096);
+}
+
+/// The edges of a component of this size are kept, so the graph is asked for none of them again.
+#[test]
+fn limits_hold_where_edges_are_kept() {
+    let mut rope = Rope::new(30_000, 0);
+    rope.laces = true;
+    let all = &Acceptance::True;
+    let search = find_fair_cycle(&mut rope, all, Closure::OnSystem, &mut silent);
+    let component = search.result.unwrap().expect("the whole graph");
+    assert!(covering_lasso(&mut rope, &component, all).is_ok());
+
+    rope.is_over = true;
+    assert_eq!(covering_lasso(&mut rope, &component, all), Err("over"));
+}
+
+/// A path with a loop at every tenth node; the loops are asked for from both ends.
+#[test]
+fn ways_to_several_components_are_as_short_as_each_alone() {
+    let mut graph = ExplicitGraph::new(100, 1);
+    graph.add_initial(NodeId(50));
+    graph.add_initial(NodeId(0));
+    for node in 0..99 {
+        graph.add_edge(NodeId(node), 0, NodeId(node + 1), &[]);
+        if node % 7 == 0 {
+            graph.add_edge(NodeId(node), 1, NodeId(99 - node), &[]);
+        }
+    }
+    let looping = |graph: &mut ExplicitGraph, node: u32| {
+        graph.add_edge(NodeId(node), 2, NodeId(node), &[MarkId(0)]);
+        Component {
+            nodes: vec![NodeId(node)],
+            marks: vec![1],
+        }
+    };
+    let nodes = [90, 10, 80, 0, 50, 30, 70];
+    let components = nodes.map(|node| looping(&mut graph, node));
+
+    let accepted = Acceptance::Inf(MarkId(0));
+    let mut stems = Stems::default();
+    for component in &components {
+        let Ok(after) = shortest_lasso_after(&mut stems, &mut graph, component, &accepted);
+        let Ok(alone) = shortest_lasso(&mut graph, component, &accepted);
+        assert_eq!(after, alone);
+    }
 }
 
 /// A ring of `n` nodes. The step from node i takes action i; strong fairness for each action adds

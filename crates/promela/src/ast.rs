@@ -323,6 +323,8 @@ pub(crate) enum StmtKind {
         var: VarRef,
         from: Expr,
         to: Expr,
+        /// Does Spin write it out as options if the range is narrow?
+        is_written_out: bool,
     },
     Break,
     Goto(Rc<str>),
@@ -335,8 +337,15 @@ pub(crate) enum StmtKind {
     Unless(Box<Stmt>, Box<Stmt>),
     Else,
     Assert(Expr),
-    /// With what is printed.
-    Print(Vec<Expr>),
+    Print(Printed),
     /// `xr q` or `xs q`: not a step.
     Exclusive(Vec<VarRef>),
+}
+
+/// What `printf` or `printm` is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Printed {
+    /// As it is written.
+    pub(crate) format: Rc<str>,
+    pub(crate) values: Vec<Expr>,
 }

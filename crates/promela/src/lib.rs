@@ -17,7 +17,8 @@ use std::path::Path;
 
 use base::{Diagnostic, Severity, Source, SourceId, Span};
 use source::{
-    Analysis, Content, Files, FrontEnd, Loaded, MAX_BYTES, Names, Options, System, beside, has_word,
+    Analysis, Content, Files, FrontEnd, Loaded, MAX_BYTES, Names, Options, System, Variation,
+    beside, has_word,
 };
 
 use lower::{Extra, Role};
@@ -113,6 +114,10 @@ impl FrontEnd for Promela {
 
     fn accept(&self, _options: &Options) -> Result<(), String> {
         Ok(())
+    }
+
+    fn variations(&self) -> &'static [Variation] {
+        &Variation::ALL
     }
 
     fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded {
@@ -216,8 +221,11 @@ impl Read {
             let (program, said) = (&self.program, &mut self.diagnostics);
             lower::lower(program, &self.extras, &self.sources, options, said)
         };
-        let found = lowered.map(|(model, questions)| {
-            let system = System::new(self.sources[0].name.clone(), model);
+        let found = lowered.map(|(model, questions, prints)| {
+            let system = System {
+                prints,
+                ..System::new(self.sources[0].name.clone(), model)
+            };
             (Content::Systems(vec![system]), questions)
         });
         Loaded::new(found, self.sources, self.diagnostics)

@@ -161,8 +161,10 @@ impl NameWalk<'_> {
         for element in &flow.elements {
             match &element.kind {
                 ElementKind::Leaf(leaf) => self.leaf(leaf, element.context),
-                ElementKind::Goto(Target::Label(label)) => self.label(label, flow),
-                ElementKind::Goto(Target::Element(_))
+                ElementKind::Goto(Target::Label(label)) if flow.jumps.is_none() => {
+                    self.label(label, flow);
+                }
+                ElementKind::Goto(_)
                 | ElementKind::Dot
                 | ElementKind::Choice(_)
                 | ElementKind::Unless(_)
@@ -170,6 +172,9 @@ impl NameWalk<'_> {
                 | ElementKind::DStep(_)
                 | ElementKind::End => {}
             }
+        }
+        for (goto, label) in flow.jumps.iter().flatten() {
+            self.symbols.notes.found(goto, label);
         }
     }
 
@@ -202,7 +207,7 @@ impl NameWalk<'_> {
                 self.var(channel, context);
                 self.arguments(arguments, context);
             }
-            Leaf::Print(printed) => self.exprs(printed, context),
+            Leaf::Print(printed) => self.exprs(&printed.values, context),
             Leaf::Clear(_) | Leaf::Else => {}
         }
     }
@@ -489,7 +494,8 @@ impl<'a> Collector<'a> {
         }
         for (position, flow) in flows.iter().enumerate() {
             let process = owners.get(position).copied().flatten();
-            for label in flow.elements.iter().flat_map(|element| &element.labels) {
+            let of_elements = flow.elements.iter().flat_map(|element| &element.labels);
+            for label in of_elements.chain(&flow.written_labels) {
                 let owner = self.inline_around(label).or(process);
                 let of = match program.processes.get(position) {
                     Some(process) => format!("of {}", process.name),

@@ -17,10 +17,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{Budget, Fairness, NoProgress, Source};
 use check::Plan;
-use engine::{Exploration, Found, Goal, System};
+use engine::{Exploration, Explored, Found, Goal, System};
 use evidence::Verdict;
 use logic::Property;
-use source::{Files, Options, Single, Unreadable};
+use model::Model;
+use source::{Files, Options, Single, Unreadable, Variation};
 
 fn models() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/promela");
@@ -44,9 +45,17 @@ impl Files for Disk {
 }
 
 fn load(path: &Path) -> Single {
+    load_as(path, &[])
+}
+
+fn load_as(path: &Path, variations: &[Variation]) -> Single {
     let text = Disk.read(path).expect("the model can be read");
     let name = path.display().to_string();
-    promela::load(Source { name, text }, &Disk, &Options::default()).single()
+    let options = Options {
+        variations: variations.to_vec(),
+        ..Options::default()
+    };
+    promela::load(Source { name, text }, &Disk, &options).single()
 }
 
 /// A directory with a generated verifier, removed at the end.
@@ -56,11 +65,18 @@ struct Verifier {
 
 impl Verifier {
     fn new(model: &Path) -> Self {
+        Self::generated_with(model, &[])
+    }
+
+    /// With more options of Spin. (Each `-o` switches an optimisation off, and on again the second time.)
+    fn generated_with(model: &Path, options: &[&str]) -> Self {
         let name = model
             .file_stem()
             .expect("a file has a name")
             .to_string_lossy();
-        let folder = std::env::temp_dir().join(format!("fair-spin-{}-{name}", std::process::id()));
+        let id = std::process::id();
+        let folder =
+            std::env::temp_dir().join(format!("fair-spin-{id}-{name}{}", options.concat()));
         fs::create_dir_all(&folder).expect("a temporary folder");
 
         let source = model.parent().expect("a file is in a folder");
@@ -78,7 +94,12 @@ impl Verifier {
         let verifier = Self { folder };
         let generated = verifier.run(
             "spin",
-            &["-o1", "-o2", "-o3", "-a", &file.to_string_lossy()],
+            &[
+                &["-o1", "-o2", "-o3"],
+                options,
+                &["-a", &file.to_string_lossy()],
+            ]
+            .concat(),
         );
         assert!(
             verifier.folder.join("pan.c").exists(),
@@ -218,17 +239,7 @@ impl Comparison<'_> {
     }
 
     fn compare_count(&mut self) {
-        let model = self.loaded.model.as_ref().expect("it was loaded");
-        let mut system = System::new(model).expect("it compiles");
-        let exploration = Exploration {
-            checkpoints: None,
-            atoms: &[],
-            goal: &Goal::Nothing,
-            reduce: false,
-        };
-        let budget = Budget::unlimited();
-        let explored = engine::explore(&mut system, &exploration, &budget, &mut NoProgress);
-        let explored = explored.expect("it compiles");
+        let explored = explored(self.loaded.model.as_ref().expect("it was loaded"));
         // A run-time error ends the exploration; Spin goes on behind failed assertions.
         if explored.found == Found::Nothing {
             let report = self.verifier.verify("plain", &["-E", "-A"]);
@@ -271,6 +282,19 @@ impl Comparison<'_> {
             }
         }
     }
+}
+
+fn explored(model: &Model) -> Explored {
+    let mut system = System::new(model).expect("it compiles");
+    let exploration = Exploration {
+        checkpoints: None,
+        atoms: &[],
+        goal: &Goal::Nothing,
+        reduce: false,
+    };
+    let budget = Budget::unlimited();
+    let explored = engine::explore(&mut system, &exploration, &budget, &mut NoProgress);
+    explored.expect("it compiles")
 }
 
 fn compare(path: &Path) -> Vec<String> {
@@ -316,4 +340,80 @@ fn counts_and_verdicts_equal_spins() {
     });
     let differences = differences.into_inner().expect("all threads have ended");
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+fn model(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/promela");
+    folder.join(name)
+}
+
+/// Messages that are lost, and assertions that are passed over.
+#[test]
+fn other_readings_equal_spins() {
+    if !testkit::has_peer("spin", "-V") || !testkit::has_peer("cc", "--version") {
+        return;
+    }
+    let readings: [(&str, Variation, &[&str]); 2] = [
+        ("lossy.pml", Variation::LossyChannels, &["-m"]),
+        ("passed_over.pml", Variation::WithoutAssertions, &[]),
+    ];
+    for (name, variation, options) in readings {
+        let path = model(name);
+        let loaded = load_as(&path, &[variation]);
+        let (usual, other) = (load(&path).model, loaded.model.as_ref());
+        let other = explored(other.expect("it was loaded"));
+        assert_eq!(other.found, Found::Nothing, "{name}");
+        let usual = explored(usual.as_ref().expect("it was loaded"));
+        let difference =
+            (usual.stats.n_states, usual.found) != (other.stats.n_states, Found::Nothing);
+        assert!(difference, "{name}: it makes no difference");
+
+        let verifier = Verifier::generated_with(&path, options);
+        verifier.compile("plain", &["-DSAFETY", "-DNOCLAIM"]);
+        let report = verifier.verify("plain", &["-E", "-A"]);
+        let spins = number(&report, "states, stored", false);
+        assert_eq!(other.stats.n_states, spins, "{name}");
+
+        let mut comparison = Comparison {
+            name: name.to_owned(),
+            text: String::new(),
+            loaded: &loaded,
+            verifier,
+            differences: Vec::new(),
+        };
+        let spins = comparison.verifier.holds("plain", &["-A"]);
+        let ours = comparison.our_verdict("end-states", "none");
+        comparison.compare("end-states", ours, spins);
+        comparison.compare_claims();
+        assert_eq!(comparison.differences, Vec::<String>::new());
+    }
+}
+
+/// `pan -c0` counts errors: states without a step that are not ends, and assertions that fail.
+#[test]
+fn violations_are_counted_as_spin_counts_them() {
+    if !testkit::has_peer("spin", "-V") || !testkit::has_peer("cc", "--version") {
+        return;
+    }
+    let path = model("passed_over.pml");
+    let verifier = Verifier::new(&path);
+    verifier.compile("plain", &["-DSAFETY", "-DNOCLAIM"]);
+    let errors = |flag| number(&verifier.verify("plain", &["-c0", flag]), "errors:", true);
+
+    let passing = load_as(&path, &[Variation::WithoutAssertions]);
+    let without = passing.model.as_ref().expect("it was loaded");
+    let ends = passing.properties.iter().find(|p| p.name == "end-states");
+    let ends = ends.expect("it is asked");
+    let plan = Plan::default();
+    let counted = check::count_violations(without, ends, &plan, &mut NoProgress);
+    assert_eq!(counted, Ok(errors("-A")));
+    assert_ne!(counted, Ok(0));
+
+    let loaded = load(&path);
+    let with = loaded.model.as_ref().expect("it was loaded");
+    let failures = check::count_failures(with, without, &plan, &mut NoProgress);
+    let failures = failures.expect("they are counted");
+    assert_eq!(failures.len(), 2, "both assertions fail");
+    let n_failures: u64 = failures.iter().map(|(_, n)| n).sum();
+    assert_eq!(n_failures, errors("-E"));
 }

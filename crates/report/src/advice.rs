@@ -33,6 +33,8 @@ pub struct Advice {
     pub excluded_by_none: Option<StoredTrace>,
     /// What strong global fairness makes of the property then.
     pub strong_global: Option<Outcome>,
+    /// Why that is not known.
+    pub strong_global_reason: Option<String>,
     /// How many states were explored.
     pub states: u64,
     /// How long it took.
@@ -44,7 +46,7 @@ pub struct Advice {
 pub struct AdviceSet {
     /// What has to be assumed.
     pub members: Vec<AdviceMember>,
-    /// Did a check of its own confirm that the property holds?
+    /// Did a search of its own confirm that the property holds?
     pub confirmed: bool,
     /// Does it hold only because no run is fair?
     pub vacuous: bool,
@@ -296,7 +298,7 @@ fn set_name(set: &AdviceSet) -> String {
         .collect();
     let mut name = names.join(", and ");
     if !set.confirmed {
-        name += "  (not confirmed by a check of its own: a limit was reached)";
+        name += "  (not confirmed by a search of its own: a limit was reached)";
     }
     if set.vacuous {
         name += "  (vacuous: no run is fair then)";
@@ -381,6 +383,12 @@ fn write_hopeless(out: &mut String, advice: &Advice, trace: &StoredTrace, style:
         _ => "no fairness excludes this run",
     };
     let _ = writeln!(out, "  {why}");
+    if let Some(reason) = &advice.strong_global_reason {
+        let _ = writeln!(
+            out,
+            "  whether strong global fairness excludes all such loops is not known: {reason}"
+        );
+    }
     let _ = write_indented(out, trace, style, "  ", Detail::default());
 }
 

@@ -155,6 +155,12 @@ impl Solver for Confirmed {
         all.for_each(|solver| solver.obey(budget));
     }
 
+    fn hurry(&mut self, is_hurried: bool) {
+        let others = self.others.iter_mut();
+        let all = std::iter::once(&mut self.first).chain(others);
+        all.for_each(|solver| solver.hurry(is_hurried));
+    }
+
     fn trust(&self) -> Trust {
         Trust {
             name: Some(self.first.name()),

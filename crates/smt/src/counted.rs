@@ -88,6 +88,10 @@ impl<S: Solver> Solver for Counted<S> {
         self.inner.obey(budget);
     }
 
+    fn hurry(&mut self, is_hurried: bool) {
+        self.inner.hurry(is_hurried);
+    }
+
     fn trust(&self) -> Trust {
         self.inner.trust()
     }

@@ -2,6 +2,10 @@
 //!
 //! It keeps its state between questions; leaving a level rebuilds it. It gives no values for
 //! arrays, so it never sees any: see [`ArrayReduction`].
+//!
+//! Its branches over the integers need not end: `x = 2k` and `x % 2 != 0` have no bound to stop at. A
+//! question that it has not answered after a slice is therefore put to [`CaseSplit`] once, whose
+//! inequalities are divided by what their factors have in common.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,6 +17,7 @@ use rz3::ast::{Expr, ModelValue, Type};
 use rz3::{Rz3Solver, SolverResult};
 
 use crate::arrays::ArrayReduction;
+use crate::case_split::CaseSplit;
 use crate::linear::Linear;
 use crate::solver::{Answer, Levels, STOPPED, Solver, checked};
 use crate::term::{Sort, Term};
@@ -20,6 +25,9 @@ use crate::value::{Model, Value};
 
 /// The budget is polled after so much thinking. The solver goes on where it was.
 const SLICE: Duration = Duration::from_millis(250);
+
+/// How long it thinks about a question in a hurry.
+const HURRIED: Duration = Duration::from_millis(300);
 
 /// What the crate says when the time of a slice is over.
 const TIME_LIMIT: &str = "time limit";
@@ -30,6 +38,7 @@ pub struct Embedded {
     levels: Levels,
     arrays: ArrayReduction,
     patience: Duration,
+    is_hurried: bool,
     declared: BTreeSet<(Arc<str>, Sort)>,
     budget: Budget,
 }
@@ -46,6 +55,7 @@ impl Embedded {
             levels: Levels::new(),
             arrays: ArrayReduction::default(),
             patience,
+            is_hurried: false,
             declared: BTreeSet::new(),
             budget: Budget::unlimited(),
         }
@@ -77,6 +87,11 @@ impl Embedded {
 
     fn decide(&mut self, assumptions: &[Term]) -> Answer {
         let mut left = self.patience;
+        if self.is_hurried {
+            left = left.min(HURRIED);
+        }
+        let mut is_first = true;
+
         loop {
             let slice = left.min(SLICE);
             left -= slice;
@@ -86,6 +101,9 @@ impl Embedded {
                 SolverResult::Sat => return self.checked_model(assumptions),
                 SolverResult::Unknown => self.solver.stats().unknown_reason,
             };
+            if std::mem::take(&mut is_first) && self.is_refuted_by_cases(assumptions) {
+                return Answer::Unsat;
+            }
             if why != Some(TIME_LIMIT) || left.is_zero() {
                 return Answer::Unknown(format!("rz3: {}", why.unwrap_or("no answer")));
             }
@@ -93,6 +111,14 @@ impl Embedded {
                 return Answer::Unknown(STOPPED.to_owned());
             }
         }
+    }
+
+    /// Does a case distinction find a contradiction? Arrays are reduced there once more, from scratch.
+    fn is_refuted_by_cases(&self, assumptions: &[Term]) -> bool {
+        let mut cases = CaseSplit::default();
+        cases.obey(&self.budget);
+        self.levels.all().for_each(|term| cases.assert(term));
+        matches!(cases.check(assumptions), Answer::Unsat)
     }
 
     fn checked_model(&self, assumptions: &[Term]) -> Answer {
@@ -139,6 +165,10 @@ impl Solver for Embedded {
 
     fn obey(&mut self, budget: &Budget) {
         self.budget = budget.clone();
+    }
+
+    fn hurry(&mut self, is_hurried: bool) {
+        self.is_hurried = is_hurried;
     }
 
     fn check(&mut self, assumptions: &[Term]) -> Answer {

@@ -115,6 +115,18 @@ impl Linear {
         coefficients.all(fits).then(|| self.times(factor))
     }
 
+    /// The same modulo a positive number, with factors and a constant that are not negative and
+    /// less than it.
+    #[must_use]
+    pub fn modulo(&self, divisor: i128) -> Self {
+        let factors = self.terms.iter();
+        let factors = factors.map(|(term, factor)| (term.clone(), factor.rem_euclid(divisor)));
+        Self {
+            terms: factors.filter(|(_, factor)| *factor != 0).collect(),
+            constant: self.constant.rem_euclid(divisor),
+        }
+    }
+
     /// Everything but one term.
     #[must_use]
     pub fn without(&self, term: &Term) -> Self {

@@ -66,6 +66,10 @@ pub trait Solver {
     /// From now on, gives up when the budget is spent.
     fn obey(&mut self, _budget: &Budget) {}
 
+    /// From now on, until told otherwise: shall it rather have no answer than think for long?
+    /// For questions of which many are asked and none is important.
+    fn hurry(&mut self, _is_hurried: bool) {}
+
     /// What others say about its answers.
     fn trust(&self) -> Trust {
         Trust::default()
@@ -99,6 +103,10 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
 
     fn obey(&mut self, budget: &Budget) {
         (**self).obey(budget);
+    }
+
+    fn hurry(&mut self, is_hurried: bool) {
+        (**self).hurry(is_hurried);
     }
 
     fn trust(&self) -> Trust {

@@ -328,7 +328,10 @@ impl Term {
         match left {
             Self::Int(value) => Self::Int(value.rem_euclid(divisor)),
             _ if divisor == 1 => Self::Int(0),
-            other => Self::Mod(Arc::new(other), divisor),
+            other => match Linear::of(&other).modulo(divisor).into_term() {
+                Self::Int(value) => Self::Int(value),
+                reduced => Self::Mod(Arc::new(reduced), divisor),
+            },
         }
     }
 
@@ -516,6 +519,16 @@ mod tests {
         let zero = Term::eq(x.clone(), Term::Int(0));
         assert_eq!(Term::le(x.clone(), Term::Int(0)).within(&natural), zero);
         assert_eq!(Term::lt(Term::Int(0), x).within(&natural), Term::not(zero));
+    }
+
+    #[test]
+    fn remainders_ignore_multiples_of_the_divisor() {
+        let (x, y) = (int("x"), int("y"));
+        let four = Term::mul(&y, &Term::Int(4)).expect("linear");
+        let sum = Term::sub(Term::add([x.clone(), four, Term::Int(7)]), Term::Int(14));
+        let reduced = Term::add([x.clone(), Term::Int(1)]);
+        assert_eq!(Term::rem(sum, 2), Term::rem(reduced, 2));
+        assert_eq!(Term::rem(Term::add([x.clone(), x]), 2), Term::Int(0));
     }
 
     #[test]

@@ -83,6 +83,20 @@ fn installed(program: Program) -> Option<External> {
     matches!(solver.check(&[]), Answer::Sat(_)).then_some(solver)
 }
 
+/// Branching over `k` and the quotient finds no end here: neither has a bound.
+#[test]
+fn an_even_number_has_no_odd_value() {
+    let (x, k) = (int("x"), int("k"));
+    let mut solver = Embedded::new(PATIENCE);
+    solver.assert(&Term::eq(x.clone(), Term::add([k.clone(), k])));
+    solver.push();
+    let odd = Term::not(Term::eq(Term::rem(x.clone(), 2), Term::Int(0)));
+    assert!(matches!(solver.check(&[odd]), Answer::Unsat));
+    solver.pop();
+    let even = Term::eq(Term::rem(x, 2), Term::Int(0));
+    assert!(solver.check(&[even]).may_be_sat());
+}
+
 #[test]
 fn backends_agree() {
     let mut solvers: Vec<Box<dyn Solver>> = vec![Box::new(Embedded::new(PATIENCE))];

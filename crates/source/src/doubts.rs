@@ -53,10 +53,13 @@ impl Question {
     }
 }
 
-/// Does it matter which steps are one action? Weak and strong fairness let every finite run be
-/// continued, so only infinite runs are concerned; fairness that a model asks for may not.
+/// Does it matter which steps are one action? Justness, weak and strong fairness let every finite run
+/// be continued, so only infinite runs are concerned; fairness that a model asks for may not.
 fn is_about_actions(property: &Property, fairness: FairnessKind, is_annotated: bool) -> bool {
-    let is_fair_to_actions = matches!(fairness, FairnessKind::Weak | FairnessKind::Strong);
+    let is_fair_to_actions = matches!(
+        fairness,
+        FairnessKind::Just | FairnessKind::Weak | FairnessKind::Strong
+    );
     let is_about_finite_runs = matches!(
         property,
         Property::Invariant(_) | Property::Reachable(_) | Property::DeadlockFree

@@ -33,8 +33,8 @@ pub use analysis::{
 };
 pub use doubts::Doubts;
 pub use files::{Files, Memory, Overlay, Unreadable, beside};
-pub use loaded::{Content, Family, Loaded, Members, Single, System};
-pub use options::Options;
+pub use loaded::{Content, Family, Loaded, Members, Observed, Print, PrintedPiece, Single, System};
+pub use options::{Options, Variation};
 pub use picture::{Coordinate, Picture, PictureItem, Shape, ShapeKind, ShapeText};
 pub use question::{Question, QuestionKind, Refinement};
 
@@ -62,6 +62,27 @@ pub trait FrontEnd: Sync {
     /// # Errors
     /// What is wrong with them.
     fn accept(&self, options: &Options) -> Result<(), String>;
+
+    /// In which other ways than the usual one texts can be read.
+    fn variations(&self) -> &'static [Variation] {
+        &[]
+    }
+
+    /// Do all options, variations included, make sense for this language?
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn accept_all(&self, options: &Options) -> Result<(), String> {
+        let mut variations = options.variations.iter();
+        match variations.find(|variation| !self.variations().contains(variation)) {
+            Some(other) => Err(format!(
+                "`--{}` is for Promela models, not for {}",
+                other.name(),
+                self.name()
+            )),
+            None => self.accept(options),
+        }
+    }
 
     /// Reads a text. Files that it includes come from `files`.
     fn load(&self, source: Source, files: &dyn Files, options: &Options) -> Loaded;

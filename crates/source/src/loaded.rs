@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use base::{Diagnostic, Severity, Source, cap_errors};
+use base::{Diagnostic, Severity, Source, Span, cap_errors};
 use logic::NamedProperty;
-use model::{Hints, Model, Template};
+use model::threshold::ThresholdAutomaton;
+use model::{Expr, Hints, Model, ProcessId, Stmt, Template, Type};
 
 use crate::doubts::Doubts;
 use crate::picture::Picture;
@@ -31,6 +32,8 @@ pub enum Content {
     Systems(Vec<System>),
     /// One system for each value of a parameter that has none.
     Family(Box<Family>),
+    /// One system for all values of the parameters that a threshold automaton admits.
+    Threshold(Box<ThresholdAutomaton>),
 }
 
 /// A system with everything in it known.
@@ -47,6 +50,45 @@ pub struct System {
     pub doubts: Doubts,
     /// The picture that the model draws of its states.
     pub picture: Option<Picture>,
+    /// The expressions of the options whose values are wanted, if the front end knows such.
+    pub values: Vec<Observed>,
+    /// What steps print.
+    pub prints: Vec<Print>,
+}
+
+/// What a step prints, which does not belong to its meaning.
+#[derive(Clone, Debug)]
+pub struct Print {
+    /// The process, and which of its steps.
+    pub step: (ProcessId, usize),
+    /// What the step does before it prints.
+    pub before: Vec<Stmt>,
+    /// What is printed, one piece after the other.
+    pub pieces: Vec<PrintedPiece>,
+}
+
+/// A piece of what is printed.
+#[derive(Clone, Debug)]
+pub enum PrintedPiece {
+    /// This text.
+    Text(String),
+    /// A value as a number.
+    Number(Expr),
+    /// A value as a character.
+    Character(Expr),
+    /// A value by its name, or as a number if it has none.
+    Named(Expr, Vec<(i64, String)>),
+}
+
+/// An expression whose values in states are wanted.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// One expression for each cell of a value.
+    pub cells: Vec<Expr>,
+    /// The type of the value.
+    pub ty: Type,
+    /// Where it is written.
+    pub span: Span,
 }
 
 impl System {
@@ -59,6 +101,8 @@ impl System {
             compound: None,
             doubts: Doubts::default(),
             picture: None,
+            values: Vec::new(),
+            prints: Vec::new(),
         }
     }
 }
@@ -114,7 +158,7 @@ impl Loaded {
     pub fn systems(&self) -> &[System] {
         match &self.content {
             Some(Content::Systems(systems)) => systems,
-            Some(Content::Family(_)) | None => &[],
+            Some(Content::Family(_) | Content::Threshold(_)) | None => &[],
         }
     }
 
@@ -123,7 +167,7 @@ impl Loaded {
     pub fn family(&self) -> Option<&Family> {
         match &self.content {
             Some(Content::Family(family)) => Some(family),
-            Some(Content::Systems(_)) | None => None,
+            Some(Content::Systems(_) | Content::Threshold(_)) | None => None,
         }
     }
 
@@ -132,7 +176,7 @@ impl Loaded {
     pub fn single(self) -> Single {
         let model = match self.content {
             Some(Content::Systems(mut systems)) => Some(systems.swap_remove(0).model),
-            Some(Content::Family(_)) | None => None,
+            Some(Content::Family(_) | Content::Threshold(_)) | None => None,
         };
         let is_its = |question: &Question| question.system == 0;
         let questions = self.questions.into_iter().filter(is_its);

@@ -15,6 +15,8 @@ pub struct Options {
     pub ctl: Vec<(String, String)>,
     /// Further assumptions about runs (`--assume`).
     pub assume: Vec<String>,
+    /// Expressions whose values in states are wanted.
+    pub values: Vec<String>,
     /// Timers whose values from a threshold on are not told apart: the name, or process and name
     /// (`--abstract-timer NAME=K`).
     pub abstract_timers: Vec<(String, String)>,
@@ -25,4 +27,36 @@ pub struct Options {
     pub expected: Vec<(String, Expected)>,
     /// Must every parameter have a value? Then a family is an error.
     pub closed: bool,
+    /// How the text is read otherwise than usual.
+    pub variations: Vec<Variation>,
+}
+
+/// A way of reading a text otherwise than usual, which some languages offer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variation {
+    /// Assertions that fail are passed over (`--no-assertions`).
+    WithoutAssertions,
+    /// It is not asked whether end states are valid (`--no-end-states`).
+    WithoutEndStates,
+    /// A message that is sent to a full channel is lost (`--lossy-channels`).
+    LossyChannels,
+}
+
+impl Variation {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::WithoutAssertions,
+        Self::WithoutEndStates,
+        Self::LossyChannels,
+    ];
+
+    /// The option of the command line, without its dashes.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WithoutAssertions => "no-assertions",
+            Self::WithoutEndStates => "no-end-states",
+            Self::LossyChannels => "lossy-channels",
+        }
+    }
 }

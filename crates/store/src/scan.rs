@@ -2,9 +2,12 @@
 //!
 //! Two slots share a word, and words are all that is ever read or written: the slots that a thread
 //! fills are never read with another size than they were written with, which neither Rust nor C++
-//! gives a meaning to. Slots are filled from the first on, so a thread that wants to fill the slot
+//! gives a meaning to. (Two words are loaded by one instruction where the processor promises that this
+//! is the same as loading each.) Slots are filled from the first on, so a thread that wants to fill the slot
 //! behind those in use fails only if another thread has filled that very slot.
 
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+use std::arch::x86_64::__m128i;
 use std::sync::atomic::Ordering;
 
 use crate::region::Zero;
@@ -89,32 +92,47 @@ impl Bucket {
     #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
     #[inline]
     pub(crate) fn scan(&self, mask: u32, tag: u32) -> Scan {
-        use std::arch::x86_64::{
-            __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_packs_epi16,
-            _mm_packs_epi32, _mm_set_epi64x, _mm_set1_epi32, _mm_setzero_si128,
-        };
-        #[target_feature(enable = "sse2")]
-        fn look(words: &[AtomicU64; BUCKET_LEN / 2], mask: u32, tag: u32) -> Scan {
-            let load = |word: usize| words[word].load(Ordering::Relaxed) as i64;
-            let quarters = [0, 2, 4, 6].map(|word| _mm_set_epi64x(load(word + 1), load(word)));
-            let (mask, tag) = (_mm_set1_epi32(mask as i32), _mm_set1_epi32(tag as i32));
-
-            // One bit for each slot whose comparison was true.
-            let gather = |quarters: [__m128i; 4]| {
-                let [a, b, c, d] = quarters;
-                let bytes = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
-                _mm_movemask_epi8(bytes) as u32
-            };
-            let matching = quarters.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), tag));
-            let empty = quarters.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()));
-            let (empty, matches) = (gather(empty), gather(matching));
-            Scan {
-                matches: matches & !empty,
-                n_used: (empty | 1 << BUCKET_LEN).trailing_zeros() as usize,
-            }
+        if std::arch::is_x86_feature_detected!("avx") {
+            compare(self.load_pairs(), mask, tag)
+        } else {
+            compare(self.load_words(), mask, tag)
         }
+    }
+
+    /// All words, two by two.
+    #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+    #[inline]
+    fn load_words(&self) -> [__m128i; BUCKET_LEN / 4] {
+        use std::arch::x86_64::_mm_set_epi64x;
+
+        let load = |word: usize| self.words[word].load(Ordering::Relaxed) as i64;
         // SAFETY: every processor of this kind has these instructions.
-        unsafe { look(&self.words, mask, tag) }
+        std::array::from_fn(|pair| unsafe { _mm_set_epi64x(load(2 * pair + 1), load(2 * pair)) })
+    }
+
+    /// The same by one instruction for two words. Only for processors with AVX.
+    #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+    #[inline]
+    fn load_pairs(&self) -> [__m128i; BUCKET_LEN / 4] {
+        let pairs: *const __m128i = self.words.as_ptr().cast();
+        std::array::from_fn(|pair| {
+            let value: __m128i;
+            // SAFETY: the pair lies in the bucket, which is aligned. For Rust the instruction is two
+            // relaxed loads of whole words, `self.words[2 * pair]` and the next, and it never does
+            // what these could not: processors with AVX load 16 aligned bytes of ordinary memory as
+            // one (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3A,
+            // "Guaranteed Atomic Operations"; AMD64 Architecture Programmer's Manual, volume 2,
+            // "Access Atomicity"), and so each of the two words.
+            unsafe {
+                std::arch::asm!(
+                    "movdqa {value}, [{pair}]",
+                    value = out(xmm_reg) value,
+                    pair = in(reg) pairs.add(pair),
+                    options(nostack, readonly, preserves_flags)
+                );
+            }
+            value
+        })
     }
 
     /// Looks at all slots. Other threads may fill slots meanwhile, so what is found is looked at
@@ -147,6 +165,35 @@ impl Bucket {
     }
 }
 
+/// Compares all slots with a tag at once.
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[inline]
+fn compare(quarters: [__m128i; BUCKET_LEN / 4], mask: u32, tag: u32) -> Scan {
+    use std::arch::x86_64::{
+        _mm_and_si128, _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32,
+        _mm_set1_epi32, _mm_setzero_si128,
+    };
+
+    // SAFETY: every processor of this kind has these instructions.
+    unsafe {
+        let (mask, tag) = (_mm_set1_epi32(mask as i32), _mm_set1_epi32(tag as i32));
+
+        // One bit for each slot whose comparison was true.
+        let gather = |quarters: [__m128i; 4]| {
+            let [a, b, c, d] = quarters;
+            let bytes = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+            _mm_movemask_epi8(bytes) as u32
+        };
+        let matching = quarters.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), tag));
+        let empty = quarters.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()));
+        let (empty, matches) = (gather(empty), gather(matching));
+        Scan {
+            matches: matches & !empty,
+            n_used: (empty | 1 << BUCKET_LEN).trailing_zeros() as usize,
+        }
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -162,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_look_at_a_bucket_show_the_same() {
+    fn all_ways_to_look_at_a_bucket_show_the_same() {
         let n_rounds = if cfg!(miri) { 100 } else { 10_000 };
         let mut next = random_numbers();
         for round in 0..n_rounds {
@@ -177,6 +224,8 @@ mod tests {
                 let tag = (next() << 28) & mask;
                 let scan = bucket.scan(mask, tag);
                 assert_eq!(scan, bucket.scan_one_by_one(mask, tag));
+                #[cfg(all(target_arch = "x86_64", not(miri)))]
+                assert_eq!(scan, compare(bucket.load_words(), mask, tag));
                 assert_eq!(scan.n_used, round % (BUCKET_LEN + 1));
             }
         }

@@ -195,8 +195,14 @@ impl StateStore {
     pub fn insert(&mut self, state: &[u64], hash: u64) -> Option<(StateIndex, bool)> {
         loop {
             let index = self.tables.get_mut();
-            let guess = index.states.first_candidate(hash).unwrap_or(NOBODY);
-            let inserted = self.kept.insert(index, state, hash, guess, &mut self.names);
+            let inserted = if self.kept.halves.is_none() {
+                let names = &mut self.names.states;
+                self.kept.states.insert(&index.states, state, hash, names)
+            } else {
+                // A good guess spares looking up halves.
+                let guess = index.states.first_candidate(hash).unwrap_or(NOBODY);
+                self.kept.insert(index, state, hash, guess, &mut self.names)
+            };
             let (index, is_new) = match inserted {
                 Inserted::New(index) => (index, true),
                 Inserted::Old(index) => (index, false),
@@ -387,7 +393,8 @@ fn make_room(
     Some(())
 }
 
-/// Folded multiplication, word by word; all bits of the input reach all bits of the output.
+/// Folded multiplication, two words at a time (as in wyhash, https://github.com/wangyi-fudan/wyhash);
+/// all bits of the input reach all bits of the output.
 #[inline]
 fn hash(words: &[u64]) -> u64 {
     const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -397,7 +404,11 @@ fn hash(words: &[u64]) -> u64 {
         product as u64 ^ (product >> 64) as u64
     };
     let mut state = SEED;
-    for word in words {
+    let mut pairs = words.chunks_exact(2);
+    for pair in &mut pairs {
+        state = fold(pair[0] ^ FACTOR, pair[1] ^ state).wrapping_add(SEED);
+    }
+    for word in pairs.remainder() {
         state = fold(state ^ word, FACTOR).wrapping_add(SEED);
     }
     fold(state, FACTOR)

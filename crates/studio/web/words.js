@@ -7,7 +7,7 @@ export const fair = {
   keywords: words(`abstract const param type enum record chan event synchronous process fairness assume property
     invariant reachable deadlockfree var init def timer fair just weak strong from when where sync choose let if then else
     for in assert skip set end under choice system of view expect leads to delay union inter minus subset interference with
-    frame ranking subsets only holds violated unknown import as`),
+    frame ranking subsets only holds violated unknown import as spawn spawned`),
   operators: words(`always eventually next until release unless weakuntil once historically previously since forall exists count sum and or not implies
     iff mod min max abs len empty full enabled moves deadlock expired off G F X U W R A E`),
   types: words("bool int nat array set bag map seq option any"),

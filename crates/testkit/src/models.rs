@@ -12,10 +12,12 @@ mod atoms;
 mod communication;
 mod expr;
 mod extras;
+mod related;
 mod time;
 
 pub use communication::communicating_text;
 use extras::Extras;
+pub use related::{RelatedText, related_constructs, related_model, related_text};
 
 /// What random models may contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,14 +6,16 @@ use base::{AtomId, Budget, Fairness, Span};
 use model::{AtomMeaning, Scope, StepPattern, Template, as_open_index};
 use ws1s::Unknown;
 
+use super::candidates::Depth;
 use super::choice::{self, Level};
-use super::induction;
+use super::induction::{self, Refuted};
 use super::lifting::{self, Lifted, Lifting, Union};
 use super::logic::Logic;
 use super::question::FamilyQuestion;
 use super::relation::{Graph, Label, Predicate, Ranking, Request, explore};
+use super::samples::Sample;
 use super::steps::Family;
-use super::system::{Outside, outside};
+use super::system::{Fresh, Outside, outside};
 
 /// Indices that differ by more than this are not compared.
 const MAX_REACH: u64 = 100;
@@ -31,8 +33,44 @@ pub struct Asked<'a> {
     pub fairness: Fairness,
     /// Where the question is written.
     pub span: Span,
-    /// Are invariants to be looked for, besides those that the author gives?
-    pub search_invariants: bool,
+    /// Facts that [`facts`] has proved; without them, what the author gives is tried.
+    pub facts: Option<&'a Facts>,
+}
+
+/// Facts that are true of all reachable states of all instances.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The facts.
+    pub proved: Vec<Predicate>,
+    /// What the author gives and is not proved.
+    pub refuted: Vec<Refuted>,
+    /// For variables that do not occur in them.
+    fresh: Fresh,
+}
+
+/// Facts that the author gives and such that are found, as far as they can be proved together.
+///
+/// # Errors
+/// Why none are known.
+pub fn facts(
+    asked: &Asked<'_>,
+    samples: &[Sample],
+    depth: Depth,
+    budget: &Budget,
+) -> Result<Facts, Obstacle> {
+    let mut family = Family::new(asked.template)?;
+    let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
+    check_reach(&mut family, &question, asked.span)?;
+    let mut given = question.invariants.clone();
+    given.extend(super::candidates::candidates(&mut family, samples, depth));
+    let (proved, mut refuted) = induction::inductive(&mut family, &question, &given, budget)?;
+    refuted.retain(|fact| question.invariants.iter().any(|own| own.name == fact.name));
+    let fresh = family.fresh;
+    Ok(Facts {
+        proved,
+        refuted,
+        fresh,
+    })
 }
 
 /// An abstraction with what may be assumed of its runs.
@@ -48,6 +86,8 @@ pub struct Abstraction {
     pub conditions: Vec<(Lifted, Vec<bool>)>,
     /// What could not be lifted, with the reason.
     pub refused: Vec<String>,
+    /// What the author says of all reachable states and is not proved.
+    pub refuted: Vec<Refuted>,
     /// Facts that were proved of all reachable states.
     pub invariants: Vec<Predicate>,
     /// What the atoms of the question mean.
@@ -107,12 +147,20 @@ pub fn abstraction(
     let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
 
-    let mut given = question.invariants.clone();
-    if asked.search_invariants {
-        given.extend(super::candidates::candidates(&mut family));
-    }
-    let invariants = induction::inductive(&mut family, &question, &given, budget)?;
-    let mut lifting = lifting::lift(&family, &question, asked.fairness);
+    let (invariants, refuted) = if let Some(facts) = asked.facts {
+        family.fresh = family.fresh.joined(&facts.fresh);
+        (facts.proved.clone(), facts.refuted.clone())
+    } else {
+        let given = &question.invariants;
+        induction::inductive(&mut family, &question, given, budget)?
+    };
+    // More runs than the fair ones are no harm, and their conditions would have to be kept.
+    let fairness = if level == Level::Bare {
+        Fairness::default()
+    } else {
+        asked.fairness
+    };
+    let mut lifting = lifting::lift(&family, &question, fairness);
 
     for (subject, strong) in std::mem::take(&mut lifting.candidates) {
         if induction::persists(&mut family, &question, &invariants, &subject, budget)? {
@@ -159,7 +207,11 @@ pub fn abstraction(
         predicates
     };
 
-    let rankings = choice::rankings(&mut family, &question);
+    let rankings = if level == Level::Bare {
+        Vec::new()
+    } else {
+        choice::rankings(&mut family, &question)
+    };
     let facts = invariants.iter().map(|invariant| invariant.logic.clone());
     let request = Request {
         distinguished: &question.vars(),
@@ -189,6 +241,7 @@ pub fn abstraction(
         rankings,
         conditions,
         refused,
+        refuted,
         invariants,
         atoms,
         label_names,

@@ -17,11 +17,16 @@ use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Tim
 use super::question::FamilyQuestion;
 use super::relation::{Predicate, Ranking};
 use super::steps::Family;
-use super::system::Source;
+use super::system::{Source, System};
+
+/// More arrays of truth values than this are not looked at as tokens.
+const MAX_FLAGS: usize = 2;
 
 /// How much is kept.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Level {
+    /// What the question speaks about. Suffices where proved facts imply the answer.
+    Bare,
     /// The distinguished processes and the guards.
     Coarse,
     /// Also which sets are empty, and the processes that pointers point to.
@@ -30,6 +35,9 @@ pub enum Level {
 
 /// Adds what is found in the model to what the author asks for.
 pub fn predicates(family: &Family<'_>, question: &FamilyQuestion, level: Level) -> Vec<Predicate> {
+    if level == Level::Bare {
+        return question.predicates.clone();
+    }
     let mut chosen = Chosen {
         describer: Describer::new(&family.system, &question.distinguished),
         found: question.predicates.clone(),
@@ -174,6 +182,12 @@ pub fn rankings(family: &mut Family<'_>, question: &FamilyQuestion) -> Vec<Ranki
             let name = format!("{name} other than {pointer_name}");
             add(name, Logic::all([logic.clone(), other]));
         }
+        let from = Logic::at_most(held, Term::var(var));
+        add(
+            format!("processes before {pointer_name}"),
+            Logic::not(from.clone()),
+        );
+        add(format!("processes from {pointer_name} on"), from);
         for (distinguished, process) in &question.distinguished {
             let between = between(held, Term::var(var), Term::var(*distinguished));
             add(
@@ -183,7 +197,35 @@ pub fn rankings(family: &mut Family<'_>, question: &FamilyQuestion) -> Vec<Ranki
         }
     }
 
+    // A flag that travels around a ring is like a pointer to where it is.
+    let token = family.fresh.var();
+    let system = &family.system;
+    for (id, name) in flags(system) {
+        let held = Logic::Has(id, 1, Term::var(token), Time::Now);
+        let inside = Logic::all([system.is_process(Term::var(token)), held]);
+        for (distinguished, process) in &question.distinguished {
+            let between = between(Term::var(token), Term::var(var), Term::var(*distinguished));
+            let logic = Logic::exists(token, Logic::all([inside.clone(), between]));
+            let name = format!("processes between {name} and {process}");
+            found.push(Ranking { name, var, logic });
+        }
+    }
+
     found
+}
+
+/// Shared arrays of truth values, if they are few.
+fn flags<'s>(system: &'s System<'_>) -> Vec<(ColumnId, &'s str)> {
+    let columns = system.columns.iter().enumerate();
+    let flags =
+        columns.filter(|(_, column)| column.labels == ["false", "true"] && column.family.is_none());
+    let flags: Vec<_> = flags
+        .map(|(position, column)| (ColumnId::new(position), column.name.as_str()))
+        .collect();
+    if flags.len() > MAX_FLAGS {
+        return Vec::new();
+    }
+    flags
 }
 
 /// `x` comes after `from` and before `to` on the ring.

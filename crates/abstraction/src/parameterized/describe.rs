@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::logic::{Base, IndexVar, Logic, Term};
 use super::system::{Finite, Source, System};
 
+/// What bound variables are called.
+const BOUND_NAMES: [&str; 6] = ["j", "k", "l", "m", "n", "o"];
+
 /// Writes formulas about one system.
 pub struct Describer<'s, 't> {
     system: &'s System<'t>,
@@ -18,9 +21,68 @@ impl<'s, 't> Describer<'s, 't> {
         Self { system, names }
     }
 
-    /// The text of a formula.
+    /// The text of a formula. Bound variables are called `j`, `k` and so on, from outside in.
     pub fn text(&self, logic: &Logic) -> String {
-        self.at_level(logic, 0)
+        let mut named = Self {
+            system: self.system,
+            names: self.names.clone(),
+        };
+        let is_free = |name: &&str| !self.names.values().any(|known| known == name);
+        let free: Vec<&str> = BOUND_NAMES.into_iter().filter(is_free).collect();
+        named.name_bound(logic, &free);
+        named.at_level(logic, 0)
+    }
+
+    /// Names bound variables; `free` are the names that are not used around the formula.
+    fn name_bound(&mut self, logic: &Logic, free: &[&str]) {
+        match logic {
+            Logic::Not(inner) => self.name_bound(inner, free),
+            Logic::And(parts) | Logic::Or(parts) => {
+                parts.iter().for_each(|part| self.name_bound(part, free));
+            }
+            Logic::Exists(var, inner) => {
+                let (name, free) = free.split_first().unzip();
+                let name: Option<&&str> = name;
+                self.names
+                    .extend(name.map(|name| (*var, (*name).to_owned())));
+                self.name_bound(inner, free.unwrap_or_default());
+            }
+            Logic::Const(_)
+            | Logic::Less(..)
+            | Logic::Equal(..)
+            | Logic::Has(..)
+            | Logic::Is(..)
+            | Logic::SameAt(..)
+            | Logic::SameColumn(_)
+            | Logic::SameCell(_) => {}
+        }
+    }
+
+    /// `exists j in 0..N-1: …`, where the formula says that the index is one of a process.
+    fn exists(&self, var: IndexVar, inner: &Logic) -> String {
+        let parts = match inner {
+            Logic::And(parts) => parts.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        let in_family = match self.system.is_process(Term::var(var)) {
+            Logic::And(parts) => parts,
+            other => vec![other],
+        };
+        let name = self.var(var);
+        if !in_family.iter().all(|part| parts.contains(part)) {
+            return format!("exists {name}: {}", self.at_level(inner, 0));
+        }
+        let rest = parts
+            .iter()
+            .filter(|part| !in_family.contains(part))
+            .cloned();
+        let rest = Logic::all(rest.collect::<Vec<_>>());
+        let last = self.term(Term::last());
+        let first = self.system.first;
+        format!(
+            "exists {name} in {first}..{last}: {}",
+            self.at_level(&rest, 0)
+        )
     }
 
     /// In parentheses if it binds less tightly than needed: 0 anything, 1 below `||`, 2 below `&&`.
@@ -58,7 +120,7 @@ impl<'s, 't> Describer<'s, 't> {
             }
             Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) => "unchanged".to_owned(),
             Logic::Exists(var, inner) => {
-                let text = format!("exists {}: {}", self.var(*var), self.at_level(inner, 0));
+                let text = self.exists(*var, inner);
                 if level > 0 { format!("({text})") } else { text }
             }
         }

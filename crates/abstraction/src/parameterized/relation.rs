@@ -142,7 +142,7 @@ pub fn explore(
     };
 
     let well_formed = family.well_formed();
-    pass.make_states(&well_formed)?;
+    pass.make_states(&Logic::all([well_formed.clone(), family.size.clone()]))?;
     let initial = pass.vectors(&family.initial)?;
     let deadlocks = pass.vectors(&family.deadlock())?;
     let mut failures = Vec::new();

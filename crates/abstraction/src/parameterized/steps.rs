@@ -42,6 +42,9 @@ pub struct Family<'t> {
     pub is_synchronous: bool,
     /// The initial states.
     pub initial: Logic,
+    /// What `init` demands of the size alone. It is true of every state of every instance that has
+    /// any.
+    pub size: Logic,
     /// When an instance has no initial states because a value does not exist or does not fit, and
     /// where. These are about the size of an instance, not about states that can be reached: such an
     /// instance has none.
@@ -67,6 +70,7 @@ impl<'t> Family<'t> {
             transitions: Vec::new(),
             is_synchronous: template.parts.composition == Composition::Synchronous,
             initial: Logic::Const(true),
+            size: Logic::Const(true),
             failing_starts: Vec::new(),
             failures: Vec::new(),
             fresh,
@@ -199,8 +203,12 @@ impl<'t> Family<'t> {
         let declared = Logic::all(parts.clone());
         for expr in &system.parts().init {
             let mut translator = Translator::new(&system, &mut self.fresh, system.template.span);
-            parts.push(translator.condition(expr)?);
+            let demanded = translator.condition(expr)?;
             let errors = translator.errors.into_iter();
+            if !expr.mentions_state() {
+                self.size = Logic::all([self.size.clone(), demanded.clone()]);
+            }
+            parts.push(demanded);
             let failing = |error| Logic::all([declared.clone(), error]);
             failures.extend(errors.map(|error| (failing(error), system.template.span)));
         }

@@ -359,6 +359,13 @@ pub struct Fresh {
 }
 
 impl Fresh {
+    /// Hands out what neither of both has.
+    #[must_use]
+    pub fn joined(&self, other: &Self) -> Self {
+        let n_vars = self.n_vars.max(other.n_vars);
+        Self { n_vars }
+    }
+
     /// A variable that does not occur.
     pub fn var(&mut self) -> IndexVar {
         self.n_vars += 1;

@@ -222,7 +222,7 @@ impl<'s, 't> Translator<'s, 't> {
         }
     }
 
-    /// A comparison of "how many processes satisfy" with a small constant.
+    /// A comparison of "how many processes satisfy" with a number near 0 or near all of them.
     fn counted(
         &mut self,
         op: BinaryOp,
@@ -231,19 +231,71 @@ impl<'s, 't> Translator<'s, 't> {
     ) -> Result<Option<Logic>, Outside> {
         // shape: every other expression is not a count, and translated as what it is.
         let is_sum = |expr: &Expr| matches!(expr, Expr::Quantified { quantifier: Quantifier::Sum, body, .. } if self.is_boolean(body));
-        let (op, sum, constant) = if let (true, Some(constant)) = (is_sum(left), right.as_literal())
-        {
-            (op, left, constant)
-        } else if let (Some(constant), true) = (left.as_literal(), is_sum(right)) {
-            (op.mirrored(), right, constant)
-        } else {
-            return Ok(None);
+        let (op, sum, other) = match (is_sum(left), is_sum(right)) {
+            (true, false) => (op, left, right),
+            (false, true) => (op.mirrored(), right, left),
+            (false, false) | (true, true) => return Ok(None),
         };
-        if !(0..=MAX_COUNTED).contains(&constant) {
+
+        let mut parts = Vec::new();
+        for (condition, term) in self.cases(other)? {
+            let compared = match term.base {
+                Base::Zero => self.count_compared(op, sum, term.offset)?,
+                Base::Last => self.rest_compared(op, sum, term.offset)?,
+                Base::Var(_) | Base::Pointer(..) => {
+                    return self.outside("a count that is compared with an index");
+                }
+            };
+            parts.push(Logic::all([condition, compared]));
+        }
+        Ok(Some(Logic::any(parts)))
+    }
+
+    /// "How many satisfy" compared with the last index plus `offset`: how many do not is compared with
+    /// what is left of all.
+    fn rest_compared(&mut self, op: BinaryOp, sum: &Expr, offset: i64) -> Result<Logic, Outside> {
+        // shape: the caller asks about sums only.
+        let Expr::Quantified {
+            quantifier,
+            bound,
+            lo,
+            hi,
+            body,
+        } = sum
+        else {
+            unreachable!("the caller has looked");
+        };
+        let whole = |term: Term| vec![(Logic::Const(true), term)];
+        let first = whole(Term::number(self.system.first));
+        if self.cases(lo)? != first || self.cases(hi)? != whole(Term::last()) {
+            return self.outside("a count of some processes that is compared with all of them");
+        }
+        let others = Expr::Quantified {
+            quantifier: *quantifier,
+            bound: *bound,
+            lo: lo.clone(),
+            hi: hi.clone(),
+            body: Box::new(Expr::not((**body).clone())),
+        };
+        let left_over = 1 - self.system.first - offset;
+        self.count_compared(op.mirrored(), &others, left_over)
+    }
+
+    fn count_compared(
+        &mut self,
+        op: BinaryOp,
+        sum: &Expr,
+        constant: i64,
+    ) -> Result<Logic, Outside> {
+        if constant < 0 {
+            let is_more = matches!(op, BinaryOp::Ne | BinaryOp::Gt | BinaryOp::Ge);
+            return Ok(Logic::Const(is_more));
+        }
+        if constant > MAX_COUNTED {
             return self.outside(&format!("counting beyond {MAX_COUNTED}"));
         }
         let mut at_least = |n: i64| self.at_least(sum, n);
-        Ok(Some(match op {
+        Ok(match op {
             BinaryOp::Eq => Logic::all([at_least(constant)?, Logic::not(at_least(constant + 1)?)]),
             BinaryOp::Ne => Logic::any([Logic::not(at_least(constant)?), at_least(constant + 1)?]),
             BinaryOp::Lt => Logic::not(at_least(constant)?),
@@ -264,8 +316,8 @@ impl<'s, 't> Translator<'s, 't> {
             | BinaryOp::Shr
             | BinaryOp::And
             | BinaryOp::Or
-            | BinaryOp::Implies => return Ok(None),
-        }))
+            | BinaryOp::Implies => unreachable!("only comparisons get here"),
+        })
     }
 
     /// Do at least `n` values of the bound name satisfy the body of the sum?

@@ -243,7 +243,7 @@ impl AbstractCommand {
             .collect();
         let mut terms = assumptions.clone();
         terms.extend(dimensions.iter().map(|(term, _)| term.clone()));
-        assumptions.push(domain.bounds(program, &terms));
+        assumptions.push(domain.known(program, state, &terms));
         for local in &transition.locals {
             let term = Term::Var(Arc::clone(&local.name), local.sort);
             assumptions.push(within(&term, local.sort, local.interval));
@@ -458,7 +458,12 @@ fn groups_of(domain: &Domain, asked: Vec<(usize, Term, Vec<i64>)>, guard: Vec<Te
     let mut components = Components(Vec::new());
     let of_predicates = domain.predicates.iter().map(|p| &p.term);
     let of_targets = asked.iter().map(|(_, term, _)| term);
-    for term in of_predicates.chain(of_targets).chain(&guard) {
+    let of_facts = domain.facts.iter().map(|fact| &fact.term);
+    for term in of_predicates
+        .chain(of_facts)
+        .chain(of_targets)
+        .chain(&guard)
+    {
         components.connect(names_in(term, domain));
     }
     let mut groups: BTreeMap<Option<usize>, Group> = BTreeMap::new();

@@ -36,6 +36,21 @@ pub struct Predicate {
     pub span: Span,
 }
 
+/// Something that holds in every reachable state at some locations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fact {
+    /// Where: slots of locations with their values. Everywhere if there are none.
+    pub at: Vec<(usize, i64)>,
+    /// What holds there.
+    pub term: Term,
+}
+
+impl Fact {
+    fn is_about(&self, state: &[i64]) -> bool {
+        self.at.iter().all(|(slot, value)| state[*slot] == *value)
+    }
+}
+
 /// The components of abstract states: kept variables first, then predicates.
 ///
 /// Invariant: no predicate speaks of kept variables only, none is constant, no two are equal or
@@ -46,6 +61,8 @@ pub struct Domain {
     pub kept: Vec<(usize, Vec<i64>)>,
     /// The predicates.
     pub predicates: Vec<Predicate>,
+    /// What is proved of all reachable states.
+    pub facts: Vec<Fact>,
     intervals: BTreeMap<Arc<str>, Interval>,
     slot_of_var: BTreeMap<Arc<str>, usize>,
     /// Which predicate a term is, and whether it is its negation.
@@ -111,6 +128,7 @@ impl Domain {
             intervals: intervals.collect(),
             kept,
             predicates: Vec::new(),
+            facts: Vec::new(),
             slot_of_var,
             known: BTreeMap::new(),
             data,
@@ -240,6 +258,73 @@ impl Domain {
     pub fn describe_state(&self, program: &Program, state: &[i64]) -> Term {
         let slots = state.iter().enumerate();
         Term::and(slots.map(|(slot, value)| self.describe(program, slot, *value)))
+    }
+
+    /// The slots of locations, in the order of the processes.
+    #[must_use]
+    pub fn location_slots(&self, program: &Program) -> Vec<usize> {
+        let is_location = |var: usize| matches!(program.vars[var].content, Content::Location(_));
+        let slots = self.kept.iter().enumerate();
+        let slots = slots.filter(|(_, (var, _))| is_location(*var));
+        slots.map(|(slot, _)| slot).collect()
+    }
+
+    /// What is known besides an abstract state about terms: the facts that share data with them, directly
+    /// or through each other, and the bounds of what is mentioned then.
+    #[must_use]
+    pub fn known(&self, program: &Program, state: &[i64], terms: &[Term]) -> Term {
+        let mut names: BTreeSet<Arc<str>> = terms.iter().flat_map(|t| self.data_in(t)).collect();
+        let about = self.facts.iter().filter(|fact| fact.is_about(state));
+        let mut open: Vec<Term> = about
+            .map(|fact| self.where_kept(&fact.term, state))
+            .collect();
+        let mut known = terms.to_vec();
+        loop {
+            let n_before = open.len();
+            open.retain(|fact| {
+                let own = self.data_in(fact);
+                let is_apart = own.is_disjoint(&names);
+                if !is_apart {
+                    names.extend(own);
+                    known.push(fact.clone());
+                }
+                is_apart
+            });
+            if open.len() == n_before {
+                break;
+            }
+        }
+
+        let bounds = self.bounds(program, &known);
+        Term::and(known.split_off(terms.len()).into_iter().chain([bounds]))
+    }
+
+    /// A term in which kept variables have the values of an abstract state.
+    fn where_kept(&self, term: &Term, state: &[i64]) -> Term {
+        let mut vars = BTreeSet::new();
+        term.collect_vars(&mut vars);
+        let is_bool = |name: &str| {
+            vars.iter()
+                .any(|(n, sort)| &**n == name && *sort == Sort::Bool)
+        };
+        term.substitute(&|name| {
+            let value = state[self.slot_of_var(name)?];
+            Some(if is_bool(name) {
+                Term::Bool(value != 0)
+            } else {
+                Term::Int(i128::from(value))
+            })
+        })
+    }
+
+    /// Makes predicates of all facts, so that the abstraction shows them by itself.
+    pub fn facts_as_predicates(&mut self, program: &Program) {
+        for Fact { at, term } in std::mem::take(&mut self.facts) {
+            let at = at.iter();
+            let at = at.map(|(slot, value)| self.describe(program, *slot, *value));
+            let implied = Term::implies(Term::and(at), term);
+            self.add(None, &implied, Origin::Model, Span::nowhere());
+        }
     }
 
     /// The bounds of all variables that are not kept and occur in the terms.

@@ -1,6 +1,6 @@
 //! The reachable part of an abstraction.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use base::{Budget, StopReason};
@@ -94,6 +94,9 @@ pub struct Goal<'a> {
     pub complete: bool,
 }
 
+/// Source and target of a step.
+pub(super) type AbstractStep = (Box<[i64]>, Box<[i64]>);
+
 /// A program under abstraction.
 pub struct Abstraction<'p> {
     /// The program.
@@ -106,6 +109,11 @@ pub struct Abstraction<'p> {
     pub questions: Questions,
     failures: Vec<(Failure, Abstract)>,
     n_older_predicates: usize,
+    /// Steps that make an expression smaller, by expression and transition: what their states
+    /// began with when that was proved. Predicates are only ever added at the end.
+    pub(super) decreasing: BTreeMap<(Term, usize), Vec<AbstractStep>>,
+    pub(super) has_sought_facts: bool,
+    pub(super) has_sought_relations: bool,
     /// How many predicates there were before each refinement, and how often the solver had been
     /// asked then.
     stages: Vec<(usize, u64)>,
@@ -128,6 +136,9 @@ impl<'p> Abstraction<'p> {
             questions,
             failures: Vec::new(),
             n_older_predicates: 0,
+            decreasing: BTreeMap::new(),
+            has_sought_facts: false,
+            has_sought_relations: false,
             stages: Vec::new(),
         };
         for failure in program.failures.iter().chain(failures) {
@@ -409,7 +420,7 @@ impl<'p> Abstraction<'p> {
             .collect();
         let mut mentioned = facts.clone();
         mentioned.extend(terms.iter().cloned());
-        facts.push(self.domain.bounds(self.program, &mentioned));
+        facts.push(self.domain.known(self.program, state, &mentioned));
         facts
     }
 

@@ -125,6 +125,13 @@ impl Questions {
         Some(rows)
     }
 
+    /// Asks questions that may as well have no answer: each is given little time, and none of them
+    /// counts as a reason for not knowing.
+    pub(crate) fn in_a_hurry(&mut self, is_hurried: bool, gave_up: bool) -> bool {
+        self.solver.hurry(is_hurried);
+        std::mem::replace(&mut self.gave_up, gave_up)
+    }
+
     /// Can all of them be true together?
     pub(crate) fn check(&mut self, assumptions: &[Term]) -> Answer {
         if assumptions.contains(&Term::Bool(false)) {

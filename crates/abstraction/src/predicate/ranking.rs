@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use smt::{Linear, Sort, Term};
 
-use super::explore::Abstraction;
+use super::explore::{AbstractStep, Abstraction};
 use super::program::within;
 
 /// What a step does to an expression.
@@ -71,7 +71,7 @@ impl Abstraction<'_> {
         useful.collect()
     }
 
-    fn mentions_choice(&self, term: &Term) -> bool {
+    pub(super) fn mentions_choice(&self, term: &Term) -> bool {
         let mut vars = BTreeSet::new();
         term.collect_vars(&mut vars);
         vars.iter()
@@ -79,7 +79,7 @@ impl Abstraction<'_> {
     }
 
     /// A term over the state after a transition, as a term over the state before.
-    fn after(&self, transition: usize, term: &Term) -> Term {
+    pub(super) fn after(&self, transition: usize, term: &Term) -> Term {
         let updates = &self.program.transitions[transition].updates;
         term.substitute(&|name| updates.get(&self.program.var_named(name)?).cloned())
     }
@@ -96,6 +96,17 @@ impl Abstraction<'_> {
         if after == *rank {
             return Effect::Quiet;
         }
+
+        // With more predicates a step stands for fewer concrete ones: what decreases goes on doing so.
+        let key = (rank.clone(), transition);
+        let is_part =
+            |(from, to): &AbstractStep| source.starts_with(from) && target.starts_with(to);
+        if let Some(known) = self.decreasing.get(&key)
+            && known.iter().any(is_part)
+        {
+            return Effect::Decreasing;
+        }
+
         let question = self.step_facts(rank, source, transition, target);
         let falls = Term::and([
             Term::lt(after.clone(), rank.clone()),
@@ -103,6 +114,8 @@ impl Abstraction<'_> {
         ]);
         let asked = |further: Term| [question.as_slice(), &[further]].concat();
         if self.questions.is_impossible(&asked(Term::not(falls))) {
+            let known = self.decreasing.entry(key).or_default();
+            known.push((source.into(), target.into()));
             return Effect::Decreasing;
         }
         let falls = Term::lt(after.clone(), rank.clone());
@@ -119,7 +132,7 @@ impl Abstraction<'_> {
 
     /// What is known about a step as far as an expression is concerned: the predicates before and
     /// after, the guard, and the kept variables that the guard and the expression mention.
-    fn step_facts(
+    pub(super) fn step_facts(
         &self,
         rank: &Term,
         source: &[i64],
@@ -146,7 +159,7 @@ impl Abstraction<'_> {
         }
 
         let mentioned = [facts.as_slice(), &[rank.clone(), after]].concat();
-        facts.push(self.domain.bounds(self.program, &mentioned));
+        facts.push(self.domain.known(self.program, source, &mentioned));
         facts
     }
 

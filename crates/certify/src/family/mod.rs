@@ -14,22 +14,18 @@ mod obligations;
 mod runs;
 
 use base::{Budget, Fairness};
-use logic::{Ltl, Property};
-use model::Model;
+use model::Template;
 use source::{Family, Question};
 
 use self::formula::put_formula;
-use crate::bytes::{Reader, put_list};
-use crate::check::check_proof;
-use crate::format::{Claim, NoRun, Proof};
-use crate::obligation::obligations;
+use crate::bytes::{Reader, put_list, put_truths, truths};
+use crate::graph::check_runs;
 use crate::symbolic::{Solver, confirm};
 use crate::{Extent, Failure};
 
 pub use self::formula::{Base, Formula, Index};
 pub use self::runs::{
-    Elementary, FamilyCondition, FamilyEdge, FamilyMark, FamilyRuns, core_system,
-    elementary_conditions,
+    Elementary, FamilyCondition, FamilyEdge, FamilyRuns, core_system, elementary_conditions,
 };
 
 /// An invariant of all instances: in every state that can be reached, all facts hold, and the
@@ -49,9 +45,7 @@ pub struct FamilyProof {
 pub(crate) fn put_family(bytes: &mut Vec<u8>, proof: &FamilyProof) {
     put_list(bytes, &proof.facts, put_formula);
     put_list(bytes, &proof.predicates, put_formula);
-    put_list(bytes, &proof.rows, |bytes, row| {
-        put_list(bytes, row, |bytes, value| bytes.push(u8::from(*value)));
-    });
+    put_list(bytes, &proof.rows, |bytes, row| put_truths(bytes, row));
     put_list(bytes, proof.runs.as_slice(), runs::put_runs);
 }
 
@@ -59,9 +53,29 @@ pub(crate) fn family_proof(reader: &mut Reader<'_>) -> Result<FamilyProof, Failu
     Ok(FamilyProof {
         facts: reader.list(formula::formula)?,
         predicates: reader.list(formula::formula)?,
-        rows: reader.list(runs::truths)?,
+        rows: reader.list(truths)?,
         runs: reader.list(runs::runs)?.pop(),
     })
+}
+
+/// What solvers are asked about a proof for all values of a parameter: texts to be answered with
+/// "unsat", each with a title.
+///
+/// # Errors
+/// The proof is not well formed, or something is not expressed.
+pub fn obligations_for_all(
+    template: &Template,
+    question: &Question,
+    fairness: Fairness,
+    proof: &FamilyProof,
+) -> Result<Vec<(String, String)>, Failure> {
+    if proof.rows.iter().any(|r| r.len() != proof.predicates.len()) {
+        return Err(Failure::wrong("a row has another length"));
+    }
+    if let Some(graph) = &proof.runs {
+        runs::check_form(template, &question.scope, proof, graph)?;
+    }
+    obligations::obligations(template, question, fairness, proof)
 }
 
 /// Checks that the objects show the property of all instances.
@@ -73,16 +87,13 @@ pub(crate) fn check_family(
     solvers: &mut [Box<dyn Solver>],
     budget: &Budget,
 ) -> Result<Extent, Failure> {
-    if proof.rows.iter().any(|r| r.len() != proof.predicates.len()) {
-        return Err(Failure::wrong("a row has another length"));
-    }
     let template = &family.template;
+    let all = obligations_for_all(template, question, fairness, proof)?;
     if let Some(runs) = &proof.runs {
         let asked = (&question.property.property, &question.scope);
         let (core, formula) = core_system(template, asked, fairness, proof, runs)?;
         check_runs(&core, &formula, &runs.run, budget)?;
     }
-    let all = obligations::obligations(template, question, fairness, proof)?;
     let instances = instances::evaluate(family, question, proof, budget)?;
     let confirmations = confirm(&all, solvers, budget)?;
     Ok(Extent::Family {
@@ -90,15 +101,4 @@ pub(crate) fn check_family(
         parameter: template.name.clone(),
         instances,
     })
-}
-
-/// No run on the graph that satisfies its assumptions is forbidden.
-fn check_runs(core: &Model, formula: &Ltl, run: &NoRun, budget: &Budget) -> Result<(), Failure> {
-    let property = Property::Ltl(formula.clone());
-    let wanted = obligations(core, &property, Fairness::NONE, Claim::Holds, true);
-    let proof = Proof::Runs(run.clone());
-    for obligation in wanted.map_err(Failure::Wrong)? {
-        check_proof(core, &obligation, &proof, &mut [], budget)?;
-    }
-    Ok(())
 }

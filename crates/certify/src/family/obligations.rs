@@ -8,9 +8,10 @@ use model::{AtomMeaning, Composition, Initial, ProcessId, Scope, Step, Sync, Tem
 use source::Question;
 
 use super::columns::{Columns, PARAMETER, Slots, Stated, parameter};
-use super::runs::{Elementary, FamilyCondition, FamilyEdge, FamilyMark, FamilyRuns, lifted};
+use super::runs::{Elementary, FamilyCondition, FamilyEdge, FamilyRuns, lifted};
 use super::{FamilyProof, Formula, elementary_conditions};
 use crate::Failure;
+use crate::graph::Change;
 use crate::symbolic::execute::{Execution, Refusal, never_rejects};
 use crate::symbolic::script::{Script, Sort, Term};
 
@@ -183,6 +184,13 @@ impl<'w> Writer<'w> {
         let mut run = self.any_state();
         let is_meant = self.name_distinguished(&mut run)?;
         run.script.assert(&is_meant);
+        // What `init` demands of the size alone is true of every instance that has any state.
+        for constraint in &self.template.parts.init {
+            if !constraint.mentions_state() {
+                let holds = run.truth(constraint)?;
+                run.script.assert(&holds);
+            }
+        }
         run.error = Term::bool(false);
         Ok(run)
     }
@@ -681,9 +689,9 @@ fn along(
     for ([gains, loses], mark) in changes.iter().zip(&edge.marks) {
         let gains_none = script.not(gains);
         taken = match mark {
-            FamilyMark::MayIncrease => taken,
-            FamilyMark::Keeps => script.and(&taken, &gains_none),
-            FamilyMark::Decreases => {
+            Change::MayIncrease => taken,
+            Change::Keeps => script.and(&taken, &gains_none),
+            Change::Decreases => {
                 let both = script.and(&gains_none, loses);
                 script.and(&taken, &both)
             }

@@ -8,19 +8,21 @@
 //! is fairness to edges; with these assumptions the graph is an ordinary model ([`core_system`]), whose
 //! proof is checked like that of any other.
 
-use base::{AtomId, Fairness, FairnessKind, Span};
-use logic::{Ltl, Op, Property};
+use std::collections::BTreeSet;
+
+use base::{Fairness, FairnessKind};
+use logic::{Ltl, Property};
 use model::{
-    Annotation, AnnotationKind, Assumption, Atom, AtomMeaning, ConditionKind, Expr, LocationId,
-    Model, ModelParts, Owner, Process, ProcessId, Scope, Step, StepPattern, Target, Template,
-    as_open_index,
+    Annotation, AnnotationKind, ConditionKind, Model, ProcessId, Scope, Step, StepPattern, Target,
+    Template, as_open_index,
 };
 
 use super::FamilyProof;
 use super::formula::{Formula, formula, put_formula};
 use crate::Failure;
-use crate::bytes::{Reader, put, put_list};
+use crate::bytes::{Reader, numbers, put, put_list, put_numbers, put_truths, truths};
 use crate::format::{NoRun, no_run, put_no_run};
+use crate::graph::{Change, Core, Graph, GraphEdge, changes, put_changes};
 
 /// A graph that every run follows, and why no fair run on it is forbidden.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,18 +65,7 @@ pub struct FamilyEdge {
     /// Which processes of the question take it.
     pub movers: Vec<bool>,
     /// What it does to each ranking.
-    pub marks: Vec<FamilyMark>,
-}
-
-/// What an edge does to a ranking.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum FamilyMark {
-    /// It loses a member and gains none.
-    Decreases,
-    /// It gains no member.
-    Keeps,
-    /// Anything.
-    MayIncrease,
+    pub marks: Vec<Change>,
 }
 
 /// A fairness condition of each process of a family, or of a process that there is once.
@@ -221,36 +212,86 @@ pub fn core_system(
         return Err(Failure::wrong("the property is not about runs"));
     };
     check_form(template, scope, proof, runs)?;
-    let mut core = Core {
-        template,
-        scope,
-        runs,
+    let taken = |pattern: &StepPattern, label: &Label| is_taken(template, scope, pattern, label);
+    let edges = runs.edges.iter().map(|edge| GraphEdge {
+        ends: [edge.source, edge.target],
+        label: (edge.step, edge.movers.clone()),
+        changes: edge.marks.clone(),
+    });
+    let graph = Graph {
         n_rows: proof.rows.len(),
-        classes: runs.edges.iter().map(class_of).collect(),
-        parts: ModelParts::default(),
+        initial: &runs.initial,
+        edges: edges.collect(),
+        n_rankings: runs.rankings.len(),
+        atoms: &template.parts.atoms,
+        truths: &runs.atoms,
+        taken: &taken,
     };
-    core.classes.sort_unstable();
-    core.classes.dedup();
-    core.add_process();
+    let mut core = Core::new(&graph);
 
-    let mut assumptions = core.rankings();
     let elementary = elementary_conditions(template, fairness);
     for condition in &runs.conditions {
         let n_distinguished = scope.distinguished.len();
         let lifted = lifted(template, n_distinguished, &elementary, condition)?;
-        assumptions.push(core.condition(&lifted, condition));
+        core.assume_fairness(lifted.kind, &condition.enabled, |label| {
+            serves(&lifted, condition, label)
+        });
     }
-    for assumption in &template.parts.assumptions {
-        assumptions.push(core.assumption(assumption)?);
-    }
-    core.parts.assumptions = assumptions;
-    let formula = core.formula(formula)?;
-    let model = core.parts.finish();
-    let model = model.map_err(|error| Failure::Wrong(format!("the graph: {}", error.message)))?;
-    Ok((model, formula))
+    core.finish(&template.parts.assumptions, formula)
 }
 
-fn check_form(
+/// The step of an edge, and which processes of the question take it.
+type Label = (Option<(u32, u32)>, Vec<bool>);
+
+/// Does an edge serve a condition?
+fn serves(lifted: &Lifted<'_>, condition: &FamilyCondition, (step, movers): &Label) -> bool {
+    let Some((process, step)) = step else {
+        return false;
+    };
+    let is_meant = |member: &&Elementary| {
+        member.process.0 == *process && member.steps.contains(&(*step as usize))
+    };
+    let mover = condition.mover.map(|mover| mover as usize);
+    lifted.members.iter().any(is_meant) && mover.is_none_or(|mover| movers[mover])
+}
+
+/// Does an edge take a step of the pattern?
+fn is_taken(
+    template: &Template,
+    scope: &Scope,
+    pattern: &StepPattern,
+    (step, movers): &Label,
+) -> Result<bool, Failure> {
+    let StepPattern {
+        process,
+        index,
+        action,
+        event,
+        arguments,
+    } = pattern;
+    let refusal = || Failure::Unconfirmed("this kind of step is not expressed".to_owned());
+    if event.is_some() || arguments.is_some() {
+        return Err(refusal());
+    }
+    let mover = match index {
+        None => None,
+        Some(index) => {
+            let bound = as_open_index(*index).ok_or_else(refusal)?;
+            let mut distinguished = scope.distinguished.iter();
+            let mover = distinguished.position(|d| d.bound == bound);
+            Some(mover.ok_or_else(refusal)?)
+        }
+    };
+    let Some((number, step)) = *step else {
+        return Ok(false);
+    };
+    let name = &template.parts.processes[number as usize].steps[step as usize].name;
+    Ok(process.is_none_or(|process| process.0 == number)
+        && action.as_ref().is_none_or(|action| action == name)
+        && mover.is_none_or(|mover| movers[mover]))
+}
+
+pub(super) fn check_form(
     template: &Template,
     scope: &Scope,
     proof: &FamilyProof,
@@ -267,15 +308,18 @@ fn check_form(
         let is_idle = edge.step.is_none();
         let idles = edge.source == edge.target
             && edge.movers.iter().all(|moves| !moves)
-            && edge.marks.iter().all(|mark| *mark == FamilyMark::Keeps);
+            && edge.marks.iter().all(|mark| *mark == Change::Keeps);
         [edge.source, edge.target].iter().all(is_row)
             && edge.step.is_none_or(is_step)
             && (!is_idle || idles)
             && edge.movers.len() == n_distinguished
             && edge.marks.len() == n_rankings
     };
+    // A state that were in two rows could be taken for either.
+    let different: BTreeSet<&Vec<bool>> = proof.rows.iter().collect();
     let has_rows = |truth: &[bool]| truth.len() == n_rows;
-    let is_well_formed = runs.initial.iter().all(is_row)
+    let is_well_formed = different.len() == n_rows
+        && runs.initial.iter().all(is_row)
         && runs.edges.iter().all(fits)
         && runs.conditions.iter().all(|c| has_rows(&c.enabled))
         && runs.atoms.iter().all(|(_, truth)| has_rows(truth));
@@ -284,252 +328,6 @@ fn check_form(
     } else {
         Err(Failure::wrong("the graph is not well formed"))
     }
-}
-
-/// Edges that are not told apart: the step, its movers, and what it does to rankings.
-type Class = (Option<(u32, u32)>, Vec<bool>, Vec<FamilyMark>);
-
-fn class_of(edge: &FamilyEdge) -> Class {
-    (edge.step, edge.movers.clone(), edge.marks.clone())
-}
-
-struct Core<'c> {
-    template: &'c Template,
-    scope: &'c Scope,
-    runs: &'c FamilyRuns,
-    n_rows: usize,
-    /// Sorted. Each has the atom with its number, which says that such an edge was taken.
-    classes: Vec<Class>,
-    parts: ModelParts,
-}
-
-impl Core<'_> {
-    fn add_process(&mut self) {
-        let locations = (0..self.n_rows).map(|row| format!("r{row}")).collect();
-        let nowhere = Span::nowhere();
-        let mut process = Process::new("Graph", locations, Vec::new(), nowhere);
-        process.initial = self
-            .runs
-            .initial
-            .iter()
-            .map(|row| LocationId(*row))
-            .collect();
-        for edge in &self.runs.edges {
-            let class = self.classes.binary_search(&class_of(edge));
-            let name = format!("c{}", class.expect("it is one of them"));
-            let (source, target) = (LocationId(edge.source), LocationId(edge.target));
-            process
-                .steps
-                .push(Step::new(&name, source, target, nowhere));
-        }
-        self.parts.processes.push(process);
-        for class in 0..self.classes.len() {
-            let pattern = StepPattern {
-                process: Some(ProcessId(0)),
-                action: Some(format!("c{class}")),
-                ..StepPattern::default()
-            };
-            self.add_atom(AtomMeaning::Taken(pattern));
-        }
-    }
-
-    fn add_atom(&mut self, meaning: AtomMeaning) -> AtomId {
-        let number = self.parts.atoms.len();
-        self.parts.atoms.push(Atom {
-            name: format!("a{number}"),
-            meaning,
-            span: Span::nowhere(),
-        });
-        AtomId::new(number)
-    }
-
-    /// True in these rows.
-    fn row_atom(&mut self, truth: &[bool]) -> AtomId {
-        let rows = (0..truth.len()).filter(|row| truth[*row]);
-        let at = Expr::At {
-            process: ProcessId(0),
-            owner: Owner::Single,
-            locations: rows.map(LocationId::new).collect(),
-        };
-        self.add_atom(AtomMeaning::State(at))
-    }
-
-    fn classes_where(&self, is_meant: impl Fn(&Class) -> bool) -> Vec<AtomId> {
-        let numbered = self.classes.iter().enumerate();
-        let meant = numbered.filter(|(_, class)| is_meant(class));
-        meant.map(|(number, _)| AtomId::new(number)).collect()
-    }
-
-    /// A finite set that becomes smaller infinitely often becomes larger infinitely often.
-    fn rankings(&self) -> Vec<Assumption> {
-        let condition = |ranking: usize| {
-            let smaller = self.classes_where(|c| c.2[ranking] == FamilyMark::Decreases);
-            let larger = self.classes_where(|c| c.2[ranking] == FamilyMark::MayIncrease);
-            let finitely = smaller
-                .into_iter()
-                .map(|a| Assumption::Eventually(a, false));
-            let mut any = vec![Assumption::All(finitely.collect())];
-            any.extend(larger.into_iter().map(|a| Assumption::Infinitely(a, true)));
-            Assumption::Any(any)
-        };
-        (0..self.runs.rankings.len()).map(condition).collect()
-    }
-
-    fn condition(&mut self, lifted: &Lifted<'_>, condition: &FamilyCondition) -> Assumption {
-        let serves = |(step, movers, _): &Class| {
-            let Some((process, step)) = step else {
-                return false;
-            };
-            let is_meant = |member: &&Elementary| {
-                member.process.0 == *process && member.steps.contains(&(*step as usize))
-            };
-            let mover = condition.mover.map(|mover| mover as usize);
-            lifted.members.iter().any(is_meant) && mover.is_none_or(|mover| movers[mover])
-        };
-        let taken = self.classes_where(serves).into_iter();
-        let mut any: Vec<Assumption> = taken.map(|a| Assumption::Infinitely(a, true)).collect();
-        let enabled = self.row_atom(&condition.enabled);
-        any.extend(match lifted.kind {
-            ConditionKind::Unconditional => None,
-            ConditionKind::Weak => Some(Assumption::Infinitely(enabled, false)),
-            ConditionKind::Strong => Some(Assumption::Eventually(enabled, false)),
-        });
-        Assumption::Any(any)
-    }
-
-    /// An assumption of the template, or what follows from it.
-    fn assumption(&mut self, assumption: &Assumption) -> Result<Assumption, Failure> {
-        let nothing = Assumption::All(Vec::new());
-        let mut each = |parts: &[Assumption]| -> Result<Vec<Assumption>, Failure> {
-            parts.iter().map(|part| self.assumption(part)).collect()
-        };
-        let (atom, value, is_infinite) = match assumption {
-            Assumption::All(parts) => return Ok(Assumption::All(each(parts)?)),
-            Assumption::Any(parts) => return Ok(Assumption::Any(each(parts)?)),
-            Assumption::Infinitely(atom, value) => (*atom, *value, true),
-            Assumption::Eventually(atom, value) => (*atom, *value, false),
-        };
-        let atoms = self.atoms_of(atom)?;
-        let make = |atom: &AtomId| {
-            if is_infinite {
-                Assumption::Infinitely(*atom, value)
-            } else {
-                Assumption::Eventually(*atom, value)
-            }
-        };
-        Ok(match (&atoms[..], is_infinite, value) {
-            ([one], ..) => make(one),
-            // One of several infinitely often, or none of them from some point on.
-            (several, true, true) => Assumption::Any(several.iter().map(make).collect()),
-            (several, false, false) => Assumption::All(several.iter().map(make).collect()),
-            (_, true, false) | (_, false, true) => nothing,
-        })
-    }
-
-    /// The atoms here of which one is true where an atom of the template is.
-    fn atoms_of(&mut self, atom: AtomId) -> Result<Vec<AtomId>, Failure> {
-        let runs = self.runs;
-        match &self.template.parts.atoms[atom.index()].meaning {
-            AtomMeaning::Taken(pattern) => self.taken(pattern),
-            AtomMeaning::State(_) => {
-                let mut known = runs.atoms.iter();
-                let truth = known.find(|(known, _)| *known as usize == atom.index());
-                let (_, truth) =
-                    truth.ok_or_else(|| Failure::wrong("a proposition has no truth values"))?;
-                Ok(vec![self.row_atom(truth)])
-            }
-            AtomMeaning::Enabled(_)
-            | AtomMeaning::Deadlock
-            | AtomMeaning::Certainly(..)
-            | AtomMeaning::TimerSet(_) => Err(Failure::Unconfirmed(
-                "only propositions about values, locations and steps taken are expressed"
-                    .to_owned(),
-            )),
-        }
-    }
-
-    fn taken(&self, pattern: &StepPattern) -> Result<Vec<AtomId>, Failure> {
-        let StepPattern {
-            process,
-            index,
-            action,
-            event,
-            arguments,
-        } = pattern;
-        let refusal = || Failure::Unconfirmed("this kind of step is not expressed".to_owned());
-        if event.is_some() || arguments.is_some() {
-            return Err(refusal());
-        }
-        let distinguished = &self.scope.distinguished;
-        let mover = match index {
-            None => None,
-            Some(index) => {
-                let bound = as_open_index(*index).ok_or_else(refusal)?;
-                let mover = distinguished.iter().position(|d| d.bound == bound);
-                Some(mover.ok_or_else(refusal)?)
-            }
-        };
-        let parts = &self.template.parts;
-        Ok(self.classes_where(|(step, movers, _)| {
-            step.is_some_and(|(number, step)| {
-                let name = &parts.processes[number as usize].steps[step as usize].name;
-                process.is_none_or(|process| process.0 == number)
-                    && action.as_ref().is_none_or(|action| action == name)
-                    && mover.is_none_or(|mover| movers[mover])
-            })
-        }))
-    }
-
-    /// The property in the propositions of the graph.
-    fn formula(&mut self, formula: &Ltl) -> Result<Ltl, Failure> {
-        let mut all = |parts: &[Ltl]| -> Result<Vec<Ltl>, Failure> {
-            parts.iter().map(|part| self.formula(part)).collect()
-        };
-        Ok(match formula.op() {
-            Op::True => Ltl::tt(),
-            Op::False => Ltl::ff(),
-            Op::Atom(atom) => {
-                let atoms = self.atoms_of(*atom)?;
-                atoms
-                    .into_iter()
-                    .fold(Ltl::ff(), |any, atom| Ltl::or([any, Ltl::atom(atom)]))
-            }
-            Op::Not(inner) => Ltl::not(self.formula(inner)?),
-            Op::And(parts) => Ltl::and(all(parts)?),
-            Op::Or(parts) => Ltl::or(all(parts)?),
-            Op::Implies(a, b) => Ltl::implies(self.formula(a)?, self.formula(b)?),
-            Op::Iff(a, b) => Ltl::iff(self.formula(a)?, self.formula(b)?),
-            Op::Next(inner) => Ltl::next(self.formula(inner)?),
-            Op::Until(a, b) => Ltl::until(self.formula(a)?, self.formula(b)?),
-            Op::WeakUntil(a, b) => Ltl::weak_until(self.formula(a)?, self.formula(b)?),
-            Op::Release(a, b) => Ltl::release(self.formula(a)?, self.formula(b)?),
-            Op::StrongRelease(a, b) => Ltl::strong_release(self.formula(a)?, self.formula(b)?),
-            Op::Eventually(inner) => Ltl::eventually(self.formula(inner)?),
-            Op::Always(inner) => Ltl::always(self.formula(inner)?),
-            Op::Previously(_) | Op::Since(..) => {
-                let why = "formulas with past operators are not expressed";
-                return Err(Failure::Unconfirmed(why.to_owned()));
-            }
-        })
-    }
-}
-
-fn put_truths(bytes: &mut Vec<u8>, truths: &[bool]) {
-    put_list(bytes, truths, |bytes, value| bytes.push(u8::from(*value)));
-}
-
-pub(super) fn truths(reader: &mut Reader<'_>) -> Result<Vec<bool>, Failure> {
-    reader.list(|reader| match reader.number()? {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(Failure::wrong("this is not a truth value")),
-    })
-}
-
-fn put_numbers(bytes: &mut Vec<u8>, numbers: &[u32]) {
-    put_list(bytes, numbers, |bytes, number| {
-        put(bytes, u64::from(*number))
-    });
 }
 
 pub(super) fn put_runs(bytes: &mut Vec<u8>, runs: &FamilyRuns) {
@@ -550,19 +348,12 @@ pub(super) fn put_runs(bytes: &mut Vec<u8>, runs: &FamilyRuns) {
         let step = edge.step.map(|(process, step)| [process, step]);
         put_numbers(bytes, step.as_ref().map_or(&[], |step| &step[..]));
         put_truths(bytes, &edge.movers);
-        put_list(bytes, &edge.marks, |bytes, mark| bytes.push(*mark as u8));
+        put_changes(bytes, &edge.marks);
     });
     put_no_run(bytes, &runs.run);
 }
 
 pub(super) fn runs(reader: &mut Reader<'_>) -> Result<FamilyRuns, Failure> {
-    let numbers = |reader: &mut Reader<'_>| reader.list(Reader::small);
-    let mark = |reader: &mut Reader<'_>| match reader.number()? {
-        0 => Ok(FamilyMark::Decreases),
-        1 => Ok(FamilyMark::Keeps),
-        2 => Ok(FamilyMark::MayIncrease),
-        _ => Err(Failure::wrong("this is not a mark")),
-    };
     Ok(FamilyRuns {
         initial: numbers(reader)?,
         rankings: reader.list(formula)?,
@@ -584,7 +375,7 @@ pub(super) fn runs(reader: &mut Reader<'_>) -> Result<FamilyRuns, Failure> {
                     _ => return Err(Failure::wrong("this is not a step")),
                 },
                 movers: truths(reader)?,
-                marks: reader.list(mark)?,
+                marks: changes(reader)?,
             })
         })?,
         run: no_run(reader)?,

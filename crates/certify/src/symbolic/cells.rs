@@ -2,7 +2,7 @@
 
 use model::{
     Access, BinaryOp, BoundId, Command, CommandId, Expr, InstanceId, LocationId, Model, ModelParts,
-    Owner, Place, ProcessId, Quantifier, Stmt, Type,
+    OPEN_VALUES, Owner, Place, ProcessId, Quantifier, Scalar, Stmt, Type,
 };
 
 use super::execute::{Execution, MAX_CASES, Memory, Refusal};
@@ -16,6 +16,20 @@ pub(crate) struct Cells<'m> {
     pub(crate) locations: Vec<Term>,
     /// What moves.
     pub(crate) instance: Option<InstanceId>,
+}
+
+/// The least and the greatest value of a type, if it has them. Nothing is known about the values of one
+/// that is left open.
+pub(super) fn bounds(ty: Scalar) -> (Option<i64>, Option<i64>) {
+    if matches!(ty, Scalar::Enum(_, OPEN_VALUES)) {
+        return (None, None);
+    }
+    let (lo, hi) = ty.bounds();
+    let is_end = |end: i64, value: i64| ty.is_unbounded() && value == end;
+    (
+        (!is_end(i64::MIN, lo)).then_some(lo),
+        (!is_end(i64::MAX, hi)).then_some(hi),
+    )
 }
 
 impl Memory for Cells<'_> {
@@ -34,7 +48,7 @@ impl Memory for Cells<'_> {
 
     fn store(execution: &mut Execution<Self>, place: &Place, value: &Term) -> Result<(), Refusal> {
         for (condition, cell) in execution.cells_of(place)? {
-            let bounds = execution.memory.model.cells()[cell].ty.bounds();
+            let bounds = bounds(execution.memory.model.cells()[cell].ty);
             let fits = execution.script.within(value, bounds);
             execution.under(&condition, |this| {
                 this.require(&fits);

@@ -11,8 +11,8 @@
 use base::AtomId;
 use logic::{Ltl, Op};
 use model::{
-    AtomMeaning, BinaryOp, BoundId, Expr, LocationId, ModelParts, Owner, Place, ProcessId,
-    Quantifier, Stmt, StmtKind,
+    AtomMeaning, BinaryOp, BoundId, Expr, LocationId, ModelParts, OPEN_VALUES, Owner, Place,
+    ProcessId, Quantifier, Stmt, StmtKind,
 };
 
 use super::script::{Script, Term};
@@ -293,10 +293,13 @@ impl<M: Memory> Execution<M> {
             StmtKind::Choose(bound, lo, hi, condition) => {
                 let (lo, hi) = (self.eval(lo)?, self.eval(hi)?);
                 let chosen = self.script.fresh();
-                let above = self.script.compare("<=", &lo, &chosen);
-                let below = self.script.compare("<=", &chosen, &hi);
-                let inside = self.script.and(&above, &below);
-                self.alive = self.script.and(&self.alive, &inside);
+                // Nothing is known about the values of a type that is left open.
+                if hi.known != Some(i128::from(OPEN_VALUES) - 1) {
+                    let above = self.script.compare("<=", &lo, &chosen);
+                    let below = self.script.compare("<=", &chosen, &hi);
+                    let inside = self.script.and(&above, &below);
+                    self.alive = self.script.and(&self.alive, &inside);
+                }
                 self.bounds.push((*bound, chosen));
                 let condition = self.truth(condition)?;
                 self.alive = self.script.and(&self.alive, &condition);
@@ -402,7 +405,7 @@ impl<M: Memory> Execution<M> {
         })
     }
 
-    fn atom(&mut self, atom: AtomId) -> Result<Term, Refusal> {
+    pub(crate) fn atom(&mut self, atom: AtomId) -> Result<Term, Refusal> {
         match self.memory.parts().atoms[atom.index()].meaning.clone() {
             AtomMeaning::State(expr) => self.truth(&expr),
             AtomMeaning::Taken(_)
@@ -427,6 +430,7 @@ impl<M: Memory> Execution<M> {
 /// Can the statements be executed whatever is chosen?
 pub(crate) fn never_rejects(statements: &[Stmt]) -> bool {
     statements.iter().all(|statement| match &statement.kind {
+        StmtKind::Choose(_, Expr::Int(lo), Expr::Int(hi), Expr::Bool(true)) => lo <= hi,
         StmtKind::Choose(..) | StmtKind::While(..) => false,
         StmtKind::If(_, then, otherwise) => never_rejects(then) && never_rejects(otherwise),
         StmtKind::For(_, _, _, body) => never_rejects(body),

@@ -5,21 +5,26 @@
 //! SMT-LIB for each initial condition, each step and the property, whose answer must be "unsat", and
 //! has them answered by solvers ([`Solver`]). So a file cannot lie about what it proves.
 //!
-//! Integers are those of mathematics. What is not expressed (channels, teams, priorities, timers, data
-//! that is left open, some operators) is refused.
+//! Integers are those of mathematics, and values of a type that is left open are integers of which
+//! nothing is known: whatever the type has, its values can be numbered. What is not expressed (channels,
+//! teams, priorities, timers, arrays without bounds, some operators) is refused.
 
 mod cells;
 pub(crate) mod execute;
+mod runs;
 pub(crate) mod script;
 
 use base::Budget;
 use logic::Ltl;
-use model::{Composition, Model, Scalar, Sync, Transition};
+use model::{CommandId, Composition, Model, Sync, Transition};
 
 use self::cells::Cells;
 use self::execute::{Execution, Refusal, never_rejects};
 use self::script::{Script, Sort, Term};
 use crate::Failure;
+
+pub use self::runs::{DataCondition, DataEdge, DataRuns, data_conditions, data_core};
+pub(crate) use self::runs::{check_data_runs, data_runs, put_data_runs};
 
 /// An invariant: in every state that can be reached, the terms have the values of one of the rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -120,53 +125,46 @@ fn obligations(
     invariant: &Invariant,
 ) -> Result<Vec<(String, String)>, Refusal> {
     refuse(model)?;
-    let start = any_state(model, invariant)?;
-    let mut all = vec![("initial states".to_owned(), initial(&start)?)];
-    let mut some_step = Term::bool(false);
-
-    for transition in model.transitions() {
-        let Transition { participants, .. } = transition;
-        let [participant] = &participants[..] else {
-            return Err("steps of several processes are not expressed".to_owned());
-        };
-        for id in &participant.alternatives {
-            let step = model.step_of(*id);
-            match step.sync {
-                Sync::Internal | Sync::Event { .. } => {}
-                Sync::Send { .. } | Sync::Receive { .. } => {
-                    return Err("channels are not expressed".to_owned());
-                }
-            }
-            let mut execution = start.clone();
-            execution.assume_invariant();
-            execution.guard(*id)?;
-            execution.effect(*id)?;
-            let after = execution.state_satisfies();
-            let title = format!("step {}", model.command_name(*id));
-            all.push((title, execution.breaks(&after)));
-        }
+    let mut start = any_state(model);
+    start.define(invariant)?;
+    let satisfied = Execution::state_satisfies;
+    let mut all = vec![("initial states".to_owned(), initial(&start, satisfied)?)];
+    for id in commands(model)? {
+        let mut execution = start.clone();
+        execution.assume_invariant();
+        execution.guard(id)?;
+        execution.effect(id)?;
+        let after = execution.state_satisfies();
+        let title = format!("step {}", model.command_name(id));
+        all.push((title, execution.breaks(&after)));
     }
 
     let mut execution = start;
     execution.assume_invariant();
     let demanded = match demand {
         Demand::Formula(formula) => execution.formula(formula)?,
-        Demand::SomeStep => {
-            let commands = model
-                .transitions()
-                .iter()
-                .flat_map(|t| &t.participants[0].alternatives);
-            for id in commands {
-                execution.guard(*id)?;
-                if never_rejects(&model.step_of(*id).effect) {
-                    some_step = execution.script.or(&some_step, &execution.alive);
-                }
-                execution.alive = Term::bool(true);
-            }
-            some_step
-        }
+        Demand::SomeStep => execution.possible(&commands(model)?)?,
     };
     all.push(("the property".to_owned(), execution.breaks(&demanded)));
+    Ok(all)
+}
+
+/// All commands, if each of them moves alone.
+fn commands(model: &Model) -> Result<Vec<CommandId>, Refusal> {
+    let mut all = Vec::new();
+    for Transition { participants, .. } in model.transitions() {
+        let [participant] = &participants[..] else {
+            return Err("steps of several processes are not expressed".to_owned());
+        };
+        for id in &participant.alternatives {
+            match model.step_of(*id).sync {
+                Sync::Internal | Sync::Event { .. } => all.push(*id),
+                Sync::Send { .. } | Sync::Receive { .. } => {
+                    return Err("channels are not expressed".to_owned());
+                }
+            }
+        }
+    }
     Ok(all)
 }
 
@@ -192,14 +190,9 @@ fn refuse(model: &Model) -> Result<(), Refusal> {
     if !parts.channels.is_empty() {
         return refusal("channels are not expressed");
     }
-    for variable in &parts.vars {
-        let mut is_open = has_unbounded_array(&variable.ty, &parts.records);
-        variable.ty.for_each_cell(&parts.records, "", &mut |_, ty| {
-            is_open |= matches!(ty, Scalar::Enum(_, model::OPEN_VALUES));
-        });
-        if is_open {
-            return refusal("data that is left open is not expressed");
-        }
+    let mut vars = parts.vars.iter();
+    if vars.any(|variable| has_unbounded_array(&variable.ty, &parts.records)) {
+        return refusal("arrays without bounds are not expressed");
     }
     Ok(())
 }
@@ -217,44 +210,34 @@ fn has_unbounded_array(ty: &model::Type, records: &[model::RecordType]) -> bool 
     }
 }
 
-/// Any state whose values fit their types; the invariant is defined.
-fn any_state<'m>(model: &'m Model, invariant: &Invariant) -> Result<Execution<Cells<'m>>, Refusal> {
-    let n_cells = model.cells().len();
-    let n_instances = model.instances().len();
-    let names = (0..n_cells).map(|i| format!("c{i}"));
-    let names: Vec<String> = names
-        .chain((0..n_instances).map(|i| format!("l{i}")))
-        .collect();
-    let terms: Vec<Term> = names
-        .iter()
-        .map(|name| Term::open(name, Sort::Int))
-        .collect();
+/// The names of cells and locations in texts.
+fn names(model: &Model) -> Vec<String> {
+    let cells = (0..model.cells().len()).map(|i| format!("c{i}"));
+    let locations = (0..model.instances().len()).map(|i| format!("l{i}"));
+    cells.chain(locations).collect()
+}
 
+/// Any state whose values fit their types.
+fn any_state(model: &Model) -> Execution<Cells<'_>> {
+    let (names, n_cells) = (names(model), model.cells().len());
+    let open = |name: &String| Term::open(name, Sort::Int);
+    let terms: Vec<Term> = names.iter().map(open).collect();
     let mut script = Script::default();
     script.line("(set-logic ALL)");
-    let parameters: Vec<String> = names.iter().map(|name| format!("({name} Int)")).collect();
-    let body = invariant.body(&names)?;
-    script.line(&format!(
-        "(define-fun invariant ({}) Bool {body})",
-        parameters.join(" ")
-    ));
+
     for (position, name) in names.iter().enumerate() {
-        let meaning = match model.cells().get(position) {
-            Some(cell) => &cell.name,
-            None => &model.instances()[position - n_cells].name,
-        };
-        // A name of the model must not end the comment.
-        script.line(&format!(
-            "(declare-const {name} Int) ; {}",
-            meaning.escape_debug()
-        ));
-        let bounds = match model.cells().get(position) {
-            Some(cell) => cell.ty.bounds(),
+        let (meaning, bounds) = match model.cells().get(position) {
+            Some(cell) => (&cell.name, cells::bounds(cell.ty)),
             None => {
                 let instance = model::InstanceId::new(position - n_cells);
-                (0, model.process_of(instance).locations.len() as i64 - 1)
+                let n_locations = model.process_of(instance).locations.len();
+                let name = &model.instances()[instance.index()].name;
+                (name, (Some(0), Some(n_locations as i64 - 1)))
             }
         };
+        // A name of the model must not end the comment.
+        let meaning = meaning.escape_debug();
+        script.line(&format!("(declare-const {name} Int) ; {meaning}"));
         let fits = script.within(&terms[position], bounds);
         script.assert(&fits);
     }
@@ -265,11 +248,14 @@ fn any_state<'m>(model: &'m Model, invariant: &Invariant) -> Result<Execution<Ce
         locations: locations.to_vec(),
         instance: None,
     };
-    Ok(Execution::new(memory, script))
+    Execution::new(memory, script)
 }
 
-/// Initial states satisfy the invariant, and nothing fails in them.
-fn initial(start: &Execution<Cells<'_>>) -> Result<String, Refusal> {
+/// Initial states are as demanded, and nothing fails in them.
+fn initial<'m>(
+    start: &Execution<Cells<'m>>,
+    demanded: impl FnOnce(&mut Execution<Cells<'m>>) -> Term,
+) -> Result<String, Refusal> {
     let mut execution = start.clone();
     let model = execution.memory.model;
     for (position, cell) in start.memory.cells.iter().enumerate() {
@@ -295,11 +281,42 @@ fn initial(start: &Execution<Cells<'_>>) -> Result<String, Refusal> {
         let holds = execution.truth(constraint)?;
         execution.alive = execution.script.and(&execution.alive, &holds);
     }
-    let here = execution.state_satisfies();
+    let here = demanded(&mut execution);
     Ok(execution.breaks(&here))
 }
 
 impl Execution<Cells<'_>> {
+    /// Defines what the invariant is.
+    fn define(&mut self, invariant: &Invariant) -> Result<(), Refusal> {
+        let names = names(self.memory.model);
+        let body = invariant.body(&names)?;
+        self.define_function("invariant", Sort::Bool, &body);
+        Ok(())
+    }
+
+    /// Defines a function of cells and locations.
+    fn define_function(&mut self, name: &str, sort: Sort, body: &str) {
+        let parameters = names(self.memory.model).into_iter();
+        let parameters: Vec<String> = parameters.map(|name| format!("({name} Int)")).collect();
+        let parameters = parameters.join(" ");
+        self.script.line(&format!(
+            "(define-fun {name} ({parameters}) {sort:?} {body})"
+        ));
+    }
+
+    /// The value of such a function for what cells and locations are now.
+    fn value_of(&mut self, name: &str, sort: Sort) -> Term {
+        let Cells {
+            cells, locations, ..
+        } = &self.memory;
+        let values: Vec<Term> = cells.iter().chain(locations).cloned().collect();
+        if values.is_empty() {
+            return Term::open(name, sort);
+        }
+        let values: Vec<&Term> = values.iter().collect();
+        self.script.apply(sort, name, &values)
+    }
+
     /// The state before anything happens satisfies the invariant.
     fn assume_invariant(&mut self) {
         let here = self.state_satisfies();
@@ -308,15 +325,22 @@ impl Execution<Cells<'_>> {
 
     /// The invariant of the values that cells and locations have now.
     fn state_satisfies(&mut self) -> Term {
-        let Cells {
-            cells, locations, ..
-        } = &self.memory;
-        let values: Vec<Term> = cells.iter().chain(locations).cloned().collect();
-        if values.is_empty() {
-            return Term::open("invariant", Sort::Bool);
+        self.value_of("invariant", Sort::Bool)
+    }
+
+    /// One of the commands is possible, whatever is chosen. What choices may make impossible is left
+    /// out.
+    fn possible(&mut self, commands: &[CommandId]) -> Result<Term, Refusal> {
+        let model = self.memory.model;
+        let mut some = Term::bool(false);
+        for id in commands {
+            self.guard(*id)?;
+            if never_rejects(&model.step_of(*id).effect) {
+                some = self.script.or(&some, &self.alive);
+            }
+            self.alive = Term::bool(true);
         }
-        self.script
-            .apply(Sort::Bool, "invariant", &values.iter().collect::<Vec<_>>())
+        Ok(some)
     }
 }
 

@@ -270,6 +270,28 @@ impl Script {
         self.apply(Sort::Bool, "or", &[a, b])
     }
 
+    /// One of the terms is true.
+    pub(crate) fn any(&mut self, terms: &[Term]) -> Term {
+        self.junction("or", false, terms)
+    }
+
+    /// All terms are true.
+    pub(crate) fn all(&mut self, terms: &[Term]) -> Term {
+        self.junction("and", true, terms)
+    }
+
+    fn junction(&mut self, operator: &str, neutral: bool, terms: &[Term]) -> Term {
+        if terms.iter().any(|term| term.is(!neutral)) {
+            return Term::bool(!neutral);
+        }
+        let open: Vec<&Term> = terms.iter().filter(|term| !term.is(neutral)).collect();
+        match open[..] {
+            [] => Term::bool(neutral),
+            [one] => one.clone(),
+            _ => self.apply(Sort::Bool, operator, &open),
+        }
+    }
+
     pub(crate) fn ite(&mut self, condition: &Term, then: &Term, otherwise: &Term) -> Term {
         if then == otherwise || condition.is(true) {
             return then.clone();
@@ -321,13 +343,13 @@ impl Script {
         self.apply(Sort::Int, operator, &[&a, &b])
     }
 
-    /// Is the number from `lo` on and up to `hi`? The ends of 64-bit integers do not count as bounds.
-    pub(crate) fn within(&mut self, number: &Term, (lo, hi): (i64, i64)) -> Term {
+    /// Is the number from `lo` on and up to `hi`, as far as these are bounds?
+    pub(crate) fn within(&mut self, number: &Term, (lo, hi): (Option<i64>, Option<i64>)) -> Term {
         let mut inside = Term::bool(true);
-        if lo != i64::MIN {
+        if let Some(lo) = lo {
             inside = self.compare("<=", &Term::int(lo.into()), number);
         }
-        if hi != i64::MAX {
+        if let Some(hi) = hi {
             let below = self.compare("<=", number, &Term::int(hi.into()));
             inside = self.and(&inside, &below);
         }

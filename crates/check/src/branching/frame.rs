@@ -153,8 +153,7 @@ impl<'a, F: Frame> Product<'a, F> {
     fn check_budget(&mut self) -> Result<(), StopReason> {
         self.n_expansions += 1;
         if self.n_expansions.is_multiple_of(1024) {
-            // Three words for each node are what the searches need.
-            self.budget.check(0, self.n_nodes() as u64 * 16)?;
+            self.check_limits()?;
         }
         Ok(())
     }
@@ -231,6 +230,11 @@ impl<F: Frame> Graph for Product<'_, F> {
 
     fn n_steps(&mut self, id: NodeId) -> Result<u32, StopReason> {
         Ok(self.frame.targets(self.node(id)).len() as u32)
+    }
+
+    fn check_limits(&mut self) -> Result<(), StopReason> {
+        // Two words for each node are what the searches need.
+        self.budget.check(0, self.n_nodes() as u64 * 16)
     }
 
     fn out_of_numbers(&self) -> StopReason {

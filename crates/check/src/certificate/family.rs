@@ -6,14 +6,14 @@ use abstraction::parameterized::{
 };
 use base::{Budget, Fairness};
 use certify::{
-    Certificate, CertifiedOptions, Claim, Elementary, FamilyCondition, FamilyEdge, FamilyMark,
-    FamilyProof, FamilyRuns, Formula, NoRun, Proof, core_system, elementary_conditions,
+    Certificate, CertifiedOptions, Change, Elementary, FamilyCondition, FamilyEdge, FamilyProof,
+    FamilyRuns, Formula, NoRun, Proof, core_system, elementary_conditions,
 };
 use logic::Property;
 use model::{ConditionKind, Template};
 use source::{Options, Question};
 
-use super::{Uncertified, claim_of, prove};
+use super::{Uncertified, claim_of, graph_run};
 use crate::{ForAll, Outcome};
 
 /// The certificate of an outcome that [`crate::check_for_all`] gave. `options` are those that the text
@@ -37,19 +37,7 @@ pub fn certificate_for_all(
     if let Some(runs) = &mut proof.runs {
         let asked = (&question.property.property, &question.scope);
         let (core, formula) = core_system(template, asked, outcome.fairness, found, runs)?;
-        let formula = Property::Ltl(formula);
-        let proofs = prove(&core, &formula, Fairness::NONE, Claim::Holds, budget);
-        // The checker may make less of a condition than the abstraction does.
-        let mut proofs = proofs.map_err(|why| match why {
-            Uncertified::Contradicted(_) => {
-                let why = "the graph needs a condition that certificates do not express";
-                Uncertified::Unsupported(why.to_owned())
-            }
-            Uncertified::Unsupported(_) | Uncertified::Stopped(_) => why,
-        })?;
-        if let Some(Proof::Runs(run)) = proofs.pop() {
-            runs.run = run;
-        }
+        runs.run = graph_run(&core, formula, budget)?;
     }
     Ok(Certificate {
         property: question.property.name.clone(),
@@ -160,12 +148,7 @@ fn runs_of(
         conditions,
         atoms: atoms.collect(),
         edges,
-        run: NoRun {
-            profile_of: Vec::new(),
-            profiles: Vec::new(),
-            demands: Vec::new(),
-            reasons: Vec::new(),
-        },
+        run: NoRun::default(),
     })
 }
 
@@ -194,11 +177,11 @@ fn elementary_of(all: &[Elementary], lifted: &Lifted, steps: &[(u32, u32)]) -> O
     (covered >= steps.len()).then(|| parts.into_iter().map(number).collect())
 }
 
-fn mark_of(mark: Mark) -> FamilyMark {
+fn mark_of(mark: Mark) -> Change {
     match mark {
-        Mark::Decreases => FamilyMark::Decreases,
-        Mark::Keeps => FamilyMark::Keeps,
-        Mark::MayIncrease => FamilyMark::MayIncrease,
+        Mark::Decreases => Change::Decreases,
+        Mark::Keeps => Change::Keeps,
+        Mark::MayIncrease => Change::MayIncrease,
     }
 }
 

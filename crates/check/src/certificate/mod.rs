@@ -10,10 +10,11 @@ mod refutation;
 
 use base::{Budget, Fairness, StopReason};
 use certify::{
-    Certificate, CertifiedOptions, Claim, Letter, Obligation, Proof, StateWalk, obligations,
+    Certificate, CertifiedOptions, Claim, DataRuns, Letter, NoRun, Obligation, Proof, StateWalk,
+    data_core, obligations,
 };
 use evidence::{Verdict, ViolationKind};
-use logic::Property;
+use logic::{Ltl, Property};
 use model::Model;
 use rustc_hash::FxHashSet;
 use source::{Options, Question, QuestionKind, System};
@@ -100,6 +101,14 @@ pub fn certificate(
     // For abstract timers, t-fairness is part of what has to be shown, not of what is claimed.
     fairness.timers &= !has_abstract_timers;
     let proofs = match &outcome.proof {
+        Some(Proof::Graph(found)) => {
+            let (core, formula) = data_core(model, &property.property, fairness, found)?;
+            let run = graph_run(&core, formula, budget)?;
+            vec![Proof::Graph(DataRuns {
+                run,
+                ..found.clone()
+            })]
+        }
         Some(proof) => vec![proof.clone()],
         None => prove(model, &property.property, fairness, claim, budget)?,
     };
@@ -110,6 +119,21 @@ pub fn certificate(
         claim,
         proofs,
     })
+}
+
+/// Why no run on a graph is forbidden.
+fn graph_run(core: &Model, formula: Ltl, budget: &Budget) -> Result<NoRun, Uncertified> {
+    let property = Property::Ltl(formula);
+    let proofs = prove(core, &property, Fairness::NONE, Claim::Holds, budget);
+    match proofs.as_deref() {
+        Ok([Proof::Runs(run)]) => Ok(run.clone()),
+        // The checker may make less of a condition than the abstraction does.
+        Ok(_) | Err(Uncertified::Contradicted(_)) => {
+            let why = "the graph needs a condition that certificates do not express";
+            Err(Uncertified::Unsupported(why.to_owned()))
+        }
+        Err(why) => Err(why.clone()),
+    }
 }
 
 fn claim_of(verdict: &Verdict) -> Result<Claim, Uncertified> {

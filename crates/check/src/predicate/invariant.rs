@@ -1,8 +1,13 @@
-//! The reachable abstract states as an invariant for the checker of certificates.
+//! The reachable abstract states as an invariant for the checker of certificates, and their steps as a
+//! graph that runs follow.
 
-use abstraction::predicate::{AbstractGraph, Content, Domain, Program};
-use certify::Invariant;
+use abstraction::predicate::{AbstractGraph, AtomTerm, Content, Domain, Effect, Program};
+use certify::{Change, DataCondition, DataEdge, DataRuns, Invariant, NoRun};
+use model::ConditionKind;
 use smt::{Linear, Sort, Term};
+
+use super::product::{Product, Ranked};
+use super::setup::Check;
 
 /// The invariant that the explored states are; nothing if it speaks of what the checker does not know.
 pub(super) fn invariant_of(
@@ -13,9 +18,86 @@ pub(super) fn invariant_of(
     let printer = Printer { program };
     let kept = domain.kept.iter().map(|(var, _)| printer.name(*var));
     let predicates = domain.predicates.iter().map(|p| printer.text(&p.term));
+    // A fact holds in all states that are at its locations, so it is true of every row.
+    let facts = domain.facts.iter().map(|fact| {
+        let at = fact.at.iter();
+        let at = at.map(|(slot, value)| domain.describe(program, *slot, *value));
+        printer.text(&Term::implies(Term::and(at), fact.term.clone()))
+    });
+    let with_facts = |state: &[i64]| [state, &vec![1; domain.facts.len()]].concat();
     Some(Invariant {
-        terms: kept.chain(predicates).collect::<Option<_>>()?,
-        rows: graph.states.iter().map(|state| state.to_vec()).collect(),
+        terms: kept.chain(predicates).chain(facts).collect::<Option<_>>()?,
+        rows: graph.states.iter().map(|state| with_facts(state)).collect(),
+    })
+}
+
+/// The graph that was found to have no fair run that breaks the property, without the reason why;
+/// nothing if it speaks of what the checker does not know.
+pub(super) fn runs_of(
+    check: &Check<'_>,
+    product: &Product<'_, '_>,
+    rankings: &[Term],
+) -> Option<DataRuns> {
+    let (graph, abstraction) = (product.graph, product.abstraction);
+    let program = abstraction.program;
+    let printer = Printer { program };
+    let rankings: Option<Vec<String>> = rankings.iter().map(|rank| printer.text(rank)).collect();
+
+    let mut edges = Vec::new();
+    for (source, of_state) in graph.edges.iter().enumerate() {
+        for (position, edge) in of_state.iter().enumerate() {
+            let commands = edge
+                .transition
+                .map(|t| &program.transitions[t].commands[..]);
+            let change = |ranked: &Ranked| match ranked.effects[source][position] {
+                Effect::Decreasing => Change::Decreases,
+                Effect::Falling | Effect::Quiet => Change::Keeps,
+                Effect::Increasing => Change::MayIncrease,
+            };
+            edges.push(DataEdge {
+                source: source as u32,
+                target: edge.target as u32,
+                command: match commands {
+                    None => None,
+                    Some([command]) => Some(command.0),
+                    Some(_) => return None,
+                },
+                changes: product.rankings.iter().map(change).collect(),
+            });
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+
+    let mut conditions = Vec::new();
+    for (number, condition) in product.conditions.iter().enumerate() {
+        let is_certain = |state: &[i64]| product.is_certain(&condition.subject, state);
+        let enabled: Vec<bool> = graph.states.iter().map(|s| is_certain(s)).collect();
+        if condition.kind == ConditionKind::Unconditional || enabled.contains(&true) {
+            let number = number as u32;
+            conditions.push(DataCondition { number, enabled });
+        }
+    }
+
+    let atoms = check.setup.atoms.iter();
+    let about_states = atoms.filter(|(_, meaning)| matches!(meaning, AtomTerm::State(_)));
+    let mut atoms: Vec<(u32, Vec<bool>)> = about_states
+        .map(|(atom, _)| {
+            let states = graph.states.iter();
+            let holds = states.map(|state| product.letters.holds(*atom, state, None));
+            (atom.index() as u32, holds.collect())
+        })
+        .collect();
+    atoms.sort_unstable();
+
+    Some(DataRuns {
+        invariant: invariant_of(program, &abstraction.domain, graph)?,
+        initial: (0..graph.n_initial as u32).collect(),
+        rankings: rankings?,
+        conditions,
+        atoms,
+        edges,
+        run: NoRun::default(),
     })
 }
 

@@ -44,6 +44,8 @@ pub fn abstraction_text(
         property: &property.property,
         last_domain: std::cell::RefCell::default(),
         unconfirmed: std::cell::RefCell::default(),
+        remaining: std::cell::RefCell::default(),
+        is_at_rest: std::cell::Cell::default(),
     };
 
     let outcome = super::decide(&check);
@@ -53,6 +55,7 @@ pub fn abstraction_text(
     let mut abstraction = check.abstraction();
     if let Some(domain) = check.last_domain.borrow().clone() {
         abstraction.domain = domain;
+        abstraction.domain.facts_as_predicates(&setup.program);
         abstraction.refine(0);
     }
 

@@ -15,6 +15,7 @@ use omega::Automaton;
 use smt::Term;
 
 use super::concrete::Replayed;
+use super::invariant::runs_of;
 use super::product::{AbstractLasso, Product, Ranked};
 use super::refinement::Round;
 use super::safety::PATIENT_ROUNDS;
@@ -38,14 +39,19 @@ impl Check<'_> {
             automaton,
             conditions: self.conditions(),
             rankings: Vec::new(),
+            proposed: Vec::new(),
             graph: AbstractGraph::default(),
             n_product_states: 0,
             not_endless: None,
+            proof: None,
         };
 
         let (decided, n_refinements) = self.refine(|round| search.round(round));
 
         let mut outcome = self.outcome(decided);
+        if outcome.holds() {
+            outcome.proof = search.proof.take();
+        }
         self.describe(
             &mut outcome,
             &search.abstraction,
@@ -80,10 +86,24 @@ pub(super) struct LivenessSearch<'a> {
     automaton: Automaton,
     conditions: Vec<Condition>,
     rankings: Vec<Term>,
+    /// Expressions that may become rankings.
+    proposed: Vec<Term>,
     graph: AbstractGraph,
     n_product_states: usize,
     /// Why a loop that may go on forever was not proved to.
     pub(super) not_endless: Option<String>,
+    /// Why there is no run that breaks the property.
+    proof: Option<certify::Proof>,
+}
+
+/// What became of a lasso.
+enum Treated {
+    /// An expression decreases along it.
+    Ranked(Term),
+    /// There is an answer, or there are new predicates.
+    Answered(Round),
+    /// Nothing was found.
+    Open,
 }
 
 impl LivenessSearch<'_> {
@@ -109,43 +129,128 @@ impl LivenessSearch<'_> {
                 let why = "a proposition is not expressible".to_owned();
                 return Round::undecided(UnknownReason::Unsupported(why));
             };
-            let product = Product {
-                abstraction: &self.abstraction,
-                graph: &self.graph,
-                automaton: &self.automaton,
-                letters: &letters,
-                conditions: &self.conditions,
-                rankings: &ranked,
-            };
+            let product = self.product(&letters, &ranked, None);
             let (lasso, n_nodes) = product.find_lasso();
+            let runs = match lasso {
+                None => runs_of(self.check, &product, &self.rankings),
+                Some(_) => None,
+            };
             self.n_product_states = n_nodes;
             let Some(lasso) = lasso else {
+                self.proof = runs.map(certify::Proof::Graph);
                 return Round::Decided(Verdict::Holds { witness: None }, None);
             };
-            if let Some(decided) = self.replay(&lasso, 1, round) {
-                return decided;
+
+            let mut treated = self.treat(&lasso, round);
+            if matches!(treated, Treated::Open) {
+                treated = self.treat_others(&letters, &ranked, round);
             }
-            if let Some(rank) = self.ranking_for(&lasso) {
-                ranked.push(Ranked::new(&mut self.abstraction, &self.graph, &rank));
-                self.rankings.push(rank);
-                continue;
-            }
-            if self.bound_ranking(&lasso, round) {
-                return Round::Refined;
-            }
-            if let Some(decided) = self.endless(&lasso) {
-                return decided;
-            }
-            for n_rounds in 2..=MAX_UNROLLED {
-                if let Some(decided) = self.replay(&lasso, n_rounds, round) {
-                    return decided;
+            match treated {
+                Treated::Ranked(rank) => {
+                    ranked.push(Ranked::new(&mut self.abstraction, &self.graph, &rank));
+                    self.rankings.push(rank);
                 }
+                Treated::Answered(round) => return round,
+                Treated::Open => return self.make_fairness_exact(&lasso),
             }
-            if let Some(decided) = self.replay_observed(&lasso, round) {
-                return decided;
-            }
-            return self.make_fairness_exact(&lasso);
         }
+    }
+
+    fn product<'s>(
+        &'s self,
+        letters: &'s Letters,
+        rankings: &'s [Ranked],
+        through: Option<usize>,
+    ) -> Product<'s, 's> {
+        Product {
+            abstraction: &self.abstraction,
+            graph: &self.graph,
+            automaton: &self.automaton,
+            letters,
+            conditions: &self.conditions,
+            rankings,
+            through,
+        }
+    }
+
+    /// Everything that may decide a lasso, exclude it or tell its states apart.
+    fn treat(&mut self, lasso: &AbstractLasso, round: usize) -> Treated {
+        let path = self.path(lasso, 1);
+        let start = self.transitions(&lasso.stem).len();
+        self.check.remember(&self.abstraction, &path, Some(start));
+        if let Some(decided) = self.replay(lasso, 1, round) {
+            return Treated::Answered(decided);
+        }
+        if let Some(rank) = self.ranking_for(lasso) {
+            return Treated::Ranked(rank);
+        }
+        if self.bound_ranking(lasso, round) {
+            return Treated::Answered(Round::Refined);
+        }
+        let phases = self.phases(lasso);
+        if let [rank] = phases.as_slice()
+            && self.is_ranking(lasso, rank)
+        {
+            return Treated::Ranked(rank.clone());
+        }
+        if let Some(decided) = self.endless(lasso) {
+            return Treated::Answered(decided);
+        }
+
+        // What holds in all reachable states may be missing, or the loop has phases.
+        let n_before = self.abstraction.domain.predicates.len();
+        if self.abstraction.find_facts() || self.separate_phases(phases, round) {
+            self.abstraction.refine(n_before);
+            return Treated::Answered(Round::Refined);
+        }
+        for n_rounds in 2..=MAX_UNROLLED {
+            if let Some(decided) = self.replay(lasso, n_rounds, round) {
+                return Treated::Answered(decided);
+            }
+        }
+        match self.replay_observed(lasso, round) {
+            Some(decided) => Treated::Answered(decided),
+            None => Treated::Open,
+        }
+    }
+
+    /// The same for other lassos: for each transition one that takes it again and again.
+    fn treat_others(&mut self, letters: &Letters, ranked: &[Ranked], round: usize) -> Treated {
+        for transition in 0..self.abstraction.program.transitions.len() {
+            let product = self.product(letters, ranked, Some(transition));
+            let (Some(lasso), _) = product.find_lasso() else {
+                continue;
+            };
+            match self.treat(&lasso, round) {
+                Treated::Open => {}
+                treated => return treated,
+            }
+        }
+        Treated::Open
+    }
+
+    /// Expressions that fall one after the other along a loop.
+    fn phases(&self, lasso: &AbstractLasso) -> Vec<Term> {
+        let mut steps = Vec::new();
+        for (state, position) in &lasso.cycle {
+            let edge = self.graph.edges[*state][*position];
+            let Some(transition) = edge.transition else {
+                return Vec::new();
+            };
+            let (source, target) = (&self.graph.states[*state], &self.graph.states[edge.target]);
+            steps.push((&**source, transition, &**target));
+        }
+        self.abstraction.phases_of(&steps).unwrap_or_default()
+    }
+
+    /// Adds which phase of a loop a state belongs to. Says whether that is new.
+    fn separate_phases(&mut self, phases: Vec<Term>, round: usize) -> bool {
+        let mut is_new = false;
+        for rank in &phases {
+            is_new |= self.abstraction.bound_from_below(rank, round);
+        }
+        self.proposed.extend(phases);
+        is_new
     }
 
     pub(super) fn transitions(&self, edges: &[(usize, usize)]) -> Vec<usize> {
@@ -264,7 +369,9 @@ impl LivenessSearch<'_> {
         let mut transitions = self.transitions(&lasso.cycle);
         transitions.sort_unstable();
         transitions.dedup();
-        self.abstraction.ranking_candidates(&transitions)
+        let mut candidates = self.abstraction.ranking_candidates(&transitions);
+        candidates.extend(self.proposed.iter().cloned());
+        candidates
     }
 
     /// What the steps of a loop do to an expression; nothing if one of them is idle.
@@ -288,12 +395,15 @@ impl LivenessSearch<'_> {
     /// An expression that decreases somewhere on the loop and increases nowhere on it.
     fn ranking_for(&mut self, lasso: &AbstractLasso) -> Option<Term> {
         let candidates = self.candidates(lasso);
-        candidates.into_iter().find(|rank| {
-            let effects = self.effects(lasso, rank);
-            effects.contains(&Effect::Decreasing)
-                && !effects.contains(&Effect::Increasing)
-                && !self.rankings.contains(rank)
-        })
+        let mut candidates = candidates.into_iter();
+        candidates.find(|rank| self.is_ranking(lasso, rank))
+    }
+
+    fn is_ranking(&mut self, lasso: &AbstractLasso, rank: &Term) -> bool {
+        let effects = self.effects(lasso, rank);
+        effects.contains(&Effect::Decreasing)
+            && !effects.contains(&Effect::Increasing)
+            && !self.rankings.contains(rank)
     }
 
     fn stays_bounded(&mut self, lasso: &AbstractLasso, rank: &Term) -> bool {

@@ -8,6 +8,7 @@
 //! abstraction refinement*, CAV 2000, doi:10.1007/10722167_15.
 
 mod concrete;
+mod counterexample;
 mod endless;
 mod invariant;
 mod listing;
@@ -174,6 +175,8 @@ pub(crate) fn check(
         property: &property.property,
         last_domain: std::cell::RefCell::default(),
         unconfirmed: std::cell::RefCell::default(),
+        remaining: std::cell::RefCell::default(),
+        is_at_rest: std::cell::Cell::default(),
     };
 
     let mut outcome = match &property.property {

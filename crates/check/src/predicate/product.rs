@@ -63,6 +63,8 @@ pub(super) struct Product<'a, 'p> {
     pub(super) letters: &'a Letters,
     pub(super) conditions: &'a [Condition],
     pub(super) rankings: &'a [Ranked],
+    /// A transition that lassos have to take on their loops.
+    pub(super) through: Option<usize>,
 }
 
 /// A node, and how it is left: edge of the graph, marks, target.
@@ -104,7 +106,11 @@ impl Product<'_, '_> {
     }
 
     fn n_marks(&self) -> usize {
-        self.automaton.n_marks + 2 * self.conditions.len() + 2 * self.rankings.len()
+        self.through_mark().index() + 1
+    }
+
+    fn through_mark(&self) -> MarkId {
+        MarkId::new(self.automaton.n_marks + 2 * self.conditions.len() + 2 * self.rankings.len())
     }
 
     fn condition_mark(&self, condition: usize, second: bool) -> MarkId {
@@ -133,6 +139,9 @@ impl Product<'_, '_> {
             let grows = self.ranking_mark(position, true);
             parts.push(Acceptance::streett_pair(falls, grows));
         }
+        if self.through.is_some() {
+            parts.push(Acceptance::Inf(self.through_mark()));
+        }
         Acceptance::all(parts)
     }
 
@@ -147,7 +156,8 @@ impl Product<'_, '_> {
         }
     }
 
-    fn is_certain(&self, subject: &Subject, state: &[i64]) -> bool {
+    /// Is the subject enabled in every concrete state that an abstract one describes?
+    pub(super) fn is_certain(&self, subject: &Subject, state: &[i64]) -> bool {
         let transitions = 0..self.abstraction.commands.len();
         let mut own = transitions.filter(|t| self.is_taken(subject, *t));
         own.any(|t| self.abstraction.is_certainly_enabled(t, state))
@@ -182,6 +192,9 @@ impl Product<'_, '_> {
                 Effect::Increasing => marks.push(self.ranking_mark(number, true)),
                 Effect::Quiet | Effect::Falling => {}
             }
+        }
+        if self.through.is_some() && edge.transition == self.through {
+            marks.push(self.through_mark());
         }
 
         marks

@@ -44,6 +44,7 @@ impl Check<'_> {
             remarks.push(format!("  {}: {meaning} ({origin})", predicate.name));
         }
 
+        remarks.extend(self.facts_in_words(abstraction));
         for rank in rankings {
             remarks.push(format!("  ranking: {}", show(rank)));
         }
@@ -82,6 +83,9 @@ impl Check<'_> {
             (&outcome.verdict, questions.gave_up())
         {
             remarks.push(format!("the solver gave up: {reason}"));
+        }
+        if let Verdict::Unknown(reason) = &outcome.verdict {
+            remarks.extend(self.what_remains(reason, n_refinements, tally.n_unknown));
         }
         if let (Verdict::Unknown(_), Some(why)) =
             (&outcome.verdict, self.unconfirmed.borrow().as_ref())

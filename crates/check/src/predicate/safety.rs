@@ -17,6 +17,9 @@ use crate::Outcome;
 /// After so many rounds, weakest preconditions are not enough.
 pub(super) const PATIENT_ROUNDS: usize = 2;
 
+/// After so many rounds, facts about all reachable states are not enough either.
+const IMPATIENT_ROUNDS: usize = 5;
+
 impl Check<'_> {
     pub(super) fn invariant(&self, formula: &Ltl) -> Outcome {
         self.search(Sought::Bad(formula.negate()))
@@ -128,6 +131,7 @@ impl Check<'_> {
         abstraction: &mut Abstraction<'_>,
         round: usize,
     ) -> Round {
+        self.remember(abstraction, path, None);
         match self.replay(abstraction, &path.transitions, &[], end) {
             Replayed::Real(found) => {
                 let (trace, sample) = *found;
@@ -153,6 +157,13 @@ impl Check<'_> {
         round: usize,
     ) -> Round {
         let n_before = abstraction.domain.predicates.len();
+        let has_more = (round > PATIENT_ROUNDS && abstraction.find_facts())
+            || (round > IMPATIENT_ROUNDS && abstraction.find_relations(round) > 0);
+        if has_more {
+            abstraction.refine(n_before);
+            return Round::Refined;
+        }
+
         // What assignments establish is tried once, then distances, then what parameters relate, then
         // weakest preconditions.
         abstraction.domain.add_assignments(abstraction.program);
@@ -167,7 +178,14 @@ impl Check<'_> {
             abstraction.refine(n_before);
             return Round::Refined;
         }
-        self.learned(abstraction.learn(path, end, round), n_before, abstraction)
+        let refined = abstraction.learn(path, end, round);
+        let has_more = refined == Refined::Nothing
+            && (abstraction.find_facts() || abstraction.find_relations(round) > 0);
+        if has_more {
+            abstraction.refine(n_before);
+            return Round::Refined;
+        }
+        self.learned(refined, n_before, abstraction)
     }
 
     /// Goes on with what was learned, if anything.

@@ -92,6 +92,10 @@ pub(super) struct Check<'a> {
     pub(super) last_domain: std::cell::RefCell<Option<Domain>>,
     /// Why the last run that was found is not evidence.
     pub(super) unconfirmed: std::cell::RefCell<Option<String>>,
+    /// The last abstract counterexample, in words.
+    pub(super) remaining: std::cell::RefCell<Vec<String>>,
+    /// Does it end where nothing happens any more?
+    pub(super) is_at_rest: std::cell::Cell<bool>,
 }
 
 impl Check<'_> {

@@ -12,7 +12,9 @@ use engine::StateGraph;
 use evidence::{ComponentSize, StepPool, Trace, Violation, ViolationKind};
 use logic::{Ltl, Property};
 use model::Assumption;
-use omega::{Acceptance, Automaton, Closure, Component, EdgeBuffer, Graph, Lasso, MarkId, NodeId};
+use omega::{
+    Acceptance, Automaton, Closure, Component, EdgeBuffer, Graph, Lasso, MarkId, NodeId, Stems,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Survey;
@@ -63,6 +65,8 @@ pub(crate) struct BadLoops<'s, 'a, 'm> {
     /// What each further assumption demands.
     pub(crate) offered: Vec<Acceptance>,
     loops: LoopGraph,
+    /// Ways to the loops.
+    stems: Stems,
 }
 
 impl<'s, 'a, 'm> BadLoops<'s, 'a, 'm> {
@@ -108,6 +112,7 @@ impl<'s, 'a, 'm> BadLoops<'s, 'a, 'm> {
             own,
             offered,
             loops,
+            stems: Stems::default(),
         })
     }
 
@@ -156,7 +161,8 @@ impl<'s, 'a, 'm> BadLoops<'s, 'a, 'm> {
         closure: Closure,
     ) -> Result<Violation, StopReason> {
         let acceptance = Acceptance::all([self.own.clone(), fairness.clone()]);
-        let lasso = omega::shortest_lasso(&mut self.product, component, &acceptance)?;
+        let product = &mut self.product;
+        let lasso = omega::shortest_lasso_after(&mut self.stems, product, component, &acceptance)?;
         let (mut covering, mut size) = (None, None);
         if closure == Closure::OnSystem {
             let lasso = omega::covering_lasso(&mut self.product, component, &acceptance)?;
@@ -171,7 +177,8 @@ impl<'s, 'a, 'm> BadLoops<'s, 'a, 'm> {
         })
     }
 
-    fn size(&self, component: &Component) -> ComponentSize {
+    /// How much of the system a part of the product visits.
+    pub(crate) fn size(&self, component: &Component) -> ComponentSize {
         let graph = &self.survey.graph;
         let mut states = FxHashSet::default();
         let mut n_steps = 0;

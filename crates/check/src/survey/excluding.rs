@@ -13,8 +13,11 @@ use super::notions::{atoms, closure, is_finite};
 use super::{Survey, Surveyed};
 use crate::{Outcome, Plan};
 
+/// Of larger systems than this, no more is explored for advice than the search has visited.
+const FEW_STATES: u64 = 3_000;
+
 /// Larger systems are not explored once more for advice.
-const MAX_STATES: u64 = 20_000;
+const MANY_STATES: u64 = 20_000;
 
 /// A notion of fairness that a loop is not fair to, and whether it makes the property true.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +32,9 @@ pub struct TestedExclusion {
 
 /// Tries out what excludes the loop of a counterexample. Nothing if the outcome does not show a fair
 /// loop, or if the system is not small.
+///
+/// Advice is to cost little compared with the answer: a system that is larger than what was visited
+/// to find the loop is explored only if it has few states.
 #[must_use]
 pub fn test_exclusions(
     model: &Model,
@@ -39,7 +45,8 @@ pub fn test_exclusions(
     let Shown::Run(run) = outcome.explanation.shown() else {
         return None;
     };
-    let is_small = outcome.stats.n_states <= MAX_STATES;
+    let n_visited = outcome.n_visited();
+    let is_small = n_visited <= MANY_STATES;
     if run.excluded_by.is_empty() || !is_small || !is_finite(model, plan) {
         return None;
     }
@@ -64,8 +71,9 @@ pub fn test_exclusions(
             .flat_map(|e| model.fairness_conditions(under(e.notion))),
     );
 
+    let n_explored = n_visited.max(FEW_STATES);
     let plan = Plan {
-        budget: plan.budget.clone().with_trial_states(2 * MAX_STATES),
+        budget: plan.budget.clone().with_trial_states(n_explored),
         ..plan.clone()
     };
     let mut silent = NoProgress;

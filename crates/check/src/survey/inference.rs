@@ -2,13 +2,14 @@
 //!
 //! "Holds" is monotone: conditions only take runs away. A forbidden fair loop shows which conditions
 //! would exclude it, so `minimal.rs` finds all minimal sets; each set is judged on the graph that was
-//! explored once, and each answer is confirmed by a check of its own.
+//! explored once. All answers are confirmed by a search of its own, which explores the system again and
+//! shares nothing with that graph: is there a run that violates the property and is fair to one of them?
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use base::{Fairness, NoProgress, Progress, Route, StopReason};
-use engine::Stats;
+use base::{Fairness, Progress, Route, StopReason};
+use engine::{Alternative, Stats};
 use evidence::{UnknownReason, Verdict};
 use logic::NamedProperty;
 use model::{Assumption, Condition, Model};
@@ -19,13 +20,18 @@ use super::minimal::{Demand, MinimalPoints, Point};
 use super::notions::{atoms, is_finite};
 use super::offers::{Level, Offer};
 use super::{Survey, Surveyed, atoms_of};
-use crate::{Bug, Outcome, Plan};
+use crate::fairness::{assumed, assuming};
+use crate::{Bug, Outcome, Plan, explicit};
 
 /// More instances than this are not looked at one by one.
 const MAX_SINGLE: usize = 24;
 
-/// More sets than this are not looked for.
+/// More sets than this are not looked for, nor confirmed by one search.
 const MAX_SETS: usize = 64;
+
+/// A loop that takes each of more steps than this is not written out to show that strong global
+/// fairness does not help.
+const MAX_COVERED: usize = 50_000;
 
 /// The weakest conditions under which a property holds.
 #[derive(Clone, Debug)]
@@ -63,7 +69,7 @@ pub enum Left {
 pub struct MinimalSet {
     /// What has to be assumed.
     pub members: Vec<Member>,
-    /// Did a check of its own, or of a smaller set, confirm that the property holds?
+    /// Did a search of its own, for this set or a smaller one, confirm that the property holds?
     pub is_confirmed: bool,
     /// Is there no fair run at all?
     pub is_vacuous: bool,
@@ -257,13 +263,11 @@ impl Search<'_, '_, '_, '_> {
         let (points, left) = self.minimal(offers);
         inference.left = left;
         for point in &points {
-            let smaller = self.smaller(offers, point)?;
-            // What a check has confirmed for less holds for more.
-            let is_known = smaller.iter().any(|set| set.is_confirmed);
-            let mut set = self.set(offers, point, is_known)?;
-            set.smaller = smaller;
+            let mut set = self.set(offers, point)?;
+            set.smaller = self.smaller(offers, point)?;
             inference.sets.push(set);
         }
+        self.confirm_all(&mut inference.sets);
         inference.n_judged = self.n_judged;
         Ok(inference)
     }
@@ -346,9 +350,18 @@ impl Search<'_, '_, '_, '_> {
 
         // Perhaps only a stronger notion excludes it.
         let found = self.loops.find(&Acceptance::True, Closure::OnSystem);
+        let n_steps = |component: &Component| self.loops.size(component).n_steps;
         let verdict = match found {
             Err(reason) => Verdict::Unknown(UnknownReason::Stopped(reason)),
             Ok(None) => Verdict::Holds { witness: None },
+            Ok(Some(component)) if n_steps(&component) > MAX_COVERED => {
+                let why = format!(
+                    "a loop that shows it would have to take each of {} steps, and loops are \
+                     confirmed that take each of up to {MAX_COVERED}",
+                    n_steps(&component)
+                );
+                Verdict::Unknown(UnknownReason::Unsupported(why))
+            }
             Ok(Some(component)) => {
                 let violation =
                     self.loops
@@ -383,9 +396,8 @@ impl Search<'_, '_, '_, '_> {
         Ok(Some(Box::new(outcome)))
     }
 
-    /// A minimal set with all that is to be said about it. Is it known to suffice from a check of a
-    /// smaller set?
-    fn set(&mut self, offers: &[Offer], point: &Point, is_known: bool) -> Result<MinimalSet, Bug> {
+    /// A minimal set with all that is to be said about it before it is confirmed.
+    fn set(&mut self, offers: &[Offer], point: &Point) -> Result<MinimalSet, Bug> {
         let mut members = Vec::new();
         for thing in (0..offers.len()).filter(|&thing| point[thing] > 0) {
             let mut lower = point.clone();
@@ -407,40 +419,78 @@ impl Search<'_, '_, '_, '_> {
             });
         }
 
-        // Justness, weak and strong fairness alone always leave a fair run; with assumptions that has
-        // to be found out.
-        let levels = chosen(offers, point);
-        let has_assumptions = !self.model.parts().assumptions.is_empty()
-            || levels.iter().any(|level| level.assumption.is_some());
-        let (is_confirmed, is_vacuous) = if is_known && !has_assumptions {
-            (true, false)
-        } else {
-            self.confirm(&levels)?
-        };
         Ok(MinimalSet {
             members,
-            is_confirmed,
-            is_vacuous,
+            is_confirmed: false,
+            is_vacuous: self.is_vacuous(&chosen(offers, point)),
             smaller: Vec::new(),
         })
     }
 
-    /// Does a check of its own say that the property holds, and is that so for lack of fair runs?
-    fn confirm(&self, levels: &[&Level]) -> Result<(bool, bool), Bug> {
-        let assuming = assuming_levels(self.model, levels);
-        let plan = Plan {
-            fairness: Some(Fairness::ANNOTATED),
-            ..self.plan.clone()
+    /// Is there no fair run? Justness, weak and strong fairness alone always leave one; with
+    /// assumptions that has to be found out.
+    fn is_vacuous(&self, levels: &[&Level]) -> bool {
+        let has_assumptions = !self.model.parts().assumptions.is_empty()
+            || levels.iter().any(|level| level.assumption.is_some());
+        let has_fair_run = || {
+            let assuming = assuming_levels(self.model, levels);
+            explicit::has_fair_run(&assuming, Fairness::ANNOTATED, self.plan)
         };
-        let outcome = crate::check(&assuming, self.property, &plan, &mut NoProgress)?;
+        has_assumptions && self.survey.graph.n_initial() > 0 && has_fair_run() == Some(false)
+    }
+
+    /// Confirms all sets, many at once.
+    fn confirm_all(&self, sets: &mut [MinimalSet]) {
+        // What is confirmed for less holds for more.
+        let mut least: Vec<&mut MinimalSet> = Vec::new();
+        for set in sets.iter_mut() {
+            if set.smaller.is_empty() {
+                least.push(set);
+            } else {
+                least.extend(&mut set.smaller);
+            }
+        }
+        for together in least.chunks_mut(MAX_SETS) {
+            let is_confirmed = self.confirm(together);
+            for set in together {
+                set.is_confirmed = is_confirmed;
+            }
+        }
+
+        for set in sets {
+            set.is_confirmed |= set.smaller.iter().any(|set| set.is_confirmed);
+        }
+    }
+
+    /// Does a search of its own say that no run violates the property and is fair to one of the sets?
+    fn confirm(&self, sets: &[&mut MinimalSet]) -> bool {
+        let Some(Ok(forbidden)) = forbidden_runs(&self.property.property) else {
+            return false;
+        };
+        let own = &self.model.parts().assumptions;
+        let mut automaton = assuming(forbidden, own);
+        let mut alternatives = Vec::new();
+        for set in sets {
+            let levels: Vec<&Level> = set.members.iter().map(|member| &member.level).collect();
+            let model = assuming_levels(self.model, &levels);
+            let further = model.parts().assumptions[own.len()..].iter();
+            let demands: Vec<_> = further.map(|one| assumed(&mut automaton, one)).collect();
+            alternatives.push(Alternative {
+                conditions: model.fairness_conditions(Fairness::ANNOTATED),
+                demand: Acceptance::all(demands),
+            });
+        }
+
+        let mut mentioned = atoms(&self.property.property);
+        mentioned.extend(atoms_of(&self.assumptions));
+        let violated =
+            explicit::has_run(self.model, &automaton, &mentioned, &alternatives, self.plan);
         assert!(
-            !outcome.is_violated(),
+            violated != Some(true),
             "`{}` is violated under conditions that exclude every violation",
             self.property.name
         );
-        let mut warnings = outcome.warnings.iter();
-        let is_vacuous = warnings.any(|warning| warning.code == "no-fair-run");
-        Ok((outcome.holds(), is_vacuous))
+        violated == Some(false)
     }
 
     /// Sets below the point that speak of single instances, unless all of them are needed.
@@ -460,7 +510,7 @@ impl Search<'_, '_, '_, '_> {
         }
         points
             .iter()
-            .map(|point| self.set(&single, point, false))
+            .map(|point| self.set(&single, point))
             .collect()
     }
 

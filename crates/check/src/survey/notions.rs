@@ -1,11 +1,13 @@
 //! Properties under several notions of fairness, from one exploration.
 
+use std::rc::Rc;
+
 use base::{Fairness, FairnessKind, Progress, Route};
 use engine::Stats;
 use evidence::{UnknownReason, Verdict};
 use logic::{CtlStar, NamedProperty, Property};
 use model::{Condition, Model};
-use omega::{Closure, Component};
+use omega::{Acceptance, Closure, Component};
 
 use super::bad_loops::{BadLoops, forbidden_runs, meets};
 use super::{Survey, Surveyed};
@@ -71,7 +73,7 @@ pub fn check_notions(
 /// Can every state be visited and kept?
 pub(super) fn is_finite(model: &Model, plan: &Plan) -> bool {
     let is_explicit = matches!(plan.route, None | Some(Route::Explicit));
-    let is_kept = plan.bitstate.is_none() && plan.checkpoints.is_none();
+    let is_kept = plan.bitstate.is_none() && plan.sets.is_none() && plan.checkpoints.is_none();
     let has_timers = model.abstract_timers().next().is_some();
     let is_open = model.unbounded().is_some() || crate::predicate::has_unbounded_integers(model);
     is_explicit && is_kept && !has_timers && !is_open
@@ -242,16 +244,31 @@ fn linear_verdicts(
         found: Vec::new(),
         holding: Vec::new(),
     };
-    let mut verdicts: Vec<Option<Found>> = vec![None; notions.len()];
+    let mut verdicts: Vec<Option<Verdict>> = vec![None; notions.len()];
+    let mut violated = Vec::new();
     for position in strongest_first(notions) {
-        let verdict = judged.judge(&mut loops, notions[position]);
-        let verdict = verdict.unwrap_or_else(|stop| Verdict::Unknown(UnknownReason::Stopped(stop)));
-        verdicts[position] = Some((verdict, None));
+        match judged.judge(&mut loops, notions[position]) {
+            Ok(None) => verdicts[position] = Some(Verdict::Holds { witness: None }),
+            Ok(Some(component)) => violated.push((position, component)),
+            Err(stop) => verdicts[position] = Some(Verdict::Unknown(UnknownReason::Stopped(stop))),
+        }
     }
-    let decided = verdicts
-        .into_iter()
-        .map(|v| v.expect("each notion is judged"));
-    decided.collect()
+
+    // A run that takes every step can be long, so that others are made before it.
+    violated.sort_by_key(|(position, _)| closure(notions[*position]) == Closure::OnSystem);
+    for (position, component) in violated {
+        let notion = notions[position];
+        let shown = loops.violation(&component, &judged.fairness(notion), closure(notion));
+        verdicts[position] = Some(match shown {
+            Ok(violation) => Verdict::Violated(Box::new(violation)),
+            Err(stop) => Verdict::Unknown(UnknownReason::Stopped(stop)),
+        });
+    }
+
+    let decided = verdicts.into_iter();
+    decided
+        .map(|verdict| (verdict.expect("each notion is judged"), None))
+        .collect()
 }
 
 /// `none` first, because what holds under it holds under all; then stronger ones before weaker ones,
@@ -274,49 +291,51 @@ fn strongest_first(notions: &[Fairness]) -> Vec<usize> {
 struct Judged<'s, 'a, 'm> {
     survey: &'s Survey<'a, 'm>,
     /// Forbidden parts of the product that some notion allows.
-    found: Vec<Component>,
+    found: Vec<Rc<Component>>,
     /// Notions under which the property holds: their conditions, and whether they are global.
     holding: Vec<(Vec<usize>, bool)>,
 }
 
 impl Judged<'_, '_, '_> {
+    /// What the conditions of a notion demand of the marks of a loop.
+    fn fairness(&self, notion: Fairness) -> Acceptance {
+        let conditions = self.survey.check.model.fairness_conditions(notion);
+        self.survey.demanded(&conditions)
+    }
+
+    /// A forbidden part of the product that the notion allows.
     fn judge(
         &mut self,
         loops: &mut BadLoops<'_, '_, '_>,
         notion: Fairness,
-    ) -> Result<Verdict, base::StopReason> {
+    ) -> Result<Option<Rc<Component>>, base::StopReason> {
         let conditions = self.survey.check.model.fairness_conditions(notion);
         let chosen = self.survey.positions(&conditions);
-        let fairness = self
-            .survey
-            .graph
-            .acceptance_of(&|position| chosen.contains(&position));
+        let fairness = self.fairness(notion);
         let closure = closure(notion);
         let is_global = closure == Closure::OnSystem;
 
-        // Whoever demands more allows fewer runs.
+        // What demands more allows fewer runs.
         let is_weaker = |(known, global): &(Vec<usize>, bool)| {
             (is_global || !global) && known.iter().all(|position| chosen.contains(position))
         };
         if self.holding.iter().any(is_weaker) {
-            return Ok(Verdict::Holds { witness: None });
+            return Ok(None);
         }
 
         let known = self
             .found
             .iter()
             .find(|component| !is_global && meets(component, &fairness));
-        let component = match known {
-            Some(component) => Some(component.clone()),
-            None => loops.find(&fairness, closure)?,
-        };
-        let Some(component) = component else {
+        if let Some(component) = known {
+            return Ok(Some(Rc::clone(component)));
+        }
+        let found = loops.find(&fairness, closure)?.map(Rc::new);
+        if found.is_none() {
             self.holding.push((chosen, is_global));
-            return Ok(Verdict::Holds { witness: None });
-        };
-        let violation = loops.violation(&component, &fairness, closure)?;
-        self.found.push(component);
-        Ok(Verdict::Violated(Box::new(violation)))
+        }
+        self.found.extend(found.clone());
+        Ok(found)
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base::{Budget, NoProgress, Source};
-use certify::{Certificate, FamilyMark, FamilyProof, Proof, read, verify_for_all, write};
+use certify::{Certificate, Change, FamilyEdge, FamilyProof, Proof, read, verify_for_all, write};
 use check::{ForAll, Outcome, Plan, Uncertified, certificate_for_all, check_for_all};
+use logic::Property;
 use model::Composition;
 use source::{FrontEnd as _, Loaded, Memory, Options};
 use testkit::Random;
@@ -34,18 +35,19 @@ impl Asked {
             .collect();
         paths.sort();
         let load = |path: std::path::PathBuf| {
-            let file = path
-                .file_name()
-                .expect("a file")
-                .to_string_lossy()
-                .into_owned();
+            let file = path.file_name().expect("a file").to_string_lossy();
             let text = std::fs::read_to_string(&path).expect("readable");
-            let name = file.clone();
-            let options = Options::default();
-            let loaded = lang::Native.load(Source { name, text }, &Memory::default(), &options);
-            Self { file, loaded }
+            Self::load(&file, text)
         };
         paths.into_iter().map(load).collect()
+    }
+
+    fn load(file: &str, text: String) -> Self {
+        let name = file.to_owned();
+        let options = Options::default();
+        let loaded = lang::Native.load(Source { name, text }, &Memory::default(), &options);
+        let file = file.to_owned();
+        Self { file, loaded }
     }
 
     fn of(file: &str) -> Self {
@@ -73,10 +75,19 @@ impl Asked {
     }
 
     fn certificate(&self, asked: usize) -> Result<Certificate, Uncertified> {
+        self.certificate_of(asked, &self.outcome(asked))
+    }
+
+    fn certificate_of(&self, asked: usize, outcome: &Outcome) -> Result<Certificate, Uncertified> {
         let question = &self.loaded.questions[asked];
         let (template, budget) = (&self.family().template, Budget::unlimited());
-        let outcome = self.outcome(asked);
-        certificate_for_all(template, question, &outcome, &Options::default(), &budget)
+        certificate_for_all(template, question, outcome, &Options::default(), &budget)
+    }
+
+    fn position(&self, name: &str) -> usize {
+        let mut questions = self.loaded.questions.iter();
+        let position = questions.position(|q| q.property.name == name);
+        position.expect("there is such a question")
     }
 
     fn verify(&self, certificate: &Certificate) -> Result<String, String> {
@@ -133,14 +144,31 @@ fn change(random: &mut Random, proof: &mut FamilyProof) {
         return;
     };
     let edge = random.below(runs.edges.len());
-    match random.below(5) {
+    match random.below(6) {
         0 => {
             runs.edges.remove(edge);
         }
+        5 => {
+            // A second copy of a row, in which propositions are otherwise.
+            let copy = proof.rows.len() as u32;
+            proof.rows.push(proof.rows[row].clone());
+            let twin = |edge: &FamilyEdge| FamilyEdge {
+                source: copy,
+                ..edge.clone()
+            };
+            let own = runs.edges.iter().filter(|edge| edge.source as usize == row);
+            let twins: Vec<FamilyEdge> = own.map(twin).collect();
+            runs.edges.extend(twins);
+            runs.edges[edge].target = copy;
+            let conditions = runs.conditions.iter_mut();
+            conditions.for_each(|condition| condition.enabled.push(false));
+            let truths = runs.atoms.iter_mut().map(|(_, truth)| truth);
+            truths.for_each(|truth| truth.push(!truth[row]));
+        }
         1 => {
             let marks = &mut runs.edges[edge].marks;
-            if let Some(mark) = marks.iter_mut().find(|m| **m != FamilyMark::Decreases) {
-                *mark = FamilyMark::Decreases;
+            if let Some(mark) = marks.iter_mut().find(|m| **m != Change::Decreases) {
+                *mark = Change::Decreases;
             }
         }
         2 => {
@@ -162,9 +190,7 @@ fn changed_proofs_for_all_values_are_rejected() {
     let (mut n_changed, mut n_rejected) = (0, 0);
     for (file, name) in [("turn.fair", "exclusion"), ("semaphore.fair", "access")] {
         let asked = Asked::of(file);
-        let mut questions = asked.loaded.questions.iter();
-        let position = questions.position(|q| q.property.name == name);
-        let found = asked.certificate(position.expect("it exists"));
+        let found = asked.certificate(asked.position(name));
         let found = found.unwrap_or_else(|why| panic!("{file}: {why}"));
         assert_eq!(
             read(&write(std::slice::from_ref(&found))),
@@ -182,4 +208,135 @@ fn changed_proofs_for_all_values_are_rejected() {
         }
     }
     assert!(2 * n_rejected > n_changed, "{n_rejected} of {n_changed}");
+}
+
+/// Formulas that are violated for each process `p` of `turn.fair`.
+const VIOLATED: [&str; 4] = [
+    "eventually always P[p] @ idle",
+    "eventually always !(P[p] @ critical)",
+    "always (P[p] @ waiting -> next P[p] @ critical)",
+    "always (turn == p -> always turn == p)",
+];
+
+/// Whatever is changed in a graph so that it seems to show what is violated, solvers or instances
+/// refute it.
+#[test]
+fn what_is_violated_for_all_values_is_never_certified() {
+    let text = |asked: &Asked| asked.loaded.sources[0].text.clone();
+    let mut extended = text(&Asked::of("turn.fair"));
+    for (number, formula) in VIOLATED.iter().enumerate() {
+        extended += &format!("\nproperty wrong{number}: forall p in 0..N-1: {formula}");
+    }
+    let asked = Asked::load("turn.fair", extended);
+    let shown = asked.outcome(asked.position("access"));
+    let (mut n_forged, wanted) = (0, testkit::cases(6));
+    for seed in 0_u64.. {
+        if n_forged >= wanted {
+            break;
+        }
+        let mut random = Random::new(seed);
+        let mut outcome = shown.clone();
+        let Some(Proof::Family(proof)) = &mut outcome.proof else {
+            panic!("this is not a proof for all values");
+        };
+        for _ in 0..1 + random.below(6) {
+            change(&mut random, proof);
+        }
+        // Propositions as the question has them, true and false at random.
+        let number = random.below(VIOLATED.len());
+        let position = asked.position(&format!("wrong{number}"));
+        let Property::Ltl(formula) = &asked.loaded.questions[position].property.property else {
+            panic!("the question is about runs");
+        };
+        let n_rows = proof.rows.len();
+        let runs = proof.runs.as_mut().expect("there is a graph");
+        let always = random.chance(2).then(|| random.chance(2));
+        runs.atoms = formula
+            .atoms()
+            .into_iter()
+            .map(|atom| {
+                let truth = (0..n_rows).map(|_| always.unwrap_or_else(|| random.chance(2)));
+                (atom.index() as u32, truth.collect())
+            })
+            .collect();
+        let Ok(forged) = asked.certificate_of(position, &outcome) else {
+            continue;
+        };
+        let verified = asked.verify(&forged);
+        assert!(verified.is_err(), "seed {seed}: {forged:?}");
+        n_forged += 1;
+    }
+}
+
+/// Damage is noticed; behind a digest that fits, nothing panics, and without solvers nothing is
+/// accepted.
+#[test]
+fn damaged_files_for_all_values_are_rejected() {
+    let (mut n_damaged, mut n_read, wanted) = (0, 0, testkit::cases(400));
+    let budget = Budget::unlimited().with_max_states(200);
+    for (file, name) in [("turn.fair", "exclusion"), ("turn.fair", "access")] {
+        let asked = Asked::of(file);
+        let found = asked.certificate(asked.position(name));
+        let whole = write(&[found.unwrap_or_else(|why| panic!("{file}: {why}"))]);
+        for seed in 0..u64::from(wanted / 2) {
+            let mut random = Random::new(seed);
+            let mut bytes = crate::damaged(&mut random, &whole);
+            assert!(
+                read(&bytes).is_err(),
+                "{name} {seed}: damage is not noticed"
+            );
+            if bytes.len() > 32 {
+                crate::seal(&mut bytes);
+            }
+            for certificate in read(&bytes).into_iter().flatten() {
+                let (family, questions) = (asked.family(), &asked.loaded.questions);
+                let verified = verify_for_all(family, questions, &certificate, &mut [], &budget);
+                assert!(verified.is_err(), "{name} {seed}");
+                n_read += 1;
+            }
+            n_damaged += 1;
+        }
+    }
+    assert!(n_read > n_damaged / 10, "{n_read} of {n_damaged}");
+}
+
+/// A state in two rows could be taken for either: with copies of all rows in which a proposition is
+/// false, a graph would show that it is false, although the rows themselves say when it is true.
+#[test]
+fn a_row_that_is_there_twice_is_rejected() {
+    let mut text = Asked::of("turn.fair").loaded.sources[0].text.clone();
+    text += "\nproperty never: forall p in 0..N-1: eventually always !(P[p] @ critical)";
+    let asked = Asked::load("turn.fair", text);
+    let mut outcome = asked.outcome(asked.position("access"));
+    let Some(Proof::Family(proof)) = &mut outcome.proof else {
+        panic!("this is not a proof for all values");
+    };
+    let n_rows = proof.rows.len() as u32;
+    proof.rows.extend(proof.rows.clone());
+    let runs = proof.runs.as_mut().expect("there is a graph");
+    let copied = |edge: &FamilyEdge| FamilyEdge {
+        source: edge.source + n_rows,
+        target: edge.target + n_rows,
+        ..edge.clone()
+    };
+    let copies: Vec<FamilyEdge> = runs.edges.iter().map(copied).collect();
+    runs.edges.extend(copies);
+    runs.initial.iter_mut().for_each(|row| *row += n_rows);
+    for condition in &mut runs.conditions {
+        condition.enabled.extend_from_within(..);
+    }
+    let position = asked.position("never");
+    let Property::Ltl(formula) = &asked.loaded.questions[position].property.property else {
+        panic!("the question is about runs");
+    };
+    let [(atom, truth)] = &mut runs.atoms[..] else {
+        panic!("the property has one proposition");
+    };
+    *atom = formula.atoms()[0].index() as u32;
+    truth.resize(2 * n_rows as usize, false);
+
+    let forged = asked.certificate_of(position, &outcome);
+    let forged = forged.map_err(|why| why.to_string());
+    let verified = forged.and_then(|forged| asked.verify(&forged));
+    assert_eq!(verified, Err("the graph is not well formed".to_owned()));
 }

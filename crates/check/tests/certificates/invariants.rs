@@ -20,7 +20,7 @@ fn certificate(invariant: Invariant, fairness: Fairness) -> Certificate {
 }
 
 /// The states that can be reached, each cell and location as a term.
-fn exact(graph: &ReferenceGraph) -> Invariant {
+pub(crate) fn exact(graph: &ReferenceGraph) -> Invariant {
     let first = &graph.states[0];
     let cells = (0..first.cells.len()).map(|i| format!("c{i}"));
     let locations = (0..first.locations.len()).map(|i| format!("l{i}"));
@@ -152,7 +152,7 @@ invariant counted: P @ high => x == 1
 invariant from_zero: x >= 0
 ";
 
-fn load(text: &str) -> (Vec<source::System>, Vec<source::Question>) {
+pub(crate) fn load(text: &str) -> (Vec<source::System>, Vec<source::Question>) {
     let source = Source {
         name: "m.fair".into(),
         text: text.into(),

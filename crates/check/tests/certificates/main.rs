@@ -1,7 +1,9 @@
 //! What holds is certified, and what does not hold is not, whatever a certificate says.
 
+mod data;
 mod families;
 mod invariants;
+mod translation;
 mod wrong_holds;
 
 use base::{Budget, Fairness, NoProgress, Span};
@@ -90,7 +92,10 @@ impl Case {
     fn verify(&self, certificate: &Certificate) -> Result<(), Failure> {
         let budget = Budget::unlimited();
         // Looking for solvers takes longer than most checks, and only invariants need them.
-        let needs_solvers = matches!(certificate.proofs[..], [Proof::Invariant(_), ..]);
+        let needs_solvers = matches!(
+            certificate.proofs[..],
+            [Proof::Invariant(_) | Proof::Graph(_), ..]
+        );
         let mut solvers = if needs_solvers {
             certify::installed_solvers(&[])
         } else {
@@ -150,7 +155,9 @@ fn what_holds_of_random_models_is_certified() {
         match found.proofs[0] {
             Proof::Positions(_) => n_positions += 1,
             Proof::Runs(_) => n_runs += 1,
-            Proof::Invariant(_) | Proof::Family(_) => panic!("the explicit route lists states"),
+            Proof::Invariant(_) | Proof::Family(_) | Proof::Graph(_) => {
+                panic!("the explicit route lists states")
+            }
         }
     }
     assert!(n_runs > 0 && n_positions > 0, "{n_runs} {n_positions}");
@@ -235,7 +242,7 @@ fn change(random: &mut Random, certificate: &mut Certificate) {
                 *count = random.below(4) as u32;
             }
         }
-        [Proof::Invariant(_) | Proof::Family(_), ..] | [] => {}
+        [Proof::Invariant(_) | Proof::Family(_) | Proof::Graph(_), ..] | [] => {}
     }
     if random.chance(3) {
         certificate.claim = Claim::Unreachable;
@@ -311,6 +318,18 @@ fn seal(bytes: &mut [u8]) {
     bytes[end..].copy_from_slice(&hash.to_le_bytes());
 }
 
+/// The bytes with one change.
+fn damaged(random: &mut Random, whole: &[u8]) -> Vec<u8> {
+    let mut bytes = whole.to_vec();
+    let position = random.below(bytes.len());
+    match random.below(3) {
+        0 => bytes.truncate(position),
+        1 => bytes[position] ^= 1 << random.below(8),
+        _ => bytes.insert(position, random.below(256) as u8),
+    }
+    bytes
+}
+
 #[test]
 fn files_that_unpack_to_much_more_are_rejected() {
     let content = vec![0; 1 << 26];
@@ -342,13 +361,7 @@ fn damaged_files_are_rejected_without_panic() {
         assert_eq!(read(&packed), Ok(found.to_vec()), "seed {seed}");
         let whole = if seed % 2 == 0 { write(&found) } else { packed };
         for _ in 0..20 {
-            let mut bytes = whole.clone();
-            let position = random.below(bytes.len());
-            match random.below(3) {
-                0 => bytes.truncate(position),
-                1 => bytes[position] ^= 1 << random.below(8),
-                _ => bytes.insert(position, random.below(256) as u8),
-            }
+            let mut bytes = damaged(&mut random, &whole);
             assert!(read(&bytes).is_err(), "seed {seed}: damage is not noticed");
 
             // Damage that the digest does not tell: whatever is accepted must be true, and it is.

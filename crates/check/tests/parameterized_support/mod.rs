@@ -62,6 +62,17 @@ fn ask(
     cross_check: bool,
     instances: &dyn Fn(i64) -> Option<(Model, NamedProperty)>,
 ) -> Answer {
+    ask_with(text, name, cross_check, instances, &plan())
+}
+
+/// The answer for the property with this name by a plan.
+pub fn ask_with(
+    text: &str,
+    name: &str,
+    cross_check: bool,
+    instances: &dyn Fn(i64) -> Option<(Model, NamedProperty)>,
+    plan: &Plan,
+) -> Answer {
     let loaded = lang::load(source(text), &source::Options::default());
     let is_error = |d: &base::Diagnostic| d.severity == base::Severity::Error;
     let has_errors = loaded.diagnostics.iter().any(is_error);
@@ -76,10 +87,11 @@ fn ask(
         instances,
         cross_check,
     };
-    check_for_all(&question, &plan(), &mut NoProgress).unwrap()
+    check_for_all(&question, plan, &mut NoProgress).unwrap()
 }
 
-fn load_instance(text: &str, name: &str, value: i64) -> Option<(Model, NamedProperty)> {
+/// The instance for a value of the parameter `N`, with the property of this name.
+pub fn load_instance(text: &str, name: &str, value: i64) -> Option<(Model, NamedProperty)> {
     let options = source::Options {
         defines: vec![("N".to_owned(), value.to_string())],
         ..source::Options::default()

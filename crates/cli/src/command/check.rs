@@ -6,19 +6,24 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
+use cluster::Sockets;
 use fairground::report::{self, PropertyResult, Report, StoredTrace, Success};
 use fairground::{
-    Answer, Certificate, Checkpoints, Diagnostic, Fairness, Memory, Options, Overlay, Plan,
-    Project, Question, QuestionKind, Source, StopReason, Verdict, closest_name, is_formula_name,
-    write_certificates,
+    Answer, Certificate, Checkpoints, Diagnostic, Fairness, Links, Memory, Options, Overlay, Plan,
+    Project, Question, QuestionKind, SetCarrier, Source, StopReason, Verdict, closest_name,
+    is_formula_name, write_certificates,
 };
 
-use crate::checkpoint_file::{Call, CheckpointFile, Sections};
+use super::resume::Left;
+use crate::checkpoint_file::{CHECKPOINT, Call, CheckpointFile, Legacy};
 use crate::failure::{Failure, Status};
 use crate::ledger::{Ledger, Manner, status_of};
 use crate::options::{CheckOptions, Notions, OutputFormat};
 use crate::progress::Meter;
-use crate::{diagnostics, inputs, limits, loading, memory, output, replacing, trace_file};
+use crate::{
+    diagnostics, inputs, joining, limits, loading, memory, output, replacing, search_folder,
+    trace_file,
+};
 
 /// Checks the chosen properties one after the other.
 ///
@@ -29,16 +34,16 @@ pub fn run(options: &CheckOptions) -> Result<Status, Failure> {
         return check_several(options);
     }
     let plan = prepare(options)?;
-    check(options, plan, None, Vec::new())
+    check(options, plan, None)
 }
 
 /// Goes on with a call that was stopped, with the model as it was then.
 ///
 /// # Errors
 /// As for [`run`].
-pub fn go_on(options: &CheckOptions, call: Call, sections: Sections) -> Result<Status, Failure> {
+pub fn go_on(options: &CheckOptions, left: Left) -> Result<Status, Failure> {
     let plan = prepare(options)?;
-    check(options, plan, Some(call), sections)
+    check(options, plan, Some(left))
 }
 
 /// How questions are answered, with the limits of the call in force.
@@ -52,10 +57,16 @@ fn prepare(options: &CheckOptions) -> Result<Plan, Failure> {
 /// Checks one model after the other; what is wrong with one does not keep the others from being
 /// checked.
 fn check_several(options: &CheckOptions) -> Result<Status, Failure> {
-    let files = [&options.trace, &options.checkpoint, &options.certificate];
+    let files = [
+        &options.trace,
+        &options.checkpoint,
+        &options.disk,
+        &options.certificate,
+        &options.together.hosts,
+    ];
     if files.iter().any(|file| file.is_some()) {
-        let message =
-            "`--trace`, `--checkpoint` and `--certificate` are about one model; name a single file";
+        let message = "`--trace`, `--checkpoint`, `--disk`, `--certificate` and `--hosts` are about \
+            one model; name a single file";
         return Err(Failure::wrong(message));
     }
     if let Some(Notions::All | Notions::Several(_)) = options.fairness {
@@ -119,6 +130,7 @@ fn check_one_of_several(
         project: &project,
         plan: plan.clone(),
         checkpoint: None,
+        cluster: None,
         earlier,
     };
     let (report, about_model, _) = checking.answers(&chosen)?;
@@ -150,14 +162,9 @@ fn summary(reports: &[Report]) -> String {
     text + "\n"
 }
 
-fn check(
-    options: &CheckOptions,
-    mut plan: Plan,
-    call: Option<Call>,
-    sections: Sections,
-) -> Result<Status, Failure> {
+fn check(options: &CheckOptions, mut plan: Plan, left: Option<Left>) -> Result<Status, Failure> {
     let file: &Path = &options.files[0];
-    let project = open(options, file, call.as_ref())?;
+    let project = open(options, file, left.as_ref().map(|left| &left.call))?;
     project.fits(&plan)?;
     loading::show(project.diagnostics(), project.sources(), !options.quiet);
 
@@ -166,15 +173,18 @@ fn check(
         return table(options, &project, &chosen, &notions, &plan);
     }
 
-    let checkpoint = match &options.checkpoint {
-        None => None,
-        Some(path) => {
-            let call = call.map_or_else(|| this_call(&project), Ok)?;
-            let file = CheckpointFile::open(path.clone(), call, sections)?;
-            let file = file.every(options.checkpoint_every);
-            Some(Arc::new(file))
+    let disk = options.own_disk();
+    let checkpoint = checkpoint_of(options, &project, disk.as_deref(), left)?;
+    let folder = disk.as_deref().map(search_folder::open).transpose()?;
+    let cluster = joining::join(options, &project)?.map(Arc::new);
+    plan.sets = match (&cluster, folder) {
+        (None, folder) => folder.map(SetCarrier::Disk),
+        (Some(sockets), folder) => {
+            let links = Arc::clone(sockets) as Arc<dyn Links>;
+            Some(SetCarrier::Processes(links, folder))
         }
     };
+    project.fits(&plan)?;
 
     plan.checkpoints = checkpoint.clone().map(|file| file as Arc<dyn Checkpoints>);
     let checking = Checking {
@@ -183,10 +193,67 @@ fn check(
         project: &project,
         plan,
         checkpoint,
+        cluster,
         earlier: &[],
     };
 
-    checking.run(&chosen)
+    let status = checking.run(&chosen)?;
+    if let (Some(_), Some(file)) = (&options.disk, &checking.checkpoint) {
+        file.remove_if_done();
+    }
+    if let Some(cluster) = &checking.cluster {
+        if options.verbose {
+            let (n_bytes, n_messages) = (cluster.n_sent(), cluster.n_messages());
+            output::note(&format!(
+                "process 0 sent {n_bytes} bytes in {n_messages} messages"
+            ));
+        }
+        cluster.close();
+    }
+    Ok(status)
+}
+
+/// Where the state of searches is kept, if it is: in a file, or in a folder of files for states.
+fn checkpoint_of(
+    options: &CheckOptions,
+    project: &Project,
+    disk: Option<&Path>,
+    left: Option<Left>,
+) -> Result<Option<Arc<CheckpointFile>>, Failure> {
+    let is_new = left.is_none();
+    let in_folder = disk.map(|disk| disk.join(CHECKPOINT));
+    let Some(path) = options.checkpoint.as_ref().or(in_folder.as_ref()) else {
+        return Ok(None);
+    };
+    let left = match left {
+        Some(left) => left,
+        None => Left::nothing(this_call(project)?),
+    };
+    disk.map_or(Ok(()), search_folder::create)?;
+    let earlier = left
+        .own
+        .is_some()
+        .then(|| options.together.process.unwrap_or(0) as u64);
+    let sections = left.own.unwrap_or_default();
+    let file = CheckpointFile::open(path.clone(), left.call.clone(), sections)?;
+
+    let mut legacies = Vec::new();
+    for (process, path, sections) in left.others {
+        let folder = path.parent().map(search_folder::open).transpose()?;
+        legacies.push(Legacy {
+            process,
+            file: CheckpointFile::open(path, left.call.clone(), sections)?,
+            folder: folder.context("a checkpoint is in a folder")?,
+        });
+    }
+    let file = file
+        .every(options.checkpoint_every)
+        .after(earlier, legacies);
+    if let Some(disk) = disk.filter(|_| is_new) {
+        search_folder::clear(disk)?;
+        file.begin_file()?;
+    }
+    Ok(Some(Arc::new(file)))
 }
 
 /// Reads the model, for a call that goes on as it was when the call was made.
@@ -282,9 +349,11 @@ fn notions(project: &Project, options: &CheckOptions) -> Result<Option<Vec<Fairn
         Some(Notions::Several(notions)) => notions.clone(),
         Some(Notions::All) => project.all_notions()?,
     };
-    if options.checkpoint.is_some() || options.bitstate.is_some() {
+    let is_alone = options.checkpoint.is_none() && options.together.hosts.is_none();
+    if !is_alone || options.disk.is_some() || options.bitstate.is_some() {
         return Err(Failure::wrong(
-            "`--checkpoint` and `--bitstate` need one notion of fairness, not several".to_owned(),
+            "`--checkpoint`, `--disk`, `--hosts` and `--bitstate` need one notion of fairness, not \
+             several",
         ));
     }
     Ok(Some(notions))
@@ -351,6 +420,8 @@ struct Checking<'a> {
     project: &'a Project,
     plan: Plan,
     checkpoint: Option<Arc<CheckpointFile>>,
+    /// The other processes, if there are any.
+    cluster: Option<Arc<Sockets>>,
     /// What was found out about other files before.
     earlier: &'a [Report],
 }
@@ -380,6 +451,9 @@ impl Checking<'_> {
                 Some(answer) => answer,
                 None => self.check(question)?,
             };
+            if self.options.count_violations && answer.verdict() == Verdict::Violated {
+                answer.result.remarks.push(self.count(question)?);
+            }
             certificates[position] = self.certify(question, &mut answer)?;
             ledger.note(position, answer.result.clone())?;
             answers[position] = Some(answer);
@@ -388,7 +462,7 @@ impl Checking<'_> {
         let mut report = ledger.close();
         let answered = chosen.iter().zip(&answers);
         let answered = answered.filter_map(|(q, answer)| Some((*q, answer.as_ref()?)));
-        let about_model = self.about_model(&answered.collect::<Vec<_>>());
+        let about_model = self.about_model(&answered.collect::<Vec<_>>())?;
         let warning = |d: &Diagnostic| report::warning(d, self.project.sources());
         report.warnings = about_model.iter().map(warning).collect();
         let certificates = certificates.into_iter().flatten().collect();
@@ -451,17 +525,48 @@ impl Checking<'_> {
         answer.result.peak_memory_bytes = counted.or_else(memory::peak);
 
         if let Some(file) = checkpoint {
-            if answer.stopped == Some(StopReason::DamagedCheckpoint) {
-                return Err(file.damaged().into());
+            match answer.stopped {
+                Some(StopReason::DamagedCheckpoint) => return Err(file.damaged().into()),
+                Some(StopReason::FilesMissing) => return Err(file.incomplete().into()),
+                _ => {}
             }
             if answer.stopped.is_none() {
                 file.done();
             }
             answer.result.remarks.extend(file.remark());
+            if let (Some(disk), Some(_)) = (&self.options.disk, answer.stopped) {
+                let how = self.how_to_resume(disk);
+                answer.result.remarks.push(how);
+            }
+        }
+        if answer.stopped == Some(StopReason::ProcessLost) {
+            let loss = self.cluster.as_ref().and_then(|cluster| cluster.loss());
+            answer.result.remarks.extend(loss);
         }
 
         self.profile(question, &answer);
         Ok(answer)
+    }
+
+    /// How many violations there are.
+    fn count(&self, question: &Question) -> Result<String, Failure> {
+        let mut meter = Meter::new(self.options.progress, self.options.quiet, &question.name);
+        let counted = self
+            .project
+            .count_violations(question, &self.part(1), &mut meter);
+        meter.finish();
+        Ok(counted?)
+    }
+
+    fn how_to_resume(&self, disk: &Path) -> String {
+        let disk = disk.display();
+        match self.cluster.as_ref().map(|cluster| cluster.n_processes()) {
+            None => format!("`fair resume {disk}` goes on from here"),
+            Some(n) => format!(
+                "`fair cluster resume --local {n} {disk}` goes on from here, or \
+                 `fair resume {disk}/process-K` for each of the {n} processes"
+            ),
+        }
     }
 
     /// The certificate of an answer, if one is asked for and there is one.
@@ -506,11 +611,17 @@ impl Checking<'_> {
     }
 
     /// Warnings about the model as a whole, unless they would not be shown.
-    fn about_model(&self, answers: &[(&Question, &Answer)]) -> Vec<Diagnostic> {
-        if self.options.quiet {
-            return Vec::new();
+    fn about_model(&self, answers: &[(&Question, &Answer)]) -> Result<Vec<Diagnostic>, Failure> {
+        if self.options.unreached {
+            let mut meter = Meter::new(self.options.progress, self.options.quiet, "unreached");
+            let unreached = self.project.unreached(&self.part(1), &mut meter);
+            meter.finish();
+            return Ok(unreached?);
         }
-        self.project.warnings(answers, &self.plan)
+        if self.options.quiet {
+            return Ok(Vec::new());
+        }
+        Ok(self.project.warnings(answers, &self.plan))
     }
 
     /// Prints what could not be printed before.
@@ -545,7 +656,8 @@ impl Checking<'_> {
     }
 
     fn store_trace(&self, report: &Report) -> anyhow::Result<()> {
-        let Some(path) = &self.options.trace else {
+        let is_other = self.cluster.as_ref().is_some_and(|links| links.own() != 0);
+        let Some(path) = self.options.trace.as_ref().filter(|_| !is_other) else {
             return Ok(());
         };
         let Some((property, trace, n_others)) = trace_to_store(report) else {

@@ -3,6 +3,7 @@
 mod abstract_;
 mod certify;
 mod check;
+mod cluster;
 mod explain;
 mod fairness;
 mod fmt;
@@ -34,6 +35,7 @@ pub fn run(cli: &Cli) -> Result<Status, Failure> {
         Command::Simulate(options) => simulate::run(options),
         Command::Explain(options) => explain::run(options),
         Command::Resume(options) => resume::run(options),
+        Command::Cluster(options) => cluster::run(options),
         Command::Replay(options) => replay::run(options),
         Command::Certify(options) => certify::run(options),
         Command::Graph(options) => graph::run(options),

@@ -18,7 +18,7 @@ pub fn run(options: &ReplayOptions) -> Result<Status, Failure> {
     };
     formulas_of_trace(&mut front_end, &stored.meta);
 
-    let project = loading::open_closed(&options.model.file, front_end)?;
+    let project = loading::open_closed(&options.model.file, front_end)?.for_walks()?;
 
     let (changed, judgement) = match project.replay(&stored)? {
         Replay::Invalid(why) => {

@@ -1,6 +1,8 @@
 //! The binary, from outside: what it prints and how it ends.
 
 mod certificates;
+#[cfg(unix)]
+mod cluster;
 mod csp;
 mod defects;
 #[cfg(unix)]
@@ -17,6 +19,7 @@ mod killed;
 mod limits;
 mod models;
 mod parameterized;
+mod promela;
 mod reduction;
 mod resume;
 mod scene;

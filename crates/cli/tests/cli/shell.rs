@@ -24,6 +24,7 @@ fn help_and_version() {
           fairness     Say which fairness a property needs
           abstract     Print the abstraction of a model
           resume       Continue a check that was stopped
+          cluster      Check with several processes on this machine
           simulate     Walk through a model step by step, or at random
           explain      Print a stored trace
           replay       Replay a stored trace on a model

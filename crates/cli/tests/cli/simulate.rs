@@ -104,7 +104,8 @@ fn every_command_of_the_dialogue() {
         > ?
           NUMBER  take this step      r  take a random step
           b       one step back       s  show the whole state
-          g N     back to step N      f  pending fairness
+          g N     go to step N        f  pending fairness
+          e TEXT  value of an expression here, or of a formula along the run
           q       quit                ?  this help
         > 2
         step 1: Q.toggle: x = 1
@@ -139,6 +140,32 @@ fn every_command_of_the_dialogue() {
         --- exit status 0
     "#]]
     .assert_eq(&text);
+}
+
+#[test]
+fn commands_may_be_written_out() {
+    let letters = ["2", "e x + 1", "b", "r", "g 1", "s", "f", "q"];
+    let words = [
+        "2",
+        "eval x + 1",
+        "back",
+        "random",
+        "goto 1",
+        "state",
+        "fairness",
+        "quit",
+    ];
+    let said = |name: &str, lines: &[&str]| {
+        let text = dialogue(name, TOGGLE, &["--seed", "4"], lines);
+        let own = |line: &&str| !line.starts_with('>');
+        text.lines()
+            .filter(own)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let by_letters = said("letters", &letters);
+    assert!(by_letters.contains(&"2".to_owned()), "{by_letters:?}");
+    assert_eq!(said("words", &words), by_letters);
 }
 
 #[test]
@@ -369,6 +396,153 @@ fn many_random_walks_that_break_nothing() {
         no run-time error, and nothing breaks small (this is not a proof)
         --- exit status 0
     "#]],
+    );
+}
+
+#[test]
+fn expressions_and_formulas_are_evaluated_where_the_walk_is() {
+    let model = format!(
+        "{TOGGLE}var seen : set of 0..2\nrecord Pair {{ a: 0..2, b: bool }}\n\
+         var pair : Pair = Pair(2, true)\nvar who : option of 0..2\n\
+         process R {{ note {{ seen := seen union {{x}}; who := some(x) }} }}\n\
+         def on = x == 1\ninvariant small: x < 2\n"
+    );
+    let lines = [
+        "e x == 0",
+        "e on",
+        "2",
+        "3",
+        "e on && enabled(P.b)",
+        "e x + 1",
+        "e seen union {0}",
+        "e pair",
+        "e who",
+        "e { v in 0..2 where v > x }",
+        "e R.note",
+        "e eventually on",
+        "e always on",
+        "e always eventually on",
+        "e once x == 0",
+        "e y == 1",
+        "e x +",
+        "e 1 / (x - 1)",
+        "e",
+        "q",
+    ];
+    let text = dialogue("evaluated", &model, &[], &lines);
+    expect![[r#"
+        start: x = 0, seen = {}, pair.a = 2, pair.b = true, who = none
+          1  P.a: no change
+          2  Q.toggle: x = 1
+          3  R.note: seen = {0}, who = 0
+        > e x == 0
+        true
+        > e on
+        false
+        > 2
+        step 1: Q.toggle: x = 1
+          1  P.b: no change
+          2  Q.toggle: x = 0
+          3  R.note: seen = {1}, who = 1
+        > 3
+        step 2: R.note: seen = {1}, who = 1
+          1  P.b: no change
+          2  Q.toggle: x = 0
+          3  R.note: no change
+        > e on && enabled(P.b)
+        true
+        > e x + 1
+        2
+        > e seen union {0}
+        {0, 1}
+        > e pair
+        {a: 2, b: true}
+        > e who
+        1
+        > e { v in 0..2 where v > x }
+        <expression>:1:1: what kind of value this is cannot be told from it alone
+        > e R.note
+        true
+        > e eventually on
+        from the start: true
+        from here: true
+        > e always on
+        from the start: false
+        from here: not decided by the run so far
+        > e always eventually on
+        from the start: not decided by the run so far
+        from here: not decided by the run so far
+        > e once x == 0
+        from the start: true
+        from here: true
+        > e y == 1
+        <expression>:1:1: `y` is not declared
+        > e x +
+        <expression>:1:4: expected an expression, found the end of the text
+        > e 1 / (x - 1)
+        division by zero, at <expression>:1:1
+        > e
+        write an expression or a formula after `e`
+        > q
+        --- stderr
+        warning[never-read]: `pair` is never used
+          --> m.fair:12:5
+           |
+        12 | var pair : Pair = Pair(2, true)
+           |     ^^^^
+
+        warning[never-read]: `who` is assigned but never read
+          --> m.fair:13:5
+           |
+        13 | var who : option of 0..2
+           |     ^^^
+
+        --- exit status 0
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn a_counterexample_is_gone_on_from() {
+    let scene = Scene::with("along", "m.fair", COUNTER);
+    let checked = scene.call(&["check", "m.fair", "--trace", "t.itf.json"]);
+    assert_eq!(checked.status, 1, "{}", checked.stderr);
+    let arguments = ["simulate", "m.fair", "--along", "t.itf.json"];
+    let called = scene.call_with_input(&arguments, "e x\ng 1\ng 3\ng 2\n1\ng 9\nq\n");
+    expect![[r#"
+        after 3 steps: x = 3
+        this state breaks `small`
+        deadlock: no step is possible
+        > e x
+        3
+        > g 1
+        back to: x = 1
+          1  P.up: x = 2
+        > g 3
+        on to step 3: x = 3
+        this state breaks `small`
+        deadlock: no step is possible
+        > g 2
+        back to: x = 2
+          1  P.up: x = 3
+        > 1
+        step 3: P.up: x = 3
+        this state breaks `small`
+        deadlock: no step is possible
+        > g 9
+        `g` goes to a step from 0 to 3
+        > q
+        --- exit status 0
+    "#]]
+    .assert_eq(&called.transcript());
+
+    scene.write("m.fair", TOGGLE.as_bytes());
+    let refused = scene.call(&arguments);
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.stderr.contains("not a run of the model"),
+        "{}",
+        refused.stderr
     );
 }
 

@@ -6,8 +6,9 @@ use source::Refinement;
 
 use super::Parser;
 use crate::ast::{
-    AlphabetDecl, AssertDecl, AssertionClaim, ChannelDecl, EventSpec, Ident, MacroBody, MacroDecl,
-    ProcDecl, ProcessUse, RecordItem, Spec, VarDecl, VarInit,
+    AlphabetDecl, AssertDecl, AssertionClaim, ChannelDecl, ClassDecl, EventSpec, ExprKind, Ident,
+    MacroBody, MacroDecl, MethodDecl, ObjectDecl, ProcDecl, ProcessUse, RecordItem, Spec, VarDecl,
+    VarInit,
 };
 use crate::lexer::Tok;
 
@@ -75,6 +76,7 @@ impl Parser<'_> {
                 "var" | "hvar" => self.variable(spec),
                 "channel" => self.channel(spec),
                 "enum" => self.enumeration(spec),
+                "class" if self.in_library => self.class(spec),
                 _ => self.definition(spec),
             },
             _ => self.unexpected("a declaration"),
@@ -104,7 +106,15 @@ impl Parser<'_> {
                 spec.includes.push((path, span));
                 self.end()
             }
-            "import" => self.unsupported(word.span, "`#import` of a C# library"),
+            "import" => {
+                let span = self.span();
+                let Tok::Str(name) = self.peek().clone() else {
+                    return self.unexpected("the name of a library in quotes");
+                };
+                self.advance();
+                spec.imports.push((name, span));
+                self.end()
+            }
             _ => {
                 let message = format!("there is no directive `#{}`", word.text);
                 self.error("unknown-directive", word.span, message)
@@ -149,7 +159,8 @@ impl Parser<'_> {
             Tok::Eof => true,
             _ => false,
         };
-        names && !ends_value
+        // Several names are not a value.
+        names && (!ends_value || end > 2)
     }
 
     fn parameters(&mut self, spec: &mut Spec) -> Option<Vec<Ident>> {
@@ -217,8 +228,9 @@ impl Parser<'_> {
     fn variable(&mut self, spec: &mut Spec) -> Option<()> {
         self.advance();
         if self.is("<") {
-            let span = self.span();
-            return self.unsupported(span, "a variable of a user-defined type");
+            let object = self.object()?;
+            spec.objects.push(object);
+            return self.end();
         }
 
         let name = self.ident("the name of a variable")?;
@@ -239,8 +251,84 @@ impl Parser<'_> {
             dimensions,
             range,
             init,
+            is_scratch: false,
         });
         self.end()
+    }
+
+    /// `<Set> s = new Set()`
+    pub(super) fn object(&mut self) -> Option<ObjectDecl> {
+        self.expect("<")?;
+        let class = self.ident("the name of a class")?;
+        self.expect(">")?;
+        let name = self.ident("the name of a variable")?;
+        let mut arguments = Vec::new();
+        if self.eat("=") {
+            let value = self.expression()?;
+            let created = match &value.kind {
+                ExprKind::Call(created, arguments) => {
+                    created.text.strip_prefix("new ").zip(Some(arguments))
+                }
+                _ => None,
+            };
+            match created {
+                Some((made, given)) if *made == *class.text => arguments = given.clone(),
+                _ => {
+                    let message = format!("`{0}` starts with `new {0}(…)` or nothing", class.text);
+                    return self.error("type-mismatch", value.span, message);
+                }
+            }
+        }
+        Some(ObjectDecl {
+            class,
+            name,
+            arguments,
+        })
+    }
+
+    /// `class C { var x; Get(i) = …; Put(v) { … } Both(a): C { … } }`
+    fn class(&mut self, spec: &mut Spec) -> Option<()> {
+        self.advance();
+        let name = self.ident("the name of a class")?;
+        self.expect("{")?;
+        let mut fields = Spec::default();
+        let mut methods = Vec::new();
+        while !self.eat("}") {
+            if self.is_word("var") {
+                self.variable(&mut fields)?;
+                continue;
+            }
+            let name = self.ident("the name of a method")?;
+            let parameters = if self.is("(") {
+                self.parameters(spec)?
+            } else {
+                Vec::new()
+            };
+            let returns = if self.eat(":") {
+                Some(self.ident("the name of a class")?.text)
+            } else {
+                None
+            };
+            let body = if self.eat("=") {
+                let value = self.expression()?;
+                self.end()?;
+                MacroBody::Expr(value)
+            } else {
+                MacroBody::Block(self.block()?)
+            };
+            let body = MacroDecl {
+                name,
+                parameters,
+                body,
+            };
+            methods.push(MethodDecl { body, returns });
+        }
+        spec.classes.push(ClassDecl {
+            name,
+            fields: fields.vars,
+            methods,
+        });
+        Some(())
     }
 
     fn initialiser(&mut self) -> Option<VarInit> {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Parser;
 use crate::ast::{
-    BinaryOp, Expr, ExprKind, ExprRef, IndexDef, IndexValues, Program, Stmt, StmtKind,
+    BinaryOp, Expr, ExprKind, ExprRef, Ident, IndexDef, IndexValues, Program, Stmt, StmtKind,
 };
 use crate::lexer::Tok;
 
@@ -158,12 +158,36 @@ impl Parser<'_> {
                     self.advance();
                     self.make(start, ExprKind::Bool(&*name == "true"))
                 }
-                "new" => self.unsupported(start, "`new`"),
+                "new" => {
+                    self.advance();
+                    let class = self.ident("the name of a class")?;
+                    let text = format!("new {}", class.text).into();
+                    self.expect("(")?;
+                    let arguments = self.expressions(")")?;
+                    self.expect(")")?;
+                    let span = class.span;
+                    self.make(start, ExprKind::Call(Ident { text, span }, arguments))
+                }
+                "sum" if self.in_library => {
+                    self.advance();
+                    self.expect("(")?;
+                    let indices = self.indices()?;
+                    self.expect("@")?;
+                    let body = self.condition()?;
+                    self.expect(")")?;
+                    self.make(start, ExprKind::Indexed(BinaryOp::Add, indices, body))
+                }
                 _ => self.named(),
             },
             Tok::Sym("[") => {
-                let message = "an array as a value is not supported; pass its elements".to_owned();
-                self.error("unsupported", start, message)
+                self.advance();
+                let items = self.expressions("]")?;
+                self.expect("]")?;
+                let name = Ident {
+                    text: "[]".into(),
+                    span: start,
+                };
+                self.make(start, ExprKind::Call(name, items))
             }
             Tok::Sym("#") => {
                 let message = "counting the copies of a process is not supported".to_owned();
@@ -194,9 +218,15 @@ impl Parser<'_> {
             return self.make(start, ExprKind::Call(name, arguments));
         }
 
-        if self.is("$") || self.is(".") && self.word_at(1).is_some() && self.is_at(2, "(") {
-            let what = format!("the member of `{}`", name.text);
-            return self.unsupported(start, &what);
+        if self.has_member() {
+            self.advance();
+            let member = self.ident("the name of a member")?;
+            name.text = format!("{}.{}", name.text, member.text).into();
+            if self.eat("(") {
+                let arguments = self.expressions(")")?;
+                self.expect(")")?;
+                return self.make(start, ExprKind::Call(name, arguments));
+            }
         }
 
         let mut indices = Vec::new();
@@ -208,6 +238,15 @@ impl Parser<'_> {
             return self.make(start, ExprKind::Name(name.text));
         }
         self.make(start, ExprKind::Index(name.text, indices))
+    }
+
+    /// Does a field or a method of an object follow? `e.x.call(m)` is an event.
+    fn has_member(&self) -> bool {
+        let is_method = || {
+            let word = self.word_at(1).filter(|word| ***word != *"call");
+            word.is_some() && (self.in_library || self.is_at(2, "("))
+        };
+        self.is("$") || self.is(".") && is_method()
     }
 
     /// A name that is not followed by what would otherwise belong to it.
@@ -305,6 +344,19 @@ impl Parser<'_> {
             return Some(StmtKind::While(condition, Box::new(self.statement()?)));
         }
 
+        if self.in_library && self.eat_word("exhausted") {
+            self.expect(";")?;
+            return Some(StmtKind::Fail(None));
+        }
+        if self.in_library && self.eat_word("fail") {
+            let Tok::Str(message) = self.peek().clone() else {
+                return self.unexpected("a message in quotes");
+            };
+            self.advance();
+            self.expect(";")?;
+            return Some(StmtKind::Fail(Some(message)));
+        }
+
         let expression = self.expression()?;
         if !self.is("}") {
             self.expect(";")?;
@@ -320,29 +372,30 @@ impl Parser<'_> {
     }
 
     fn local(&mut self) -> Option<StmtKind> {
-        if self.is("<") {
-            let span = self.span();
-            return self.unsupported(span, "a variable of a user-defined type");
-        }
-
-        let name = self.ident("the name of a variable")?;
-        if self.is("[") {
-            let message = "arrays cannot be local to a program; declare a global one".to_owned();
-            return self.error("unsupported", name.span, message);
-        }
-
-        let value = match self.eat("=") {
-            true if self.is("[") => {
-                let message = "arrays cannot be local to a program; declare a global one";
-                return self.error("unsupported", name.span, message.to_owned());
+        let kind = if self.is("<") {
+            StmtKind::LocalObject(self.object()?)
+        } else {
+            let name = self.ident("the name of a variable")?;
+            let mut dimensions = Vec::new();
+            while self.eat("[") {
+                dimensions.push(self.condition()?);
+                self.expect("]")?;
             }
-            true => Some(self.expression()?),
-            false => None,
+            let value = if self.eat("=") {
+                Some(self.expression()?)
+            } else {
+                None
+            };
+            let is_array = value.as_ref().is_some_and(|value| value.is_array());
+            if is_array || !dimensions.is_empty() {
+                StmtKind::LocalArray(name, dimensions, value)
+            } else {
+                StmtKind::Local(name, value)
+            }
         };
-
         if !self.is("}") {
             self.expect(";")?;
         }
-        Some(StmtKind::Local(name, value))
+        Some(kind)
     }
 }

@@ -1,8 +1,13 @@
 //! Temporal formulas of assertions.
 
+use logic::PathQuantifier;
+
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Formula, Ident};
 use crate::lexer::Tok;
+
+/// An operator with one operand.
+type MakeFormula = fn(Box<Formula>) -> Formula;
 
 impl Parser<'_> {
     /// A formula: `<->` and `->` bind loosest, then `||`, `xor`, `&&`, then `U`, `R`, `V`, `W`.
@@ -66,7 +71,16 @@ impl Parser<'_> {
 
     fn unary_formula(&mut self) -> Option<Formula> {
         self.nested(|parser| {
-            let make: fn(Box<Formula>) -> Formula = match parser.peek() {
+            if let Some((quantifier, operator)) = parser.path_quantifier() {
+                parser.advance();
+                let operand = parser.unary_formula()?;
+                let path = match operator {
+                    Some(make) => make(operand.into()),
+                    None => operand,
+                };
+                return Some(Formula::Paths(quantifier, path.into()));
+            }
+            let make: MakeFormula = match parser.peek() {
                 Tok::Sym("!") => Formula::Not,
                 Tok::Sym("[]") => Formula::Always,
                 Tok::Sym("<>") => Formula::Eventually,
@@ -81,6 +95,30 @@ impl Parser<'_> {
             parser.advance();
             Some(make(parser.unary_formula()?.into()))
         })
+    }
+
+    /// A path quantifier with the operator that is part of the word, if one stands here.
+    fn path_quantifier(&self) -> Option<(PathQuantifier, Option<MakeFormula>)> {
+        let Tok::Ident(word) = self.peek() else {
+            return None;
+        };
+        if !self.in_ctl || !self.is_operand(1) {
+            return None;
+        }
+        let (quantifier, operator) = word.split_at_checked(1)?;
+        let quantifier = match quantifier {
+            "A" => PathQuantifier::All,
+            "E" => PathQuantifier::Exists,
+            _ => return None,
+        };
+        let operator: Option<MakeFormula> = match operator {
+            "" => None,
+            "G" => Some(Formula::Always),
+            "F" => Some(Formula::Eventually),
+            "X" => Some(Formula::Next),
+            _ => return None,
+        };
+        Some((quantifier, operator))
     }
 
     /// Can an operand start so many tokens ahead?

@@ -17,9 +17,16 @@ use super::lexer::{self, Name, Tok, Token};
 const MAX_DEPTH: usize = 60;
 
 /// Reads a text; what it declares is added to `spec`.
-pub(crate) fn parse(text: &str, id: SourceId, spec: &mut Spec, diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn parse(
+    text: &str,
+    id: SourceId,
+    in_library: bool,
+    spec: &mut Spec,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let tokens = lexer::tokens(text, id, diagnostics);
     let mut parser = Parser::new(tokens, diagnostics);
+    parser.in_library = in_library;
     parser.specification(spec);
 }
 
@@ -27,10 +34,12 @@ pub(crate) fn parse(text: &str, id: SourceId, spec: &mut Spec, diagnostics: &mut
 pub(crate) fn parse_formula(
     text: &str,
     id: SourceId,
+    in_ctl: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<super::ast::Formula> {
     let tokens = lexer::tokens(text, id, diagnostics);
     let mut parser = Parser::new(tokens, diagnostics);
+    parser.in_ctl = in_ctl;
     let formula = parser.formula()?;
     match parser.peek() {
         Tok::Eof => Some(formula),
@@ -42,6 +51,10 @@ pub(crate) struct Parser<'a> {
     tokens: Vec<Token>,
     position: usize,
     depth: usize,
+    /// Are there path quantifiers?
+    in_ctl: bool,
+    /// Are there classes?
+    in_library: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -50,6 +63,8 @@ impl<'a> Parser<'a> {
         Self {
             tokens,
             position: 0,
+            in_ctl: false,
+            in_library: false,
             depth: 0,
             diagnostics,
         }
@@ -156,17 +171,6 @@ impl<'a> Parser<'a> {
             span,
             format!("expected {wanted}, but found {found}"),
         )
-    }
-
-    fn unsupported<T>(&mut self, span: Span, what: &str) -> Option<T> {
-        let diagnostic = Diagnostic::error(
-            "unsupported",
-            span,
-            format!("{what} is not supported: models cannot use C# code here"),
-        );
-        let help = "write the data structure with arrays and the operations as programs of events";
-        self.diagnostics.push(diagnostic.help(help));
-        None
     }
 
     /// Runs `parse` one level deeper, unless that is too deep.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{FULL, Interval, Ranges, join};
 use crate::ast::{BinaryOp, Expr, ExprKind, ExprRef, MacroBody};
+use crate::functions::POWER;
 use crate::lexer::Name;
 use crate::scope::Scope;
 
@@ -39,10 +40,12 @@ impl Evaluation<'_> {
             ExprKind::Int(value) => Some((*value, *value)),
             ExprKind::Bool(value) => Some((i64::from(*value), i64::from(*value))),
             ExprKind::Name(name) => self.name(name),
+            ExprKind::Index(name, _) if self.ranges.is_array(self.def, name) => self.name(name),
             ExprKind::Index(name, _) => {
                 let var = *self.scope.var_by_name.get(name)?;
                 self.ranges.vars[var].values
             }
+            ExprKind::Indexed(BinaryOp::Add, ..) => Some(FULL),
             ExprKind::Not(_) | ExprKind::Indexed(..) => Some((0, 1)),
             ExprKind::Neg(inner) => self.eval(inner).map(|(lo, hi)| (-hi, -lo)),
             ExprKind::Binary(op, left, right) => {
@@ -86,6 +89,15 @@ impl Evaluation<'_> {
         });
 
         match (&**name, channel) {
+            ("if", _) => {
+                let branches = arguments.iter().skip(1);
+                let values: Vec<_> = branches.map(|branch| self.eval(branch)).collect();
+                return values.into_iter().flatten().reduce(join);
+            }
+            (POWER, _) if !self.scope.macros.contains_key(name) && arguments.len() == 2 => {
+                let (base, exponent) = (self.eval(&arguments[0])?, self.eval(&arguments[1])?);
+                return Some(power(base, exponent));
+            }
             ("cfull" | "cempty", _) => return Some((0, 1)),
             ("ccount" | "csize", Some(channel)) => {
                 return Some((0, self.scope.channels[channel].size));
@@ -119,6 +131,17 @@ impl Evaluation<'_> {
     }
 }
 
+/// The values of a power; negative bases are not looked at more closely.
+fn power(base: Interval, (_, most): Interval) -> Interval {
+    let most = u32::try_from(most).unwrap_or(0);
+    let highest = base.1.checked_pow(most).filter(|value| *value <= FULL.1);
+    if base.0 >= 0 {
+        (0, highest.unwrap_or(FULL.1).max(1))
+    } else {
+        FULL
+    }
+}
+
 fn operate(op: BinaryOp, a: Interval, b: Interval) -> Interval {
     let corners = |f: fn(i64, i64) -> i64| {
         let values = [f(a.0, b.0), f(a.0, b.1), f(a.1, b.0), f(a.1, b.1)];
@@ -131,11 +154,12 @@ fn operate(op: BinaryOp, a: Interval, b: Interval) -> Interval {
         BinaryOp::Sub => (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0)),
         BinaryOp::Mul => corners(i64::saturating_mul),
         BinaryOp::Div if b.0 > 0 => corners(|x, y| x / y),
-        // Never negative, and smaller than the divisor.
+        // Smaller than the divisor, and negative only if both operands are.
         BinaryOp::Rem => {
             let divisor = b.0.saturating_abs().max(b.1.saturating_abs());
             let most = (divisor - 1).max(0);
-            (0, if a.0 >= 0 { a.1.min(most) } else { most })
+            let least = if b.0 < 0 && a.0 < 0 { b.0 - most } else { 0 };
+            (least, if a.0 >= 0 { a.1.min(most) } else { most })
         }
         BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor if a.0 >= 0 && b.0 >= 0 => {
             let most = a.1.max(b.1).max(1) as u64;

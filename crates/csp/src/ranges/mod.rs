@@ -26,6 +26,12 @@ use walk::RangeWalk;
 /// First and last value.
 pub(crate) type Interval = (i64, i64);
 
+/// How many cells a value has that is an array; nothing for a single value.
+pub(crate) type Shape = Option<usize>;
+
+/// The shapes of the components of a message.
+pub(crate) type Form = Vec<Shape>;
+
 /// All values of a number.
 pub(crate) const FULL: Interval = (i32::MIN as i64, i32::MAX as i64);
 
@@ -50,8 +56,10 @@ pub(crate) struct Ranges {
     pub(crate) names: HashMap<(usize, Name), NameInfo>,
     /// The components of messages, by channel.
     pub(crate) messages: Vec<Vec<NameInfo>>,
-    /// How long messages are, by channel.
-    pub(crate) lengths: Vec<BTreeSet<usize>>,
+    /// The forms of messages, by channel.
+    pub(crate) forms: Vec<BTreeSet<Form>>,
+    /// The shapes of what names of process definitions stand for.
+    shapes: HashMap<(usize, Name), BTreeSet<Shape>>,
     called: HashSet<usize>,
     thresholds: BTreeSet<i64>,
     changed: bool,
@@ -64,7 +72,7 @@ pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ran
         vars: Vec::new(),
         var_types: scope.vars.iter().map(|var| var.ty).collect(),
         messages: vec![Vec::new(); scope.channels.len()],
-        lengths: vec![BTreeSet::new(); scope.channels.len()],
+        forms: vec![BTreeSet::new(); scope.channels.len()],
         ..Ranges::default()
     };
 
@@ -91,6 +99,7 @@ pub(crate) fn analyse(scope: &Scope, roots: &[(usize, Vec<Option<i64>>)]) -> Ran
         for (parameter, argument) in parameters.iter().zip(arguments) {
             let key = (*process, parameter.text.clone());
             let values = argument.map_or(FULL, |value| (value, value));
+            ranges.join_shapes(key.clone(), [None]);
             ranges.join_name(key, Some(values), false);
         }
     }
@@ -122,6 +131,20 @@ impl Ranges {
     pub(crate) fn of_name(&self, def: usize, name: &Name) -> Option<Interval> {
         let info = self.names.get(&(def, name.clone()))?;
         Some(info.values.unwrap_or(FULL))
+    }
+
+    /// How many cells a message of the channel takes; the last one says which form it has if there
+    /// are several.
+    pub(crate) fn message_width(&self, channel: usize) -> usize {
+        let forms = &self.forms[channel];
+        let longest = forms.iter().map(|form| n_cells(form)).max();
+        longest.unwrap_or(1).max(1) + usize::from(forms.len() > 1)
+    }
+
+    /// Can a name of a definition stand for an array?
+    pub(crate) fn is_array(&self, def: usize, name: &Name) -> bool {
+        let shapes = self.shapes.get(&(def, name.clone()));
+        shapes.is_some_and(|shapes| shapes.iter().any(Option::is_some))
     }
 
     /// Does a name of a definition depend on data?
@@ -168,6 +191,13 @@ impl Ranges {
         self.names.insert(key, info);
     }
 
+    fn join_shapes(&mut self, key: (usize, Name), shapes: impl IntoIterator<Item = Shape>) {
+        let known = self.shapes.entry(key).or_default();
+        for shape in shapes {
+            self.changed |= known.insert(shape);
+        }
+    }
+
     fn join_message(&mut self, channel: usize, component: usize, values: Option<Interval>) {
         if self.messages[channel].len() <= component {
             self.messages[channel].resize(component + 1, NameInfo::default());
@@ -175,6 +205,11 @@ impl Ranges {
         let info = self.grow(self.messages[channel][component], values, true);
         self.messages[channel][component] = info;
     }
+}
+
+/// How many cells a message of this form takes.
+pub(crate) fn n_cells(form: &[Shape]) -> usize {
+    form.iter().map(|shape| shape.unwrap_or(1)).sum()
 }
 
 /// The name that a component of a receive binds, unless it is a value to be matched.

@@ -1,8 +1,8 @@
 //! Running through processes and programs with intervals for values.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Evaluation, FULL, Interval, Ranges, binder, join, visit_names};
+use super::{Evaluation, FULL, Form, Interval, Ranges, Shape, binder, join, visit_names};
 use crate::ast::{
     Action, BinaryOp, ChoiceKind, Expr, ExprKind, ExprRef, IfKind, IndexDef, IndexValues,
     IndexedOp, MacroBody, Prefix, Proc, ProcKind, Stmt, StmtKind,
@@ -140,6 +140,7 @@ impl<'a> RangeWalk<'a> {
                 }
             };
             let key = (self.def, index.name.text.clone());
+            self.ranges.join_shapes(key.clone(), [None]);
             self.ranges.join_name(key, values, false);
         }
     }
@@ -156,6 +157,8 @@ impl<'a> RangeWalk<'a> {
             let values = self.eval(argument, known);
             let is_data = self.depends_on_data(argument);
             let key = (callee, parameter.text.clone());
+            let shapes = self.shapes(argument);
+            self.ranges.join_shapes(key.clone(), shapes);
             self.ranges.join_name(key, values, is_data);
         }
     }
@@ -173,7 +176,9 @@ impl<'a> RangeWalk<'a> {
                 let Some(&channel) = self.scope.channel_by_name.get(&channel.name.text) else {
                     return;
                 };
-                self.ranges.lengths[channel].insert(values.len());
+                for form in self.forms(values) {
+                    self.ranges.changed |= self.ranges.forms[channel].insert(form);
+                }
                 for (component, value) in values.iter().enumerate() {
                     let values = self.eval(value, known);
                     self.ranges.join_message(channel, component, values);
@@ -188,6 +193,10 @@ impl<'a> RangeWalk<'a> {
                         let message = self.ranges.messages[channel].get(component).copied();
                         let values = message.and_then(|message| message.values);
                         let key = (self.def, name.clone());
+                        let forms = self.ranges.forms[channel].iter();
+                        let fitting = forms.filter(|form| form.len() == patterns.len());
+                        let shapes: Vec<Shape> = fitting.map(|form| form[component]).collect();
+                        self.ranges.join_shapes(key.clone(), shapes);
                         self.ranges.join_name(key, values, true);
                         state.remove(name);
                     }
@@ -200,6 +209,35 @@ impl<'a> RangeWalk<'a> {
             self.statements(program, &mut state);
             self.locals.truncate(n_locals);
         }
+    }
+
+    /// The shapes of what an expression stands for.
+    fn shapes(&self, expr: &Expr) -> BTreeSet<Shape> {
+        let ExprKind::Name(name) = &expr.kind else {
+            return BTreeSet::from([None]);
+        };
+        let key = (self.def, name.clone());
+        if self.ranges.names.contains_key(&key) {
+            return self.ranges.shapes.get(&key).cloned().unwrap_or_default();
+        }
+        let var = self.scope.var_by_name.get(name);
+        let dimensions = var.map_or(&[][..], |var| &self.scope.vars[*var].dimensions);
+        let n_cells: i64 = dimensions.iter().product();
+        BTreeSet::from([(!dimensions.is_empty()).then_some(n_cells as usize)])
+    }
+
+    /// The forms of a message with these components.
+    fn forms(&self, values: &[ExprRef]) -> Vec<Form> {
+        let mut forms = vec![Form::new()];
+        for value in values {
+            let shapes = self.shapes(value);
+            let longer = |form: &Form| -> Vec<Form> {
+                let with = |shape: &Shape| form.iter().chain([shape]).copied().collect();
+                shapes.iter().map(with).collect()
+            };
+            forms = forms.iter().flat_map(longer).collect();
+        }
+        forms
     }
 
     fn depends_on_data(&self, expr: &Expr) -> bool {
@@ -228,10 +266,13 @@ impl<'a> RangeWalk<'a> {
             StmtKind::Block(inner) => self.statements(inner, state),
             StmtKind::Local(name, value) => {
                 let values = match value {
-                    Some(value) => self.eval(value, state),
+                    Some(value) => self.assigned(value, state).0,
                     None => Some((0, 0)),
                 };
                 self.locals.push((name.text.clone(), values));
+            }
+            StmtKind::Clear(name) => {
+                state.remove(name);
             }
             StmtKind::If(condition, then, otherwise) => {
                 let locals = self.locals.clone();
@@ -277,8 +318,22 @@ impl<'a> RangeWalk<'a> {
                 self.refine(condition, false, state);
             }
             StmtKind::Expr(expr) => self.effect(expr, state),
-            StmtKind::Empty => {}
+            StmtKind::Empty
+            | StmtKind::Fail(_)
+            | StmtKind::LocalArray(..)
+            | StmtKind::LocalObject(_) => {}
         }
+    }
+
+    /// The values and the type of the right side of an assignment; it may be the call of a program.
+    fn assigned(&mut self, value: &Expr, state: &mut Overlay) -> (Option<Interval>, Ty) {
+        if let ExprKind::Call(name, arguments) = &value.kind
+            && let Some(decl) = self.scope.macros.get(&name.text)
+            && let MacroBody::Block(_) = &decl.body
+        {
+            return (self.block_macro(&name.text, arguments, state), Ty::Any);
+        }
+        (self.eval(value, state), self.type_of(value))
     }
 
     fn merge(&mut self, state: &mut Overlay, other: &Overlay, locals: &[(Name, Option<Interval>)]) {
@@ -300,39 +355,49 @@ impl<'a> RangeWalk<'a> {
                 if let ExprKind::Assign(..) = value.kind {
                     self.effect(value, state);
                 }
-                let last = innermost(value);
-                let values = self.eval(last, state);
-                let ty = self.type_of(last);
+                let (values, ty) = self.assigned(innermost(value), state);
                 self.assign(target, values, ty, state);
             }
             ExprKind::Increment(target, by) => {
                 let values = self.eval(target, state).map(|(lo, hi)| (lo + by, hi + by));
                 self.assign(target, values, Ty::Int, state);
             }
-            ExprKind::Name(name) => self.block_macro(name, &[], state),
-            ExprKind::Call(name, arguments) => self.block_macro(&name.text, arguments, state),
+            ExprKind::Name(name) => {
+                self.block_macro(name, &[], state);
+            }
+            ExprKind::Call(name, arguments) => {
+                self.block_macro(&name.text, arguments, state);
+            }
             _ => {}
         }
     }
 
-    fn block_macro(&mut self, name: &Name, arguments: &[ExprRef], state: &mut Overlay) {
-        let Some(decl) = self.scope.macros.get(name) else {
-            return;
-        };
-        if self.depth > 20 {
-            return;
+    /// Runs through a macro; says which values its result has.
+    fn block_macro(
+        &mut self,
+        name: &Name,
+        arguments: &[ExprRef],
+        state: &mut Overlay,
+    ) -> Option<Interval> {
+        let decl = self.scope.macros.get(name)?;
+        // Macros nested as deep as this are refused later.
+        if self.depth > 60 {
+            return Some(FULL);
         }
         self.depth += 1;
         let n_locals = self.locals.len();
         let values: Vec<_> = arguments.iter().map(|e| self.eval(e, state)).collect();
+        self.locals.push(("result".into(), Some((0, 0))));
         let named = decl.parameters.iter().map(|p| p.text.clone());
         self.locals.extend(named.zip(values));
         match &decl.body {
             MacroBody::Block(program) => self.statements(program, state),
             MacroBody::Expr(body) => self.effect(body, state),
         }
+        let result = self.locals[n_locals].1;
         self.locals.truncate(n_locals);
         self.depth -= 1;
+        result
     }
 
     fn assign(&mut self, target: &Expr, values: Option<Interval>, ty: Ty, state: &mut Overlay) {
@@ -540,6 +605,16 @@ fn assigned_names(statement: &Stmt, names: &mut HashSet<Name>) {
         StmtKind::Expr(expr) => visit_names(expr, &mut |name| {
             names.insert(name.clone());
         }),
-        StmtKind::Local(..) | StmtKind::Empty => {}
+        StmtKind::Local(_, Some(value)) => visit_names(value, &mut |name| {
+            names.insert(name.clone());
+        }),
+        StmtKind::Clear(name) => {
+            names.insert(name.clone());
+        }
+        StmtKind::Local(_, None)
+        | StmtKind::Empty
+        | StmtKind::Fail(_)
+        | StmtKind::LocalArray(..)
+        | StmtKind::LocalObject(_) => {}
     }
 }

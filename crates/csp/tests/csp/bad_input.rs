@@ -164,16 +164,16 @@ fn wrong_texts_get_a_located_message() {
         (
             "#import \"Lib\"; P = Stop; #assert P deadlockfree;",
             "unsupported",
-            "import",
+            "\"Lib\"",
         ),
         (
             "var<Set> s; P = Stop; #assert P deadlockfree;",
-            "unsupported",
-            "<",
+            "unknown-class",
+            "Set",
         ),
         (
             "P = a{x.Add(1);} -> Stop; #assert P deadlockfree;",
-            "unsupported",
+            "unknown-name",
             "x",
         ),
         (

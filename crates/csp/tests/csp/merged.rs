@@ -43,6 +43,14 @@ fn remainders_are_not_negative() {
         #define one y == 1;
     ";
     assert_eq!(verdicts(text), "YYY");
+    // Unless the divisor is: then PAT adds it all the same.
+    let text = "
+        var x = 0; var y = 0; var z = 0; var d = 3;
+        P = a{d = 0 - d; x = (0 - 7) % d; y = 7 % d; z = (0 - 7) % (0 - 3);} -> Stop;
+        #assert P |= [](a -> right);
+        #define right x == 0 - 4 && y == 1 && z == 0 - 4;
+    ";
+    assert_eq!(verdicts(text), "Y");
 }
 
 #[test]

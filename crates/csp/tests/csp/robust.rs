@@ -4,10 +4,10 @@ use crate::support::load_with;
 
 /// A small generator of pseudo-random numbers: SplitMix (G. Steele, D. Lea, C. Flood, "Fast
 /// splittable pseudorandom number generators", OOPSLA 2014).
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,6 +1,8 @@
 //! What processes do, construct by construct.
 
-use crate::support::{counts, load_with, outcomes, right, verdicts, verdicts_under};
+use crate::support::{
+    branching_verdict, counts, load_with, outcomes, right, verdicts, verdicts_under,
+};
 
 #[test]
 fn events_with_a_program_do_not_synchronise() {
@@ -563,4 +565,124 @@ fn arrays_are_assigned_and_compared_as_wholes() {
         #assert P |= [] kept;
     ";
     assert_eq!(verdicts(text), "YYYYN");
+}
+
+#[test]
+fn arrays_are_sent_and_passed_as_wholes() {
+    // What is sent is a copy, which has one index whatever the dimensions were.
+    let copied = |size: usize| {
+        format!(
+            "channel c {size};
+            var a[2][2] = [1, 2, 3, 4];
+            S = c!a.7 -> change{{a[1][0] = 9;}} -> Stop;
+            R = c?z.k -> ready -> got.z[2].k -> Last(z, 3);
+            Last(w, i) = last.w[i] -> Stop;
+            System = S ||| R;
+            #assert System |= <> got.3.7;
+            #assert System |= []!got.9.7;
+            #assert System reaches changed;
+            #assert System |= [](got.3.7 -> <> last.4);
+            #define changed a[1][0] == 9;"
+        )
+    };
+    assert_eq!(verdicts(&copied(0)), "YYYY");
+    assert_eq!(verdicts(&copied(1)), "YYYY");
+
+    // An argument is evaluated when the process takes its first step.
+    let lazy = "
+        var a[2];
+        P(x) = see.x[1] -> again.x[1] -> Stop;
+        System = P(a) ||| (set{a[1] = 5;} -> Stop);
+        #assert System |= []!see.5;
+        #assert System |= [](see.0 -> []!again.5);
+        #assert System |= [](see.5 -> []!again.0);
+    ";
+    assert_eq!(verdicts(lazy), "NYY");
+}
+
+#[test]
+fn arrays_and_numbers_in_messages_are_told_apart() {
+    let text = "
+        channel c 2;
+        var a[2] = [4, 5];
+        S(i) = c!i -> S(a);
+        One = c?4 -> one -> One;
+        Any = c?x -> c?y -> two -> Stop;
+        Waiting = S(4) ||| One;
+        Taking = S(4) ||| Any;
+        #assert Waiting |= []<> one;
+        #assert Waiting deadlockfree;
+        #assert Taking |= <> two;
+        #assert Taking |= []!two;
+        #assert Taking |= <> \"c?[4, 5]\";
+    ";
+    assert_eq!(verdicts(text), "NNYNY");
+}
+
+#[test]
+fn an_index_that_may_leave_a_received_array_is_refused() {
+    let with = |range: &str| {
+        format!(
+            "channel c 0; var a[2] = [4, 5]; var i{range} = 0;
+            S = c!a -> Stop; M = move{{i = 1 - i;}} -> M; R = c?z -> see.z[i] -> Stop;
+            System = S ||| M ||| R; #assert System deadlockfree;"
+        )
+    };
+    let codes = |text: &str| -> Vec<&str> {
+        let loaded = load_with(text, 0);
+        loaded.diagnostics.iter().map(|d| d.code).collect()
+    };
+    assert_eq!(verdicts(&with(":{0..1}")), "Y");
+    assert_eq!(codes(&with(":{0..2}")), ["index-out-of-range"]);
+}
+
+#[test]
+fn path_quantifiers_are_asked_of_states_and_events() {
+    let text = "
+        var x = 0;
+        P = a{x = 1;} -> (b{x = 2;} -> Stop [] c{x = 0;} -> P);
+        #define two x == 2;
+        #define zero x == 0;
+    ";
+    for (formula, expected) in [
+        ("EF two", "holds"),
+        // `a` and `c` may alternate forever.
+        ("AF two", "violated"),
+        ("AG EF two", "holds"),
+        // The end of a run is repeated forever.
+        ("AG (two -> AG two)", "holds"),
+        ("AG EF zero", "violated"),
+        ("E (!two U c)", "holds"),
+        ("EX b", "violated"),
+        ("EX EX b", "holds"),
+        ("AX (a && EX b && EX c)", "holds"),
+        ("A (([]<> a) -> [] !two)", "holds"),
+        ("A [](a -> <> two)", "violated"),
+        ("zero && !two", "holds"),
+        ("G EF two", "formula"),
+        ("EF three", "unknown-event"),
+    ] {
+        assert_eq!(branching_verdict(text, formula), expected, "{formula}");
+    }
+}
+
+#[test]
+fn locations_are_named_by_events() {
+    let text = "
+        var taken = 0;
+        channel c 1;
+        P(i) = [taken == 0] take.i.(i + 1){taken = 1;} -> c!i -> c?j -> Q(i, i + 1);
+        Q(i, k) = go -> (back.k -> P(i) [] if (taken == 1) { Skip } else { Stop });
+        #assert P(3) deadlockfree;
+    ";
+    let loaded = right(text);
+    let names = &loaded.systems()[0].model.parts().processes[0].locations;
+    let expected = [
+        "P(3)",
+        "c!3 -> c?j -> …",
+        "c?j -> …",
+        "Q(3, 4)",
+        "back.4 -> P(3) [] if (taken == 1)",
+    ];
+    assert_eq!(names[..5], expected, "{names:?}");
 }

@@ -18,6 +18,29 @@ pub fn load_with(text: &str, pool: usize) -> Loaded {
     csp::load(source, &Memory::default(), &options)
 }
 
+/// The verdict about a formula with path quantifiers, or the codes of what is said about it.
+pub fn branching_verdict(text: &str, formula: &str) -> String {
+    let source = Source {
+        name: "test.csp".to_owned(),
+        text: text.to_owned(),
+    };
+    let options = Options {
+        ctl: vec![("asked".to_owned(), formula.to_owned())],
+        ..Options::default()
+    };
+    let loaded = csp::load(source, &Memory::default(), &options);
+    let errors = loaded.diagnostics.iter();
+    let errors: Vec<&str> = errors
+        .filter(|d| d.severity == Severity::Error)
+        .map(|d| d.code)
+        .collect();
+    if !errors.is_empty() {
+        return errors.join(" ");
+    }
+    let all = outcomes(&loaded, None);
+    all.last().expect("it was asked").verdict.name().to_owned()
+}
+
 /// Loads a text that must be right.
 pub fn right(text: &str) -> Loaded {
     let loaded = load_with(text, 0);

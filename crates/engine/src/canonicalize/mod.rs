@@ -14,7 +14,7 @@ use std::sync::Arc;
 use base::AtomId;
 use model::{AtomMeaning, CommandId, Condition, Model, StepSet, Subject};
 
-use crate::symmetry::{Obstacle, Permutation, Scratch, Symmetry};
+use crate::symmetry::{Asymmetry, Obstacle, Permutation, Scratch, Symmetry};
 use crate::system::{Steps, System};
 
 use self::live_variables::LiveVariables;
@@ -51,11 +51,11 @@ impl System<'_> {
         differences: Differences,
         atoms: &[AtomId],
         conditions: &[Condition],
-    ) -> Option<Obstacle> {
+    ) -> Option<Asymmetry> {
         let (model, layout) = (self.model, &self.layout);
         if differences == Differences::default() || tells_ways_apart(model, atoms, conditions) {
             self.canonicalizer = None;
-            return differences.symmetry.then_some(Obstacle::Ways);
+            return differences.symmetry.then(|| Obstacle::Ways.into());
         }
 
         let live_variables = differences

@@ -76,11 +76,14 @@ impl Compiler<'_> {
             } if *quantifier != Quantifier::Sum => {
                 // `exists` is decided by the first true instance, `forall` by the first false one.
                 let decisive = *quantifier == Quantifier::Exists;
+                let (range, instance) = ((*bound, &**lo, &**hi), (&**body, decisive));
                 if sense == decisive {
-                    self.repeat(*bound, lo, hi, |compiler| compiler.jump_if(body, sense, to));
+                    self.instances(range, instance, |compiler| {
+                        compiler.jump_if(body, sense, to)
+                    });
                 } else {
                     let decided = self.label();
-                    self.repeat(*bound, lo, hi, |compiler| {
+                    self.instances(range, instance, |compiler| {
                         compiler.jump_if(body, decisive, decided);
                     });
                     self.jump_op(Op::Jump { to: 0 }, to);

@@ -6,6 +6,7 @@
 
 mod condition;
 mod effect;
+mod pinned;
 mod place;
 mod timer;
 mod value;
@@ -43,6 +44,8 @@ pub enum CompileError {
     TooManyRegisters,
     /// A state takes more than 65,535 words, which is what instructions can address.
     StateTooLarge,
+    /// A search on sets of states would have to look for too many kinds of runs, one after the other.
+    TooManyAlternatives,
 }
 
 /// A piece of code: where it begins and what it touches.
@@ -63,6 +66,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) tables: &'a mut Tables,
     instance: Option<InstanceId>,
     bindings: Vec<(BoundId, Operand)>,
+    /// The least and greatest values of names whose values are in registers.
+    ranges: Vec<(BoundId, i64, i64)>,
     labels: Vec<u32>,
     patches: Vec<(usize, Label)>,
     next_register: usize,
@@ -84,6 +89,7 @@ impl<'a> Compiler<'a> {
             tables,
             instance: None,
             bindings: Vec::new(),
+            ranges: Vec::new(),
             labels: Vec::new(),
             patches: Vec::new(),
             next_register: 0,

@@ -203,6 +203,7 @@ impl Compiler<'_> {
         hi: &Expr,
         mut body: impl FnMut(&mut Self),
     ) {
+        let range = self.fold(lo).zip(self.fold(hi));
         let counter = self.register();
         let lo = self.value(lo);
         self.copy_to(counter, lo);
@@ -226,7 +227,11 @@ impl Compiler<'_> {
 
         self.jump_op(past, done);
         self.bindings.push((bound, Operand::Reg(counter)));
+        let n_ranges = self.ranges.len();
+        let ranged = range.map(|(first, last)| (bound, first, last));
+        self.ranges.extend(ranged);
         body(self);
+        self.ranges.truncate(n_ranges);
         self.bindings.pop();
 
         let same = Op::JumpCompare {

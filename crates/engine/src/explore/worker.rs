@@ -79,6 +79,7 @@ impl<'m> Worker<'m> {
             memory_bytes: self.memory,
             depth,
             bound: self.bound,
+            shares: None,
         });
     }
 

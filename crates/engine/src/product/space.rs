@@ -185,7 +185,7 @@ impl Space for OwnSpace {
 
     fn letter(&self, state: StateIndex, out: &mut [u64]) -> bool {
         let start = state as usize * self.n_letter_words;
-        out.copy_from_slice(&self.state_letters[start..][..self.n_letter_words]);
+        bits::assign(out, &self.state_letters[start..][..self.n_letter_words]);
         true
     }
 

@@ -5,6 +5,7 @@ use model::Condition;
 use omega::{Acceptance, Automaton, MarkId};
 
 use crate::letters::Letters;
+use crate::search::Query;
 use crate::weak::WeakMarks;
 
 use super::{CompiledEdge, Sections};
@@ -43,24 +44,44 @@ impl Sections {
     }
 }
 
-/// The acceptance of the product: every condition and the automaton's own.
+/// The acceptance of the product: the automaton's own and every condition, or those of an alternative.
 pub(super) fn acceptance(
     conditions: &[Vec<Condition>],
     weak: &WeakMarks,
     sections: Sections,
-    automaton: &Automaton,
+    query: &Query<'_>,
 ) -> Acceptance {
     let mark = |section: usize, bit: usize| MarkId::new(section * 64 + bit);
-    let strong = (0..conditions[1].len()).map(|bit| {
-        Acceptance::streett_pair(mark(sections.enabled, bit), mark(sections.taken, bit))
-    });
-    let unconditional =
-        (0..conditions[2].len()).map(|bit| Acceptance::Inf(mark(sections.unconditional, bit)));
-    let own = automaton
-        .acceptance
-        .map_marks(&mut |own| mark(sections.automaton, own.index()));
-    let elementary = [weak.acceptance()].into_iter().chain(strong);
-    Acceptance::all(elementary.chain(unconditional).chain([own]))
+    let fair_to = |is_chosen: &dyn Fn(&Condition) -> bool| {
+        let chosen = |kind: usize| {
+            let all = conditions[kind].iter().enumerate();
+            all.filter(|(_, condition)| is_chosen(condition))
+                .map(|(bit, _)| bit)
+        };
+        let strong = chosen(1).map(|bit| {
+            Acceptance::streett_pair(mark(sections.enabled, bit), mark(sections.taken, bit))
+        });
+        let unconditional = chosen(2).map(|bit| Acceptance::Inf(mark(sections.unconditional, bit)));
+        let weak = weak.acceptance_of(&|bit| is_chosen(&conditions[0][bit]));
+        Acceptance::all([weak].into_iter().chain(strong).chain(unconditional))
+    };
+    let of_automaton =
+        |demand: &Acceptance| demand.map_marks(&mut |own| mark(sections.automaton, own.index()));
+
+    let own = of_automaton(&query.automaton.acceptance);
+    if query.alternatives.is_empty() {
+        return Acceptance::all([fair_to(&|_| true), own]);
+    }
+    // Alternatives outside, because the search treats each for itself.
+    Acceptance::any(query.alternatives.iter().map(|alternative| {
+        let is_demanded = |condition: &Condition| {
+            let mut demanded = alternative.conditions.iter();
+            demanded
+                .any(|other| (other.kind, &other.subject) == (condition.kind, &condition.subject))
+        };
+        let demand = of_automaton(&alternative.demand);
+        Acceptance::all([fair_to(&is_demanded), own.clone(), demand])
+    }))
 }
 
 pub(super) fn compile_edges(

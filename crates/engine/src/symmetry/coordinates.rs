@@ -2,7 +2,7 @@
 
 use model::{ChannelId, InstanceId, Model, Scalar, Type, VarId};
 
-use super::sorts::{PathStep, Slot, SortId, Sorts};
+use super::sorts::{IndexPart, PathStep, Slot, SortId, Sorts};
 
 /// An index of a component of a state.
 #[derive(Clone, Copy, Debug)]
@@ -82,9 +82,7 @@ impl Component {
 impl Components {
     pub(super) fn new(model: &Model, sorts: &Sorts) -> Self {
         let location = |instance| Component {
-            coordinates: family(model, sorts, InstanceId::new(instance), 1)
-                .into_iter()
-                .collect(),
+            coordinates: family(model, sorts, InstanceId::new(instance), 1),
             ..Component::default()
         };
         Self {
@@ -103,16 +101,21 @@ impl Components {
     }
 }
 
-/// The index of an instance in its family.
-fn family(model: &Model, sorts: &Sorts, instance: InstanceId, stride: usize) -> Option<Coordinate> {
-    let process = model.instances()[instance.index()].process;
-    let range = model.parts().processes[process.index()].index?;
-    Some(Coordinate {
-        sort: sorts.of_process(model, process)?,
-        index: model.instances()[instance.index()].index?,
-        stride: stride as i64,
-        range: (range.lo, range.hi),
-    })
+/// The indices of an instance in its family.
+fn family(model: &Model, sorts: &Sorts, instance: InstanceId, stride: usize) -> Vec<Coordinate> {
+    let instance = &model.instances()[instance.index()];
+    let (Some(family), Some(index)) = (sorts.index_of(instance.process), instance.index) else {
+        return Vec::new();
+    };
+    let coordinate = |(part, value): (IndexPart, i64)| {
+        Some(Coordinate {
+            sort: part.sort?,
+            index: value,
+            stride: part.stride * stride as i64,
+            range: part.range,
+        })
+    };
+    family.parts(index).filter_map(coordinate).collect()
 }
 
 fn cells(model: &Model, sorts: &Sorts) -> Vec<Component> {
@@ -125,13 +128,13 @@ fn cells(model: &Model, sorts: &Sorts) -> Vec<Component> {
         let n_cells = ty.n_cells(&model.parts().records);
         let owner = cell
             .instance
-            .and_then(|instance| family(model, sorts, instance, n_cells));
+            .map(|instance| family(model, sorts, instance, n_cells));
         let mut walk = CellWalk {
             model,
             sorts,
             var: cell.var,
             path: Vec::new(),
-            coordinates: owner.into_iter().collect(),
+            coordinates: owner.unwrap_or_default(),
             next: position,
             cells: &mut cells,
         };

@@ -1,7 +1,9 @@
 //! Communications and effects in a form that can be compared.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
+use base::Span;
 use model::{Pattern, Stmt, StmtKind, Sync};
 
 use super::sorts::Slot;
@@ -11,14 +13,41 @@ use super::term::{Obstacle, Term, Terms};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Action {
     Assign(Term, Term),
-    If(Term, Vec<Action>, Vec<Action>),
+    If(Term, Vec<Placed>, Vec<Placed>),
     Assert(Term),
     Choose(Term, Term, Term),
     Let(Term),
     Set(usize, Term),
-    While(Term, Vec<Action>),
+    While(Term, Vec<Placed>),
     Fail(String),
     Exhausted,
+}
+
+/// A statement, and where it is written. That makes no difference between statements.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub(super) action: Action,
+    pub(super) span: Span,
+}
+
+impl PartialEq for Placed {
+    fn eq(&self, other: &Self) -> bool {
+        self.action == other.action
+    }
+}
+
+impl Eq for Placed {}
+
+impl PartialOrd for Placed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Placed {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.action.cmp(&other.action)
+    }
 }
 
 /// A communication.
@@ -45,11 +74,44 @@ struct Touched {
     writes: BTreeSet<usize>,
 }
 
-impl Touched {
-    fn is_independent_of(&self, other: &Self) -> bool {
-        self.writes.is_disjoint(&other.writes)
-            && self.writes.is_disjoint(&other.reads)
-            && other.writes.is_disjoint(&self.reads)
+/// Statements in layers: each is in the first one behind all those before it whose order matters, so
+/// sequences that differ only in the order of independent statements have the same layers (D. Foata's
+/// normal form; P. Cartier, D. Foata, "Problèmes combinatoires de commutation et réarrangements",
+/// Lecture Notes in Mathematics 85, 1969).
+#[derive(Default)]
+struct Layers {
+    layers: Vec<Vec<Placed>>,
+    /// By cell: behind which layer it may be read and written.
+    behind: BTreeMap<usize, (usize, usize)>,
+}
+
+impl Layers {
+    fn add(&mut self, action: Placed, touched: &Touched) {
+        let behind = |cell: &usize| self.behind.get(cell).copied().unwrap_or_default();
+        let reads = touched.reads.iter().map(|cell| behind(cell).0);
+        let writes = touched.writes.iter().map(|cell| behind(cell).1);
+        let layer = reads.chain(writes).max().unwrap_or(0);
+
+        if layer == self.layers.len() {
+            self.layers.push(Vec::new());
+        }
+        self.layers[layer].push(action);
+        for cell in &touched.reads {
+            let (_, write) = self.behind.entry(*cell).or_default();
+            *write = (*write).max(layer + 1);
+        }
+        for cell in &touched.writes {
+            self.behind.insert(*cell, (layer + 1, layer + 1));
+        }
+    }
+
+    /// Moves all statements to others, those of a layer in any order.
+    fn flush(&mut self, done: &mut Vec<Placed>) {
+        self.behind.clear();
+        for mut layer in self.layers.drain(..) {
+            layer.sort();
+            done.append(&mut layer);
+        }
     }
 }
 
@@ -97,11 +159,12 @@ impl Terms<'_> {
         })
     }
 
-    /// A sequence of statements. Neighbours that do not touch what the other writes are sorted.
-    pub(super) fn actions(&mut self, statements: &[Stmt]) -> Result<Vec<Action>, Obstacle> {
+    /// A sequence of statements. Those that do not touch what the other writes are sorted.
+    pub(super) fn actions(&mut self, statements: &[Stmt]) -> Result<Vec<Placed>, Obstacle> {
         let (n_names, n_values) = (self.names.len(), self.values.len());
         let mut actions = Vec::new();
         for statement in statements {
+            self.span = statement.span;
             self.action(&statement.kind, &mut actions)?;
         }
         self.names.truncate(n_names);
@@ -109,7 +172,8 @@ impl Terms<'_> {
         Ok(self.sorted(actions))
     }
 
-    fn action(&mut self, statement: &StmtKind, actions: &mut Vec<Action>) -> Result<(), Obstacle> {
+    fn action(&mut self, statement: &StmtKind, actions: &mut Vec<Placed>) -> Result<(), Obstacle> {
+        let span = self.span;
         let action = match statement {
             StmtKind::Assign(place, value) => {
                 let (target, sort) = self.target(place)?;
@@ -152,7 +216,10 @@ impl Terms<'_> {
             StmtKind::Let(bound, value) => {
                 let sort = self.sorts.of(&Slot::Bound(*bound));
                 let value = self.term(value, sort)?;
-                self.names.push((*bound, (i64::MIN, i64::MAX)));
+                let bounds = self.bounds(&value);
+                let bounds = bounds.filter(|_| !self.assigned.contains(bound));
+                self.names
+                    .push((*bound, bounds.unwrap_or((i64::MIN, i64::MAX))));
                 Action::Let(value)
             }
             StmtKind::Set(bound, value) => {
@@ -176,7 +243,7 @@ impl Terms<'_> {
             StmtKind::SetTimer(..) | StmtKind::Tick => return Err(Obstacle::Timers),
         };
 
-        actions.push(action);
+        actions.push(Placed { action, span });
         Ok(())
     }
 
@@ -235,34 +302,21 @@ impl Terms<'_> {
         Ok(terms)
     }
 
-    /// Sorts every longest sequence of statements in which the order makes no difference. A failure
-    /// of one of them is met in any order.
-    fn sorted(&self, actions: Vec<Action>) -> Vec<Action> {
+    /// Sorts statements as far as the order makes no difference. A failure of one of them is met in any
+    /// order.
+    fn sorted(&self, actions: Vec<Placed>) -> Vec<Placed> {
         let mut done = Vec::new();
-        let mut run: Vec<(Action, Touched)> = Vec::new();
-        let flush = |run: &mut Vec<(Action, Touched)>, done: &mut Vec<Action>| {
-            let mut actions: Vec<Action> = run.drain(..).map(|(action, _)| action).collect();
-            actions.sort();
-            done.extend(actions);
-        };
-
+        let mut layers = Layers::default();
         for action in actions {
             let mut touched = Touched::default();
-            if !self.touch(&action, &mut touched) {
-                flush(&mut run, &mut done);
+            if self.touch(&action.action, &mut touched) {
+                layers.add(action, &touched);
+            } else {
+                layers.flush(&mut done);
                 done.push(action);
-                continue;
             }
-            if !run
-                .iter()
-                .all(|(_, other)| other.is_independent_of(&touched))
-            {
-                flush(&mut run, &mut done);
-            }
-            run.push((action, touched));
         }
-
-        flush(&mut run, &mut done);
+        layers.flush(&mut done);
         done
     }
 
@@ -270,15 +324,21 @@ impl Terms<'_> {
     fn touch(&self, action: &Action, touched: &mut Touched) -> bool {
         match action {
             Action::Assign(target, value) => {
-                // With the cells of a computed index; that makes fewer statements independent.
-                self.reads(target, &mut touched.writes);
+                match target {
+                    Term::Select(var, owner, path) => {
+                        let cells = self.selected(*var, owner.as_deref(), path);
+                        touched.writes.extend(cells);
+                        self.index_reads(target, &mut touched.reads);
+                    }
+                    other => self.reads(other, &mut touched.writes),
+                }
                 self.reads(value, &mut touched.reads);
                 true
             }
             Action::If(condition, then, otherwise) => {
                 self.reads(condition, &mut touched.reads);
                 let mut both = then.iter().chain(otherwise);
-                both.all(|action| self.touch(action, touched))
+                both.all(|placed| self.touch(&placed.action, touched))
             }
             Action::Assert(condition) => {
                 self.reads(condition, &mut touched.reads);

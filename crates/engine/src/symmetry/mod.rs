@@ -10,15 +10,14 @@
 //! generate all permutations of a class of indices.
 //!
 //! A state is brought into order by sorting the indices of each class by what the state says about
-//! each alone ([`Class`]). Where that leaves two of them equal although the state tells them apart
-//! (by values that are indices themselves), the order stays as it is: a state may then have several
-//! representatives, which costs states and nothing else. Looking for the least of all permutations
-//! would be exact and much slower.
+//! each alone ([`Class`]), or, where it says something about several of them at once, by their
+//! [`relations`].
 
 mod automorphism;
 mod coordinates;
 mod effect;
 mod permutation;
+mod relations;
 mod sorts;
 mod subjects;
 mod term;
@@ -34,11 +33,12 @@ use crate::layout::Layout;
 use self::automorphism::{CommandMap, Comparison};
 use self::coordinates::{Components, Transposition};
 use self::permutation::{Moved, moved_fields, permute};
+use self::relations::{RelationScratch, Relations};
 use self::sorts::{SortId, Sorts};
 use self::subjects::SubjectMap;
 
 pub(crate) use self::permutation::Permutation;
-pub use self::term::Obstacle;
+pub use self::term::{Asymmetry, Obstacle};
 
 /// The permutations under which a model is the same.
 #[derive(Debug)]
@@ -48,6 +48,8 @@ pub(crate) struct Symmetry {
     moved: Vec<Moved>,
     /// By sort, its first and last index.
     ranges: Vec<(i64, i64)>,
+    /// What states say about several indices at once.
+    relations: Option<Relations>,
     commands: CommandMap,
     subjects: SubjectMap,
 }
@@ -80,6 +82,7 @@ pub(crate) struct Scratch {
     keys: Vec<u64>,
     order: Vec<usize>,
     out: Vec<u64>,
+    relations: RelationScratch,
 }
 
 impl Symmetry {
@@ -93,17 +96,17 @@ impl Symmetry {
         layout: &Layout,
         elimination: &Elimination,
         question: (&[AtomId], &[Condition]),
-    ) -> Result<Self, Obstacle> {
+    ) -> Result<Self, Asymmetry> {
         let parts = model.parts();
         let sorts = Sorts::new(model);
         if sorts.n_sorts() == 0 {
-            return Err(Obstacle::NoFamily);
+            return Err(Obstacle::NoFamily.into());
         }
         if !parts.timers.is_empty() {
-            return Err(Obstacle::Timers);
+            return Err(Obstacle::Timers.into());
         }
         if parts.control.is_some() {
-            return Err(Obstacle::Control);
+            return Err(Obstacle::Control.into());
         }
         let components = Components::new(model, &sorts);
         let mut comparison = Comparison::new(model, &sorts, &components, &elimination.constants);
@@ -111,7 +114,7 @@ impl Symmetry {
         let (mut classes, mut ranges, mut obstacle) = (Vec::new(), Vec::new(), None);
 
         for sort in 0..sorts.n_sorts() {
-            let indices = indices(model, &sorts, sort);
+            let indices = indices(&sorts, sort);
             let bounds = indices.first().copied().zip(indices.last().copied());
             ranges.push(bounds.unwrap_or((0, -1)));
             for members in exchangeable(&mut comparison, sort, &indices, question, &mut obstacle)? {
@@ -120,9 +123,10 @@ impl Symmetry {
         }
 
         if classes.is_empty() {
-            return Err(obstacle.unwrap_or(Obstacle::Different));
+            return Err(obstacle.unwrap_or_else(|| Obstacle::Different.into()));
         }
         Ok(Self {
+            relations: Relations::new(&classes, &moved, &ranges),
             classes,
             moved,
             ranges,
@@ -158,8 +162,11 @@ impl Symmetry {
         scratch: &mut Scratch,
         mut applied: Option<&mut Permutation>,
     ) {
-        for class in &self.classes {
-            if !class.order(self, layout, words, scratch) {
+        let relations = self.relations.as_ref();
+        let is_related =
+            |position: usize| relations.is_some_and(|relations| relations.concerns(position));
+        for (position, class) in self.classes.iter().enumerate() {
+            if is_related(position) || !class.order(self, layout, words, scratch) {
                 continue;
             }
             let mut permutation = self.identity();
@@ -174,6 +181,9 @@ impl Symmetry {
             scratch.out.resize(words.len(), 0);
             permute(layout, moved, &permutation, words, &mut scratch.out);
             words.copy_from_slice(&scratch.out);
+        }
+        if let Some(relations) = relations {
+            relations.sort_state(self, layout, words, &mut scratch.relations, applied);
         }
     }
 
@@ -214,14 +224,9 @@ impl Symmetry {
 }
 
 /// All indices of the families of a sort.
-fn indices(model: &Model, sorts: &Sorts, sort: SortId) -> Vec<i64> {
-    let mut indices = BTreeSet::new();
-    for (position, process) in model.parts().processes.iter().enumerate() {
-        let id = model::ProcessId::new(position);
-        if let (Some(range), true) = (process.index, sorts.of_process(model, id) == Some(sort)) {
-            indices.extend(range.lo..=range.hi);
-        }
-    }
+fn indices(sorts: &Sorts, sort: SortId) -> Vec<i64> {
+    let families = sorts.indices().iter().flatten();
+    let indices: BTreeSet<i64> = families.flat_map(|family| family.of_sort(sort)).collect();
     indices.into_iter().collect()
 }
 
@@ -232,8 +237,8 @@ fn exchangeable(
     sort: SortId,
     indices: &[i64],
     question: (&[AtomId], &[Condition]),
-    obstacle: &mut Option<Obstacle>,
-) -> Result<Vec<Vec<i64>>, Obstacle> {
+    obstacle: &mut Option<Asymmetry>,
+) -> Result<Vec<Vec<i64>>, Asymmetry> {
     let mut classes: Vec<Vec<i64>> = Vec::new();
     for &other in indices {
         let mut found = None;
@@ -245,7 +250,7 @@ fn exchangeable(
                     found = Some(position);
                     break;
                 }
-                Err(Obstacle::TooLarge) => return Err(Obstacle::TooLarge),
+                Err(reason) if reason.obstacle == Obstacle::TooLarge => return Err(reason),
                 Err(reason) => {
                     obstacle.get_or_insert(reason);
                 }

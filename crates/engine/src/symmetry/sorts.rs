@@ -22,6 +22,8 @@ pub(crate) type SortId = usize;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Slot {
     Bound(BoundId),
+    /// One of the several indices of a family.
+    Family(ProcessId, usize),
     /// The scalars of a variable at the end of a path; indices do not tell paths apart.
     Value(VarId, Vec<PathStep>),
     /// The dimension of an array at the end of a path.
@@ -45,12 +47,119 @@ pub(super) struct Sorts {
     parents: Vec<usize>,
     /// The sorts with families in them, by root.
     families: BTreeMap<usize, SortId>,
+    /// The families with several indices, by the name for the number of an instance.
+    numbered: BTreeMap<BoundId, ProcessId>,
+    /// By process: what the index of an instance consists of.
+    indices: Vec<Option<FamilyIndex>>,
+}
+
+/// What the index of a process consists of: itself, or several indices of which it is the number.
+#[derive(Clone, Debug)]
+pub(super) struct FamilyIndex {
+    /// The first index.
+    first: i64,
+    parts: Vec<IndexPart>,
+}
+
+/// One of the indices of a family.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IndexPart {
+    pub(super) sort: Option<SortId>,
+    pub(super) range: (i64, i64),
+    /// How far away the instance with the next index is.
+    pub(super) stride: i64,
+}
+
+impl FamilyIndex {
+    fn new(model: &Model, sorts: &Sorts, process: ProcessId) -> Option<Self> {
+        let description = &model.parts().processes[process.index()];
+        let index = description.index?;
+        let mut parts = Vec::new();
+        if description.dimensions.is_empty() {
+            parts.push(IndexPart {
+                sort: sorts.of(&Slot::Bound(index.bound)),
+                range: (index.lo, index.hi),
+                stride: 1,
+            });
+        }
+        for (position, range) in description.dimensions.iter().enumerate() {
+            parts.push(IndexPart {
+                sort: sorts.of(&Slot::Family(process, position)),
+                range: *range,
+                stride: stride(&description.dimensions, position),
+            });
+        }
+        Some(Self {
+            first: index.lo,
+            parts,
+        })
+    }
+
+    /// The indices of the instance with this index, each with what it is.
+    pub(super) fn parts(&self, index: i64) -> impl Iterator<Item = (IndexPart, i64)> {
+        let number = index - self.first;
+        self.parts.iter().map(move |part| {
+            let (lo, hi) = part.range;
+            (*part, number / part.stride % (hi - lo + 1) + lo)
+        })
+    }
+
+    /// The index of the instance that takes the place of this one; nothing if there is none.
+    pub(super) fn image(
+        &self,
+        index: i64,
+        image: &dyn Fn(Option<SortId>, i64) -> i64,
+    ) -> Option<i64> {
+        let mut moved = index;
+        for (part, value) in self.parts(index) {
+            let other = image(part.sort, value);
+            let (lo, hi) = part.range;
+            if !(lo..=hi).contains(&other) {
+                return None;
+            }
+            moved += (other - value) * part.stride;
+        }
+        Some(moved)
+    }
+
+    /// All indices of a sort that instances have.
+    pub(super) fn of_sort(&self, sort: SortId) -> impl Iterator<Item = i64> {
+        let parts = self.parts.iter();
+        let of_sort = parts.filter(move |part| part.sort == Some(sort));
+        of_sort.flat_map(|part| part.range.0..=part.range.1)
+    }
+
+    /// The sort of the index, if there is only one.
+    fn only_sort(&self) -> Option<SortId> {
+        match self.parts[..] {
+            [part] => part.sort,
+            _ => None,
+        }
+    }
+
+    /// Are there several?
+    pub(super) fn is_number(&self) -> bool {
+        self.parts.len() > 1
+    }
+}
+
+/// How many instances of a family have the same first indices, up to this one.
+fn stride(dimensions: &[(i64, i64)], position: usize) -> i64 {
+    let inner = dimensions[position + 1..].iter();
+    inner.map(|(lo, hi)| hi - lo + 1).product()
 }
 
 impl Sorts {
     pub(super) fn new(model: &Model) -> Self {
         let mut sorts = Self::default();
         let parts = model.parts();
+        for (position, process) in parts.processes.iter().enumerate() {
+            if let (Some(index), false) = (process.index, process.dimensions.is_empty()) {
+                let id = ProcessId::new(position);
+                sorts.numbered.insert(index.bound, id);
+            }
+        }
+
         for (position, variable) in parts.vars.iter().enumerate() {
             match &variable.initial {
                 Initial::Values(values) => {
@@ -74,16 +183,31 @@ impl Sorts {
             }
         }
 
-        for index in parts.processes.iter().filter_map(|process| process.index) {
-            if index.hi > index.lo {
-                let node = sorts.node(Slot::Bound(index.bound));
-                let root = sorts.root(node);
-                let fresh = sorts.families.len();
-                sorts.families.entry(root).or_insert(fresh);
+        for (position, process) in parts.processes.iter().enumerate() {
+            let Some(index) = process.index else {
+                continue;
+            };
+            if process.dimensions.is_empty() && index.hi > index.lo {
+                sorts.add_family(Slot::Bound(index.bound));
+            }
+            for (dimension, (lo, hi)) in process.dimensions.iter().enumerate() {
+                if hi > lo {
+                    sorts.add_family(Slot::Family(ProcessId::new(position), dimension));
+                }
             }
         }
 
+        let processes = (0..parts.processes.len()).map(ProcessId::new);
+        let indices = processes.map(|process| FamilyIndex::new(model, &sorts, process));
+        sorts.indices = indices.collect();
         sorts
+    }
+
+    fn add_family(&mut self, slot: Slot) {
+        let node = self.node(slot);
+        let root = self.root(node);
+        let fresh = self.families.len();
+        self.families.entry(root).or_insert(fresh);
     }
 
     /// How many sorts have families in them.
@@ -97,10 +221,19 @@ impl Sorts {
         self.families.get(&self.root(node)).copied()
     }
 
-    /// The sort of the index of a process.
-    pub(super) fn of_process(&self, model: &Model, process: ProcessId) -> Option<SortId> {
-        let index = model.parts().processes[process.index()].index?;
-        self.of(&Slot::Bound(index.bound))
+    /// The sort of the index of a process, if it has one index.
+    pub(super) fn of_process(&self, process: ProcessId) -> Option<SortId> {
+        self.index_of(process)?.only_sort()
+    }
+
+    /// What the index of a process consists of; nothing for single processes.
+    pub(super) fn index_of(&self, process: ProcessId) -> Option<&FamilyIndex> {
+        self.indices[process.index()].as_ref()
+    }
+
+    /// The same for all processes.
+    pub(super) fn indices(&self) -> &[Option<FamilyIndex>] {
+        &self.indices
     }
 
     /// The sort of the value of an expression.
@@ -241,6 +374,9 @@ impl Sorts {
 
     /// The sort of an expression, after everything inside has been looked at.
     fn visit(&mut self, model: &Model, expr: &Expr) -> Option<usize> {
+        if let Some(slot) = self.index_in_number(model, expr) {
+            return Some(self.node(slot));
+        }
         match expr {
             Expr::Int(_) | Expr::Bool(_) | Expr::Enum(..) => None,
             Expr::Read(place) => Some(self.visit_place(model, place)),
@@ -300,9 +436,81 @@ impl Sorts {
     fn visit_owner(&mut self, model: &Model, process: ProcessId, owner: &Owner) {
         if let Some(index) = owner.index() {
             let sort = self.visit(model, index);
-            if let Some(range) = model.parts().processes[process.index()].index {
-                self.unify_slot(Slot::Bound(range.bound), sort);
+            let description = &model.parts().processes[process.index()];
+            match description.index {
+                Some(range) if description.dimensions.is_empty() => {
+                    self.unify_slot(Slot::Bound(range.bound), sort);
+                }
+                Some(_) => self.visit_number(model, process, index),
+                None => {}
             }
+        }
+    }
+
+    /// One of several indices of the own instance, as front ends compute it from the number:
+    /// `number / stride % length + first`.
+    fn index_in_number(&self, model: &Model, expr: &Expr) -> Option<Slot> {
+        // shape: nothing but what front ends compute is looked for.
+        let (position, lo) = if let Expr::Binary(BinaryOp::Add, position, lo) = expr {
+            (&**position, lo.as_literal()?)
+        } else {
+            (expr, 0)
+        };
+        // shape: nothing but what front ends compute is looked for.
+        let Expr::Binary(BinaryOp::Mod, position, length) = position else {
+            return None;
+        };
+        // shape: nothing but what front ends compute is looked for.
+        let (number, wanted) = if let Expr::Binary(BinaryOp::Div, number, stride) = &**position {
+            (&**number, stride.as_literal()?)
+        } else {
+            (&**position, 1)
+        };
+        let bound = number.as_bound()?;
+
+        let process = *self.numbered.get(&bound)?;
+        let dimensions = &model.parts().processes[process.index()].dimensions;
+        let length = length.as_literal()?;
+        let is_it = |at: &usize| {
+            let (first, last) = dimensions[*at];
+            first == lo && last - first + 1 == length && stride(dimensions, *at) == wanted
+        };
+        let position = (0..dimensions.len()).find(is_it)?;
+        Some(Slot::Family(process, position))
+    }
+
+    /// The number of an instance with several indices, as front ends compute it from them:
+    /// `(i - first) * length + (j - first)`, or a number without instance where they do not fit.
+    fn visit_number(&mut self, model: &Model, process: ProcessId, index: &Expr) {
+        // shape: nothing but what front ends compute is looked for.
+        let mut number = if let Expr::Ite(_, number, _) = index {
+            &**number
+        } else {
+            index
+        };
+        let n_dimensions = model.parts().processes[process.index()].dimensions.len();
+        for dimension in (0..n_dimensions).rev() {
+            // shape: nothing but what front ends compute is looked for.
+            let Expr::Binary(BinaryOp::Add, scaled, offset) = number else {
+                return;
+            };
+            // shape: the first one is added to 0.
+            let rest = if let Expr::Binary(BinaryOp::Mul, rest, _) = &**scaled {
+                rest
+            } else {
+                scaled
+            };
+            // shape: where indices begin with 0 nothing is subtracted.
+            let value = if let Expr::Binary(BinaryOp::Sub, value, lo) = &**offset
+                && lo.as_literal().is_some()
+            {
+                value
+            } else {
+                offset
+            };
+            let sort = self.visit(model, value);
+            self.unify_slot(Slot::Family(process, dimension), sort);
+            number = rest;
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{ActionId, CommandId, Condition, InstanceId, Model, Subject};
 
 use super::automorphism::CommandMap;
-use super::sorts::{SortId, Sorts};
+use super::sorts::{FamilyIndex, SortId, Sorts};
 
 /// Who takes part in a transition with which commands, sorted.
 type Team = Vec<(InstanceId, Vec<CommandId>)>;
@@ -13,8 +13,8 @@ type Team = Vec<(InstanceId, Vec<CommandId>)>;
 /// Finds the subject that takes the place of another.
 #[derive(Debug)]
 pub(crate) struct SubjectMap {
-    /// By instance: the sort of its index.
-    sorts: Vec<Option<SortId>>,
+    /// By process: what the index of an instance consists of.
+    indices: Vec<Option<FamilyIndex>>,
     /// By action: the teams that can take it.
     teams: Vec<Vec<Team>>,
     /// The actions that each team can take.
@@ -23,9 +23,8 @@ pub(crate) struct SubjectMap {
 
 impl SubjectMap {
     pub(super) fn new(model: &Model, sorts: &Sorts) -> Self {
-        let of_instance = |instance: &model::Instance| sorts.of_process(model, instance.process);
         let mut map = Self {
-            sorts: model.instances().iter().map(of_instance).collect(),
+            indices: sorts.indices().to_vec(),
             teams: vec![Vec::new(); model.actions().len()],
             actions: BTreeMap::new(),
         };
@@ -48,13 +47,7 @@ impl SubjectMap {
         image: &dyn Fn(Option<SortId>, i64) -> i64,
     ) -> Option<Subject> {
         let of_command = |command: &CommandId| commands.image(model, *command, image);
-        let of_instance = |id: InstanceId| {
-            let instance = &model.instances()[id.index()];
-            let index = instance
-                .index
-                .map(|index| image(self.sorts[id.index()], index));
-            model.instance_of(instance.process, index)
-        };
+        let of_instance = |id: InstanceId| image_of_instance(model, &self.indices, id, image);
 
         match subject {
             Subject::Process(instance) => of_instance(*instance).map(Subject::Process),
@@ -79,21 +72,36 @@ impl SubjectMap {
         }
     }
 
-    /// Is every condition mapped to one of them?
-    pub(super) fn permutes(
+    /// The first condition that is not mapped to one of them.
+    pub(super) fn unmatched<'c>(
         &self,
         (model, commands): (&Model, &CommandMap),
-        conditions: &[Condition],
+        conditions: &'c [Condition],
         image: &dyn Fn(Option<SortId>, i64) -> i64,
-    ) -> bool {
-        conditions.iter().all(|condition| {
+    ) -> Option<&'c Condition> {
+        conditions.iter().find(|condition| {
             let subject = self.image((model, commands), &condition.subject, image);
-            subject.is_some_and(|subject| {
+            subject.is_none_or(|subject| {
                 let mut others = conditions.iter();
-                others.any(|other| other.kind == condition.kind && other.subject == subject)
+                others.all(|other| other.kind != condition.kind || other.subject != subject)
             })
         })
     }
+}
+
+/// The instance that takes the place of another, if there is one.
+pub(super) fn image_of_instance(
+    model: &Model,
+    indices: &[Option<FamilyIndex>],
+    id: InstanceId,
+    image: &dyn Fn(Option<SortId>, i64) -> i64,
+) -> Option<InstanceId> {
+    let instance = &model.instances()[id.index()];
+    let index = match (&indices[instance.process.index()], instance.index) {
+        (Some(family), Some(index)) => Some(family.image(index, image)?),
+        _ => None,
+    };
+    model.instance_of(instance.process, index)
 }
 
 fn in_order(mut team: Team) -> Team {

@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use base::Span;
 use model::{
     Access, BinaryOp, BoundId, ChannelRef, Expr, Model, Owner, Place, Quantifier, Type, VarId,
 };
@@ -18,7 +19,7 @@ use model::{
 use crate::constant::Known;
 
 use super::coordinates::{Components, Transposition};
-use super::sorts::{PathStep, Slot, SortId, Sorts, value_slot};
+use super::sorts::{FamilyIndex, PathStep, Slot, SortId, Sorts, value_slot};
 
 /// An expression. Constants and components are those after renaming.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -68,6 +69,8 @@ pub enum Obstacle {
     OpenRange,
     /// Something differs between the processes.
     Different,
+    /// A variable that never changes differs between the processes.
+    Constant,
     /// A proposition tells the processes apart.
     Property,
     /// Fairness tells the processes apart.
@@ -91,6 +94,7 @@ impl fmt::Display for Obstacle {
             Self::Arithmetic => "an index of a process is used as a number",
             Self::OpenRange => "a range of values depends on the state",
             Self::Different => "no two processes of a family do the same",
+            Self::Constant => "a variable that never changes tells the processes apart",
             Self::Property => "the property tells the processes apart",
             Self::Fairness => "fairness tells the processes apart",
             Self::Ways => "the property tells several ways of taking an action apart",
@@ -99,6 +103,43 @@ impl fmt::Display for Obstacle {
             Self::Timers => "there are timers",
             Self::Control => "processes are told apart by their numbers",
         })
+    }
+}
+
+/// Why two processes cannot be exchanged, and where that is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asymmetry {
+    /// Why.
+    pub obstacle: Obstacle,
+    /// What it is about, such as `the condition of P[1].win`; empty if it is about the whole model.
+    pub subject: String,
+    /// Where that is.
+    pub span: Option<Span>,
+}
+
+impl Asymmetry {
+    pub(super) fn new(obstacle: Obstacle, subject: String, span: Span) -> Self {
+        Self {
+            obstacle,
+            subject,
+            span: Some(span).filter(|span| *span != Span::nowhere()),
+        }
+    }
+}
+
+impl From<Obstacle> for Asymmetry {
+    fn from(obstacle: Obstacle) -> Self {
+        Self::new(obstacle, String::new(), Span::nowhere())
+    }
+}
+
+impl fmt::Display for Asymmetry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.obstacle.fmt(f)?;
+        if self.subject.is_empty() {
+            return Ok(());
+        }
+        write!(f, ": {}", self.subject)
     }
 }
 
@@ -113,12 +154,16 @@ pub(super) struct Terms<'a> {
     pub(super) renaming: Option<Transposition>,
     /// Names whose values are not known, the innermost last, and the values that they may have.
     pub(super) names: Vec<(BoundId, (i64, i64))>,
+    /// Names that are assigned to after they have got a value.
+    pub(super) assigned: BTreeSet<BoundId>,
     /// Names for values that were there before the step.
     pub(super) values: Vec<(BoundId, Term)>,
     /// The cells that the step may have written so far, and [`NAMES`].
     pub(super) written: BTreeSet<usize>,
     /// Is this inside of a loop that is not unfolded?
     pub(super) in_loop: bool,
+    /// What is being looked at: the step, or a statement of it.
+    pub(super) span: Span,
     /// How many terms may still be made.
     pub(super) left: &'a mut u64,
 }
@@ -220,6 +265,9 @@ impl<'a> Terms<'a> {
     }
 
     fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Term, Obstacle> {
+        if let Some(truth) = self.decided(op, left, right)? {
+            return Ok(Term::Const(i64::from(truth)));
+        }
         let sort = match op {
             BinaryOp::Eq | BinaryOp::Ne => {
                 let sort = self.sorts.of_expr(left);
@@ -250,6 +298,48 @@ impl<'a> Terms<'a> {
             BinaryOp::Ne => negation(self.nary(Nary::Equal, vec![first, second])),
             _ => Term::Binary(op as u8, Box::new(first), Box::new(second)),
         })
+    }
+
+    /// Whether an index lies on one side of a number, if the type of the index says so: whether it is
+    /// a value of a type is not arithmetic. All indices that are exchanged have the same types.
+    fn decided(
+        &mut self,
+        op: BinaryOp,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<Option<bool>, Obstacle> {
+        let orders = [BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge];
+        if !orders.contains(&op) {
+            return Ok(None);
+        }
+        let (is_left, index, number) = match (self.known.constant(left), self.known.constant(right))
+        {
+            (None, Some(number)) => (true, left, number),
+            (Some(number), None) => (false, right, number),
+            _ => return Ok(None),
+        };
+        let Some(sort) = self.sorts.of_expr(index) else {
+            return Ok(None);
+        };
+        let term = self.term(index, Some(sort))?;
+        let Some((lo, hi)) = self.bounds(&term) else {
+            return Ok(None);
+        };
+
+        let holds = |value: i64| {
+            let (one, other) = if is_left {
+                (value, number)
+            } else {
+                (number, value)
+            };
+            match op {
+                BinaryOp::Lt => one < other,
+                BinaryOp::Le => one <= other,
+                BinaryOp::Gt => one > other,
+                _ => one >= other,
+            }
+        };
+        Ok((holds(lo) == holds(hi)).then(|| holds(lo)))
     }
 
     fn quantified(
@@ -395,8 +485,7 @@ impl<'a> Terms<'a> {
         });
         let owner = match (&place.owner, variable.owner) {
             (Some(Owner::Indexed(index)), Some(process)) => {
-                let sort = self.sorts.of_process(self.model(), process);
-                Some(self.term(index, sort)?)
+                Some(self.instance_index(process, index)?)
             }
             _ => None,
         };
@@ -414,7 +503,10 @@ impl<'a> Terms<'a> {
         let owner = match owner {
             Some(owner) => Some(owner),
             // One's own, or the only one: an instance stands for itself.
-            None => variable.owner.and_then(|process| self.own_index(process)),
+            None => match variable.owner {
+                Some(process) => self.own_index(process)?,
+                None => None,
+            },
         };
         let (mut prefix, mut path) = (Vec::new(), Vec::new());
 
@@ -436,11 +528,46 @@ impl<'a> Terms<'a> {
     }
 
     /// The index of the process whose command this is, if it is an instance of this process.
-    fn own_index(&self, process: model::ProcessId) -> Option<Term> {
-        let instance = &self.model().instances()[self.known.instance?.index()];
-        let index = instance.index.filter(|_| instance.process == process)?;
-        let sort = self.sorts.of_process(self.model(), process);
-        Some(Term::Const(self.image(sort, index)))
+    fn own_index(&self, process: model::ProcessId) -> Result<Option<Term>, Obstacle> {
+        let Some(own) = self.known.instance else {
+            return Ok(None);
+        };
+        let instance = &self.model().instances()[own.index()];
+        match instance.index.filter(|_| instance.process == process) {
+            Some(index) => {
+                let image = self.index_image(process, index);
+                image.map(|image| Some(Term::Const(image)))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The index of the instance that takes the place of another.
+    fn index_image(&self, process: model::ProcessId, index: i64) -> Result<i64, Obstacle> {
+        let exists = self.model().instance_of(process, Some(index)).is_some();
+        match self.sorts.index_of(process) {
+            Some(family) if exists => {
+                let image = |sort, value| self.image(sort, value);
+                family.image(index, &image).ok_or(Obstacle::Partial)
+            }
+            _ => Ok(self.image(self.sorts.of_process(process), index)),
+        }
+    }
+
+    /// Which instance of a process an expression names.
+    fn instance_index(
+        &mut self,
+        process: model::ProcessId,
+        index: &Expr,
+    ) -> Result<Term, Obstacle> {
+        if let Some(value) = self.known.constant(index) {
+            return self.index_image(process, value).map(Term::Const);
+        }
+        let family = self.sorts.index_of(process);
+        if family.is_some_and(FamilyIndex::is_number) {
+            return Err(Obstacle::Arithmetic);
+        }
+        self.term(index, self.sorts.of_process(process))
     }
 
     /// Where a cell goes.
@@ -471,15 +598,16 @@ impl<'a> Terms<'a> {
             Owner::Indexed(index) => match self.known.constant(index) {
                 Some(index) => Some(index),
                 None => {
-                    let sort = self.sorts.of_process(model, process);
-                    let index = self.term(index, sort)?;
+                    let index = self.instance_index(process, index)?;
                     return Ok(Term::AtIndex(process.0, Box::new(index), locations));
                 }
             },
         };
 
-        let sort = self.sorts.of_process(model, process);
-        let image = index.map(|index| self.image(sort, index));
+        let image = match index {
+            Some(index) => Some(self.index_image(process, index)?),
+            None => None,
+        };
         let instance = model.instance_of(process, image);
         let instance = instance.ok_or(Obstacle::Partial)?;
         Ok(Term::At(instance.index(), locations))
@@ -497,6 +625,64 @@ impl<'a> Terms<'a> {
         Ok((self.place(place)?, sort))
     }
 
+    /// The cells that may be selected: those that fit the indices that are known.
+    pub(super) fn selected(&self, var: VarId, owner: Option<&Term>, path: &[Term]) -> Vec<usize> {
+        let model = self.model();
+        let records = &model.parts().records;
+        let variable = &model.parts().vars[var.index()];
+        let mut cells: Vec<usize> = match variable.owner {
+            None => vec![model.first_cell(var, None)],
+            Some(process) => {
+                let is_meant = |instance: &model::Instance| match owner {
+                    Some(Term::Const(index)) => instance.index == Some(*index),
+                    _ => true,
+                };
+                let instances = model.instances().iter().enumerate();
+                let instances =
+                    instances.filter(|(_, one)| one.process == process && is_meant(one));
+                let ids = instances.map(|(position, _)| model::InstanceId::new(position));
+                ids.map(|id| model.first_cell(var, Some(id))).collect()
+            }
+        };
+
+        let mut ty = &variable.ty;
+        for term in path {
+            match (ty, term) {
+                (Type::Array(array), index) => {
+                    let stride = array.element.n_cells(records);
+                    let is_meant = |offset: &usize| match index {
+                        Term::Const(index) => array.lo + *offset as i64 == *index,
+                        _ => true,
+                    };
+                    let offsets: Vec<usize> = (0..array.len).filter(is_meant).collect();
+                    let element =
+                        |cell: &usize| offsets.iter().map(|at| cell + at * stride).collect();
+                    cells = cells.iter().flat_map::<Vec<usize>, _>(element).collect();
+                    ty = &array.element;
+                }
+                (Type::Record(record), Term::Const(field)) => {
+                    let fields = &records[record.index()].fields;
+                    let skipped = fields[..*field as usize].iter();
+                    let skipped: usize = skipped.map(|(_, ty)| ty.n_cells(records)).sum();
+                    cells.iter_mut().for_each(|cell| *cell += skipped);
+                    ty = &fields[*field as usize].1;
+                }
+                _ => unreachable!("paths fit the types of variables"),
+            }
+        }
+
+        cells
+    }
+
+    /// Adds the cells that the indices of a selection may read.
+    pub(super) fn index_reads(&self, term: &Term, cells: &mut BTreeSet<usize>) {
+        // shape: only selections have indices that read something.
+        if let Term::Select(_, owner, path) = term {
+            owner.iter().for_each(|owner| self.reads(owner, cells));
+            path.iter().for_each(|index| self.reads(index, cells));
+        }
+    }
+
     /// Adds the cells that a term may read now, and [`NAMES`] if it mentions any.
     pub(super) fn reads(&self, term: &Term, cells: &mut BTreeSet<usize>) {
         match term {
@@ -504,10 +690,8 @@ impl<'a> Terms<'a> {
                 cells.insert(*cell);
             }
             Term::Select(var, owner, path) => {
-                let all = self.model().cells().iter().enumerate();
-                cells.extend(all.filter(|(_, cell)| cell.var == *var).map(|(at, _)| at));
-                owner.iter().for_each(|owner| self.reads(owner, cells));
-                path.iter().for_each(|index| self.reads(index, cells));
+                cells.extend(self.selected(*var, owner.as_deref(), path));
+                self.index_reads(term, cells);
             }
             Term::AtIndex(_, inner, _)
             | Term::Length(_, Some(inner))

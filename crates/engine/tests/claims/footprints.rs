@@ -158,7 +158,8 @@ impl Comparison<'_> {
         };
         let may_change = |component| !reads.contains(&component) && !is_constant(component);
         let percent = *random.pick(&[20, 50, 100]);
-        changed(self.model, self.state, &may_change, percent, random)
+        let ranges = &self.claims.ranges;
+        changed(self.model, ranges, self.state, &may_change, percent, random)
     }
 }
 

@@ -28,16 +28,19 @@ fn values_that_are_never_read_again_make_no_difference() {
             continue;
         }
         n_models += 1;
-        let constants = subject.claims(false).constants;
+        let Claims {
+            constants, ranges, ..
+        } = subject.claims(false);
         let random = &mut Random::new(seed ^ 0xdead);
         for state in &reachable(model, 20).0 {
             let is_dead = |component: Component| match component {
                 Component::Cell(cell) => {
-                    constants[cell].is_none() && is_forgotten(&mut system.clone(), state, cell)
+                    constants[cell].is_none()
+                        && is_forgotten(&mut system.clone(), state, cell, ranges[cell])
                 }
                 Component::Location(_) | Component::Length(_) | Component::Message { .. } => false,
             };
-            let other = changed(model, state, &is_dead, 100, random);
+            let other = changed(model, &ranges, state, &is_dead, 100, random);
             if other == *state {
                 continue;
             }
@@ -60,8 +63,7 @@ fn values_that_are_never_read_again_make_no_difference() {
 }
 
 /// Do all values of a cell have the same representative?
-fn is_forgotten(system: &mut System<'_>, state: &State, cell: usize) -> bool {
-    let (lo, hi) = system.model().cells()[cell].ty.bounds();
+fn is_forgotten(system: &mut System<'_>, state: &State, cell: usize, (lo, hi): (i64, i64)) -> bool {
     let mut other = state.clone();
     other.cells[cell] = if state.cells[cell] == lo { hi } else { lo };
     other != *state && represent(system, &other) == represent(system, state)
@@ -84,7 +86,7 @@ fn seen(
     let mut step = |step: Successor| {
         let taken = taken(subject, &step);
         let target = end(&step.target);
-        (step.actions, step.movers, taken, target)
+        (step.actions.to_vec(), step.movers.to_vec(), taken, target)
     };
     let steps = steps.into_iter().map(&mut step).collect();
     let atoms = subject.atoms.iter();
@@ -144,7 +146,7 @@ fn processes_that_are_exchanged_make_no_difference() {
                         commands.map(|c| image_of(*c, commands_of(&exchanged, position)));
                     (sorted(commands.collect()), image(&step.target))
                 });
-                let found = ends(model, &other, |step| (step.commands, step.target));
+                let found = ends(model, &other, |step| (step.commands.to_vec(), step.target));
                 assert_eq!(found, expected, "seed {seed}, {state:?}, {commands:?}");
                 let atoms = |state: &State| {
                     let holds = subject.atoms.iter();
@@ -191,6 +193,11 @@ pub fn compare_elimination(subject: &Subject, claims: &Claims, state: &State) ->
             return Some(format!("{}: cell {cell} changes", subject.name));
         }
     }
+    for (cell, (lo, hi)) in claims.ranges.iter().enumerate() {
+        if !(*lo..=*hi).contains(&state.cells[cell]) {
+            return Some(format!("{}: cell {cell} is out of its range", subject.name));
+        }
+    }
     let steps = subject.model.successors(state).unwrap_or_default();
     let mut commands = steps.iter().flat_map(|step| &step.commands);
     let executed = commands.find(|command| claims.never_executed[command.index()])?;
@@ -200,17 +207,26 @@ pub fn compare_elimination(subject: &Subject, claims: &Claims, state: &State) ->
 
 #[test]
 fn code_that_is_never_executed_is_not() {
-    let (mut n_commands, mut n_cells) = (0, 0);
+    let (mut n_commands, mut n_cells, mut n_narrow) = (0, 0, 0);
     for seed in 0..u64::from(cases(1500)) {
         let subject = Subject::random(seed);
         let claims = subject.claims(false);
+        let types = subject.model.cells().iter().map(|cell| cell.ty.bounds());
+        let cells = claims.ranges.iter().zip(types).zip(&claims.constants);
+        let is_narrow = |((range, ty), constant): &((&_, _), &Option<i64>)| {
+            constant.is_none() && **range != *ty
+        };
+        n_narrow += cells.filter(is_narrow).count();
         n_commands += claims.never_executed.iter().filter(|never| **never).count();
         n_cells += claims.constants.iter().flatten().count();
         for state in &reachable(&subject.model, 60).0 {
             assert_eq!(compare_elimination(&subject, &claims, state), None);
         }
     }
-    assert!(n_commands > 100 && n_cells > 100, "{n_commands} {n_cells}");
+    assert!(
+        n_commands > 100 && n_cells > 100 && n_narrow > 100,
+        "{n_commands} {n_cells} {n_narrow}"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod footprints;
 mod forms;
 mod imported;
 mod mutants;
+mod orbits;
 mod relations;
 mod sources;
 mod states;

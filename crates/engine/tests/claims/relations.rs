@@ -223,7 +223,7 @@ impl Comparison<'_> {
                 && other.movers == step.movers
                 && other.target == step.target
         });
-        same.next().map(|step| step.commands)
+        same.next().map(|step| step.commands.to_vec())
     }
 }
 

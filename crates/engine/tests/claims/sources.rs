@@ -3,7 +3,7 @@
 use base::{AtomId, Fairness, Source};
 use engine::{Claims, System};
 use model::{Condition, Model};
-use testkit::{ModelShape, Random, communicating_text, random_model};
+use testkit::{ModelShape, Random, communicating_text, random_model, related_text};
 
 /// Under which claims about fairness are compared.
 const KINDS: [&str; 5] = [
@@ -48,6 +48,7 @@ impl Subject {
             1 => random_model(random, ModelShape::Loose),
             2 => random_model(random, ModelShape::Alike),
             3 => random_model(random, ModelShape::Tiny),
+            4 | 5 => load(&related_text(random)),
             _ => load(&communicating_text(random)),
         };
         Self::new(format!("seed {seed}"), model)

@@ -55,12 +55,15 @@ pub fn arbitrary(model: &Model, random: &mut Random) -> State {
         cells: vec![0; model.cells().len()],
         channels: vec![Vec::new(); model.n_single_channels()],
     };
-    changed(model, &empty, &|_| true, 100, random)
+    let ranges: Vec<_> = model.cells().iter().map(|cell| cell.ty.bounds()).collect();
+    changed(model, &ranges, &empty, &|_| true, 100, random)
 }
 
-/// The state with other values in some of the components that may be changed.
+/// The state with other values in some of the components that may be changed; those of cells are
+/// in these ranges.
 pub fn changed(
     model: &Model,
+    ranges: &[(i64, i64)],
     state: &State,
     may_change: &dyn Fn(Component) -> bool,
     percent: usize,
@@ -77,7 +80,8 @@ pub fn changed(
 
     for (position, cell) in state.cells.iter_mut().enumerate() {
         if may_change(Component::Cell(position)) && random.chance(percent) {
-            *cell = value_of(model.cells()[position].ty, random);
+            let (lo, hi) = ranges[position];
+            *cell = value_of(Scalar::Range(lo, hi), random);
         }
     }
 

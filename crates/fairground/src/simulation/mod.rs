@@ -1,7 +1,9 @@
 //! Walks through a model, on the reference semantics.
 
 pub(crate) mod details;
+mod evaluation;
 mod obligations;
+mod printing;
 mod random;
 mod sampling;
 pub(crate) mod start;
@@ -10,8 +12,10 @@ use base::{Fairness, Source};
 use evidence::{NamedRun, Trace, TraceStep, View, changes};
 use model::{Model, RunTimeError, State, Successor};
 use report::{StoredTrace, TraceMeta};
+use source::Print;
 
 pub use details::{LoopFairness, StepDetails};
+pub use evaluation::Evaluation;
 pub use obligations::Obligation;
 pub use random::Random;
 pub use sampling::{Breach, Sample, Sampling, Watched};
@@ -34,6 +38,7 @@ pub enum Here {
 pub struct Simulation<'a> {
     model: &'a Model,
     sources: &'a [Source],
+    prints: &'a [Print],
     view: View<'a>,
     walk: SimulationWalk,
 }
@@ -46,6 +51,8 @@ pub struct SimulationWalk {
     states: Vec<State>,
     possible: Vec<Possible>,
     taken: Vec<usize>,
+    /// The steps that were taken back, the last one first.
+    ahead: Vec<usize>,
 }
 
 impl SimulationWalk {
@@ -80,6 +87,7 @@ impl Project {
             possible: vec![Possible::of(self.model()?, &first)],
             states: vec![first],
             taken: Vec::new(),
+            ahead: Vec::new(),
         };
         self.resume(walk)
     }
@@ -93,6 +101,7 @@ impl Project {
         Ok(Simulation {
             model,
             sources: &self.sources,
+            prints: self.prints(),
             view: View::new(model),
             walk,
         })
@@ -144,6 +153,9 @@ impl Simulation<'_> {
 
     /// Takes one of the steps that are possible at the end; panics if there is no such step.
     pub fn take(&mut self, choice: usize) {
+        if self.walk.ahead.pop_if(|ahead| *ahead == choice).is_none() {
+            self.walk.ahead.clear();
+        }
         let target = self.end().steps()[choice].target.clone();
         let possible = Possible::of(self.model, &target);
         self.walk.possible.push(possible);
@@ -153,12 +165,36 @@ impl Simulation<'_> {
 
     /// Takes the last step back; says whether there was one.
     pub fn back(&mut self) -> bool {
-        let had_step = self.walk.taken.pop().is_some();
-        if had_step {
-            self.walk.states.pop();
-            self.walk.possible.pop();
+        let Some(taken) = self.walk.taken.pop() else {
+            return false;
+        };
+        self.walk.states.pop();
+        self.walk.possible.pop();
+        self.walk.ahead.push(taken);
+        true
+    }
+
+    /// How many steps were taken back and can be taken again.
+    #[must_use]
+    pub fn n_ahead(&self) -> usize {
+        self.walk.ahead.len()
+    }
+
+    /// Goes to where so many steps were taken, back or forward along steps that were taken back; says
+    /// whether there is such a place.
+    pub fn go_to(&mut self, n_steps: usize) -> bool {
+        if n_steps > self.n_steps() + self.n_ahead() {
+            return false;
         }
-        had_step
+        while self.n_steps() > n_steps {
+            self.back();
+        }
+        while let Some(next) = self.walk.ahead.last().copied()
+            && self.n_steps() < n_steps
+        {
+            self.take(next);
+        }
+        true
     }
 
     /// All values of the last state.
@@ -178,6 +214,18 @@ impl Simulation<'_> {
     #[must_use]
     pub fn step_text(&self, choice: usize) -> String {
         self.step_text_at(self.n_steps(), choice)
+    }
+
+    /// What the last step prints; panics at the start.
+    #[must_use]
+    pub fn last_printed(&self) -> String {
+        let last = self.n_steps() - 1;
+        printing::printed(
+            self.model,
+            self.prints,
+            &self.walk.states[last],
+            self.step(last),
+        )
     }
 
     /// What fairness still demands of the run, one line for each obligation.

@@ -160,8 +160,9 @@ impl Checkpoints for Kept {
         true
     }
 
-    fn keep(&self, _search: u64, state: &[u64]) {
+    fn keep(&self, _search: u64, state: &[u64]) -> bool {
         *self.0.lock().expect("no thread panics here") = Some(state.to_vec());
+        true
     }
 
     fn take(&self, _search: u64) -> Option<Vec<u64>> {

@@ -58,7 +58,7 @@ impl Translator<'_> {
     }
 
     /// Compares bits of a word with a value; gives the condition of their being equal.
-    pub(super) fn test_bits(&mut self, Mem(base, start): Mem, mask: u64, value: u64) -> Cond {
+    pub(crate) fn test_bits(&mut self, Mem(base, start): Mem, mask: u64, value: u64) -> Cond {
         if mask == 0 {
             // Nothing to look at: zero equals zero.
             self.asm.mov_imm(R::Rax, value as i64);

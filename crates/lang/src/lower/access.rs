@@ -304,7 +304,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn process_named(&self, expr: &ast::Expr) -> Option<ProcessId> {
+    pub(super) fn process_named(&self, expr: &ast::Expr) -> Option<ProcessId> {
         match &expr.kind {
             ExprKind::Name(name) => match self.unshadowed(name) {
                 Some(Global::Process(id)) => Some(id),
@@ -498,11 +498,13 @@ impl<'a> Lowerer<'a> {
             .iter()
             .map(|name| self.location(id, name))
             .collect();
+        let exists = self.existence(id, owner.clone());
         let at = Expr::At {
             process: id,
             owner,
             locations: locations.into_iter().collect::<Option<_>>()?,
         };
+        let at = Expr::all(exists.into_iter().chain([at]));
         Some(Value::Scalar(at, Ty::Bool))
     }
 
@@ -551,6 +553,9 @@ impl<'a> Lowerer<'a> {
             }
             "copies" => return self.copies(arguments, span),
             "size" | "head" | "last" | "value" | "len" | "empty" | "full" => {
+                if let Some(value) = self.function_of_family(name, arguments) {
+                    return value;
+                }
                 if let Some(value) = self.special_function(name, arguments, span) {
                     return value;
                 }

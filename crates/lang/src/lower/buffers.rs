@@ -306,7 +306,7 @@ impl<'a> Lowerer<'a> {
         self.check_arity(buffer.types.len(), payload.len(), payload[0].span)?;
         let mut values = Vec::new();
         for (expr, ty) in payload.iter().zip(&buffer.types) {
-            self.cell_values(expr, ty, &mut values)?;
+            self.stored_values(expr, ty, &mut values)?;
         }
 
         let room = Expr::Int(buffer.capacity as i64);

@@ -1,12 +1,13 @@
 //! The cells of expressions that make new sets, bags, maps and sequences.
 
 use base::{Diagnostic, Span};
-use model::{BinaryOp, Expr, Quantifier, Scalar, Type};
+use model::{BEYOND_ROOM, BinaryOp, Expr, Quantifier, Scalar, Type};
 
 use super::Lowerer;
 use super::constants::{literal, simplify};
 use super::elements::BoundRange;
 use super::names::{Binding, Ty, Value};
+use super::room::may_be_beyond;
 use super::types::ty_of;
 use super::values::{IMPOSSIBLE, MAX_LENGTH, Special, all, any, choice, join_sets};
 use crate::ast::{self, ExprKind};
@@ -385,11 +386,12 @@ impl<'a> Lowerer<'a> {
     pub(super) fn listed_sequence(
         &mut self,
         elements: &'a [ast::Expr],
-        most: usize,
+        (most, ty): (usize, &Type),
         element: &Type,
         span: Span,
     ) -> Option<Vec<Expr>> {
-        if elements.len() > most {
+        let has_no_bound = self.has_no_bound(ty);
+        if elements.len() > most && !has_no_bound {
             let message = format!(
                 "there is room for {most} element(s), not for {}",
                 elements.len()
@@ -403,6 +405,14 @@ impl<'a> Lowerer<'a> {
         }
         for _ in elements.len()..most {
             cells.extend(self.default_cells(element));
+        }
+
+        // A longer one is equal to none that there is room for.
+        if elements.len() > most {
+            cells.truncate(ty.n_cells(&self.parts.records));
+            if self.is_stored {
+                cells[0] = Expr::Int(BEYOND_ROOM);
+            }
         }
         Some(cells)
     }
@@ -438,11 +448,12 @@ impl<'a> Lowerer<'a> {
             Expr::binary(BinaryOp::Add, length.clone(), Expr::Int(1)),
             Ty::Int,
         );
-        let mut cells = vec![choice(
-            simplify(is_full, Ty::Bool),
-            Expr::Int(IMPOSSIBLE),
-            longer,
-        )];
+        let too_long = if self.has_no_bound(ty) {
+            self.no_room(sequence.span)?
+        } else {
+            Expr::Int(IMPOSSIBLE)
+        };
+        let mut cells = vec![choice(simplify(is_full, Ty::Bool), too_long, longer)];
         for position in 0..most {
             for (offset, value) in new.iter().enumerate() {
                 let here = Expr::binary(
@@ -468,10 +479,15 @@ impl<'a> Lowerer<'a> {
         let n_cells = (old.len() - 1) / most;
         let shorter = Expr::binary(BinaryOp::Sub, old[0].clone(), Expr::Int(1));
         let is_some = Expr::binary(BinaryOp::Gt, self.copy_of(&old[0]), Expr::Int(0));
+        let mut none = Expr::Int(IMPOSSIBLE);
+        if may_be_beyond(&old[0]) {
+            let beyond = Expr::binary(BinaryOp::Lt, self.copy_of(&old[0]), none.clone());
+            none = choice(beyond, Expr::Int(BEYOND_ROOM), none);
+        }
         let mut cells = vec![choice(
             simplify(is_some, Ty::Bool),
             simplify(shorter, Ty::Int),
-            Expr::Int(IMPOSSIBLE),
+            none,
         )];
         cells.extend(old.drain(1 + n_cells..));
         cells.extend(self.default_cells(&element));

@@ -5,6 +5,7 @@ use model::{BinaryOp, BoundId, EnumId, EnumType, Expr, Quantifier};
 use source::Options;
 
 use super::names::{Global, Ty, bare};
+use super::open::is_family_size;
 use super::{Lowerer, MAX_EXPANSION};
 use crate::ast::{self, Decl, File, Ident};
 
@@ -25,6 +26,9 @@ impl<'a> Lowerer<'a> {
                     self.constant(name, value, given.as_ref(), options);
                 }
                 Decl::Param { name } => self.parameter(name, options),
+                Decl::DataParam { name, least } if is_family_size(file, &name.text) => {
+                    self.size_parameter(name, least, options);
+                }
                 Decl::DataParam { name, least } => self.data_parameter(name, least, options),
                 _ => {}
             }
@@ -104,7 +108,7 @@ impl<'a> Lowerer<'a> {
         Some((self.value_of(&lowered, value.span)?, ty))
     }
 
-    fn parameter(&mut self, name: &'a Ident, options: &Options) {
+    pub(super) fn parameter(&mut self, name: &'a Ident, options: &Options) {
         let given = options.defines.iter().rev().find(|d| d.0 == name.text);
         let value = match given {
             Some((_, text)) => self.given_value(name, text, None),

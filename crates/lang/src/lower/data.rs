@@ -2,11 +2,12 @@
 
 use base::{Diagnostic, Span};
 use model::{
-    Channel, ChannelId, Event, EventId, Expr, Initial, ProcessId, Scalar, Type, VarId, Variable,
+    ArrayType, BinaryOp, Channel, ChannelId, Event, EventId, Expr, Initial, Owner, Place,
+    ProcessId, Scalar, Type, VarId, Variable,
 };
 
 use super::constants::literal;
-use super::names::{Global, Local, Value, bare};
+use super::names::{Global, Local, Ty, Value, bare};
 use super::open::{closed_part, is_open};
 use super::types::ty_of;
 use super::{Lowerer, MAX_EXPANSION};
@@ -43,11 +44,30 @@ impl<'a> Lowerer<'a> {
         if self.spend(n_cells, 0, name.span).is_none() {
             return;
         }
-        let initial = match &decl.initial {
-            None => Some(self.default_initial(ty)),
-            Some(expr) => self.initial(expr, ty),
+        let is_any = |expr: &ast::Expr| matches!(expr.kind, ExprKind::Any);
+        let widened = widened(ty);
+        let ty = if decl.initial.as_ref().is_some_and(is_any) {
+            &widened
+        } else {
+            ty
         };
         let id = VarId::new(self.parts.vars.len());
+        let initial = match (&decl.initial, ty) {
+            (None, _) => Some(self.default_initial(ty)),
+            (Some(expr), Type::Array(array))
+                if is_open(ty) && matches!(expr.kind, ExprKind::Comprehension(..)) =>
+            {
+                self.open_comprehension(id, expr, array)
+            }
+            (Some(expr), _) if self.start_at_parameter(id, expr, &widened, owner) => {
+                Some(Initial::Any)
+            }
+            (Some(expr), _) => self.initial(expr, ty),
+        };
+        let indices = self.enumerations_of(&decl.ty);
+        if indices.iter().any(Option::is_some) {
+            self.parts.shown.arrays.push((id, indices));
+        }
         let wrong = initial.is_none();
         let text = match owner {
             Some(_) => bare(&name.text),
@@ -55,7 +75,10 @@ impl<'a> Lowerer<'a> {
         };
         self.parts.vars.push(Variable {
             name: text.to_owned(),
-            ty: ty.clone(),
+            ty: match initial {
+                Some(Initial::Any) => widened,
+                _ => ty.clone(),
+            },
             owner,
             initial: initial.unwrap_or(Initial::Any),
             span: name.span,
@@ -66,6 +89,63 @@ impl<'a> Lowerer<'a> {
         }
 
         debug_assert!(!wrong || self.has_errors());
+    }
+
+    /// Has a variable the value of a parameter that has none, whatever it is? Then that is a
+    /// constraint on initial states, which excludes no value of the parameter.
+    fn start_at_parameter(
+        &mut self,
+        id: VarId,
+        expr: &'a ast::Expr,
+        ty: &Type,
+        owner: Option<ProcessId>,
+    ) -> bool {
+        let is_single = |process: ProcessId| self.parts.processes[process.index()].index.is_none();
+        let Type::Scalar(Scalar::Range(lo, i64::MAX)) = ty else {
+            return false;
+        };
+        if !self.is_data_parameter(expr) || !owner.is_none_or(is_single) {
+            return false;
+        }
+        let Some((value, _)) = self.scalar(expr, Some(Ty::Int)) else {
+            return false;
+        };
+        // shape: a name is read as a variable or is a constant, which needs no constraint.
+        let Expr::Read(place) = &value else {
+            return false;
+        };
+        let parameter = &self.parts.vars[place.var.index()].ty;
+        if !matches!(parameter, Type::Scalar(Scalar::Range(least, _)) if least >= lo) {
+            return false;
+        }
+
+        let start = Expr::Read(Place {
+            var: id,
+            owner: owner.map(|_| Owner::Single),
+            path: Vec::new(),
+        });
+        let equation = Expr::binary(BinaryOp::Eq, start, value);
+        self.parts.init.push(equation);
+        true
+    }
+
+    /// What the indices of a type number, from the outermost on.
+    fn enumerations_of(&mut self, ty: &'a TypeExpr) -> Vec<Option<model::EnumId>> {
+        let mut indices = Vec::new();
+        let mut inner = ty;
+        loop {
+            inner = match &inner.kind {
+                ast::TypeKind::Array(lo, _, element) => {
+                    indices.push(self.ty_of_domain(lo).enumeration());
+                    element
+                }
+                ast::TypeKind::Counted(element, _) => {
+                    indices.push(None);
+                    element
+                }
+                _ => return indices,
+            };
+        }
     }
 
     pub(super) fn n_instances(&self, process: ProcessId) -> usize {
@@ -116,7 +196,7 @@ impl<'a> Lowerer<'a> {
         }
 
         let mut values = Vec::new();
-        self.cell_values(expr, closed_part(ty), &mut values)?;
+        self.stored_values(expr, closed_part(ty), &mut values)?;
         for value in &values {
             if value.mentions_state() {
                 let message = "an initial value must not depend on the state";
@@ -183,6 +263,7 @@ impl<'a> Lowerer<'a> {
             }
             (ExprKind::Comprehension(name, lo, hi, body), Type::Array(array)) => {
                 let lo_expr = &**lo;
+                self.check_indices(lo_expr)?;
                 let (lo, hi) = self.constant_range(lo, hi, MAX_EXPANSION)?;
                 let length = (hi - lo + 1).max(0) as usize;
                 if length != array.len {
@@ -348,6 +429,7 @@ impl<'a> Lowerer<'a> {
         let indices = match &decl.indices {
             None => None,
             Some((lo, hi)) => {
+                self.check_indices(lo)?;
                 let (first, last) = self.constant_range(lo, hi, 100_000)?;
                 if first > last {
                     let message = format!("the range {first}..{last} is empty");
@@ -412,5 +494,17 @@ impl<'a> Lowerer<'a> {
             }
         };
         self.declare_global(name, global);
+    }
+}
+
+/// A type in which all integers are a range, so that a variable may start with any of them.
+fn widened(ty: &Type) -> Type {
+    match ty {
+        Type::Scalar(Scalar::Int) => Type::Scalar(Scalar::Range(i64::MIN, i64::MAX)),
+        Type::Array(array) => Type::Array(Box::new(ArrayType {
+            element: widened(&array.element),
+            ..(**array).clone()
+        })),
+        Type::Scalar(_) | Type::Record(_) => ty.clone(),
     }
 }

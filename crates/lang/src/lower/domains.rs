@@ -42,6 +42,41 @@ impl<'a> Lowerer<'a> {
         bounds
     }
 
+    /// Refuses indices that leave out values between the first and the last: there would be processes,
+    /// elements, channels or keys that are not meant.
+    pub(super) fn check_indices(&mut self, lo: &'a ast::Expr) -> Option<()> {
+        let ExprKind::First(domain) = &lo.kind else {
+            return Some(());
+        };
+        if self.domain_bounds_of_name(domain).is_some() || self.record_named(domain).is_some() {
+            return Some(());
+        }
+        let help = if let ExprKind::Set(listed) = &domain.kind {
+            let (first, last, _) = self.bounds_of_list(listed)?;
+            let mut values = Vec::new();
+            for element in listed {
+                values.push(self.constant_value(element)?.0);
+            }
+            values.sort_unstable();
+            values.dedup();
+            if values.len() as i64 == last.saturating_sub(first).saturating_add(1) {
+                return Some(());
+            }
+            format!(
+                "write `{first}..{last}`, and say in guards for which of them something is meant"
+            )
+        } else if self.shape_of(domain).is_some() {
+            "write `first..last`; which of them are elements of a set is for guards to say"
+                .to_owned()
+        } else {
+            return Some(());
+        };
+
+        let message = "indices are a range without gaps, an enumeration or those of a family";
+        self.report(Diagnostic::error("indices-with-gaps", domain.span, message).help(help));
+        None
+    }
+
     /// Of a type or a family of processes.
     pub(super) fn domain_bounds_of_name(&self, domain: &ast::Expr) -> Option<(i64, i64, Ty)> {
         let ExprKind::Name(name) = &domain.kind else {

@@ -5,6 +5,7 @@ use model::{Access, BinaryOp, BoundId, Expr, Place, RecordType, Scalar, Stmt, St
 
 use super::Lowerer;
 use super::names::{Binding, Global, Local, Ty, Value};
+use super::room::may_be_beyond;
 use super::types::ty_of;
 use crate::ast::{self, ExprKind, TypeExpr};
 use crate::parser::range_bounds;
@@ -85,6 +86,9 @@ impl<'a> Lowerer<'a> {
             ast::StmtKind::Call(name, arguments) => {
                 return self.call_procedure(name, arguments, span, out);
             }
+            ast::StmtKind::Spawn(spawn) => {
+                self.spawn("created", spawn, out)?;
+            }
             ast::StmtKind::Update(target, op, operand) => {
                 return self.update(target, *op, operand, out);
             }
@@ -110,12 +114,21 @@ impl<'a> Lowerer<'a> {
             out.push(self.remember(bound, lowered, span));
             return Some(Binding::bound(&name.text, bound, ty));
         }
-        let (cells, ty) = self.cells_of_shaped(expr)?;
+        let outer = std::mem::replace(&mut self.is_stored, true);
+        let shaped = self.cells_of_shaped(expr);
+        self.is_stored = outer;
+        let (cells, ty) = shaped?;
         let mut kept = Vec::new();
         for cell in cells {
             let bound = self.fresh_bound(&name.text);
+            let may_be_beyond = may_be_beyond(&cell);
             out.push(self.remember(bound, cell, span));
             kept.push(Expr::Bound(bound));
+            if may_be_beyond {
+                let impossible = Expr::Int(super::values::IMPOSSIBLE);
+                let beyond = Expr::binary(BinaryOp::Lt, Expr::Bound(bound), impossible);
+                out.push(Self::exhausted_if(beyond, span));
+            }
         }
         Some(Binding {
             name: name.text.clone(),
@@ -168,7 +181,8 @@ impl<'a> Lowerer<'a> {
         for (target, value) in targets.iter().zip(values) {
             let (mut place, ty) = self.assigned_place(target, &mut stores, out)?;
             self.check_no_timer(&place, target.span)?;
-            if targets.len() > 1 {
+            // What is stored in one cell may change where the next one is.
+            if targets.len() > 1 || !matches!(ty, Type::Scalar(_)) {
                 self.settle(&mut place, target.span, out);
             }
             // An entry of a map is stored in two places.
@@ -193,7 +207,7 @@ impl<'a> Lowerer<'a> {
                 }
                 (_, ast::Value::Plain(expr)) => {
                     let mut values = Vec::new();
-                    self.cell_values(expr, &ty, &mut values)?;
+                    self.stored_values(expr, &ty, &mut values)?;
                     let cells = cells_of(&place, &ty, &self.parts.records);
                     for ((cell, scalar), value) in cells.into_iter().zip(values) {
                         let is_simple = !value.mentions_state();
@@ -214,6 +228,11 @@ impl<'a> Lowerer<'a> {
                     for ((cell, scalar), value) in cells.into_iter().zip(chosen) {
                         stores.push((cell, value, scalar, true));
                     }
+                }
+                (_, ast::Value::Spawn(spawn)) => {
+                    let message = "the index of a process is a single value";
+                    self.report(Diagnostic::error("not-scalar", spawn.span, message));
+                    return None;
                 }
                 (_, ast::Value::Choose { span, .. }) => {
                     let message =
@@ -260,7 +279,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Stores values; those that must be read before anything is stored get a name first.
-    fn store_all(
+    pub(super) fn store_all(
         &mut self,
         stores: Vec<(Place, Expr, Scalar, bool)>,
         span: Span,
@@ -315,6 +334,11 @@ impl<'a> Lowerer<'a> {
                     span: *span,
                 };
                 self.choose(&choice, wanted, out)
+            }
+            ast::Value::Spawn(spawn) => {
+                let (bound, ty) = self.spawn(name, spawn, out)?;
+                self.check_index_type(ty, wanted, spawn.span)?;
+                Some((bound?, ty))
             }
         }
     }
@@ -425,6 +449,7 @@ impl<'a> Lowerer<'a> {
             return None;
         }
 
+        self.check_not_existence(&value, expr.span)?;
         // shape: nothing else is a place.
         if let Value::Composite(place, _) | Value::Scalar(Expr::Read(place), _) = &value {
             self.uses.turn_into_write(place.var);

@@ -107,7 +107,9 @@ impl<'a> Lowerer<'a> {
     pub(super) fn operand(&mut self, expr: &'a ast::Expr, expected: Option<Ty>) -> Option<Value> {
         self.spend(1, 1, expr.span)?;
         self.depth += 1;
+        let is_stored = std::mem::replace(&mut self.is_stored, false);
         let value = self.operand_here(expr, expected);
+        self.is_stored = is_stored;
         self.depth -= 1;
         value
     }

@@ -261,6 +261,12 @@ impl<'a> Lowerer<'a> {
                 let size = self.size(argument, ty, special)?;
                 compare(BinaryOp::Eq, size, 0)
             }
+            ("full", Special::Sequence(..) | Special::Bag(..)) if self.has_no_bound(ty) => {
+                let message = "without a bound this is never full";
+                let help = "say how many elements there can be: `seq[4] of T`, `bag[4] of T`";
+                self.report(Diagnostic::error("missing-bound", span, message).help(help));
+                None
+            }
             ("full", Special::Sequence(most, _) | Special::Bag(most, _)) => {
                 let size = self.size(argument, ty, special)?;
                 compare(BinaryOp::Eq, size, *most as i64)

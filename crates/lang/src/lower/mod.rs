@@ -22,6 +22,8 @@ mod names;
 mod open;
 mod process;
 mod resolution;
+mod room;
+mod spawn;
 mod steps;
 mod system;
 mod text;
@@ -40,12 +42,14 @@ use model::{
     Template,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::{Options, Picture};
+use source::{Observed, Options, Picture};
 
 use crate::ast::{Decl, Def, Expr, File, Ident, PropertyBody, PropertyDecl};
 use names::{Binding, Global, ProcessInfo};
+pub(crate) use open::is_family_size;
 use resolution::Resolution;
 pub(crate) use resolution::Resolved;
+pub(crate) use room::LARGER_ROOMS;
 
 /// How deep expressions may be nested once definitions are expanded.
 const MAX_DEPTH: usize = 300;
@@ -98,8 +102,15 @@ struct Lowerer<'a> {
     open: open::Open,
     /// Parameters without value that are data.
     data_parameters: Vec<model::VarId>,
+    /// The sequences and bags without a bound, and how many elements are provided for.
+    without_bound: Vec<model::RecordId>,
+    room: usize,
+    /// Is the value that is being translated stored or sent?
+    is_stored: bool,
     /// Which variables are read and written.
     uses: unused::Uses,
+    /// Where the step that is being translated creates a process.
+    creates: Option<Span>,
     /// Where names are written, by the addresses of their texts.
     written: &'a FxHashMap<usize, Span>,
     /// The texts whose names can be used in a text, besides its own.
@@ -110,6 +121,8 @@ struct Lowerer<'a> {
     resolution: Resolution,
     /// The picture of the state.
     picture: Option<Picture>,
+    /// Expressions whose values are wanted.
+    values: Vec<Observed>,
 }
 
 /// A file, and the formulas of the options.
@@ -123,8 +136,8 @@ pub(crate) struct Texts<'a> {
 /// Properties, each with the names that its formula can use.
 type ScopedProperties = Vec<(NamedProperty, Scope)>;
 
-/// A model, with the picture of its states if it has one.
-type PicturedModel = (Model, Option<Picture>);
+/// A model, with the picture of its states if it has one, and expressions whose values are wanted.
+type PicturedModel = (Model, Option<Picture>, Vec<Observed>);
 
 /// Translates texts to a model with its picture.
 pub(crate) fn lower(
@@ -137,13 +150,14 @@ pub(crate) fn lower(
         parts,
         diagnostics,
         picture,
+        values,
         ..
     } = lowerer;
     if failed {
         return (None, properties);
     }
     match parts.finish() {
-        Ok(model) => (Some((model, picture)), properties),
+        Ok(model) => (Some((model, picture, values)), properties),
         Err(error) => {
             diagnostics.push(Diagnostic::error("model", error.span, error.message));
             (None, properties)
@@ -229,12 +243,17 @@ fn lower_parts<'a>(
         state_formulas: CtlStarBuilder::default(),
         open,
         data_parameters: Vec::new(),
+        without_bound: Vec::new(),
+        room: room::room_of(options.pool),
+        is_stored: false,
         uses: unused::Uses::default(),
+        creates: None,
         written: &file.written,
         seen: &file.sees,
         unknown: FxHashSet::default(),
         resolution: Resolution::default(),
         picture: None,
+        values: Vec::new(),
     };
 
     lowerer.declare(file, options);
@@ -242,9 +261,10 @@ fn lower_parts<'a>(
     lowerer.view(file);
     let mut properties = lowerer.properties(file, sources);
 
-    // The formulas of the call were parsed in this order: LTL, CTL*, assumptions.
+    // The formulas of the call were parsed in this order: LTL, CTL*, assumptions, values.
     let (ltl, others) = formulas.split_at(options.ltl.len().min(formulas.len()));
-    let (ctl, assume) = others.split_at(options.ctl.len().min(others.len()));
+    let (ctl, others) = others.split_at(options.ctl.len().min(others.len()));
+    let (assume, values) = others.split_at(options.assume.len().min(others.len()));
 
     for ((name, text), formula) in options.ltl.iter().zip(ltl) {
         let name = Ident {
@@ -274,6 +294,10 @@ fn lower_parts<'a>(
     );
     for formula in assume {
         lowerer.assume(formula);
+    }
+    for expr in values {
+        let observed = lowerer.observed(expr);
+        lowerer.values.extend(observed);
     }
     if !lowerer.has_errors() {
         lowerer.warn_about_unused(file);

@@ -20,6 +20,16 @@ pub(super) enum Ty {
     Enum(EnumId),
 }
 
+impl Ty {
+    /// The enumeration that the type is, if it is one.
+    pub(super) fn enumeration(self) -> Option<EnumId> {
+        match self {
+            Self::Enum(id) => Some(id),
+            Self::Bool | Self::Int => None,
+        }
+    }
+}
+
 /// What an expression denotes.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
@@ -95,6 +105,8 @@ pub(super) struct ProcessInfo<'a> {
     pub(super) indices: Vec<Binding>,
     /// The types of its indices.
     pub(super) index_types: Vec<Ty>,
+    /// The variable that says whether it has been created, if that has to happen first.
+    pub(super) created: Option<VarId>,
 }
 
 /// A bound name.
@@ -261,6 +273,8 @@ impl<'a> Lowerer<'a> {
             // Saying it once for each name is enough.
             return;
         }
+        // All names of one letter are close to each other.
+        let is_long = name.chars().nth(1).is_some();
         let mut diagnostic =
             Diagnostic::error("unknown-name", span, format!("`{name}` is not declared"));
         if let Some(&(_, declared)) = self.globals.get(name) {
@@ -269,7 +283,7 @@ impl<'a> Lowerer<'a> {
         } else if let Some(process) = self.process_with_location(name) {
             let help = format!("`{name}` is a location; write `{process} @ {name}`");
             diagnostic = diagnostic.help(help);
-        } else if let Some(meant) = base::closest_name(name, known) {
+        } else if let Some(meant) = base::closest_name(name, known).filter(|_| is_long) {
             diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
         }
 

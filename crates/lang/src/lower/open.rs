@@ -8,8 +8,11 @@
 use base::{Diagnostic, Span};
 use logic::Ltl;
 use model::{
-    BinaryOp, BoundId, Distinguished, Expr, Hint, Hints, Quantifier, Scope, Template, Type,
+    Access, ArrayType, BinaryOp, BoundId, Distinguished, Expr, Hint, Hints, Initial, Place,
+    Quantifier, Scalar, Scope, Template, Type, VarId,
 };
+
+use source::Options;
 
 use super::Lowerer;
 use super::names::{Binding, Global, Ty};
@@ -94,6 +97,35 @@ impl<'a> Lowerer<'a> {
         self.declare_global(name, Global::Parameter(bound));
     }
 
+    /// `param N >= 2` where `N` is the size of a family: like `param N`, and no instance is smaller.
+    pub(super) fn size_parameter(
+        &mut self,
+        name: &'a Ident,
+        least: &'a ast::Expr,
+        options: &Options,
+    ) {
+        let Some(least) = self.constant_int(least) else {
+            return self.declare_global(name, Global::Broken);
+        };
+        let given = options.defines.iter().rev().find(|d| d.0 == name.text);
+        if let Some((_, text)) = given {
+            let global = self.given_parameter(name, text, least);
+            return self.declare_global(name, global.unwrap_or(Global::Broken));
+        }
+
+        self.parameter(name, options);
+        let bound = self
+            .open
+            .parameter
+            .as_ref()
+            .filter(|open| open.2 == name.span);
+        if let Some((bound, ..)) = bound {
+            let least = Expr::Int(least);
+            let enough = Expr::binary(BinaryOp::Ge, Expr::Bound(*bound), least);
+            self.parts.init.push(enough);
+        }
+    }
+
     /// The bounds of a range whose last value may depend on the parameter.
     pub(super) fn open_range(
         &mut self,
@@ -164,6 +196,61 @@ impl<'a> Lowerer<'a> {
             len,
             element,
         }))))
+    }
+
+    /// `[i in 0..N-1: e]` as the initial value of an array of open length: it starts with any values,
+    /// and `init` demands these.
+    pub(super) fn open_comprehension(
+        &mut self,
+        id: VarId,
+        expr: &'a ast::Expr,
+        array: &ArrayType,
+    ) -> Option<Initial> {
+        let (ExprKind::Comprehension(name, lo, hi, body), Type::Scalar(scalar)) =
+            (&expr.kind, &array.element)
+        else {
+            self.report_open_array(expr.span);
+            return None;
+        };
+        let (first, last) = self.open_range(lo, hi, i64::MAX)?;
+        let length = last.saturating_sub(first).saturating_add(1);
+        if first != array.lo || length != array.len as i64 {
+            let message = "the comprehension must range over the indices of the array";
+            self.report(Diagnostic::error(
+                "wrong-length",
+                lo.span.to(hi.span),
+                message,
+            ));
+            return None;
+        }
+
+        let (lo, hi) = (self.int_expr(lo)?, self.int_expr(hi)?);
+        let bound = self.fresh_bound(&name.text);
+        self.scope.push(Binding::bound(&name.text, bound, Ty::Int));
+        let value = self.value_for(body, *scalar);
+        self.scope.pop();
+        let value = value?;
+        if value.mentions_state() || !always_fits(&value, *scalar) {
+            let message = "the elements of an array of open length start with constants";
+            let help =
+                "write `if` between constants, such as `[i in 0..N-1: if i == 0 then 1 else 0]`";
+            self.report(Diagnostic::error("open-array", body.span, message).help(help));
+            return None;
+        }
+
+        let element = Expr::Read(Place {
+            var: id,
+            owner: None,
+            path: vec![Access::Index(Expr::Bound(bound))],
+        });
+        self.parts.init.push(Expr::Quantified {
+            quantifier: Quantifier::Forall,
+            bound,
+            lo: Box::new(lo),
+            hi: Box::new(hi),
+            body: Box::new(Expr::binary(BinaryOp::Eq, element, value)),
+        });
+        Some(Initial::Any)
     }
 
     pub(super) fn report_open_array(&mut self, span: Span) {
@@ -510,6 +597,32 @@ pub(super) fn closed_part(ty: &Type) -> &Type {
         Type::Array(array) if is_open(ty) => &array.element,
         ty => ty,
     }
+}
+
+/// Is every value of the expression one of the type, whatever the parameter is?
+fn always_fits(expr: &Expr, scalar: Scalar) -> bool {
+    // shape: of other expressions it is not known.
+    if let Expr::Ite(_, then, otherwise) = expr {
+        return always_fits(then, scalar) && always_fits(otherwise, scalar);
+    }
+    // shape: what else is a value of an enumeration is not known.
+    let is_variant = matches!(expr, Expr::Enum(..));
+    let literal = expr.as_literal();
+    scalar == Scalar::Bool || is_variant || literal.is_some_and(|value| scalar.contains(value))
+}
+
+/// Does the size of a family of processes depend on the parameter with this name?
+pub(crate) fn is_family_size(file: &File, name: &str) -> bool {
+    let mut processes = file.decls.iter().filter_map(|decl| match decl {
+        Decl::Process(process) => Some(process),
+        _ => None,
+    });
+    processes.any(|process| {
+        process
+            .indices
+            .iter()
+            .any(|(_, _, hi)| mentions_name(hi, name))
+    })
 }
 
 /// The factor of the parameter and the constant, if the expression is such a sum.

@@ -66,6 +66,12 @@ impl<'a> Lowerer<'a> {
             ..ProcessInfo::default()
         });
 
+        let numbered = self.processes[id.index()].index_types.iter();
+        let numbered: Vec<_> = numbered.map(|ty| ty.enumeration()).collect();
+        if numbered.iter().any(Option::is_some) {
+            self.parts.shown.families.push((id, numbered));
+        }
+
         let locations = locations.into_iter().map(str::to_owned).collect();
         self.parts.processes.push(Process {
             index: index.range,
@@ -86,6 +92,9 @@ impl<'a> Lowerer<'a> {
             self.timers(timers, Some(id));
         }
         self.scope.clear();
+        if let Some(created) = &decl.spawned {
+            self.declare_created(decl, created, id);
+        }
         for def in &decl.defs {
             self.declare_local(id, &def.name, Local::Def(def));
         }
@@ -118,7 +127,8 @@ impl<'a> Lowerer<'a> {
         // A wrong range has been reported; one instance serves to check the rest.
         let mut dimensions = Vec::new();
         for (_, lo, hi) in indices {
-            let range = self.constant_range(lo, hi, MAX_INSTANCES);
+            let range = self.check_indices(lo);
+            let range = range.and_then(|()| self.constant_range(lo, hi, MAX_INSTANCES));
             if let Some((lo_value, hi_value)) = range.filter(|(lo, hi)| lo > hi) {
                 let message = format!("the range {lo_value}..{hi_value} is empty");
                 let span = lo.span.to(hi.span);
@@ -176,7 +186,8 @@ impl<'a> Lowerer<'a> {
         let lo_expr = lo;
         let (lo_span, hi_span) = (lo.span, hi.span);
         // A wrong range has been reported; one instance serves to check the rest.
-        let range = self.open_range(lo, hi, MAX_INSTANCES);
+        let range = self.check_indices(lo);
+        let range = range.and_then(|()| self.open_range(lo, hi, MAX_INSTANCES));
         let (lo, hi) = range.unwrap_or((0, 0));
         if lo > hi {
             let message = format!("the range {lo}..{hi} is empty");

@@ -2,7 +2,8 @@
 
 use base::Diagnostic;
 use model::{
-    Annotation, Expr, LocationId, Parameter, Pattern, ProcessId, Step, Sync, Target, Type,
+    Access, Annotation, Expr, LocationId, Owner, Parameter, Pattern, Place, ProcessId, Step, Sync,
+    Target, Type,
 };
 
 use super::Lowerer;
@@ -81,6 +82,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn step(&mut self, id: ProcessId, decl: &'a StepDecl, source: LocationId) -> Option<Step> {
+        self.creates = None;
         let parameters = self.parameters(decl);
         let mut guards: Vec<_> = decl
             .guards
@@ -101,10 +103,12 @@ impl<'a> Lowerer<'a> {
         }
         let target = match &decl.target {
             None => Some(source),
+            Some(name) if self.is_end(id, name) => self.end_of(id, decl, &mut effect),
             Some(name) => self.location(id, name),
         };
         let (parameters, condition, members) = parameters?;
         guards.splice(0..0, members.into_iter().map(Some));
+        guards.splice(0..0, self.existence(id, Owner::Own).map(Some));
         guards.extend(exchange.guards.into_iter().map(Some));
         done.filter(|()| has_exchange)?;
 
@@ -122,6 +126,7 @@ impl<'a> Lowerer<'a> {
         };
 
         self.check_step_is_exact(&step)?;
+        self.check_creation(id, &step)?;
         Some(step)
     }
 
@@ -192,7 +197,7 @@ impl<'a> Lowerer<'a> {
                 let mut values = Vec::new();
                 let mut ok = true;
                 for (expr, ty) in payload.iter().zip(&types) {
-                    ok &= self.cell_values(expr, ty, &mut values).is_some();
+                    ok &= self.stored_values(expr, ty, &mut values).is_some();
                 }
                 let payload = values;
                 ok.then_some(Sync::Send { channel, payload })
@@ -289,6 +294,13 @@ impl<'a> Lowerer<'a> {
                     self.report(Diagnostic::error("type-mismatch", expr.span, message));
                     return None;
                 }
+                if moves_itself(&place) {
+                    let message = "where the message is stored depends on what is stored";
+                    let help = "receive it into another variable, and assign that";
+                    let diagnostic = Diagnostic::error("moving-target", expr.span, message);
+                    self.report(diagnostic.help(help));
+                    return None;
+                }
                 let cells = super::effect::cells_of(&place, ty, &self.parts.records);
                 out.extend(cells.into_iter().map(|(place, _)| Pattern::Store(place)));
             }
@@ -320,4 +332,14 @@ impl<'a> Lowerer<'a> {
             PatternExpr::Plain(expr) => self.value_for(expr, ty).map(Pattern::Match),
         }
     }
+}
+
+/// May storing to a part of the place change which place it is?
+fn moves_itself(place: &Place) -> bool {
+    // shape: only what is read of the variable itself matters.
+    let is_own = |inner: &Expr| matches!(inner, Expr::Read(read) if read.var == place.var);
+    place.path.iter().any(|access| match access {
+        Access::Index(index) => index.any(&mut |inner| is_own(inner)),
+        Access::Field(_) => false,
+    })
 }

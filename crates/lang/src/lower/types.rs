@@ -72,16 +72,17 @@ impl<'a> Lowerer<'a> {
             }
             TypeKind::Named(name) => self.named_type(name),
             TypeKind::Array(lo, hi, element) => {
-                let range = self.open_range(lo, hi, MAX_EXPANSION);
+                let range = self.check_indices(lo);
+                let range = range.and_then(|()| self.open_range(lo, hi, MAX_EXPANSION));
                 let element = self.ty(element)?;
                 let (lo, hi) = range?;
                 self.array(lo, hi, element, ty.span)
             }
             TypeKind::OpenArray(element) => self.unbounded_array(element),
             TypeKind::Set(element) => self.set_type(element),
-            TypeKind::Sequence(most, element) => self.sequence_type(Some(most), element),
-            TypeKind::Option(element) => self.sequence_type(None, element),
-            TypeKind::Bag(most, element) => self.bag_type(most, element),
+            TypeKind::Sequence(most, element) => self.sequence_type(most.as_deref(), element),
+            TypeKind::Option(element) => self.option_type(element),
+            TypeKind::Bag(most, element) => self.bag_type(most.as_deref(), element),
             TypeKind::Map(lo, hi, value) => self.map_type((lo, hi), value),
             // Only after `choose`, where it is looked at.
             TypeKind::Chosen(expr) => match &expr.kind {

@@ -71,7 +71,12 @@ impl<'a> Lowerer<'a> {
         self.declare_global(name, global.unwrap_or(Global::Broken));
     }
 
-    fn given_parameter(&mut self, name: &Ident, text: &str, least: i64) -> Option<Global<'a>> {
+    pub(super) fn given_parameter(
+        &mut self,
+        name: &Ident,
+        text: &str,
+        least: i64,
+    ) -> Option<Global<'a>> {
         let (value, ty) = self.given_value(name, text, Some(Ty::Int))?;
         if value >= least {
             return Some(Global::Const(value, ty));

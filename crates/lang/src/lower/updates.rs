@@ -39,7 +39,8 @@ impl<'a> Lowerer<'a> {
             return self.place(target);
         };
 
-        let (whole, _) = self.place(map)?;
+        let (mut whole, _) = self.place(map)?;
+        self.settle(&mut whole, target.span, out);
         // The key is computed before it is stored that there is one.
         let key = self.element_cells(key, &key_ty)?;
         let key = self.remembered(key, true, (target.span, out));
@@ -128,7 +129,8 @@ impl<'a> Lowerer<'a> {
         is_member: bool,
         (span, out): (Span, &mut Vec<Stmt>),
     ) -> Option<()> {
-        let (whole, _) = self.place(target)?;
+        let (mut whole, _) = self.place(target)?;
+        self.settle(&mut whole, span, out);
         let mut elements = Vec::new();
         for element in listed {
             let mut cells = Vec::new();
@@ -160,12 +162,16 @@ impl<'a> Lowerer<'a> {
         op: BinaryOp,
         (span, out): (Span, &mut Vec<Stmt>),
     ) -> Option<()> {
-        let (whole, _) = self.place(target)?;
+        let (mut whole, _) = self.place(target)?;
+        self.settle(&mut whole, span, out);
         let cells = self.element_cells(element, ty)?;
         let cells = self.remembered(cells, true, (span, out));
 
         let mut size = whole.clone();
         size.path.push(model::Access::Field(0));
+        if op == BinaryOp::Add {
+            self.demand_room(target, &whole, (span, out))?;
+        }
         for place in [size, self.place_of((&whole, 1), &cells, ty)] {
             let changed = Expr::binary(op, Expr::Read(place.clone()), Expr::Int(1));
             out.push(Stmt::new(StmtKind::Assign(place, changed), span));
@@ -180,10 +186,12 @@ impl<'a> Lowerer<'a> {
         (element, ty): (&'a ast::Expr, &Type),
         (span, out): (Span, &mut Vec<Stmt>),
     ) -> Option<()> {
-        let (whole, _) = self.place(target)?;
+        let (mut whole, _) = self.place(target)?;
+        self.settle(&mut whole, span, out);
         let mut cells = Vec::new();
-        self.cell_values(element, ty, &mut cells)?;
+        self.stored_values(element, ty, &mut cells)?;
         let cells = self.remembered(cells, true, (span, out));
+        self.demand_room(target, &whole, (span, out))?;
 
         let mut length = whole.clone();
         length.path.push(model::Access::Field(0));
@@ -197,6 +205,22 @@ impl<'a> Lowerer<'a> {
         let places = cells_of(&item, ty, &self.parts.records);
         for ((place, _), cell) in places.into_iter().zip(cells) {
             out.push(Stmt::new(StmtKind::Assign(place, cell), span));
+        }
+        Some(())
+    }
+
+    /// One element more in something without a bound ends the step if there is no room.
+    fn demand_room(
+        &mut self,
+        target: &'a ast::Expr,
+        whole: &Place,
+        (span, out): (Span, &mut Vec<Stmt>),
+    ) -> Option<()> {
+        let ty = self.shape_of(target)?;
+        if self.has_no_bound(&ty) {
+            let room = Expr::Int(self.room as i64);
+            let is_full = Expr::binary(BinaryOp::Eq, length_of(whole), room);
+            out.push(Self::exhausted_if(is_full, span));
         }
         Some(())
     }

@@ -93,17 +93,35 @@ impl<'a> Lowerer<'a> {
         self.record_of_form("set", fields, RecordForm::Set(element))
     }
 
-    /// `bag[k] of T`.
-    pub(super) fn bag_type(&mut self, most: &'a ast::Expr, element: &'a TypeExpr) -> Option<Type> {
-        let most_value = self.constant_int(most);
-        let ty = self.ty(element)?;
-        let most_value = self.check_room(most_value?, most.span)?;
+    /// `bag[k] of T` and `bag of T`.
+    pub(super) fn bag_type(
+        &mut self,
+        most: Option<&'a ast::Expr>,
+        element: &'a TypeExpr,
+    ) -> Option<Type> {
+        let (ty, room) = self.element_and_room(most, element)?;
         self.check_elements(&ty, element.span)?;
 
-        let number = Type::Scalar(Scalar::Range(0, most_value));
+        let number = Type::Scalar(Scalar::Range(0, room));
         let counts = self.over_values(&ty, number.clone());
         let fields = vec![("size".to_owned(), number), ("counts".to_owned(), counts)];
-        Some(self.record_of_form("bag", fields, RecordForm::Bag(ty)))
+        let form = RecordForm::Bag(ty);
+        Some(self.record_with_bound("bag", fields, form, most.is_some()))
+    }
+
+    /// The type of the elements, and how many there can be.
+    fn element_and_room(
+        &mut self,
+        most: Option<&'a ast::Expr>,
+        element: &'a TypeExpr,
+    ) -> Option<(Type, i64)> {
+        let written = most.map(|most| (self.constant_int(most), most.span));
+        let ty = self.ty(element)?;
+        let room = match written {
+            Some((most, span)) => self.check_room(most?, span)?,
+            None => self.room as i64,
+        };
+        Some((ty, room))
     }
 
     /// `map[K] of T`.
@@ -112,6 +130,7 @@ impl<'a> Lowerer<'a> {
         (lo, hi): (&'a ast::Expr, &'a ast::Expr),
         value: &'a TypeExpr,
     ) -> Option<Type> {
+        self.check_indices(lo)?;
         let key = match &lo.kind {
             ExprKind::First(domain) => self.type_of_keys(domain)?,
             _ => {
@@ -162,37 +181,21 @@ impl<'a> Lowerer<'a> {
         None
     }
 
-    /// `seq[k] of T` and `option of T`.
+    /// `seq[k] of T` and `seq of T`.
     pub(super) fn sequence_type(
         &mut self,
         most: Option<&'a ast::Expr>,
         element: &'a TypeExpr,
     ) -> Option<Type> {
-        let most_value = match most {
-            None => Some(1),
-            Some(most) => self.constant_int(most),
-        };
-        let ty = self.ty(element)?;
-        let span = most.map_or(element.span, |most| most.span);
-        let most_value = self.check_room(most_value?, span)?;
+        let (ty, room) = self.element_and_room(most, element)?;
+        let fields = items(ty, room);
+        Some(self.record_with_bound("seq", fields, RecordForm::Sequence, most.is_some()))
+    }
 
-        let items = ArrayType {
-            lo: 0,
-            len: most_value as usize,
-            element: ty,
-        };
-        let fields = vec![
-            (
-                "length".to_owned(),
-                Type::Scalar(Scalar::Range(0, most_value)),
-            ),
-            ("items".to_owned(), Type::Array(Box::new(items))),
-        ];
-        let (name, form) = match most {
-            None => ("option", RecordForm::Option),
-            Some(_) => ("seq", RecordForm::Sequence),
-        };
-        Some(self.record_of_form(name, fields, form))
+    /// `option of T`.
+    pub(super) fn option_type(&mut self, element: &'a TypeExpr) -> Option<Type> {
+        let fields = items(self.ty(element)?, 1);
+        Some(self.record_of_form("option", fields, RecordForm::Option))
     }
 
     /// The record type with these components; types that are written alike are one type.
@@ -202,16 +205,38 @@ impl<'a> Lowerer<'a> {
         fields: Vec<(String, Type)>,
         form: RecordForm,
     ) -> Type {
-        let same = |record: &RecordType| record.form == form && record.fields == fields;
-        let position = self.parts.records.iter().position(same);
-        Type::Record(RecordId::new(position.unwrap_or_else(|| {
-            self.parts.records.push(RecordType {
-                name: name.to_owned(),
-                fields,
-                form,
-            });
-            self.parts.records.len() - 1
-        })))
+        self.record_with_bound(name, fields, form, true)
+    }
+
+    /// The same, of a type whose bound is written or not: these are never one type.
+    fn record_with_bound(
+        &mut self,
+        name: &str,
+        fields: Vec<(String, Type)>,
+        form: RecordForm,
+        is_written: bool,
+    ) -> Type {
+        let records = &mut self.parts.records;
+        let same = |(position, record): (usize, &RecordType)| {
+            let id = RecordId::new(position);
+            record.form == form
+                && record.fields == fields
+                && self.without_bound.contains(&id) != is_written
+        };
+        if let Some(position) = records.iter().enumerate().position(same) {
+            return Type::Record(RecordId::new(position));
+        }
+
+        let id = RecordId::new(records.len());
+        records.push(RecordType {
+            name: name.to_owned(),
+            fields,
+            form,
+        });
+        if !is_written {
+            self.without_bound.push(id);
+        }
+        Type::Record(id)
     }
 
     /// The type of an expression whose value has several cells; nothing for single values, and where
@@ -430,12 +455,12 @@ impl<'a> Lowerer<'a> {
                 self.bag_operation(*op, left, right, ty)
             }
             (ExprKind::Array(elements), Special::Sequence(most, element)) => {
-                self.listed_sequence(elements, *most, element, expr.span)
+                self.listed_sequence(elements, (*most, ty), element, expr.span)
             }
             (ExprKind::Name(name), Special::Sequence(most, element))
                 if name == "none" && self.is_option(ty) && self.is_unknown(name) =>
             {
-                self.listed_sequence(&[], *most, element, expr.span)
+                self.listed_sequence(&[], (*most, ty), element, expr.span)
             }
             (ExprKind::Call(function, arguments), special) => {
                 let ExprKind::Name(name) = &function.kind else {
@@ -471,7 +496,7 @@ impl<'a> Lowerer<'a> {
     ) -> Option<Option<Vec<Expr>>> {
         let cells = match (name, arguments, special) {
             ("some", [_], Special::Sequence(most, element)) if self.is_option(ty) => {
-                self.listed_sequence(arguments, *most, element, span)
+                self.listed_sequence(arguments, (*most, ty), element, span)
             }
             ("append", [sequence, added], Special::Sequence(..)) => {
                 self.appended(sequence, added, ty)
@@ -553,6 +578,20 @@ impl<'a> Lowerer<'a> {
             Value::Composite(..) | Value::Cells(..) => expr.clone(),
         }
     }
+}
+
+/// The components of a sequence with at most `most` elements.
+fn items(element: Type, most: i64) -> Vec<(String, Type)> {
+    let items = ArrayType {
+        lo: 0,
+        len: most as usize,
+        element,
+    };
+    let length = Type::Scalar(Scalar::Range(0, most));
+    vec![
+        ("length".to_owned(), length),
+        ("items".to_owned(), Type::Array(Box::new(items))),
+    ]
 }
 
 fn is_set_operation(op: ast::BinaryOp) -> bool {

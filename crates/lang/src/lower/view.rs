@@ -1,12 +1,12 @@
-//! Pictures of the state: their expressions are those of the model.
+//! Pictures of the state, and values of expressions in it: what is asked is in the terms of the model.
 
 use base::{Diagnostic, Span};
-use model::Expr;
-use source::{Coordinate, Picture, PictureItem, Shape, ShapeText};
+use model::{Expr, Scalar, Type};
+use source::{Coordinate, Observed, Picture, PictureItem, Shape, ShapeText};
 
 use super::Lowerer;
 use super::names::{Binding, Ty};
-use crate::ast::{CoordinateDecl, Decl, File, ShapeDecl, TextDecl, ViewDecl, ViewItem};
+use crate::ast::{self, CoordinateDecl, Decl, File, ShapeDecl, TextDecl, ViewDecl, ViewItem};
 
 /// How wide and high a picture is that does not say so.
 const SIZE: i64 = 100;
@@ -53,6 +53,26 @@ impl<'a> Lowerer<'a> {
             width,
             height,
             items,
+        })
+    }
+
+    /// An expression whose values are wanted.
+    pub(super) fn observed(&mut self, expr: &'a ast::Expr) -> Option<Observed> {
+        let (cells, ty) = if self.shape_of(expr).is_some() {
+            self.cells_of_shaped(expr)?
+        } else {
+            let (value, ty) = self.scalar(expr, None)?;
+            let ty = match ty {
+                Ty::Bool => Scalar::Bool,
+                Ty::Int => Scalar::Int,
+                Ty::Enum(id) => self.enum_scalar(id)?,
+            };
+            (vec![value], Type::Scalar(ty))
+        };
+        Some(Observed {
+            cells,
+            ty,
+            span: expr.span,
         })
     }
 

@@ -55,6 +55,9 @@ impl Parser<'_> {
     fn decl(&mut self) -> Parsed<Decl> {
         let token = self.peek();
         match token.text {
+            "spawned" if self.peek_at(1).text == "process" => {
+                return self.process().map(Decl::Process);
+            }
             "just" | "fair" | "weak" | "strong" | "process" => {
                 return self.process().map(Decl::Process);
             }
@@ -79,9 +82,7 @@ impl Parser<'_> {
             "abstract" => self.abstraction().map(Decl::Abstract),
             "const" => self.constant(),
             "param" => self.parameter(),
-            "type" => Ok(Decl::Type {
-                name: self.name("the name of a type")?,
-            }),
+            "type" => self.unknown_type(),
             "enum" => self.enumeration(),
             "record" => self.record(),
             "var" => self.variables().map(Decl::Var),
@@ -110,6 +111,12 @@ impl Parser<'_> {
     }
 
     fn not_a_declaration(&mut self) -> super::Reported {
+        let before = self.tokens[self.position.saturating_sub(1)];
+        if let Some(here) = foreign::instead_of_prefix(before.text) {
+            let message = format!("`{}` is not an operator", before.text);
+            let diagnostic = Diagnostic::error("wrong-operator", before.span, message);
+            return self.report(diagnostic.help(format!("write `{here}`")));
+        }
         let token = self.peek();
         let message = format!("expected a declaration, found {}", self.found());
         let mut diagnostic = Diagnostic::error("syntax", token.span, message);
@@ -133,8 +140,37 @@ impl Parser<'_> {
         Ok(Decl::Const { name, value, given })
     }
 
+    /// `type T`. Others define types with this word, so what follows `=` is read to go on behind it.
+    fn unknown_type(&mut self) -> Parsed<Decl> {
+        let name = self.name("the name of a type")?;
+        if !self.at("=") {
+            return Ok(Decl::Type { name });
+        }
+        let message = "`type` declares values of which nothing is known";
+        let diagnostic = Diagnostic::error("defined-type", self.advance().span, message);
+        self.report(diagnostic.help(format!(
+            "write `enum {0} {{ a, b }}` or `record {0} {{ x: 0..3 }}`; other types are written where they are used",
+            name.text
+        )));
+        if self.at("{") {
+            return self.values_of(name);
+        }
+        self.ty()?;
+        Ok(Decl::Type { name })
+    }
+
     fn parameter(&mut self) -> Parsed<Decl> {
         let name = self.name("the name of a parameter")?;
+        if self.at("=") {
+            let message = "a parameter has its value from the command line";
+            let diagnostic = Diagnostic::error("parameter-value", self.advance().span, message);
+            self.report(diagnostic.help(format!(
+                "write `const {0} = …`, which `-D {0}=VALUE` replaces, too, or `param {0}`",
+                name.text
+            )));
+            let (value, given) = (self.expr()?, None);
+            return Ok(Decl::Const { name, value, given });
+        }
         if self.eat(">=") {
             Ok(Decl::DataParam {
                 name,
@@ -147,6 +183,10 @@ impl Parser<'_> {
 
     fn enumeration(&mut self) -> Parsed<Decl> {
         let name = self.name("the name of an enumeration")?;
+        self.values_of(name)
+    }
+
+    fn values_of(&mut self, name: Ident) -> Parsed<Decl> {
         let open = self.expect("{")?;
         let mut variants = vec![self.name("the name of a value")?];
         while self.eat(",") && !self.at("}") {
@@ -472,11 +512,14 @@ impl Parser<'_> {
                 self.advance();
                 TypeKind::Option(Box::new(self.ty()?))
             }
-            word @ ("seq" | "bag") if self.peek_at(1).text == "[" => {
+            word @ ("seq" | "bag") if matches!(self.peek_at(1).text, "[" | "of") => {
                 self.advance();
-                let open = self.advance().span;
-                let most = Box::new(self.expr()?);
-                self.expect_close("]", open)?;
+                let mut most = None;
+                if self.at("[") {
+                    let open = self.advance().span;
+                    most = Some(Box::new(self.expr()?));
+                    self.expect_close("]", open)?;
+                }
                 self.expect("of")?;
                 let element = Box::new(self.ty()?);
                 if word == "seq" {
@@ -484,6 +527,11 @@ impl Parser<'_> {
                 } else {
                     TypeKind::Bag(most, element)
                 }
+            }
+            "map" if self.peek_at(1).text == "of" => {
+                let message = "a map says what its keys are";
+                let diagnostic = Diagnostic::error("missing-keys", self.peek().span, message);
+                return Err(self.report(diagnostic.help("write `map[1..4] of …`")));
             }
             "map" if self.peek_at(1).text == "[" => {
                 self.advance();

@@ -7,7 +7,7 @@ use base::{Diagnostic, Span};
 use model::Quantifier;
 
 use crate::ast::{
-    BinaryOp, Binder, Decl, Ends, Expr, ExprKind, File, Ident, ProcessDecl, PropertyBody,
+    BinaryOp, Binder, Decl, Expr, ExprKind, File, Ident, ProcessDecl, PropertyBody, UnaryOp,
 };
 
 /// Gives `deadlockfree` its meaning. A process without ends has none, so there is no proper end then.
@@ -16,7 +16,7 @@ pub(super) fn apply(file: &mut File, diagnostics: &mut Vec<Diagnostic>) {
     let Some(declared) = processes.iter().find_map(|process| process.ends.as_ref()) else {
         return;
     };
-    if let Some(other) = processes.iter().find(|process| process.ends.is_none()) {
+    if let Some(other) = processes.iter().find(|process| has_no_end(process)) {
         let message = format!(
             "no deadlock is a proper end, because `{}` declares no end",
             other.name.text
@@ -63,7 +63,7 @@ fn is_deadlock_question(decl: &Decl) -> bool {
 
 /// A deadlock implies that every process is at one of its ends.
 fn formula(file: &File, span: Span) -> Expr {
-    let at_ends = processes(file).filter_map(|process| at_end(process, process.ends.as_ref()?));
+    let at_ends = processes(file).filter_map(|process| at_end(process, span));
     let mut at_ends = at_ends.collect::<Vec<_>>().into_iter();
     let at_ends = match at_ends.next() {
         None => expr(ExprKind::Bool(true), span),
@@ -81,10 +81,16 @@ fn formula(file: &File, span: Span) -> Expr {
     )
 }
 
+/// A process that was not created, or does not exist any more, is at a proper end.
+fn has_no_end(process: &ProcessDecl) -> bool {
+    process.ends.is_none() && process.spawned.is_none()
+}
+
 /// That all instances of a process are at one of its ends; nothing if it may stop anywhere.
-fn at_end(process: &ProcessDecl, ends: &Ends) -> Option<Expr> {
-    let span = ends.span;
-    if ends.names.is_empty() {
+fn at_end(process: &ProcessDecl, span: Span) -> Option<Expr> {
+    let ends = process.ends.as_ref();
+    let span = ends.map_or(span, |ends| ends.span);
+    if ends.is_some_and(|ends| ends.names.is_empty()) {
         return None;
     }
     let ident = |text: &str| Ident {
@@ -92,7 +98,8 @@ fn at_end(process: &ProcessDecl, ends: &Ends) -> Option<Expr> {
         span,
     };
     let name = || expr(ExprKind::Name(process.name.text.clone()), span);
-    let locations = ends.names.iter().map(|end| ident(&end.text)).collect();
+    let ends = ends.map_or(&[][..], |ends| &ends.names);
+    let locations: Vec<Ident> = ends.iter().map(|end| ident(&end.text)).collect();
     let mut instance = name();
     let mut binders = Vec::new();
     for (number, (_, lo, hi)) in process.indices.iter().enumerate() {
@@ -111,7 +118,20 @@ fn at_end(process: &ProcessDecl, ends: &Ends) -> Option<Expr> {
             condition: None,
         });
     }
-    let body = ExprKind::At(Some(Box::new(instance)), locations);
+    let created = process.spawned.as_ref().map(|created| {
+        let field = ExprKind::Field(Box::new(instance.clone()), ident(&created.text));
+        let not = ExprKind::Unary(UnaryOp::Not, Box::new(expr(field, span)));
+        expr(not, span)
+    });
+    let at = ExprKind::At(Some(Box::new(instance)), locations);
+    let body = match created {
+        None => at,
+        Some(absent) if ends.is_empty() => absent.kind,
+        Some(absent) => {
+            let at = (model::BinaryOp::Or, expr(at, span));
+            ExprKind::Chain(Box::new(absent), vec![at])
+        }
+    };
     if binders.is_empty() {
         return Some(expr(body, span));
     }

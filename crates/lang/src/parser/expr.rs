@@ -126,6 +126,10 @@ impl Parser<'_> {
                     binary(op, left, right)
                 }
                 level::OR | level::AND | level::SUM | level::PRODUCT => self.chain(left, level)?,
+                level::COMPARISON if self.at("not") => {
+                    self.advance();
+                    negated(self.membership(left)?)
+                }
                 level::COMPARISON if self.at("in") => self.membership(left)?,
                 level::COMPARISON => self.comparison(left, op)?,
                 _ => {
@@ -223,6 +227,7 @@ impl Parser<'_> {
             "W" if self.in_formula => Some((BinaryOp::WeakUntil, level::TEMPORAL)),
             "M" if self.in_formula => Some((BinaryOp::StrongRelease, level::TEMPORAL)),
             "in" => Some((BinaryOp::Subset, level::COMPARISON)),
+            "not" if self.peek_at(1).text == "in" => Some((BinaryOp::Subset, level::COMPARISON)),
             "subset" if !token.starts_line => Some((BinaryOp::Subset, level::COMPARISON)),
             "union" if !token.starts_line => Some((BinaryOp::Union, level::SUM)),
             "inter" if !token.starts_line => Some((BinaryOp::Intersection, level::SUM)),
@@ -645,6 +650,13 @@ impl Parser<'_> {
         let names = self.list(|p| p.member("the name of a location"))?;
         self.expect_close("}", open)?;
         Ok(names)
+    }
+}
+
+fn negated(inner: Expr) -> Expr {
+    Expr {
+        span: inner.span,
+        kind: ExprKind::Unary(UnaryOp::Not, Box::new(inner)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Words that can stand where a step or statement begins in another language, whether they can name
 /// a step here, and what is written here.
-const WORDS: [(&str, bool, &str); 19] = [
+const WORDS: [(&str, bool, &str); 23] = [
     ("atomic", false, ATOMIC),
     ("d_step", false, ATOMIC),
     (
@@ -36,6 +36,10 @@ const WORDS: [(&str, bool, &str); 19] = [
         true,
         "a step leaves for a location: `name -> location`",
     ),
+    ("location", true, LOCATION),
+    ("locations", true, LOCATION),
+    ("state", true, LOCATION),
+    ("states", true, LOCATION),
     (
         "printf",
         false,
@@ -53,6 +57,9 @@ const ATOMIC: &str = "every step is atomic, so leave the word out; what belongs 
 const REPEAT: &str = "a process repeats by going back to a location (`name -> location`); `for i in lo..hi { … }` repeats within one step";
 
 const CHOICE: &str = "a choice between steps is several steps with guards (`a when x`, `b when !x`); within an effect it is `if condition { … } else { … }`";
+
+const LOCATION: &str =
+    "locations are not declared: `init`, `from` and `->` name them, as in `init idle`";
 
 /// Words that begin declarations in other languages, and what is written here.
 const DECLARATIONS: [(&str, &str); 16] = [
@@ -119,6 +126,17 @@ pub(super) fn is_foreign(word: &str) -> bool {
 pub(super) fn instead_of_declaration(word: &str) -> Option<&'static str> {
     let entry = DECLARATIONS.iter().find(|entry| entry.0 == word)?;
     Some(entry.1)
+}
+
+/// What to write instead of an operator before its operand.
+pub(super) fn instead_of_prefix(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "globally" | "henceforth" | "box" => "always",
+        "finally" | "future" | "diamond" => "eventually",
+        "never" => "always !",
+        "nexttime" => "next",
+        _ => return None,
+    })
 }
 
 /// What to write instead of an operator between two operands.

@@ -16,12 +16,13 @@ mod stray;
 mod system;
 mod view;
 
+pub(crate) use process::END;
 pub(crate) use stmt::range_bounds;
 
 use std::ops::Range;
 
 use base::{Diagnostic, SourceId, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Expr, File, Ident};
 use crate::lexer::{Token, TokenKind, lex};
@@ -203,6 +204,8 @@ struct Parser<'a> {
     names: import::Names<'a>,
     /// Where lines are that have something in them that is not a token.
     foreign_lines: Vec<Range<u32>>,
+    /// Keywords that were reported where a name was expected: where they are used follows from that.
+    misnamed: FxHashSet<&'a str>,
 }
 
 impl<'a> Parser<'a> {
@@ -213,6 +216,7 @@ impl<'a> Parser<'a> {
         let lines = foreign.map(|d| line_around(text, d.labels[0].span));
         Self {
             foreign_lines: lines.take(MAX_FOREIGN_LINES).collect(),
+            misnamed: FxHashSet::default(),
             written: FxHashMap::default(),
             names: import::Names::default(),
             declared: declared_operators(&tokens),
@@ -267,7 +271,14 @@ impl<'a> Parser<'a> {
         if self.at(text) {
             return Ok(self.advance().span);
         }
-        Err(self.unexpected(&format!("`{text}`")))
+        let message = format!("expected `{text}`, found {}", self.found());
+        let mut diagnostic = Diagnostic::error("syntax", self.peek().span, message);
+        match text {
+            "in" => diagnostic = diagnostic.help("a name ranges over values: `i in 1..3`"),
+            "{" => diagnostic = diagnostic.help("braces enclose what belongs together"),
+            _ => {}
+        }
+        Err(self.report(diagnostic))
     }
 
     /// The closing bracket of one opened at `open`.
@@ -297,11 +308,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reports, unless something that is not a token has been reported in the same line: what is
-    /// wrong there follows from it.
+    /// Reports, unless something that is not a token has been reported in the same line, or the word
+    /// here where a name was declared: what is wrong there follows from it.
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
         let start = diagnostic.labels[0].span.start;
-        if !self.foreign_lines.iter().any(|line| line.contains(&start)) {
+        let is_foreign = self.foreign_lines.iter().any(|line| line.contains(&start));
+        let token = self.peek();
+        let is_misnamed = token.span.start == start && self.misnamed.contains(token.text);
+        if !is_foreign && !is_misnamed {
             self.diagnostics.push(diagnostic);
         }
         Reported
@@ -330,8 +344,14 @@ impl<'a> Parser<'a> {
             let mut diagnostic = Diagnostic::error("reserved-word", token.span, message);
             if let Some(help) = foreign::instead_of_word(token.text) {
                 diagnostic = diagnostic.help(help);
+            } else if token.text == "when" && what == "the name of an action" {
+                diagnostic = diagnostic.help("a step begins with its name: `name when guard`");
             }
-            return Err(self.report(diagnostic));
+            self.report(diagnostic);
+            if RESERVED.contains(&token.text) {
+                self.misnamed.insert(token.text);
+            }
+            return Err(Reported);
         }
         self.advance();
         Ok(token)

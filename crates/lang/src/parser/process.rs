@@ -12,6 +12,12 @@ use crate::ast::{
 };
 use crate::lexer::TokenKind;
 
+/// The variable of a process that is created by others; it says whether that has happened.
+const CREATED: &str = "created";
+
+/// The target of steps after which a process that was created does not exist any more.
+pub(crate) const END: &str = "end";
+
 /// How many tokens the index of a channel may have.
 const MAX_LOOKAHEAD: usize = 200;
 
@@ -19,6 +25,10 @@ impl Parser<'_> {
     pub(super) fn process(&mut self) -> Parsed<ProcessDecl> {
         let start = self.peek().span;
         let fairness = self.fairness_mark()?;
+        let spawned = self.at("spawned").then(|| Ident {
+            text: CREATED.to_owned(),
+            span: self.advance().span,
+        });
         self.expect("process")?;
 
         let name = self.name("the name of a process")?;
@@ -31,6 +41,7 @@ impl Parser<'_> {
 
         let mut process = ProcessDecl {
             fairness,
+            spawned,
             name,
             indices,
             vars: Vec::new(),
@@ -309,6 +320,8 @@ impl Parser<'_> {
             "->" => diagnostic.help(
                 "in a guard, `->` ends the guard and names the target; write `implies`, or put the implication in parentheses",
             ),
+            "=>" => diagnostic.help("the target of a step follows `->`: `name { effect } -> location`"),
+            "then" => diagnostic.help("nothing stands between guard and effect: `name when guard { effect }`"),
             "=" | ":=" => diagnostic.help("assignments stand in braces: `{ x := 1 }`"),
             "(" | "[" => diagnostic.help("`when` introduces a guard, braces an effect"),
             _ => diagnostic.help(

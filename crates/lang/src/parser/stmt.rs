@@ -5,7 +5,7 @@ use model::BinaryOp;
 
 use super::process::members;
 use super::{Parsed, Parser, Reported, foreign};
-use crate::ast::{Expr, Ident, Stmt, StmtKind, TimerValue, TypeExpr, TypeKind, Value};
+use crate::ast::{Expr, Ident, Spawn, Stmt, StmtKind, TimerValue, TypeExpr, TypeKind, Value};
 use crate::lexer::TokenKind;
 
 impl Parser<'_> {
@@ -104,6 +104,7 @@ impl Parser<'_> {
                 }
                 StmtKind::Let(name, self.value()?)
             }
+            "spawn" if self.at_spawn() => StmtKind::Spawn(self.spawn()?),
             _ => self.assignment()?,
         };
 
@@ -256,8 +257,39 @@ impl Parser<'_> {
         Ok(StmtKind::SetTimer(timer, value))
     }
 
+    /// Is a process created here, not a variable named?
+    fn at_spawn(&self) -> bool {
+        let next = self.peek_at(1);
+        self.at("spawn") && next.kind == TokenKind::Word && !super::is_reserved(next.text)
+    }
+
+    /// `spawn P`, `spawn P[i] with x = 1, y = e`.
+    fn spawn(&mut self) -> Parsed<Spawn> {
+        let start = self.advance().span;
+        let process = self.postfix_only()?;
+        let mut values = Vec::new();
+        if self.eat("with") {
+            values = self.list(|p| {
+                let name = p.member("the name of a variable of the process")?;
+                if !p.eat(":=") {
+                    p.expect("=")?;
+                }
+                Ok((name, p.guard()?))
+            })?;
+        }
+        let span = start.to(self.previous_span());
+        Ok(Spawn {
+            process,
+            values,
+            span,
+        })
+    }
+
     fn value(&mut self) -> Parsed<Value> {
         let start = self.peek().span;
+        if self.at_spawn() {
+            return self.spawn().map(|spawn| Value::Spawn(Box::new(spawn)));
+        }
         // `any x in S` is another way to write it.
         let is_any = self.at("any") && self.peek_at(2).text == "in";
         if !self.eat(if is_any { "any" } else { "choose" }) {

@@ -198,16 +198,22 @@ fn check_range(range: &Json, text: &str) {
     }
 }
 
-/// All ranges anywhere in an answer are in the text.
-fn check_ranges(answer: &Json, text: &str) {
+/// All ranges anywhere in an answer about the text at `uri` are in it, or in the file that a
+/// location names: what is wrong with an import is said with places of both.
+fn check_ranges(answer: &Json, uri: &str, text: &str) {
     match answer {
-        Json::Array(items) => items.iter().for_each(|item| check_ranges(item, text)),
+        Json::Array(items) => items.iter().for_each(|item| check_ranges(item, uri, text)),
         Json::Object(fields) => {
+            let there = fields.get("uri").and_then(Json::as_str).unwrap_or(uri);
+            let other = there.strip_prefix("file://").filter(|_| there != uri);
+            let other = other.map(|path| std::fs::read_to_string(path).expect("a file"));
+            let text = other.as_deref().unwrap_or(text);
+
             for (key, value) in fields {
                 if ["range", "selectionRange"].contains(&key.as_str()) {
                     check_range(value, text);
                 }
-                check_ranges(value, text);
+                check_ranges(value, there, text);
             }
         }
         _ => {}
@@ -227,7 +233,7 @@ fn ask_everything(client: &mut Client, uri: &str, text: &str, random: &mut Rando
         "codeLens",
     ] {
         let answer = client.ask(&format!("textDocument/{method}"), whole.clone());
-        check_ranges(&answer, text);
+        check_ranges(&answer, uri, text);
         if method == "semanticTokens/full" {
             assert_eq!(answer["data"].as_array().expect("tokens").len() % 5, 0);
         }
@@ -250,14 +256,14 @@ fn ask_everything(client: &mut Client, uri: &str, text: &str, random: &mut Rando
             "codeAction",
         ] {
             let answer = client.ask(&format!("textDocument/{method}"), at.clone());
-            check_ranges(&answer, text);
+            check_ranges(&answer, uri, text);
         }
         // These may be refused, with a reason.
         for method in ["prepareRename", "rename"] {
             let answer = client.try_ask(&format!("textDocument/{method}"), at.clone());
             answer.map_or_else(
                 |why| assert!(!why.is_empty()),
-                |answer| check_ranges(&answer, text),
+                |answer| check_ranges(&answer, uri, text),
             );
         }
     }
@@ -297,8 +303,11 @@ fn damaged_texts_are_answered_too() {
         let uri = format!("file://{}", path.display());
         client.open(&uri, &damaged);
         let diagnostics = json!(client.diagnostics[&uri]);
-        check_ranges(&diagnostics, &damaged);
+        check_ranges(&diagnostics, &uri, &damaged);
         ask_everything(&mut client, &uri, &damaged, &mut random);
+        // An open text counts instead of its file where others import it.
+        let document = json!({ "textDocument": { "uri": uri } });
+        client.tell("textDocument/didClose", document);
     }
     client.close();
 }
@@ -547,6 +556,21 @@ fn imported_files_that_are_open_count() {
     renaming["newName"] = json!("y");
     assert!(client.try_ask("textDocument/rename", renaming).is_err());
 
+    // Where it is declared it can be renamed, and is so in both files.
+    let mut renaming = json!({ "textDocument": { "uri": "file:///m/part.fair" },
+        "position": { "line": 1, "character": 4 }, "newName": "y" });
+    let changes = client.ask("textDocument/rename", renaming.clone())["changes"].clone();
+    let edits = |uri: &str| changes[uri].as_array().unwrap().clone();
+    let renamed = apply(main, &edits("file:///m/main.fair"));
+    assert_eq!(renamed, main.replace("part.x", "part.y"));
+    let renamed = apply(part, &edits("file:///m/part.fair"));
+    assert!(
+        renamed.contains("var y") && renamed.contains("y < 3 { y += 1 }"),
+        "{renamed}"
+    );
+    renaming["newName"] = json!("Q");
+    assert!(client.try_ask("textDocument/rename", renaming).is_err());
+
     // What is wrong in the other file is said in this one, with the way there.
     client.diagnostics.clear();
     client.open("file:///m/part.fair", &part.replace("x += 1", "z += 1"));
@@ -677,7 +701,7 @@ fn verdicts_are_shown_in_all_languages() {
             messages.iter().any(|m| m.starts_with("loop")),
             "{uri}: {messages:?}"
         );
-        check_ranges(&json!(said), text);
+        check_ranges(&json!(said), uri, text);
         let lenses = client.ask("textDocument/codeLens", document.clone());
         let explain = of_property(&lenses, "fairground.explain").expect("an explanation");
         let told = client.ask("workspace/executeCommand", explain);

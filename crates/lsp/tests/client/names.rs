@@ -72,6 +72,8 @@ fn every_name_is_found_where_a_naive_resolver_finds_it() {
         let (language, uses) = match extension {
             "pml" => (0, naive::promela(&text)),
             "csp" => (1, naive::csp(&text)),
+            // Every name of a threshold automaton is declared at one place for all of it.
+            "ta" => continue,
             _ => (2, naive::native(&text)),
         };
         n_compared[language] += compare(&mut client, &path, &text, &uses);

@@ -4,17 +4,17 @@ use std::fmt::{self, Write};
 
 use base::AtomId;
 
-use super::split::split;
-use crate::{Acceptance, Automaton, Cube, MarkId, Prop, StateId};
+use super::split::{CubePart, split};
+use crate::{Acceptance, Automaton, Cube, LetterMark, MarkId, Prop, StateId};
 
 /// Letter marks over more atoms are not spread over the edges.
 const MAX_LETTER_ATOMS: usize = 10;
 
-/// The format has no marks that depend on the letter alone, and spreading these over the edges
-/// would need too many edges.
+/// The format has no marks that depend on the letter alone, and spreading those over the edges that
+/// the acceptance mentions under `Fin` would need too many edges.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooManyLetterAtoms {
-    /// How many atoms the letter marks depend on.
+    /// How many atoms these marks depend on.
     pub n_atoms: usize,
     /// How many they may depend on.
     pub limit: usize,
@@ -25,7 +25,7 @@ impl fmt::Display for TooManyLetterAtoms {
         let Self { n_atoms, limit } = self;
         write!(
             f,
-            "the fairness marks depend on {n_atoms} atoms, and HOA can only write them as edges, at most for {limit}"
+            "the marks that must come finitely often depend on {n_atoms} atoms, and HOA can only write them as edges, at most for {limit}"
         )
     }
 }
@@ -35,10 +35,11 @@ impl std::error::Error for TooManyLetterAtoms {}
 /// Writes the automaton in the HOA format. Atom `i` is called `atom_names[i]`.
 ///
 /// Reading the result gives the same automaton, except that letter marks have become marks on
-/// edges.
+/// edges. If they depend on many atoms, it accepts the same words, but of the marks that need only
+/// come infinitely often each edge carries at most one.
 ///
 /// # Errors
-/// The letter marks depend on too many atoms.
+/// The letter marks that must come finitely often depend on too many atoms.
 pub fn to_hoa(
     automaton: &Automaton,
     atom_names: &[impl AsRef<str>],
@@ -97,47 +98,85 @@ fn line(text: &mut String, content: fmt::Arguments<'_>) {
 
 /// Calls `visit` with source, guard, marks and target of every edge, in order; edges are split so
 /// that letter marks become marks of edges.
+///
+/// A mark that the acceptance mentions only as `Inf` never does harm, so an edge need not carry it.
+/// Where all together would need too many edges, each edge is written without these marks and once
+/// more with each of them. A path can then take them in turn, so it sees infinitely often all those
+/// that the letters offer infinitely often: the same words are accepted.
 fn for_each_plain_edge(
     automaton: &Automaton,
     mut visit: impl FnMut(StateId, &Cube, &[MarkId], StateId),
 ) -> Result<(), TooManyLetterAtoms> {
-    let mut atoms = Vec::new();
-    for letter_mark in &automaton.letter_marks {
-        letter_mark.when.collect_atoms(&mut atoms);
-    }
-    atoms.sort_unstable();
-    atoms.dedup();
-
-    let too_many = TooManyLetterAtoms {
-        n_atoms: atoms.len(),
-        limit: MAX_LETTER_ATOMS,
+    let all: Vec<&LetterMark> = automaton.letter_marks.iter().collect();
+    let (together, in_turn): (Vec<_>, Vec<_>) = if n_atoms(&all) <= MAX_LETTER_ATOMS {
+        (all, Vec::new())
+    } else {
+        let may_harm = |mark: &&LetterMark| mentions_fin(&automaton.acceptance, mark.mark);
+        all.into_iter().partition(may_harm)
     };
-    if atoms.len() > MAX_LETTER_ATOMS {
-        return Err(too_many);
+    let (n_atoms, limit) = (n_atoms(&together), MAX_LETTER_ATOMS);
+    if n_atoms > limit {
+        return Err(TooManyLetterAtoms { n_atoms, limit });
     }
-    let whens: Vec<&Prop> = automaton
-        .letter_marks
-        .iter()
-        .map(|mark| &mark.when)
-        .collect();
 
     for (source, edges) in automaton.edges.iter().enumerate() {
+        let source = StateId::new(source);
         for edge in edges {
-            let parts = split(&edge.guard, &whens, 1 << MAX_LETTER_ATOMS);
-            for part in parts.expect("there are at most 2^atoms parts") {
-                let carried = automaton.letter_marks.iter().zip(&part.values);
-                let carried = carried
-                    .filter(|(_, value)| **value)
-                    .map(|(mark, _)| mark.mark);
-                let mut marks: Vec<_> = edge.marks.iter().copied().chain(carried).collect();
-                marks.sort_unstable();
-                marks.dedup();
-                visit(StateId::new(source), &part.cube, &marks, edge.target);
+            for (guard, marks) in spread(&edge.guard, &edge.marks, &together) {
+                visit(source, &guard, &marks, edge.target);
+                for mark in &in_turn {
+                    let parts = spread(&guard, &marks, &[mark]).into_iter();
+                    for (guard, marks) in parts.filter(|part| part.1.contains(&mark.mark)) {
+                        visit(source, &guard, &marks, edge.target);
+                    }
+                }
             }
         }
     }
 
     Ok(())
+}
+
+/// How many atoms the marks depend on.
+fn n_atoms(marks: &[&LetterMark]) -> usize {
+    let mut atoms = Vec::new();
+    marks
+        .iter()
+        .for_each(|mark| mark.when.collect_atoms(&mut atoms));
+    atoms.sort_unstable();
+    atoms.dedup();
+    atoms.len()
+}
+
+/// Does the acceptance ask that the mark comes finitely often?
+fn mentions_fin(acceptance: &Acceptance, mark: MarkId) -> bool {
+    match acceptance {
+        Acceptance::True | Acceptance::False | Acceptance::Inf(_) => false,
+        Acceptance::Fin(other) => *other == mark,
+        Acceptance::And(parts) | Acceptance::Or(parts) => {
+            parts.iter().any(|part| mentions_fin(part, mark))
+        }
+    }
+}
+
+/// The parts of a guard, each with the marks that its letters carry beside those of the edge.
+fn spread(
+    guard: &Cube,
+    marks: &[MarkId],
+    letter_marks: &[&LetterMark],
+) -> Vec<(Cube, Vec<MarkId>)> {
+    let whens: Vec<&Prop> = letter_marks.iter().map(|mark| &mark.when).collect();
+    let parts = split(guard, &whens, usize::MAX).expect("there is no limit");
+    let marked = |part: CubePart| {
+        let carried = letter_marks.iter().zip(&part.values);
+        let carried = carried.filter(|(_, value)| **value);
+        let carried = carried.map(|(mark, _)| mark.mark);
+        let mut marks: Vec<_> = marks.iter().copied().chain(carried).collect();
+        marks.sort_unstable();
+        marks.dedup();
+        (part.cube, marks)
+    };
+    parts.into_iter().map(marked).collect()
 }
 
 /// ` {0 3}`, or nothing if there are no marks.

@@ -20,8 +20,10 @@
 //! The set of an edge's end has its marks as soon as both ends are in it. What follows when a
 //! component satisfies the formula, or may contain a part that does, is the same as with one
 //! thread, with these differences:
-//! * A partial component that seems to satisfy the formula makes all threads pause. It is believed
-//!   only then, when no set is about to be united with another; else the search goes on.
+//! * A partial component that seems to satisfy the formula makes all threads pause, so that no set is
+//!   about to be united with another. Then it is searched afresh, by one thread: its members are in
+//!   one component, but the ways between them may lead through sets that are not united with it yet
+//!   (see `Sets`). Without a witness among the members the search goes on.
 //! * A small complete component is looked into by the thread that completed it, with the sequential
 //!   algorithm, while the others go on. For a large one all pause, and it is taken apart by all of
 //!   them, with the search above restricted to it: every other component that can be reached from
@@ -46,6 +48,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use self::union_find::{MAX_THREADS, Sets};
 use self::worker::{NO_PANIC, News, Round, Worker};
 use crate::closure::{by_origin, take_all_steps};
+use crate::confirm::confirm_reached;
 use crate::emerson_lei::{Emptiness, Goal, Promising};
 use crate::exploration::{Exploration, Observer, SearchStats, initial_nodes};
 use crate::mark_names::FixedNames;
@@ -192,10 +195,13 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
                 candidates,
                 shared,
             } = std::mem::take(&mut *round.news.lock().expect(NO_PANIC));
-            let mut partial = candidates.into_iter().map(|node| sets.component(node));
-            let partial = partial.find(|component| self.acceptance.accepts(&component.marks));
-            if let Some(component) = witness.or(partial) {
+            if let Some(component) = witness {
                 return Ok(Decomposition::Witness(component));
+            }
+            for node in candidates {
+                if let Some(component) = self.confirm_partial(node)? {
+                    return Ok(Decomposition::Witness(component));
+                }
             }
             if let Some(stop) = stop {
                 return Err(stop);
@@ -212,6 +218,20 @@ impl<G: Graph<Stop: Send> + Send> ParallelEmptiness<'_, G> {
         }
 
         Ok(Decomposition::Open(open))
+    }
+
+    /// A witness among the members of a set that may still grow. No thread may be searching.
+    fn confirm_partial(&mut self, node: NodeId) -> Result<Option<Component>, G::Stop> {
+        let component = self.sets.component(node);
+        if !self.acceptance.accepts(&component.marks) {
+            return Ok(None);
+        }
+        confirm_reached(
+            &mut self.graphs[0],
+            &component,
+            self.acceptance,
+            Closure::None,
+        )
     }
 
     /// Lets all threads search until they pause.

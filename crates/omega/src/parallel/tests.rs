@@ -212,3 +212,74 @@ fn threads_meet_in_large_components() {
         }
     }
 }
+
+/// A view whose thread leaves the processor to others while it expands a node, so that even in tiny
+/// graphs threads meet in the middle of what they do.
+struct Hesitant {
+    graph: ExplicitGraph,
+    random: Random,
+}
+
+impl Graph for Hesitant {
+    type Stop = std::convert::Infallible;
+
+    fn n_mark_words(&self) -> usize {
+        self.graph.n_mark_words()
+    }
+
+    fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), Self::Stop> {
+        self.graph.initial(out)
+    }
+
+    fn successors(&mut self, node: NodeId, out: &mut EdgeBuffer) -> Result<(), Self::Stop> {
+        for _ in 0..self.random.below(4) {
+            std::thread::yield_now();
+        }
+        self.graph.successors(node, out)
+    }
+
+    fn origin(&self, node: NodeId) -> u32 {
+        self.graph.origin(node)
+    }
+
+    fn n_steps(&mut self, node: NodeId) -> Result<u32, Self::Stop> {
+        self.graph.n_steps(node)
+    }
+
+    fn out_of_numbers(&self) -> Self::Stop {
+        self.graph.out_of_numbers()
+    }
+}
+
+/// A thread on the path 0, 1, 2, 3 follows 3 → 0 while another has united 3 with 0: it unites 2 with
+/// them, but not 1, and then each mark that is asked for seems to be there. But a run that takes
+/// 2 → 3 infinitely often takes 0 → 1 infinitely often, too, where nothing serves it.
+#[test]
+fn sets_with_gaps_are_not_believed() {
+    let (asked, enabled, taken, back) = (MarkId(0), MarkId(1), MarkId(2), MarkId(3));
+    let mut graph = ExplicitGraph::new(4, 4);
+    graph.add_initial(NodeId(0));
+    graph.set_origin(NodeId(0), 0, 2);
+    graph.add_edge(NodeId(0), 0, NodeId(1), &[enabled]);
+    graph.add_edge(NodeId(0), 1, NodeId(3), &[]);
+    for (source, target, marks) in [(1, 2, &[][..]), (2, 3, &[asked]), (3, 0, &[back])] {
+        graph.set_origin(NodeId(source), source, 1);
+        graph.add_edge(NodeId(source), 0, NodeId(target), marks);
+    }
+    let acceptance = Acceptance::all([
+        Acceptance::Inf(asked),
+        Acceptance::streett_pair(enabled, taken),
+    ]);
+
+    for round in 1..20_000 {
+        let view = |thread: u64| Hesitant {
+            graph: graph.clone(),
+            random: Random(round << 3 | thread),
+        };
+        let mut views: Vec<_> = (0..4).map(view).collect();
+        let observe = &mut |_: &_| Ok(());
+        let found = search(&mut views, &acceptance, Closure::None, observe, 1 << 20);
+        let Ok(found) = found.result;
+        assert!(found.is_none(), "round {round}: {found:?}");
+    }
+}

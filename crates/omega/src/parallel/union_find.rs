@@ -76,8 +76,13 @@ pub(super) enum Relation {
 
 /// The sets.
 ///
-/// Invariant: the members of a set are strongly connected by edges inside it, whose marks are among
-/// those of the set. While a thread unites several sets on its path, this holds for their union.
+/// Invariant: the members of a set are in one component, and the marks of the set are those of edges
+/// inside that component.
+///
+/// Edges inside the set need not connect all members: a thread that unites the sets on its path, from
+/// its end on, stops as soon as the last one is united with the target of its edge. If another thread
+/// has united these two meanwhile, sets in between are left for later, although ways between members
+/// lead through them. A set without unexplored members has no such gaps.
 pub(super) struct Sets {
     entries: Chunks<Entry>,
     marks: Chunks<AtomicU64>,

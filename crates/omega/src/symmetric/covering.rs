@@ -125,6 +125,10 @@ impl<G: SymmetricGraph> Graph for Covering<'_, '_, G> {
         Ok(u32::MAX)
     }
 
+    fn check_limits(&mut self) -> Result<(), Self::Stop> {
+        self.inside.graph.check_limits().map_err(Stop::Graph)
+    }
+
     fn out_of_numbers(&self) -> Self::Stop {
         Stop::TooLarge
     }

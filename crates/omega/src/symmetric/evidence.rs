@@ -20,7 +20,7 @@ use std::rc::Rc;
 use base::bits;
 
 use crate::inner_edges::Places;
-use crate::stem::shortest_stem;
+use crate::stem::Stems;
 use crate::{EdgeBuffer, Lasso, LassoStep, NodeId, Observer};
 
 use super::covering::{Covering, Stop};
@@ -45,7 +45,7 @@ pub fn symmetric_lasso<G: SymmetricGraph>(
     effort: usize,
     observer: &mut Observer<'_, G::Stop>,
 ) -> Result<Lasso, G::Stop> {
-    let (mut stem, entry) = shortest_stem(graph, &component.part)?;
+    let (mut stem, entry) = Stems::default().shortest_to(graph, &component.part)?;
     let mut inside = Inside {
         places: Places::new(&component.part.nodes),
         kept: HashMap::new(),

@@ -117,6 +117,10 @@ impl<G: SymmetricGraph> Graph for Framed<'_, G> {
         self.graph.n_steps(node).map_err(Interruption::Stop)
     }
 
+    fn check_limits(&mut self) -> Result<(), Self::Stop> {
+        self.graph.check_limits().map_err(Interruption::Stop)
+    }
+
     fn out_of_numbers(&self) -> Self::Stop {
         Interruption::Stop(self.graph.out_of_numbers())
     }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use base::{Diagnostic, Span};
 
+use super::labels;
 use super::{Element, ElementKind, Flow, Leaf, Sequence, Target, is_special};
 use crate::ast::{Expr, ExprKind, Init, Stmt, StmtKind, TypeName, VarComponent, VarDecl, VarRef};
 use crate::symbols::{Context, Symbols};
@@ -87,16 +88,23 @@ pub(crate) fn elements(
 
     let mut place_now = place;
     builder.sequences.push(Sequence::default());
-    builder.statements(body.statements, &mut place_now);
+    let apart = labels::apart(body.statements);
+    let statements = apart
+        .as_ref()
+        .map_or(body.statements, |apart| &apart.statements);
+    builder.statements(statements, &mut place_now);
 
     let end = builder.new_element(ElementKind::End, place, body.end);
     builder.append(end);
     let sequence = builder.sequences.pop().expect("it was pushed");
     builder.tie_loose_ends();
 
+    let (jumps, written_labels) = apart.map(|apart| (apart.jumps, apart.labels)).unzip();
     Flow {
         start: sequence.first,
         elements: builder.elements,
+        jumps,
+        written_labels: written_labels.unwrap_or_default(),
     }
 }
 
@@ -189,32 +197,42 @@ impl FlowBuilder<'_> {
             && match decl.init {
                 Init::Zero => true,
                 Init::Value(_) => decl.length.is_none(),
-                Init::List(_) | Init::Channel { .. } => false,
+                Init::List(_) => true,
+                Init::Channel { .. } => false,
             };
+        // A list is stored when the process starts; the step sets the first element again.
+        let at_start = !is_step || matches!(decl.init, Init::List(_));
 
         let diagnostics = &mut *self.diagnostics;
         let declared = self
             .symbols
-            .declare(decl, place.scope, place.owner, !is_step, diagnostics);
+            .declare(decl, place.scope, place.owner, at_start, diagnostics);
         let Some(var) = declared else { return };
         if !is_step {
             return;
         }
+        let assign = |index: Option<Expr>, value: &Expr| {
+            let part = VarComponent {
+                name: decl.name.clone(),
+                index: index.map(Box::new),
+                span: decl.span,
+            };
+            let target = VarRef {
+                parts: vec![part],
+                span: decl.span,
+            };
+            Leaf::Assign(target, value.clone())
+        };
         let leaf = match &decl.init {
-            Init::Value(value) => {
-                let name = decl.name.clone();
-                let part = VarComponent {
-                    name,
-                    index: None,
+            Init::Value(value) => assign(None, value),
+            Init::List(values) if !values.is_empty() => {
+                let first = Expr {
+                    kind: ExprKind::Int(0),
                     span: decl.span,
                 };
-                let target = VarRef {
-                    parts: vec![part],
-                    span: decl.span,
-                };
-                Leaf::Assign(target, value.clone())
+                assign(Some(first), &values[0])
             }
-            _ => Leaf::Clear(var),
+            Init::Zero | Init::List(_) | Init::Channel { .. } => Leaf::Clear(var),
         };
 
         let element = self.new_element(ElementKind::Leaf(leaf), place, decl.span);

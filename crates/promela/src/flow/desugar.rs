@@ -22,9 +22,21 @@ impl FlowBuilder<'_> {
                 to,
                 body,
             } => self.counting(var, from, (Binary::Le, to), body, labels, place),
-            StmtKind::Select { var, from, to } => {
-                self.selection(var, from, to, labels, place, span);
-            }
+            StmtKind::Select {
+                var,
+                from,
+                to,
+                is_written_out,
+            } => match (&from.kind, &to.kind) {
+                (ExprKind::Int(a), ExprKind::Int(b))
+                    if *is_written_out && (0..=32).contains(&(b - a)) =>
+                {
+                    let value = |value| vec![assign(var, int(value, span), span)];
+                    let options: Vec<Vec<Stmt>> = (*a..=*b).map(value).collect();
+                    self.choice(&options, false, labels, place, span);
+                }
+                _ => self.selection(var, from, to, labels, place, span),
+            },
             StmtKind::ForIn { var, within, body } => {
                 self.for_in(var, within, body, labels, place, span);
             }
@@ -54,7 +66,7 @@ impl FlowBuilder<'_> {
         self.choice(&[looping, leaving], true, labels, place, span);
     }
 
-    /// A choice of any value. Spin writes narrow ranges of numbers out as options.
+    /// A choice of any value, by counting up.
     fn selection(
         &mut self,
         var: &VarRef,
@@ -64,17 +76,6 @@ impl FlowBuilder<'_> {
         place: Place,
         span: Span,
     ) {
-        let is_plain = var.parts.len() == 1 && var.parts[0].index.is_none();
-        if let (ExprKind::Int(a), ExprKind::Int(b), true) = (&from.kind, &to.kind, is_plain)
-            && a <= b
-            && b - a <= 32
-        {
-            let options: Vec<Vec<Stmt>> = (*a..=*b)
-                .map(|value| vec![assign(var, int(value, span), span)])
-                .collect();
-            self.choice(&options, false, labels, place, span);
-            return;
-        }
         self.statement(&assign(var, from.clone(), span), &[], place);
         let test = binary(Binary::Lt, read(var), to.clone(), span);
         let next = binary(Binary::Add, read(var), int(1, span), span);

@@ -9,12 +9,13 @@
 
 mod build;
 mod desugar;
+mod labels;
 
 use std::rc::Rc;
 
 use base::{Diagnostic, Span};
 
-use super::ast::{Argument, Expr, VarRef};
+use super::ast::{Argument, Expr, Printed, VarRef};
 use super::symbols::Context;
 
 pub(crate) use build::{Body, build, elements};
@@ -42,8 +43,8 @@ pub(crate) enum Leaf {
     },
     Else,
     Assert(Expr),
-    /// With what is printed, which has no meaning here.
-    Print(Vec<Expr>),
+    /// For simulations; it has no other meaning here.
+    Print(Printed),
 }
 
 /// Elements in a row.
@@ -99,6 +100,10 @@ pub(crate) struct Flow {
     pub(crate) elements: Vec<Element>,
     /// Where the process starts.
     pub(crate) start: usize,
+    /// The names in jumps and of their labels, where several labels have the same name.
+    pub(crate) jumps: Option<Vec<(Rc<str>, Rc<str>)>>,
+    /// All labels as they are written, where several have the same name: then elements have others.
+    pub(crate) written_labels: Vec<Rc<str>>,
 }
 
 /// A step that leaves a location.

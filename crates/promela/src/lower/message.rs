@@ -2,6 +2,7 @@
 
 use base::{Diagnostic, Span};
 use model::{BinaryOp, Expr, Pattern, Stmt, StmtKind, Sync};
+use source::Variation;
 
 use crate::ast::{self, Argument, ExprKind, Init, VarRef};
 use crate::symbols::Ty;
@@ -52,6 +53,9 @@ impl Lowering<'_> {
                 .map(|((value, span), ty)| self.fitted(value.clone(), *ty, *span))
                 .collect();
             let guard = candidate.when.clone().unwrap_or(Expr::Bool(true));
+            if self.variations.contains(&Variation::LossyChannels) {
+                variants.extend(self.loss(candidate, &guard));
+            }
             variants.push(match self.channel_ref(candidate) {
                 Some(channel) => Variant {
                     sync: Sync::Send { channel, payload },
@@ -77,6 +81,17 @@ impl Lowering<'_> {
 
         self.add_unknown_channel(&candidates, &mut variants, span);
         Some(variants)
+    }
+
+    /// A message to a full channel is lost; a rendezvous is never full.
+    fn loss(&self, candidate: &Candidate, guard: &Expr) -> Option<Variant> {
+        let group = &self.groups[candidate.group];
+        if group.capacity == 0 {
+            return None;
+        }
+        let capacity = Expr::Int(group.capacity as i64);
+        let is_full = Expr::binary(BinaryOp::Ge, self.length_of(candidate), capacity);
+        Some(Variant::when(all([guard.clone(), is_full])))
     }
 
     /// A channel variable that holds no channel is an error when it is used.

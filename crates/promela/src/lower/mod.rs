@@ -15,6 +15,7 @@ mod hidden;
 mod meeting;
 mod message;
 mod population;
+mod printing;
 mod priority;
 mod process;
 mod property;
@@ -30,7 +31,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Severity, Source, Span};
 use logic::CtlStarBuilder;
 use model::{BoundId, Expr, Model, ModelParts, VarId};
-use source::{Options, Question};
+use source::{Options, Print, Question, Variation};
 
 use super::ast::{self, Program};
 use super::flow::{self, Body, Flow};
@@ -112,6 +113,10 @@ struct Lowering<'a> {
     /// Options that make timers abstract: name, threshold, and whether there is such a timer.
     abstract_timers: Vec<(String, String, bool)>,
     pool: usize,
+    /// What steps print.
+    prints: Vec<Print>,
+    /// What Spin offers on its command line.
+    variations: Vec<Variation>,
     /// The path quantifiers of the formula at hand.
     paths: CtlStarBuilder,
 }
@@ -141,8 +146,8 @@ struct Special {
     monitor: Option<Rc<Monitor>>,
 }
 
-/// A model with its questions.
-pub(super) type Lowered = Option<(Model, Vec<Question>)>;
+/// A model with its questions, and what its steps print.
+pub(super) type Lowered = Option<(Model, Vec<Question>, Vec<Print>)>;
 
 /// Turns a program into a model.
 pub(super) fn lower(
@@ -202,6 +207,8 @@ fn lower_with(
             .map(|(n, k)| (n.clone(), k.clone(), false))
             .collect(),
         pool: call.pool,
+        prints: Vec::new(),
+        variations: call.variations.clone(),
         paths: CtlStarBuilder::default(),
     };
 
@@ -231,10 +238,11 @@ fn lower_with(
         return (None, false);
     }
     let parts = std::mem::take(&mut lowering.parts);
+    let prints = std::mem::take(&mut lowering.prints);
 
     let may_be_numbers = named_mtypes && !program.mtypes.is_empty();
     match parts.finish() {
-        Ok(model) => (Some((model, questions)), mtype_is_number),
+        Ok(model) => (Some((model, questions, prints)), mtype_is_number),
         // An `mtype` that is stored in a number is one, too.
         Err(_) if may_be_numbers => (None, true),
         Err(error) => {
@@ -337,18 +345,25 @@ fn equals(left: Expr, value: i64) -> Expr {
     Expr::binary(model::BinaryOp::Eq, left, Expr::Int(value))
 }
 
-/// At least one of them; false for none.
+/// At least one of them; false for none. Halves are joined, not one part after the other: a selection
+/// may have thousands of options, and what looks at a tree takes as long as it is deep.
 fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
-    let disjoin = |left: Expr, right: Expr| {
-        if left.is_bool(false) || right.is_bool(true) {
-            right
-        } else if right.is_bool(false) || left.is_bool(true) {
-            left
-        } else {
-            Expr::binary(model::BinaryOp::Or, left, right)
+    let mut parts: Vec<Expr> = parts.into_iter().filter(|p| !p.is_bool(false)).collect();
+    if parts.iter().any(|part| part.is_bool(true)) {
+        return Expr::Bool(true);
+    }
+    while parts.len() > 1 {
+        let mut pairs = parts.into_iter();
+        let mut joined = Vec::new();
+        while let Some(left) = pairs.next() {
+            joined.push(match pairs.next() {
+                Some(right) => Expr::binary(model::BinaryOp::Or, left, right),
+                None => left,
+            });
         }
-    };
-    parts.into_iter().fold(Expr::Bool(false), disjoin)
+        parts = joined;
+    }
+    parts.pop().unwrap_or(Expr::Bool(false))
 }
 
 /// All of them; true for none.

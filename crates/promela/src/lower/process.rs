@@ -22,9 +22,9 @@ use super::{Lowering, Unit, all, any, equals};
 /// together with the one before them.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
-    exit: Exit,
+    pub(super) exit: Exit,
     /// Elements that are executed together with it.
-    chain: Vec<usize>,
+    pub(super) chain: Vec<usize>,
     target: Option<usize>,
     /// Does the process keep all others from moving afterwards?
     holds: bool,
@@ -267,6 +267,8 @@ impl Lowering<'_> {
             for (planned, variants) in planned.iter().zip(guards) {
                 let name = self.planned_name(planned, &names);
                 for variant in variants {
+                    let number = (ProcessId::new(position), steps.len());
+                    self.note_prints(&unit, planned, &variant.effect, number, &who);
                     let source = LocationId::new(source);
                     let span = unit.flow.elements[planned.exit.element].span;
                     let step = Step {

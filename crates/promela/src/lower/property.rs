@@ -7,7 +7,7 @@
 use base::{AtomId, Diagnostic, Span};
 use logic::{CtlStarBuilder, Ltl, NamedProperty, NoStateFormula, Op, PathQuantifier, Property};
 use model::{Assumption, Atom, AtomMeaning, BinaryOp, Expr, Scope};
-use source::{Question, QuestionKind};
+use source::{Question, QuestionKind, Variation};
 
 use crate::ast::{self, Binary, ExprKind, Unary};
 use crate::flow::{ElementKind, Leaf};
@@ -27,7 +27,10 @@ impl Lowering<'_> {
         }
 
         let n_before = found.len();
-        found.push(self.end_states(span));
+        let asks_for_ends = !self.variations.contains(&Variation::WithoutEndStates);
+        if asks_for_ends {
+            found.push(self.end_states(span));
+        }
         found.extend(self.acceptance(span));
         found.extend(self.progress(span));
 
@@ -68,7 +71,9 @@ impl Lowering<'_> {
 
         let question = |property| Question::about(property, Scope::default());
         let mut questions: Vec<Question> = found.into_iter().map(question).collect();
-        questions[n_before].kind = QuestionKind::EndStates;
+        if asks_for_ends {
+            questions[n_before].kind = QuestionKind::EndStates;
+        }
         questions
     }
 
@@ -87,6 +92,9 @@ impl Lowering<'_> {
     fn has_assertions(&self) -> bool {
         if self.special.monitor.is_some() {
             return true;
+        }
+        if self.variations.contains(&Variation::WithoutAssertions) {
+            return false;
         }
         let elements = self.units.iter().flat_map(|unit| &unit.flow.elements);
         let mut kinds = elements.map(|element| &element.kind);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use base::{Diagnostic, Span};
 
 use super::{Parsed, Parser, Wrong};
-use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{Expr, ExprKind, Printed, Stmt, StmtKind};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -370,31 +370,44 @@ impl Parser<'_> {
     }
 
     fn select(&mut self) -> Parsed<StmtKind> {
+        let hidden = self.token().hidden.clone();
         self.advance();
         self.expect("(")?;
+        let is_plain =
+            self.token().name().is_some_and(|name| !name.contains('_')) && self.ahead(1).is(":");
         let var = self.var_ref()?;
         let (from, to) = self.range()?;
-        Ok(StmtKind::Select { var, from, to })
+        // Spin's scanner does it, which knows names without `_` only, and not in inlines.
+        let is_inlined = hidden.iter().any(|name| self.find_inline(name).is_some());
+        Ok(StmtKind::Select {
+            var,
+            from,
+            to,
+            is_written_out: is_plain && !is_inlined,
+        })
     }
 
     fn print(&mut self) -> Parsed<StmtKind> {
         self.advance();
         self.expect("(")?;
-        let mut printed = Vec::new();
+        let mut format = String::new();
+        let mut values = Vec::new();
         if matches!(self.token().kind, TokenKind::Text(_)) {
-            self.advance();
             // Adjacent strings are one, as in C.
-            while matches!(self.token().kind, TokenKind::Text(_)) {
+            while let TokenKind::Text(text) = &self.token().kind {
+                format.push_str(text);
                 self.advance();
             }
         } else {
-            printed.push(self.expr()?);
+            format.push_str("%e");
+            values.push(self.expr()?);
         }
         while self.eat(",") {
-            printed.push(self.expr()?);
+            values.push(self.expr()?);
         }
         self.expect(")")?;
-        Ok(StmtKind::Print(printed))
+        let format = format.into();
+        Ok(StmtKind::Print(Printed { format, values }))
     }
 
     fn labelled(&mut self) -> Parsed<StmtKind> {

@@ -29,6 +29,7 @@ pub(super) fn seen_in_steps(parts: &ModelParts) -> Vec<Without> {
         fairness: _,
         bounds: _,
         bound_types: _,
+        shown: _,
         systems: _,
         control,
         timers,

@@ -94,6 +94,13 @@ impl Fair {
         &self.program
     }
 
+    /// Any call, once.
+    pub(super) fn call(&self, arguments: &[String]) -> Result<Run> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.root);
+        run(&command, self.limits)
+    }
+
     /// Any call that prints JSON, made so often: the median of the CPU seconds, and what it printed.
     pub(super) fn measure(&self, arguments: &[String], n_runs: usize) -> Result<(f64, Value)> {
         let mut seconds = Vec::new();

@@ -13,16 +13,16 @@ use wait4::{ResUse, Wait4 as _};
 /// What one run may spend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// CPU seconds, user and system together.
-    pub(super) cpu_seconds: u64,
+    pub(crate) cpu_seconds: u64,
     /// Address space.
-    pub(super) memory_mb: u64,
+    pub(crate) memory_mb: u64,
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// By itself, with this status.
     Exited(i32),
     /// It used up its CPU seconds.
@@ -33,20 +33,20 @@ pub(super) enum End {
 
 /// What a run printed and what it cost.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
-    pub(super) end: End,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+pub(crate) struct Run {
+    pub(crate) end: End,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
     /// CPU seconds, user and system together.
-    pub(super) cpu_seconds: f64,
+    pub(crate) cpu_seconds: f64,
     /// Seconds on the clock.
-    pub(super) wall_seconds: f64,
+    pub(crate) wall_seconds: f64,
     /// The largest resident set.
-    pub(super) peak_rss_bytes: u64,
+    pub(crate) peak_rss_bytes: u64,
 }
 
 /// Runs a command to its end.
-pub(super) fn run(command: &Command, limits: Limits) -> Result<Run> {
+pub(crate) fn run(command: &Command, limits: Limits) -> Result<Run> {
     let mut restricted = restrict(command, limits);
     restricted
         .stdin(Stdio::null())

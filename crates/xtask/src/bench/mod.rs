@@ -5,20 +5,24 @@
 //! after the other. What is
 //! run is listed in `bench/suite.toml`; what came out is kept in `bench/record/`. [`mod@ws1s`] runs
 //! `fair ws1s` beside MONA on formulas of its own, [`mod@certify`] measures certificates,
-//! [`mod@editor`] how long an editor waits for diagnostics.
+//! [`mod@cluster`] searches on disk and in several processes,
+//! [`mod@families`] what is decided for all sizes and for unbounded data,
+//! [`mod@editor`] how long an editor waits for diagnostics, [`mod@values`] runs `fair check` beside TLC.
 //!
 //! Times are CPU times (user and system) of child processes, because the machine may be shared.
 
 mod certify;
+mod cluster;
 mod editor;
 mod engine;
 mod fair;
 mod fairness;
+mod families;
 mod growth;
-mod measure;
-mod pan;
+pub(crate) mod measure;
+pub(crate) mod pan;
 mod predicate;
-mod record;
+pub(crate) mod record;
 mod reduced;
 mod spin;
 mod stateright;
@@ -26,6 +30,7 @@ mod statistics;
 mod suite;
 mod table;
 mod timers;
+mod values;
 mod ws1s;
 
 use std::path::PathBuf;
@@ -39,12 +44,15 @@ use record::Record;
 use suite::Suite;
 
 pub use certify::certify;
+pub use cluster::cluster;
 pub use editor::editor;
 pub use engine::engine;
 pub use fairness::fairness;
+pub use families::families;
 pub use growth::growth;
 pub use predicate::predicate;
 pub use timers::timers;
+pub use values::values;
 pub use ws1s::ws1s;
 
 /// What can be said on the command line.
@@ -62,6 +70,8 @@ pub struct Options {
     suite: PathBuf,
     /// The checker; if it is not given, it is built.
     fair: Option<PathBuf>,
+    /// Threshold automata that are not part of the repository.
+    folder: Option<PathBuf>,
 }
 
 impl Options {
@@ -77,6 +87,7 @@ impl Options {
             record: None,
             suite: PathBuf::from("bench/suite.toml"),
             fair: None,
+            folder: None,
         };
 
         let mut rest = arguments.iter();
@@ -94,6 +105,7 @@ impl Options {
                 "--record" => options.record = Some(record_name(value)?),
                 "--suite" => options.suite = value.into(),
                 "--fair" => options.fair = Some(value.into()),
+                "--folder" => options.folder = Some(value.into()),
                 _ => bail!("`{option}` is unknown"),
             }
         }

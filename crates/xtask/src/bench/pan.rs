@@ -4,41 +4,41 @@ use serde::Serialize;
 
 /// The figures of one run of a verifier.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub(super) struct PanReport {
+pub(crate) struct PanReport {
     /// States in the table at the end.
-    pub(super) stored: u64,
+    pub(crate) stored: u64,
     /// States visited, copies for fairness included; printed for liveness only.
-    pub(super) visited: Option<u64>,
+    pub(crate) visited: Option<u64>,
     /// Transitions; Spin counts the initial state as one.
-    pub(super) transitions: u64,
+    pub(crate) transitions: u64,
     /// Errors found.
-    pub(super) errors: u64,
+    pub(crate) errors: u64,
     /// The longest path of the search.
-    pub(super) depth: u64,
+    pub(crate) depth: u64,
     /// Bytes of one state vector before compression.
-    pub(super) vector_bytes: u64,
+    pub(crate) vector_bytes: u64,
     /// "actual memory usage for states", in megabytes (2^20 bytes).
-    pub(super) states_mb: f64,
+    pub(crate) states_mb: f64,
     /// "memory used for hash table", in megabytes.
-    pub(super) table_mb: f64,
+    pub(crate) table_mb: f64,
     /// "memory used for DFS stack", in megabytes.
-    pub(super) stack_mb: f64,
+    pub(crate) stack_mb: f64,
     /// "total actual memory usage", in megabytes.
-    pub(super) total_mb: f64,
+    pub(crate) total_mb: f64,
     /// Was everything searched?
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
 }
 
 impl PanReport {
     /// Bytes per stored state: state vectors with their overhead, and the hash table. The depth
     /// first stack is not counted.
-    pub(super) fn bytes_per_state(&self) -> f64 {
+    pub(crate) fn bytes_per_state(&self) -> f64 {
         (self.states_mb + self.table_mb) * f64::from(1 << 20) / self.stored as f64
     }
 }
 
 /// Reads the output of a verifier. `None` if it did not come to its end.
-pub(super) fn parse(output: &str) -> Option<PanReport> {
+pub(crate) fn parse(output: &str) -> Option<PanReport> {
     let vector = line(output, "State-vector ")?;
     let stored = line(output, " states, stored")?;
     let memory = |name: &str| line(output, name).and_then(first_number::<f64>);
@@ -62,7 +62,7 @@ pub(super) fn parse(output: &str) -> Option<PanReport> {
 }
 
 /// Why a verifier did not come to its end, in its own words.
-pub(super) fn complaint(output: &str) -> String {
+pub(crate) fn complaint(output: &str) -> String {
     let mut said = output.lines().map(str::trim);
     said.find(|line| line.starts_with("pan:") || line.starts_with("error:"))
         .unwrap_or("no result")

@@ -9,14 +9,14 @@ use serde::Serialize;
 
 /// A file that grows by one line for each result, so that an interrupted call leaves what it has.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(crate) struct Record {
     file: File,
     path: PathBuf,
 }
 
 impl Record {
     /// An empty record.
-    pub(super) fn create(path: &Path) -> Result<Self> {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
@@ -26,7 +26,7 @@ impl Record {
     }
 
     /// Adds a line.
-    pub(super) fn add(&mut self, value: &impl Serialize) -> Result<()> {
+    pub(crate) fn add(&mut self, value: &impl Serialize) -> Result<()> {
         let mut line = serde_json::to_string(value)?;
         line.push('\n');
         let written = self.file.write_all(line.as_bytes());

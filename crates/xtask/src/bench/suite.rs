@@ -28,6 +28,8 @@ pub(super) struct Suite {
     pub(super) model: Vec<Model>,
     /// What is measured in many sizes.
     pub(super) growth: Vec<Growth>,
+    /// What is compared with TLC.
+    pub(super) values: Vec<ValuesModel>,
 }
 
 /// A system in two languages.
@@ -169,6 +171,33 @@ impl Growth {
     }
 }
 
+/// A system that is made of sets, sequences and the like, in two languages.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ValuesModel {
+    pub(super) name: String,
+    pub(super) native: String,
+    /// Its twin in TLA+, with the specification `Spec` and the invariant `Safe`.
+    pub(super) tla: String,
+    /// The constant that takes the sizes, in both.
+    pub(super) parameter: String,
+    /// Further constants of the twin; they have these values in the native file.
+    #[serde(default)]
+    pub(super) constants: std::collections::BTreeMap<String, u64>,
+    /// The native invariant that says the same as `Safe`.
+    pub(super) property: String,
+    pub(super) sizes: Vec<u64>,
+    #[serde(default)]
+    pub(super) quick: Vec<u64>,
+}
+
+impl ValuesModel {
+    /// The flags of `fair check` that ask the question.
+    pub(super) fn fair_flags(&self) -> Vec<String> {
+        fair_flags(Some(&self.property), None, "none")
+    }
+}
+
 /// What grows with the parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -206,7 +235,12 @@ mod tests {
             .iter()
             .filter_map(|model| model.promela.as_ref());
         let grown = suite.growth.iter().map(|growth| &growth.native);
-        let files = native.chain(twins).chain(grown).chain([&suite.trivial]);
+        let values = suite
+            .values
+            .iter()
+            .flat_map(|model| [&model.native, &model.tla]);
+        let files = native.chain(twins).chain(grown).chain(values);
+        let files = files.chain([&suite.trivial]);
         for file in files {
             assert!(root.join(file).is_file(), "{file}");
         }

@@ -3,6 +3,7 @@
 //! The folder is not part of the repository. For Promela Spin is run beside; for CSP# the verdicts
 //! are those that PAT has stored beside the models. Every question is one row: the tools agree,
 //! they differ, the model is refused, or one of them did not decide in time; each row says why.
+//! `--record FILE` keeps the rows as JSON lines.
 
 mod pat;
 mod spin;
@@ -13,12 +14,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::architecture;
+use crate::bench::measure::{self, End, Limits, Run};
+use crate::bench::record::Record;
 
 /// What a comparison came to.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum Outcome {
     Agree,
     Differ,
@@ -50,29 +54,105 @@ impl Outcome {
     }
 }
 
+/// What one tool spent on a question.
+#[derive(Clone, Default, Debug, Serialize)]
+struct Cost {
+    /// Counts are absent where the search did not come to its end.
+    states: Option<u64>,
+    transitions: Option<u64>,
+    /// CPU seconds, user and system together; reading and compiling the model included for `fair`,
+    /// not included for a verifier.
+    cpu_seconds: f64,
+    bytes_per_state: Option<f64>,
+}
+
+/// One question about one model.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    outcome: Outcome,
+    model: String,
+    question: String,
+    why: String,
+    /// Absent where nothing was measured.
+    ours: Option<Cost>,
+    theirs: Option<Cost>,
+}
+
+impl Row {
+    /// A row without measurements.
+    fn new(outcome: Outcome, model: &Path, question: &str, why: impl Display) -> Self {
+        Self {
+            outcome,
+            model: model.display().to_string(),
+            question: question.to_owned(),
+            why: why.to_string(),
+            ours: None,
+            theirs: None,
+        }
+    }
+
+    /// How many times the other tool's CPU time is ours, where that takes long enough to tell.
+    fn ratio(&self) -> Option<f64> {
+        let (ours, theirs) = (self.ours.as_ref()?, self.theirs.as_ref()?);
+        let is_long = ours.cpu_seconds.max(theirs.cpu_seconds) >= 0.2;
+        is_long.then(|| ours.cpu_seconds / theirs.cpu_seconds.max(0.01))
+    }
+}
+
 /// Rows by outcome.
 #[derive(Default)]
 struct Tally {
     counts: BTreeMap<Outcome, usize>,
+    ratios: Vec<f64>,
+    record: Option<Record>,
 }
 
 impl Tally {
     fn row(&mut self, outcome: Outcome, model: &Path, question: &str, why: impl Display) {
-        *self.counts.entry(outcome).or_insert(0) += 1;
-        println!("{}\t{}\t{question}\t{why}", outcome.name(), model.display());
+        // Printed in any case; what cannot be recorded is no reason to stop.
+        let _ = self.add(&Row::new(outcome, model, question, why));
+    }
+
+    fn add(&mut self, row: &Row) -> Result<()> {
+        *self.counts.entry(row.outcome).or_insert(0) += 1;
+        let ratio = row.ratio().filter(|_| row.outcome == Outcome::Agree);
+        self.ratios.extend(ratio);
+        let shown = ratio.map(|ratio| format!("; CPU ratio {ratio:.2}"));
+        let (outcome, shown) = (row.outcome.name(), shown.unwrap_or_default());
+        println!(
+            "{outcome}\t{}\t{}\t{}{shown}",
+            row.model, row.question, row.why
+        );
+        match &mut self.record {
+            Some(record) => record.add(row),
+            None => Ok(()),
+        }
     }
 
     fn print(&self) {
         let counts = self.counts.iter();
         let counts = counts.map(|(outcome, n)| format!("{n} {}", outcome.name()));
         println!("{}", counts.collect::<Vec<_>>().join(", "));
+        if !self.ratios.is_empty() {
+            let logarithms: f64 = self.ratios.iter().map(|ratio| ratio.ln()).sum();
+            let mean = (logarithms / self.ratios.len() as f64).exp();
+            let worst = self.ratios.iter().copied().fold(0.0, f64::max);
+            let n = self.ratios.len();
+            println!("CPU ratio: geometric mean {mean:.2}, worst {worst:.2}, over {n} rows");
+        }
     }
 }
 
-/// The checker and how long each call may take.
+/// The checker and what each call may spend.
 struct Fair {
     program: PathBuf,
-    seconds: u64,
+    limits: Limits,
+    /// What is said for `--reduce`.
+    reduce: String,
+    /// Is only asked whether models are read?
+    only_reading: bool,
+    /// Is the other tool compiled without much optimisation? Then its CPU time says little.
+    is_quick: bool,
 }
 
 /// What `fair check` says about a question.
@@ -81,6 +161,9 @@ struct Report {
     property: String,
     verdict: String,
     reason: Option<String>,
+    states: Option<u64>,
+    transitions: Option<u64>,
+    peak_memory_bytes: Option<u64>,
 }
 
 impl Report {
@@ -98,6 +181,20 @@ impl Report {
             None => format!("fair: {}", self.verdict),
         }
     }
+
+    fn cost(&self, run: &Run) -> Cost {
+        let states = self.states.filter(|_| self.holds() == Some(true));
+        let bytes = |states: u64| {
+            let bytes = self.peak_memory_bytes?;
+            (states > 0).then(|| bytes as f64 / states as f64)
+        };
+        Cost {
+            states,
+            transitions: self.transitions.filter(|_| states.is_some()),
+            cpu_seconds: run.cpu_seconds,
+            bytes_per_state: states.and_then(bytes),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -106,46 +203,108 @@ struct Document {
 }
 
 impl Fair {
+    /// Takes an option with its value.
+    fn set(&mut self, option: &str, value: &str, tally: &mut Tally) -> Result<()> {
+        let number = || {
+            value
+                .parse()
+                .with_context(|| format!("{option} takes a number"))
+        };
+        match option {
+            "--fair" => self.program = std::path::absolute(value)?,
+            "--seconds" => self.limits.cpu_seconds = number()?,
+            "--megabytes" => self.limits.memory_mb = number()?,
+            "--reduce" => self.reduce = value.to_owned(),
+            "--record" => tally.record = Some(Record::create(Path::new(value))?),
+            _ => bail!("`{option}` is unknown"),
+        }
+        Ok(())
+    }
+
     /// The answers to all questions of a model, or why there are none.
     fn check(&self, folder: &Path, model: &Path) -> Result<Result<Vec<Report>, String>> {
-        let limit = format!("{}s", self.seconds);
-        let mut call = limited(&self.program, 20 * self.seconds);
-        call.args(["check", "--output-format", "json", "--timeout", &limit]);
-        let output = call.arg(model).current_dir(folder).output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        if let Ok(document) = serde_json::from_str::<Document>(&text) {
-            return Ok(Ok(document.results));
+        let (reports, _) = self.call(folder, model, &[])?;
+        Ok(reports)
+    }
+
+    /// The answers of a call with more arguments, and what the call cost.
+    fn call(
+        &self,
+        folder: &Path,
+        model: &Path,
+        arguments: &[&str],
+    ) -> Result<(Result<Vec<Report>, String>, Run)> {
+        // The limit of CPU time holds; the clock runs faster where the machine is shared.
+        let clock = format!("{}s", 10 * self.limits.cpu_seconds);
+        let memory = format!("{}M", self.limits.memory_mb);
+        let mut call = Command::new(&self.program);
+        call.args(["check", "--output-format", "json", "--timeout", &clock])
+            .args([
+                "--max-memory",
+                &memory,
+                &format!("--reduce={}", self.reduce),
+            ])
+            .args(arguments)
+            .arg(model)
+            .current_dir(folder);
+        // What is reserved and never touched counts as address space.
+        let limits = Limits {
+            memory_mb: 16 * self.limits.memory_mb,
+            ..self.limits
+        };
+
+        let run = measure::run(&call, limits)?;
+        if let Ok(document) = serde_json::from_str::<Document>(&run.stdout) {
+            return Ok((Ok(document.results), run));
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let mut errors = said.lines().skip_while(|line| !line.starts_with("error"));
+        let mut errors = run.stderr.lines().skip_while(|l| !l.starts_with("error"));
         let error = errors.next().unwrap_or("no answer").to_owned();
         let place = errors.next().unwrap_or("").trim();
-        Ok(Err(format!("{error} {place}")))
+        let why = match run.end {
+            End::OutOfTime => format!("> {} s", self.limits.cpu_seconds),
+            End::Killed(signal) => format!("signal {signal}"),
+            End::Exited(_) => format!("{error} {place}"),
+        };
+        Ok((Err(why), run))
     }
 }
 
-/// A call that is ended after some seconds.
-fn limited(program: &Path, seconds: u64) -> Command {
-    let mut command = Command::new("timeout");
-    command.arg(seconds.to_string()).arg(program);
-    command
-}
+const USAGE: &str = "usage: cargo xtask corpus promela|csp FOLDER [--fair PROGRAM] [--seconds N]
+                         [--megabytes N] [--reduce LIST] [--reading] [--quick] [--record FILE]";
 
 /// Runs the comparison that the arguments ask for.
 pub fn run(arguments: &[&str]) -> Result<()> {
     let [language, folder, options @ ..] = arguments else {
-        bail!("usage: cargo xtask corpus promela|csp FOLDER [--fair PROGRAM] [--seconds N]");
+        bail!("{USAGE}");
     };
     let mut fair = Fair {
         program: architecture::root().join("target/release/fair"),
-        seconds: 20,
+        limits: Limits {
+            cpu_seconds: 20,
+            memory_mb: 2000,
+        },
+        reduce: "none".to_owned(),
+        only_reading: false,
+        is_quick: false,
     };
-    for option in options.chunks(2) {
-        match option {
-            ["--fair", program] => fair.program = std::path::absolute(program)?,
-            ["--seconds", n] => fair.seconds = n.parse().context("--seconds takes a number")?,
-            other => bail!("`{}` is unknown or needs a value", other[0]),
-        }
+    let mut tally = Tally::default();
+    let mut rest = options;
+    while let [option, values @ ..] = rest {
+        rest = match (*option, values) {
+            ("--reading", rest) => {
+                fair.only_reading = true;
+                rest
+            }
+            ("--quick", rest) => {
+                fair.is_quick = true;
+                rest
+            }
+            (option, [value, rest @ ..]) => {
+                fair.set(option, value, &mut tally)?;
+                rest
+            }
+            (option, []) => bail!("`{option}` is unknown or needs a value"),
+        };
     }
     ensure!(
         fair.program.exists(),
@@ -154,7 +313,6 @@ pub fn run(arguments: &[&str]) -> Result<()> {
     );
 
     let folder = std::path::absolute(folder)?;
-    let mut tally = Tally::default();
     match *language {
         "promela" => spin::compare(&fair, &folder, &mut tally)?,
         "csp" => pat::compare(&fair, &folder, &mut tally)?,

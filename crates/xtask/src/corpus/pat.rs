@@ -1,6 +1,7 @@
 //! Verdicts that PAT's console has stored: `pat_output_NAME.txt` beside `NAME.csp`.
 
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::Result;
 
@@ -18,6 +19,11 @@ pub(super) fn compare(fair: &Fair, folder: &Path, tally: &mut Tally) -> Result<(
             continue;
         }
         let reports = match fair.check(folder, &model)? {
+            // A model that is not read has no answers.
+            Ok(reports) if reports.is_empty() => Err(refusal(fair, &model)?),
+            answered => answered,
+        };
+        let reports = match reports {
             Ok(reports) => reports,
             Err(why) => {
                 for (assertion, _) in &stored {
@@ -39,6 +45,17 @@ pub(super) fn compare(fair: &Fair, folder: &Path, tally: &mut Tally) -> Result<(
         }
     }
     Ok(())
+}
+
+/// What is said about a model that is not read.
+fn refusal(fair: &Fair, model: &Path) -> Result<String> {
+    let output = Command::new(&fair.program)
+        .arg("check")
+        .arg(model)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut errors = said.lines().skip_while(|line| !line.starts_with("error"));
+    Ok(errors.next().unwrap_or("no answer").to_owned())
 }
 
 /// The assertions with their verdicts; nothing where PAT has none.

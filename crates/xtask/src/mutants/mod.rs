@@ -35,6 +35,9 @@ use suites::{End, Suites};
 /// Where the mutated copy lies, below the folder that cargo builds into.
 const COPY: &str = "mutants";
 
+/// Where it is built, below the same folder.
+const BUILT: &str = "mutated";
+
 /// What a program that is run without a mutant usually takes at most.
 const PATIENCE_WITHOUT: Duration = Duration::from_secs(30);
 
@@ -108,7 +111,9 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
 
     let runs = wanted_runs(&list, options);
     let wanted = runs.iter().map(|(suite, _)| suite.clone()).collect();
-    let suites = Suites::build(&copy, &target, &wanted)?;
+    // Not where everything else is built: cargo takes what was built of the copy for what would be
+    // built of the sources, because both have the same names below their folders.
+    let suites = Suites::build(&copy, &target.join(BUILT), &wanted)?;
     println!("built in {:.0} s", started.elapsed().as_secs_f64());
     let usual = run_unmutated(&suites, runs)?;
 

@@ -1,7 +1,7 @@
 //! The dialogue: one line in, what became of it out.
 
 use fairground::model::State;
-use fairground::{Breach, Fairness, Here, Project, Random, Simulation, Watched};
+use fairground::{Breach, Evaluation, Fairness, Here, Project, Random, Simulation, Truth, Watched};
 
 use super::lines::Lines;
 use crate::failure::Failure;
@@ -13,7 +13,8 @@ const MAX_LISTED: usize = 20;
 const HELP: &str = concat!(
     "  NUMBER  take this step      r  take a random step\n",
     "  b       one step back       s  show the whole state\n",
-    "  g N     back to step N      f  pending fairness\n",
+    "  g N     go to step N        f  pending fairness\n",
+    "  e TEXT  value of an expression here, or of a formula along the run\n",
     "  q       quit                ?  this help\n",
 );
 
@@ -40,16 +41,31 @@ impl<'a> Session<'a> {
         let Some(first) = self.choose_start(initial)? else {
             return Ok(None);
         };
-        let mut walk = self.project.simulate(first)?;
+        let walk = self.project.simulate(first)?;
         output::print(&format!("start: {}\n", walk.state_text()))?;
+        self.talk(walk).map(Some)
+    }
+
+    /// Goes on from the end of a walk.
+    ///
+    /// # Errors
+    /// Input or output fail.
+    pub fn go_on(&mut self, walk: Simulation<'a>) -> Result<Option<Simulation<'a>>, Failure> {
+        let (n_steps, state) = (walk.n_steps(), walk.state_text());
+        output::print(&format!("after {n_steps} steps: {state}\n"))?;
+        self.talk(walk).map(Some)
+    }
+
+    fn talk(&mut self, mut walk: Simulation<'a>) -> Result<Simulation<'a>, Failure> {
         self.show_steps(&walk)?;
         while let Some(line) = self.lines.next()? {
+            let line = shortened(&line);
             if line == "q" {
                 break;
             }
             self.obey(&mut walk, &line)?;
         }
-        Ok(Some(walk))
+        Ok(walk)
     }
 
     fn obey(&mut self, walk: &mut Simulation<'_>, line: &str) -> anyhow::Result<()> {
@@ -61,7 +77,7 @@ impl<'a> Session<'a> {
             "f" => self.show_obligations(walk),
             "b" => match walk.n_steps() {
                 0 => output::print("this is the start\n"),
-                n => self.go_back(walk, n - 1),
+                n => self.go_to(walk, n - 1),
             },
             "r" if n_steps == 0 => output::print("no step is possible\n"),
             "r" => {
@@ -69,12 +85,14 @@ impl<'a> Session<'a> {
                 self.take(walk, choice)
             }
             other if other.starts_with("g ") => match other[2..].trim().parse::<usize>() {
-                Ok(number) if number <= walk.n_steps() => self.go_back(walk, number),
+                Ok(number) if number <= walk.n_steps() + walk.n_ahead() => self.go_to(walk, number),
                 _ => output::print(&format!(
                     "`g` goes to a step from 0 to {}\n",
-                    walk.n_steps()
+                    walk.n_steps() + walk.n_ahead()
                 )),
             },
+            "e" => output::print("write an expression or a formula after `e`\n"),
+            other if other.starts_with("e ") => self.evaluate(walk, other[2..].trim()),
             other => match other.parse::<usize>() {
                 Ok(choice) if (1..=n_steps).contains(&choice) => self.take(walk, choice - 1),
                 Ok(_) if n_steps == 0 => output::print("no step is possible\n"),
@@ -86,19 +104,36 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Goes back to where so many steps were taken.
-    fn go_back(&self, walk: &mut Simulation<'_>, n_steps: usize) -> anyhow::Result<()> {
-        while walk.n_steps() > n_steps {
-            walk.back();
-        }
-        output::print(&format!("back to: {}\n", walk.state_text()))?;
+    /// Goes to where so many steps were taken.
+    fn go_to(&self, walk: &mut Simulation<'_>, n_steps: usize) -> anyhow::Result<()> {
+        let is_back = n_steps <= walk.n_steps();
+        walk.go_to(n_steps);
+        let state = walk.state_text();
+        output::print(&if is_back {
+            format!("back to: {state}\n")
+        } else {
+            format!("on to step {n_steps}: {state}\n")
+        })?;
         self.show_steps(walk)
+    }
+
+    fn evaluate(&self, walk: &Simulation<'_>, text: &str) -> anyhow::Result<()> {
+        let found = match self.project.evaluate(walk, text) {
+            Ok(Evaluation::Value(value)) => value.to_string(),
+            Ok(Evaluation::Formula(truths)) => truth_text(&truths),
+            Err(error) => error.to_string(),
+        };
+        output::print(&format!("{found}\n"))
     }
 
     fn take(&self, walk: &mut Simulation<'_>, choice: usize) -> anyhow::Result<()> {
         walk.take(choice);
         let number = walk.n_steps();
-        output::print(&format!("step {number}: {}\n", walk.last_step_text()))?;
+        let printed = super::printed(walk);
+        output::print(&format!(
+            "step {number}: {}\n{printed}",
+            walk.last_step_text()
+        ))?;
         self.show_steps(walk)
     }
 
@@ -170,5 +205,45 @@ impl<'a> Session<'a> {
         }
 
         Ok(None)
+    }
+}
+
+/// What a formula is along the run so far.
+fn truth_text(truths: &[Truth]) -> String {
+    let Some(whole) = truths.first() else {
+        return "the formula is constant: it holds everywhere or nowhere".to_owned();
+    };
+    let say = |at: Option<&Option<bool>>| match at {
+        Some(Some(true)) => "true",
+        Some(Some(false)) => "false",
+        _ => "not decided by the run so far",
+    };
+    let here = say(whole.at.last());
+    if whole.is_temporal {
+        format!(
+            "from the start: {}\nfrom here: {here}",
+            say(whole.at.first())
+        )
+    } else {
+        here.to_owned()
+    }
+}
+
+/// A command whose first word is written out, by its letter.
+fn shortened(line: &str) -> String {
+    const WORDS: [(&str, &str); 8] = [
+        ("goto", "g"),
+        ("eval", "e"),
+        ("back", "b"),
+        ("state", "s"),
+        ("fairness", "f"),
+        ("random", "r"),
+        ("quit", "q"),
+        ("exit", "q"),
+    ];
+    let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+    match WORDS.iter().find(|(word, _)| *word == first) {
+        Some((_, letter)) => format!("{letter} {rest}").trim_end().to_owned(),
+        None => line.to_owned(),
     }
 }

@@ -30,7 +30,11 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
         trace_file::check_writable(path)?;
     }
     let model = &options.model;
-    let project = loading::open_closed(&model.file, model.for_front_end())?;
+    let project = loading::open_closed(&model.file, model.for_front_end())?.for_walks()?;
+    let along = match &options.along {
+        Some(path) => Some(project.simulate_along(&trace_file::read(path)?)?),
+        None => None,
+    };
     let initial = project.initial_states()?;
     if initial.is_empty() {
         return Err(Failure::wrong("the model has no initial state"));
@@ -52,9 +56,19 @@ pub fn run(options: &SimulateOptions) -> Result<Status, Failure> {
             random: Random::new(options.seed),
             lines: Lines::of_standard_input()?,
         };
-        match session.run(initial)? {
-            Some(walk) => (walk, Status::Success),
-            None => return Ok(Status::Success),
+        let walk = match along {
+            Some(walk) => session.go_on(walk),
+            None => session.run(initial),
+        };
+        let walk = walk?;
+        // What was walked is kept if a limit is reached or the user interrupts.
+        let status = match limits::budget().check(0, 0) {
+            Ok(()) => Status::Success,
+            Err(_) => Status::Undecided,
+        };
+        match walk {
+            Some(walk) => (walk, status),
+            None => return Ok(status),
         }
     };
 
@@ -136,6 +150,15 @@ fn statistics(sample: &Sample, sampling: Sampling) -> String {
     text
 }
 
+/// What the last step prints, one line after the other, each marked.
+fn printed(walk: &Simulation<'_>) -> String {
+    let printed = walk.last_printed();
+    printed
+        .lines()
+        .map(|line| format!("     | {line}\n"))
+        .collect()
+}
+
 /// Takes random steps until there are enough, none is possible, or something breaks.
 fn walk_at_random(
     project: &Project,
@@ -152,7 +175,15 @@ fn walk_at_random(
     let budget = limits::budget();
     let mut status = Status::Success;
     for number in 0..=n_steps {
-        budget.check(0, 0).map_err(Failure::stopped)?;
+        // What was walked is kept.
+        if let Err(reason) = budget.check(0, 0) {
+            output::print(&format!(
+                "stopped after {number} steps: {}\n",
+                reason.name()
+            ))?;
+            status = Status::Undecided;
+            break;
+        }
         if let Some(breach) = watched.breach_at_end(&walk) {
             output::print(&match breach {
                 Breach::Property(name) => format!("this state breaks `{name}`\n"),
@@ -165,7 +196,7 @@ fn walk_at_random(
             Here::Steps(n_possible) if number < n_steps => {
                 walk.take(random.below(n_possible));
                 let text = format!("  {number}  {}\n", walk.last_step_text());
-                output::print(&text)?;
+                output::print(&(text + &printed(&walk)))?;
             }
             Here::Deadlock => {
                 output::print("deadlock: no step is possible\n")?;

@@ -189,10 +189,10 @@ impl<'t> Naive<'t> {
             .map(|(_, from, to)| (*from, *to))
     }
 
-    /// The process named before a `@`, `.` or `:` at `n`: `P`, or `P[…]`.
+    /// The process named before a `@`, `.` or `:` at `n`: `P`, `P[…]` or `P[…][…]`.
     fn process_before(&self, n: usize) -> Option<(usize, usize)> {
         let mut at = n.checked_sub(1)?;
-        if self.word(at) == "]" {
+        while self.word(at) == "]" {
             at = (0..at)
                 .rev()
                 .find(|m| self.word(*m) == "[" && self.closing(*m) == at)?;
@@ -220,16 +220,19 @@ impl<'t> Naive<'t> {
         let mut uses = Vec::new();
         for n in (0..self.tokens.len()).filter(|n| self.is_name(*n)) {
             let mut declared: Vec<usize> = mean(self, n).into_iter().collect();
-            // Which of several types has a component cannot be seen from tokens.
+            // Which of several types has a component, and which of several labels with the same
+            // name is meant, cannot be seen from tokens.
             let word = self.word(n);
-            let is_field = |d: &&Declared| d.kind == Kind::Field && d.name == word;
-            let fields = self.declared.iter().filter(is_field).map(|d| d.at);
-            let fields: Vec<usize> = fields.collect();
-            if declared
-                .iter()
-                .any(|at| fields.contains(at) && *at != self.start(n))
-            {
-                declared = fields;
+            for kind in [Kind::Field, Kind::Label] {
+                let is_alike = |d: &&Declared| d.kind == kind && d.name == word;
+                let alike = self.declared.iter().filter(is_alike).map(|d| d.at);
+                let alike: Vec<usize> = alike.collect();
+                if declared
+                    .iter()
+                    .any(|at| alike.contains(at) && *at != self.start(n))
+                {
+                    declared = alike;
+                }
             }
             uses.push(Use {
                 word: word.to_owned(),

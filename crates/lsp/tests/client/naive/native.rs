@@ -29,7 +29,14 @@ pub(crate) fn native(text: &str) -> Vec<Use> {
         native_bound(&mut naive, n);
         native_steps(&mut naive, n);
     }
-    naive.uses(native_meaning)
+    let mut uses = naive.uses(native_meaning);
+    // `name.x` is declared in the file that is imported under the name.
+    let imports = text.lines().filter(|line| line.starts_with("import "));
+    let names =
+        imports.filter_map(|line| line.split_whitespace().skip_while(|w| *w != "as").nth(1));
+    let names: Vec<&str> = names.collect();
+    uses.retain(|used| !names.contains(&used.word.as_ref()));
+    uses
 }
 
 /// Names after the words that declare them.

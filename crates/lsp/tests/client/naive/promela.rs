@@ -62,7 +62,7 @@ pub(crate) fn promela(text: &str) -> Vec<Use> {
             && naive.word(naive.enclosing(n)) != ")"
             && naive.body(naive.word(n)).is_none();
         if let (Some(body), true) = (body, is_label && (follows || naive.starts_line(n))) {
-            naive.add_first(Kind::Label, n, body);
+            naive.add(Kind::Label, n, body);
         }
     }
     naive.uses(promela_meaning)

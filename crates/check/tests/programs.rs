@@ -1,0 +1,192 @@
+//! The programs of `testdata/programs.toml`: unbounded data, and answers that are known.
+//!
+//! An answer that contradicts the known one fails, and so do fewer answers than [`FLOOR`] says: how
+//! much a solver finds in time depends on the machine. Instances with few values are searched state by
+//! state and must agree with the table.
+//! `FAIR_PROGRAM` selects programs by a part of their names.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use base::{NoProgress, Source};
+use check::{Outcome, Plan, Route};
+use serde::Deserialize;
+
+/// So many of a hundred rows must be decided.
+const FLOOR: usize = 85;
+
+/// A row that takes longer counts as undecided, so that no defect stops the suite.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The same where no answer is expected.
+const LITTLE_PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Suite {
+    program: Vec<Program>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    name: String,
+    #[serde(rename = "source")]
+    _source: String,
+    text: String,
+    #[serde(default)]
+    holds: Vec<String>,
+    #[serde(default)]
+    violated: Vec<String>,
+    /// Properties of which even mathematics does not know.
+    #[serde(default)]
+    unsettled: Vec<String>,
+    /// Properties of which no answer is expected yet.
+    #[serde(default)]
+    open: Vec<String>,
+    /// Violations that no instance has.
+    #[serde(default)]
+    endless: Vec<String>,
+    /// Texts to be replaced so that few values remain.
+    #[serde(default)]
+    instances: Vec<BTreeMap<String, String>>,
+}
+
+impl Program {
+    /// Its name and its text.
+    fn of_text(&self) -> (&str, &str) {
+        (&self.name, &self.text)
+    }
+
+    /// Every property with its answer.
+    fn rows(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let holds = self.holds.iter().map(|name| (name.as_str(), "holds"));
+        let violated = self.violated.iter().map(|name| (name.as_str(), "violated"));
+        holds.chain(violated)
+    }
+}
+
+fn suite() -> Suite {
+    let text = include_str!("../../../testdata/programs.toml");
+    let mut suite: Suite = toml::from_str(text).expect("the table is right");
+    if let Ok(wanted) = std::env::var("FAIR_PROGRAM") {
+        suite
+            .program
+            .retain(|program| program.name.contains(&wanted));
+    }
+    suite
+}
+
+fn answer((name, text): (&str, &str), property: &str, route: Route, patience: Duration) -> Outcome {
+    let source = Source {
+        name: format!("{name}.fair"),
+        text: text.to_owned(),
+    };
+    let loaded = lang::load(source, &source::Options::default()).single();
+    let diagnostics = &loaded.diagnostics;
+    let model = loaded
+        .model
+        .unwrap_or_else(|| panic!("{name}: {diagnostics:?}\n{text}"));
+    let named = loaded.properties.iter().find(|p| p.name == property);
+    let named = named.unwrap_or_else(|| panic!("{name} has no property {property}"));
+    let plan = Plan {
+        route: Some(route),
+        ..Plan::default()
+    };
+
+    let stopper = plan.budget.stopper();
+    let (done, is_done) = mpsc::channel::<()>();
+    let watch = move || {
+        if is_done.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
+            stopper.time_out();
+        }
+    };
+    let watcher = std::thread::spawn(watch);
+    let outcome = check::check(&model, named, &plan, &mut NoProgress);
+    drop(done);
+    watcher.join().expect("it only waits");
+    outcome.expect("evidence is right")
+}
+
+#[test]
+fn programs_are_decided_as_known() {
+    let mut wrong = Vec::new();
+    let (mut n_rows, mut n_decided) = (0, 0);
+    for program in &suite().program {
+        for (property, expected) in program.rows() {
+            let may_be_open = program.open.iter().any(|open| open == property);
+            let patience = if may_be_open {
+                LITTLE_PATIENCE
+            } else {
+                PATIENCE
+            };
+            let outcome = answer(program.of_text(), property, Route::Predicate, patience);
+            let found = outcome.verdict.name();
+            println!("{}: {property} {expected}, found {found}", program.name);
+            if std::env::var("FAIR_PROGRAM").is_ok() {
+                println!("{:?}\n{}", outcome.warnings, outcome.remarks.join("\n"));
+            }
+
+            n_rows += 1;
+            n_decided += usize::from(found == expected);
+            if found != expected && found != "unknown" {
+                let remarks = outcome.remarks.join("\n");
+                wrong.push(format!(
+                    "{}: {property} {expected}, found {found}\n{remarks}",
+                    program.name
+                ));
+            }
+        }
+        for property in &program.unsettled {
+            let outcome = answer(
+                program.of_text(),
+                property,
+                Route::Predicate,
+                LITTLE_PATIENCE,
+            );
+            assert_eq!(
+                outcome.verdict.name(),
+                "unknown",
+                "{}: {property}",
+                program.name
+            );
+        }
+    }
+
+    println!("{n_decided} of {n_rows} decided");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(n_decided * 100 >= FLOOR * n_rows, "{n_decided} of {n_rows}");
+}
+
+#[test]
+fn instances_agree_with_the_table() {
+    for program in &suite().program {
+        let mut is_seen: BTreeMap<&str, bool> = BTreeMap::new();
+        for instance in &program.instances {
+            let mut text = program.text.clone();
+            for (old, new) in instance {
+                assert_eq!(text.matches(old).count(), 1, "{}: {old}", program.name);
+                text = text.replace(old, new);
+            }
+            for (property, expected) in program.rows() {
+                let of_text = (program.name.as_str(), text.as_str());
+                let outcome = answer(of_text, property, Route::Explicit, PATIENCE);
+                let found = outcome.verdict.name();
+                let about = format!("{}: {property} of\n{text}", program.name);
+                assert_ne!(found, "unknown", "{about}");
+                if expected == "holds" {
+                    assert_eq!(found, "holds", "{about}");
+                }
+                *is_seen.entry(property).or_default() |= found == "violated";
+            }
+        }
+
+        // What is violated is violated in one of the instances.
+        for property in &program.violated {
+            let seen = is_seen.get(property.as_str()).copied().unwrap_or(true);
+            let is_endless = program.endless.contains(property);
+            assert!(seen || is_endless, "{}: {property}", program.name);
+        }
+    }
+}

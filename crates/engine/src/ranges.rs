@@ -1,0 +1,361 @@
+//! Which values variables can have.
+//!
+//! Promela declares bytes, and most of them hold a few values: what they never hold takes no room in
+//! a state. An interval for each variable is worked out without looking at the order of steps
+//! (P. and R. Cousot, "Abstract interpretation", POPL 1977, doi:10.1145/512950.512973, with
+//! intervals): it contains the initial values and, in turn, every value that some command may
+//! assign, given the intervals of what it reads. What still grows after some rounds becomes the
+//! whole type.
+//!
+//! All elements of an array, and the copies of a variable in all instances of a process, share an
+//! interval. Nothing of this is used where processes may be exchanged for each other: see
+//! `elimination.rs`.
+
+use model::{
+    Access, BinaryOp, BoundId, CommandId, Expr, Model, Place, Quantifier, Stmt, StmtKind, Sync,
+    Type,
+};
+use rustc_hash::FxHashMap;
+
+/// From the least to the greatest value.
+pub(crate) type Range = (i64, i64);
+
+/// Nothing is known.
+const ANY: Range = (i64::MIN, i64::MAX);
+
+/// What grows in more rounds than this becomes the whole type.
+const MAX_ROUNDS: usize = 6;
+
+/// By cell: an interval that contains all its values in reachable states. Commands that are never
+/// executed do not count.
+pub(crate) fn ranges(model: &Model, never_executed: &[bool]) -> Vec<Range> {
+    let mut analysis = Analysis::new(model);
+    analysis.start();
+    let mut is_stable = false;
+    while !is_stable {
+        analysis.n_rounds += 1;
+        analysis.has_grown = false;
+        for (position, never) in never_executed.iter().enumerate() {
+            if !never {
+                analysis.command(position);
+            }
+        }
+        is_stable = !analysis.has_grown;
+    }
+
+    let range = |cell: usize| {
+        let leaf = analysis.leaf_by_cell[cell] as usize;
+        analysis.ranges[leaf].unwrap_or(analysis.types[leaf])
+    };
+    (0..model.cells().len()).map(range).collect()
+}
+
+struct Analysis<'m> {
+    model: &'m Model,
+    /// For every variable and offset within it, which interval is its own.
+    shapes: Vec<Vec<u32>>,
+    leaf_by_cell: Vec<u32>,
+    /// By leaf: the type, and what was found so far.
+    types: Vec<Range>,
+    ranges: Vec<Option<Range>>,
+    /// By channel and component.
+    messages: Vec<Vec<Option<Range>>>,
+    /// What names stand for, by command.
+    names: FxHashMap<(usize, BoundId), Range>,
+    n_rounds: usize,
+    has_grown: bool,
+}
+
+impl<'m> Analysis<'m> {
+    fn new(model: &'m Model) -> Self {
+        let parts = model.parts();
+        let mut n_leaves = 0;
+        let shape = |ty: &Type| shape(model, ty, &mut n_leaves);
+        let shapes: Vec<Vec<u32>> = parts.vars.iter().map(|var| &var.ty).map(shape).collect();
+        let components = |channel: &model::Channel| vec![None; channel.payload.len()];
+
+        let leaf = |(position, cell): (usize, &model::Cell)| {
+            let first = model.first_cell(cell.var, cell.instance);
+            shapes[cell.var.index()][position - first]
+        };
+        let leaf_by_cell: Vec<u32> = model.cells().iter().enumerate().map(leaf).collect();
+        let mut types = vec![(0, 0); n_leaves as usize];
+        for (cell, leaf) in model.cells().iter().zip(&leaf_by_cell) {
+            types[*leaf as usize] = cell.ty.bounds();
+        }
+
+        Self {
+            model,
+            shapes,
+            leaf_by_cell,
+            types,
+            ranges: vec![None; n_leaves as usize],
+            messages: parts.channels.iter().map(components).collect(),
+            names: FxHashMap::default(),
+            n_rounds: 0,
+            has_grown: false,
+        }
+    }
+
+    /// The initial values; everything for what other rules change.
+    fn start(&mut self) {
+        let parts = self.model.parts();
+        for cell in 0..self.model.cells().len() {
+            let initial = self.model.initial_value(cell).ok().flatten();
+            let initial = initial.map_or(ANY, |value| (value, value));
+            self.add(self.leaf_by_cell[cell], initial);
+        }
+        let others = parts.timers.iter().map(|timer| timer.var);
+        for var in others.chain(parts.control) {
+            for offset in 0..self.shapes[var.index()].len() {
+                self.add(self.shapes[var.index()][offset], ANY);
+            }
+        }
+    }
+
+    /// A leaf may have these values, as far as they fit its type.
+    fn add(&mut self, leaf: u32, (lo, hi): Range) {
+        let leaf = leaf as usize;
+        let (least, greatest) = self.types[leaf];
+        let (lo, hi) = (lo.max(least), hi.min(greatest));
+        if lo > hi {
+            // Storing any of them is a run-time error.
+            return;
+        }
+        let found = self.ranges[leaf];
+        let joined = found.map_or((lo, hi), |found| join(found, (lo, hi)));
+        if found != Some(joined) {
+            self.has_grown = true;
+            let is_late = self.n_rounds > MAX_ROUNDS;
+            self.ranges[leaf] = Some(if is_late { self.types[leaf] } else { joined });
+        }
+    }
+
+    fn command(&mut self, position: usize) {
+        let step = self.model.step_of(CommandId::new(position));
+        match &step.sync {
+            Sync::Internal | Sync::Event { .. } => {}
+            Sync::Send { channel, payload } => {
+                let channel = channel.channel.index();
+                for (component, expr) in payload.iter().enumerate() {
+                    let sent = self.value(position, expr);
+                    let known = &mut self.messages[channel][component];
+                    let joined = known.map_or(sent, |known| join(known, sent));
+                    if known.replace(joined) != Some(joined) {
+                        self.has_grown = true;
+                        if self.n_rounds > MAX_ROUNDS {
+                            *known = Some(ANY);
+                        }
+                    }
+                }
+            }
+            Sync::Receive { channel, patterns } => {
+                let channel = channel.channel.index();
+                for (component, pattern) in patterns.iter().enumerate() {
+                    // What was never sent is never received.
+                    if let Some(sent) = self.messages[channel][component]
+                        && let Some(place) = pattern.stored()
+                    {
+                        self.add(self.leaf(place), sent);
+                    }
+                }
+            }
+        }
+        self.statements(position, &step.effect);
+    }
+
+    fn statements(&mut self, command: usize, statements: &[Stmt]) {
+        for statement in statements {
+            match &statement.kind {
+                StmtKind::Assign(place, value) => {
+                    let value = self.value(command, value);
+                    self.add(self.leaf(place), value);
+                }
+                StmtKind::Let(name, value) | StmtKind::Set(name, value) => {
+                    let value = self.value(command, value);
+                    self.bind(command, *name, value);
+                }
+                StmtKind::Choose(name, lo, hi, _) => {
+                    let (lo, hi) = (self.value(command, lo).0, self.value(command, hi).1);
+                    self.bind(command, *name, (lo, hi));
+                }
+                StmtKind::For(name, lo, hi, body) => {
+                    let (lo, hi) = (self.value(command, lo).0, self.value(command, hi).1);
+                    self.bind(command, *name, (lo, hi));
+                    self.statements(command, body);
+                }
+                StmtKind::If(_, then, otherwise) => {
+                    self.statements(command, then);
+                    self.statements(command, otherwise);
+                }
+                StmtKind::While(_, body) => self.statements(command, body),
+                // Timers have all values of their types.
+                StmtKind::SetTimer(..)
+                | StmtKind::Tick
+                | StmtKind::Assert(_)
+                | StmtKind::Fail(_)
+                | StmtKind::Exhausted => {}
+            }
+        }
+    }
+
+    /// A name of a command may stand for these values; there may be none.
+    fn bind(&mut self, command: usize, name: BoundId, values: Range) {
+        if values.0 > values.1 {
+            return;
+        }
+        let known = self.names.get(&(command, name)).copied();
+        let joined = known.map_or(values, |known| join(known, values));
+        if known != Some(joined) {
+            self.has_grown = true;
+            let is_late = self.n_rounds > MAX_ROUNDS;
+            self.names
+                .insert((command, name), if is_late { ANY } else { joined });
+        }
+    }
+
+    /// Which interval a place belongs to. Elements of arrays share it, so indices do not matter.
+    fn leaf(&self, place: &Place) -> u32 {
+        let parts = self.model.parts();
+        let mut ty = &parts.vars[place.var.index()].ty;
+        let mut offset = 0;
+        for access in &place.path {
+            match (access, ty) {
+                (Access::Index(_), Type::Array(array)) => ty = &array.element,
+                (Access::Field(field), Type::Record(record)) => {
+                    let fields = &parts.records[record.index()].fields;
+                    let skipped = fields[..*field].iter();
+                    offset += skipped
+                        .map(|(_, ty)| ty.n_cells(&parts.records))
+                        .sum::<usize>();
+                    ty = &fields[*field].1;
+                }
+                _ => unreachable!("front ends check that accesses fit the type"),
+            }
+        }
+        self.shapes[place.var.index()][offset]
+    }
+
+    /// An interval with all values of an expression of a command.
+    fn value(&self, command: usize, expr: &Expr) -> Range {
+        match expr {
+            Expr::Int(value) => (*value, *value),
+            Expr::Bool(value) => (i64::from(*value), i64::from(*value)),
+            Expr::Enum(_, value) => (i64::from(*value), i64::from(*value)),
+            Expr::Read(place) => {
+                let leaf = self.leaf(place) as usize;
+                self.ranges[leaf].unwrap_or(self.types[leaf])
+            }
+            Expr::Bound(name) => self.name(command, *name),
+            Expr::Not(_) | Expr::At { .. } => (0, 1),
+            Expr::Neg(inner) => {
+                let (lo, hi) = self.value(command, inner);
+                match (hi.checked_neg(), lo.checked_neg()) {
+                    (Some(lo), Some(hi)) => (lo, hi),
+                    _ => ANY,
+                }
+            }
+            Expr::Binary(op, left, right) => {
+                let (left, right) = (self.value(command, left), self.value(command, right));
+                binary(*op, left, right).unwrap_or(ANY)
+            }
+            Expr::Ite(_, then, otherwise) => {
+                join(self.value(command, then), self.value(command, otherwise))
+            }
+            Expr::Quantified { quantifier, .. } => match quantifier {
+                Quantifier::Forall | Quantifier::Exists => (0, 1),
+                Quantifier::Sum => ANY,
+            },
+            Expr::Length(channel) => {
+                let channel = &self.model.parts().channels[channel.channel.index()];
+                (0, channel.capacity as i64)
+            }
+            Expr::Wrap {
+                bits,
+                signed,
+                inner,
+            } => {
+                let values = self.value(command, inner);
+                let unused = 64 - bits;
+                let kept = |value: i64| jit::wrap(value, unused, *signed) == value;
+                if kept(values.0) && kept(values.1) {
+                    values
+                } else if *signed {
+                    (i64::MIN >> unused, i64::MAX >> unused)
+                } else {
+                    (0, (u64::MAX >> unused) as i64)
+                }
+            }
+        }
+    }
+
+    fn name(&self, command: usize, name: BoundId) -> Range {
+        let bindings = &self.model.commands()[command].bindings;
+        let known = bindings.iter().find(|(bound, _)| *bound == name);
+        let known = known.map(|(_, value)| (*value, *value));
+        let found = self.names.get(&(command, name)).copied();
+        match (known, found) {
+            // A name may be bound again.
+            (Some(known), Some(found)) => join(known, found),
+            (known, found) => known.or(found).unwrap_or(ANY),
+        }
+    }
+}
+
+/// Which interval each cell of a type belongs to.
+fn shape(model: &Model, ty: &Type, n_leaves: &mut u32) -> Vec<u32> {
+    match ty {
+        Type::Scalar(_) => {
+            *n_leaves += 1;
+            vec![*n_leaves - 1]
+        }
+        Type::Array(array) => shape(model, &array.element, n_leaves).repeat(array.len),
+        Type::Record(record) => {
+            let fields = &model.parts().records[record.index()].fields;
+            let leaves = fields.iter().map(|(_, ty)| shape(model, ty, n_leaves));
+            leaves.collect::<Vec<_>>().concat()
+        }
+    }
+}
+
+fn join(a: Range, b: Range) -> Range {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// The values of an operator; nothing if they are not known. Where it fails there is none.
+fn binary(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
+    let are_natural = a.0 >= 0 && b.0 >= 0;
+    match op {
+        BinaryOp::Add => Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?)),
+        BinaryOp::Sub => Some((a.0.checked_sub(b.1)?, a.1.checked_sub(b.0)?)),
+        BinaryOp::Mul if are_natural => Some((a.0.checked_mul(b.0)?, a.1.checked_mul(b.1)?)),
+        BinaryOp::Div | BinaryOp::Quot if are_natural => Some((0, a.1)),
+        // A remainder is below the divisor, and not above what is divided.
+        BinaryOp::Mod | BinaryOp::Rem if are_natural => Some((0, a.1.min((b.1 - 1).max(0)))),
+        BinaryOp::BitAnd if are_natural => Some((0, a.1.min(b.1))),
+        BinaryOp::BitOr | BinaryOp::BitXor if are_natural => {
+            let n_unused = (a.1 | b.1).leading_zeros();
+            Some((0, u64::MAX.checked_shr(n_unused).unwrap_or(0) as i64))
+        }
+        BinaryOp::Shr if are_natural => Some((0, a.1)),
+        BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Implies
+        | BinaryOp::Eq
+        | BinaryOp::Ne
+        | BinaryOp::Lt
+        | BinaryOp::Le
+        | BinaryOp::Gt
+        | BinaryOp::Ge => Some((0, 1)),
+        BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Mod
+        | BinaryOp::Quot
+        | BinaryOp::Rem
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr => None,
+    }
+}

@@ -1,0 +1,360 @@
+//! All runs with a pattern, as one formula of linear integer arithmetic.
+//!
+//! A run is cut where a guard changes its truth and where the pattern picks a point; between two cuts
+//! lies a *segment*. How many cuts there are at most is known, so the number of segments is. In a
+//! segment the truth of guards is constant but for its last step. So processes in it do not influence
+//! each other, and what happens is known from how often each move happens: numbers that balance and
+//! leave no location with less than nothing can be realised, source before target, because the graph
+//! has no cycles. A falling guard must be true before its last use: where it becomes false at the end
+//! of a segment, the step that does that is written down separately.
+//!
+//! That a formula describes all orders in which guards change, instead of one formula for each (a
+//! *schema*), is from A. R. Balasubramanian, J. Esparza, M. Lazić, *Complexity of verification and
+//! synthesis of threshold automata*, ATVA 2020, section 4, doi:10.1007/978-3-030-59152-6_8; schemas are from
+//! I. Konnov, M. Lazić, H. Veith, J. Widder, POPL 2017, doi:10.1145/3009837.3009860.
+//!
+//! Invariant: every run of the automaton with the pattern, for any parameters, gives a solution. The
+//! converse is true but for `Always`: its condition is asked for at all cuts, and where it says that
+//! locations are empty, no move leads to them; in between, other conditions may be false.
+
+use model::threshold::{Comparison, Condition, Quantity, Sum};
+use smt::{Sort, Term};
+
+use crate::pattern::Pattern;
+use crate::shape::{Guard, Move, Shape, Trend};
+
+/// A configuration in terms.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub(crate) locations: Vec<Term>,
+    pub(crate) shared: Vec<Term>,
+}
+
+/// What happens between two cuts.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    /// How often each move happens, the separate step not counted.
+    pub(crate) flows: Vec<Term>,
+    /// The moves that may be the separate step, which comes last, and whether they are.
+    pub(crate) last: Vec<(usize, Term)>,
+    /// The configuration before the separate step.
+    middle: Point,
+}
+
+/// All runs with a pattern.
+pub(crate) struct Encoding<'a> {
+    shape: &'a Shape<'a>,
+    pub(crate) parameters: Vec<Term>,
+    pub(crate) points: Vec<Point>,
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) assertions: Vec<Term>,
+    n_names: usize,
+}
+
+impl<'a> Encoding<'a> {
+    pub(crate) fn new(shape: &'a Shape<'a>, pattern: &Pattern) -> Self {
+        let mut encoding = Self {
+            shape,
+            parameters: Vec::new(),
+            points: Vec::new(),
+            segments: Vec::new(),
+            assertions: Vec::new(),
+            n_names: 0,
+        };
+        encoding.start();
+        for _ in 0..n_segments(shape, pattern) {
+            encoding.add_segment();
+        }
+
+        let truths = encoding.pattern(pattern);
+        encoding.assertions.extend(truths.into_iter().next());
+        if pattern.is_about_the_end() {
+            let can_stay = encoding.can_stay();
+            encoding.assertions.push(can_stay);
+        }
+        encoding
+    }
+
+    fn name(&mut self, sort: Sort) -> Term {
+        self.n_names += 1;
+        Term::var(&format!("v{}", self.n_names), sort)
+    }
+
+    /// New natural numbers.
+    fn naturals(&mut self, n: usize) -> Vec<Term> {
+        let mut terms = Vec::new();
+        for _ in 0..n {
+            let term = self.name(Sort::Int);
+            self.assertions.push(Term::le(Term::Int(0), term.clone()));
+            terms.push(term);
+        }
+        terms
+    }
+
+    fn point(&mut self) -> Point {
+        let automaton = self.shape.automaton;
+        Point {
+            locations: self.naturals(automaton.locations.len()),
+            shared: self.naturals(automaton.shared.len()),
+        }
+    }
+
+    /// Parameters and the initial configuration.
+    fn start(&mut self) {
+        let automaton = self.shape.automaton;
+        self.parameters = self.naturals(automaton.parameters.len());
+        let point = self.point();
+        for condition in automaton.assumptions.iter().chain(&automaton.init) {
+            let condition = self.condition(condition, &point);
+            self.assertions.push(condition);
+        }
+        self.points.push(point);
+    }
+
+    fn add_segment(&mut self) {
+        let shape = self.shape;
+        let from = self.points.last().expect("there is a first").clone();
+        let flows = self.naturals(shape.moves.len());
+        let counted: Vec<(usize, Term)> = flows.iter().cloned().enumerate().collect();
+        let middle = self.point();
+        self.balance(&from, &counted, &middle);
+
+        let (mut last, mut to) = (Vec::new(), middle.clone());
+        if shape.has_falling_guards() {
+            let candidates: Vec<usize> = self.falsifying().collect();
+            let chosen = self.naturals(candidates.len());
+            let at_most_one = Term::le(Term::add(chosen.iter().cloned()), Term::Int(1));
+            self.assertions.push(at_most_one);
+            last = candidates.into_iter().zip(chosen).collect();
+            to = self.point();
+            self.balance(&middle, &last, &to);
+        }
+
+        for (position, times) in counted.iter().chain(&last) {
+            for guard in &shape.moves[*position].guards {
+                let Guard { sum, trend } = &shape.guards[*guard];
+                let where_true = match trend {
+                    Trend::Constant | Trend::Rising => &from,
+                    Trend::Falling => &middle,
+                };
+                let is_true = self.at_least_zero(sum, where_true);
+                let never = Term::le(times.clone(), Term::Int(0));
+                self.assertions.push(Term::or([is_true, never]));
+            }
+        }
+        self.segments.push(Segment {
+            flows,
+            last,
+            middle,
+        });
+        self.points.push(to);
+    }
+
+    /// The moves that can make a falling guard false.
+    fn falsifying(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let shape = self.shape;
+        let falling = shape.guards.iter().filter(|g| g.trend == Trend::Falling);
+        let falling: Vec<&Sum> = falling.map(|guard| &guard.sum).collect();
+        let lowers = move |step: &Move| {
+            let mut updated = step.update.iter().map(|(at, _)| Quantity::Shared(*at));
+            updated.any(|counter| falling.iter().any(|sum| sum.terms.contains_key(&counter)))
+        };
+        let moves = shape.moves.iter().enumerate();
+        moves
+            .filter(move |(_, step)| lowers(step))
+            .map(|(position, _)| position)
+    }
+
+    /// `to` is what moves make of `from`.
+    fn balance(&mut self, from: &Point, moves: &[(usize, Term)], to: &Point) {
+        let shape = self.shape;
+        for (location, (before, after)) in from.locations.iter().zip(&to.locations).enumerate() {
+            let mut sum = vec![before.clone()];
+            for (position, times) in moves {
+                let step = &shape.moves[*position];
+                if step.source == location {
+                    sum.push(times_int(-1, times));
+                }
+                if step.target == location {
+                    sum.push(times.clone());
+                }
+            }
+            self.assertions
+                .push(Term::eq(after.clone(), Term::add(sum)));
+        }
+
+        for (shared, (before, after)) in from.shared.iter().zip(&to.shared).enumerate() {
+            let mut sum = vec![before.clone()];
+            for (position, times) in moves {
+                let update = shape.moves[*position].update.iter();
+                for (_, amount) in update.filter(|(at, _)| *at == shared) {
+                    sum.push(times_int(*amount, times));
+                }
+            }
+            self.assertions
+                .push(Term::eq(after.clone(), Term::add(sum)));
+        }
+    }
+
+    /// For each cut, what makes the run from there on look like the pattern. Patterns have no negations,
+    /// so names for parts need to imply them only.
+    fn pattern(&mut self, pattern: &Pattern) -> Vec<Term> {
+        match pattern {
+            Pattern::Now(condition) => self.at_points(condition),
+            Pattern::AtTheEnd(condition) => {
+                let last = self.points.last().expect("there is a first");
+                vec![self.condition(condition, last); self.points.len()]
+            }
+            Pattern::Always(condition) => {
+                let mut here = self.at_points(condition);
+                for (segment, here) in here.iter_mut().enumerate().take(self.segments.len()) {
+                    let kept = self.kept(condition, segment);
+                    *here = Term::and([here.clone(), kept]);
+                }
+                self.chain(here, |now, later| Term::and([now, later]))
+            }
+            Pattern::Eventually(inner) => {
+                let here = self.pattern(inner);
+                self.chain(here, |now, later| Term::or([now, later]))
+            }
+            Pattern::All(parts) => self.each(parts, Term::and),
+            Pattern::Any(parts) => self.each(parts, Term::or),
+        }
+    }
+
+    fn at_points(&self, condition: &Condition) -> Vec<Term> {
+        let points = self.points.iter();
+        points.map(|at| self.condition(condition, at)).collect()
+    }
+
+    fn each(&mut self, parts: &[Pattern], of: fn(Vec<Term>) -> Term) -> Vec<Term> {
+        let parts: Vec<Vec<Term>> = parts.iter().map(|part| self.pattern(part)).collect();
+        let at = |point: usize| parts.iter().map(|part| part[point].clone()).collect();
+        (0..self.points.len()).map(|point| of(at(point))).collect()
+    }
+
+    /// Names for what depends on what is true here and on the same at the next cut.
+    fn chain(&mut self, here: Vec<Term>, of: fn(Term, Term) -> Term) -> Vec<Term> {
+        let mut chained = Vec::new();
+        let mut later: Option<Term> = None;
+        for now in here.into_iter().rev() {
+            let meaning = match later {
+                Some(later) => of(now, later),
+                None => now,
+            };
+            let name = self.name(Sort::Bool);
+            self.assertions.push(Term::implies(name.clone(), meaning));
+            chained.push(name.clone());
+            later = Some(name);
+        }
+        chained.reverse();
+        chained
+    }
+
+    /// What must be so in a segment if the condition is true all the time.
+    fn kept(&self, condition: &Condition, segment: usize) -> Term {
+        let before_last = &self.segments[segment].middle;
+        let middle = self.condition(condition, before_last);
+        Term::and([middle, self.stays_empty(condition, segment)])
+    }
+
+    /// No process enters locations that are empty all the time.
+    fn stays_empty(&self, condition: &Condition, segment: usize) -> Term {
+        match condition {
+            Condition::All(parts) => {
+                let parts = parts.iter();
+                Term::and(parts.map(|part| self.stays_empty(part, segment)))
+            }
+            Condition::Compare(sum, comparison) if says_empty(sum, *comparison) => {
+                let Segment { flows, last, .. } = &self.segments[segment];
+                let all = flows.iter().enumerate();
+                let all = all.chain(last.iter().map(|(position, times)| (*position, times)));
+                let enters = |position: usize| {
+                    let target = Quantity::Location(self.shape.moves[position].target);
+                    sum.terms.contains_key(&target)
+                };
+                let entering = all.filter(|(position, _)| enters(*position));
+                let never = |(_, times): (usize, &Term)| Term::le(times.clone(), Term::Int(0));
+                Term::and(entering.map(never))
+            }
+            Condition::Compare(..) | Condition::Bool(_) | Condition::Any(_) => Term::Bool(true),
+        }
+    }
+
+    /// Can the last configuration be repeated forever? A loop at a location is possible, or nothing is.
+    fn can_stay(&self) -> Term {
+        let last = self.points.last().expect("there is a first");
+        let possible = |step: &Move| {
+            let guards = step.guards.iter();
+            let guards =
+                guards.map(|guard| self.at_least_zero(&self.shape.guards[*guard].sum, last));
+            let one_there = Term::le(Term::Int(1), last.locations[step.source].clone());
+            Term::and(guards.chain([one_there]))
+        };
+        let idle = self.shape.idle.iter().map(possible);
+        let stuck = self.shape.moves.iter().map(possible);
+        let stuck = Term::and(stuck.map(Term::not));
+        Term::or(idle.chain([stuck]))
+    }
+
+    fn condition(&self, condition: &Condition, at: &Point) -> Term {
+        match condition {
+            Condition::Bool(value) => Term::Bool(*value),
+            Condition::Compare(sum, Comparison::AtLeastZero) => self.at_least_zero(sum, at),
+            Condition::Compare(sum, Comparison::Zero) => Term::eq(self.sum(sum, at), Term::Int(0)),
+            Condition::Compare(sum, Comparison::NotZero) => {
+                // Solvers split inequalities themselves, but not all of them disequations.
+                let sum = self.sum(sum, at);
+                Term::or([
+                    Term::lt(sum.clone(), Term::Int(0)),
+                    Term::lt(Term::Int(0), sum),
+                ])
+            }
+            Condition::All(parts) => Term::and(parts.iter().map(|part| self.condition(part, at))),
+            Condition::Any(parts) => Term::or(parts.iter().map(|part| self.condition(part, at))),
+        }
+    }
+
+    fn at_least_zero(&self, sum: &Sum, at: &Point) -> Term {
+        Term::le(Term::Int(0), self.sum(sum, at))
+    }
+
+    fn sum(&self, sum: &Sum, at: &Point) -> Term {
+        let part = |(quantity, factor): (&Quantity, &i64)| {
+            let term = match quantity {
+                Quantity::Parameter(position) => &self.parameters[*position],
+                Quantity::Location(position) => &at.locations[*position],
+                Quantity::Shared(position) => &at.shared[*position],
+            };
+            times_int(*factor, term)
+        };
+        let offset = Term::Int(i128::from(sum.offset));
+        Term::add(sum.terms.iter().map(part).chain([offset]))
+    }
+}
+
+/// How many segments a run with the pattern is cut into: one more than there are cuts.
+pub(crate) fn n_segments(shape: &Shape<'_>, pattern: &Pattern) -> usize {
+    shape.n_changes() + pattern.n_points() + 1
+}
+
+/// Does the comparison say that no process is in any of some locations?
+fn says_empty(sum: &Sum, comparison: Comparison) -> bool {
+    let all = |sign: i64| {
+        let mut terms = sum.terms.iter();
+        terms.all(|(quantity, factor)| {
+            matches!(quantity, Quantity::Location(_)) && factor.signum() == sign
+        })
+    };
+    let is_so = match comparison {
+        Comparison::Zero => all(1) || all(-1),
+        Comparison::AtLeastZero => all(-1),
+        Comparison::NotZero => false,
+    };
+    is_so && sum.offset == 0
+}
+
+fn times_int(factor: i64, term: &Term) -> Term {
+    let product = Term::mul(&Term::Int(i128::from(factor)), term);
+    product.expect("a factor of 64 bits is not enormous")
+}
