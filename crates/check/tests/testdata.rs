@@ -17,11 +17,14 @@ use testkit::{Shelf, halves};
 /// Smaller systems are explored again by two threads.
 const MAX_REPEATED: u64 = 50_000;
 
+/// Systems with more states are not searched by decision diagrams, unless `FAIR_CASES` asks for it.
+const MAX_SYMBOLIC: u32 = 5_000;
+
 /// How much room decision diagrams have.
 const MAX_SYMBOLIC_BYTES: u64 = 128 << 20;
 
 /// Systems with more states are not searched on sets, unless `FAIR_CASES` asks for it.
-const MAX_ON_SETS: u32 = 500;
+const MAX_ON_SETS: u32 = 125;
 
 /// Systems with more states are certified only if `FAIR_CASES` asks for it.
 const MAX_CERTIFIED: u32 = 1_200;
@@ -391,7 +394,7 @@ impl Case {
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
             let certified = self.check_certificate(loaded, &plan, &outcome);
             *coverage.entry(certified).or_default() += 1;
-            if outcome.stats.n_states < MAX_REPEATED {
+            if outcome.stats.n_states < u64::from(testkit::cases(MAX_SYMBOLIC)) {
                 let symbolic = self.check_symbolic(model, property, &plan, &outcome);
                 *coverage.entry(symbolic).or_default() += 1;
             }

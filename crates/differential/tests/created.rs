@@ -1,5 +1,5 @@
 //! Processes that are created and end: all routes agree about random texts with them. What the texts mean
-//! is compared in `crates/lang/tests/population.rs`.
+//! is compared in `crates/lang/tests/suite/population.rs`.
 
 use base::Source;
 use differential::{Case, Tally, compare};

@@ -1,11 +1,14 @@
-//! The predicate route: steps of several processes together, liveness, bad input, and random
-//! programs against explicit search.
+//! The predicate route: protocols, programs of the literature, steps of several processes together,
+//! liveness, bad input, and random programs against explicit search.
 
 mod composition;
 mod exports;
 mod growth;
 mod liars;
 mod liveness;
+mod predicate;
+mod predicate_quantifiers;
+mod programs;
 mod random;
 mod refusals;
 mod stopping;

@@ -271,7 +271,7 @@ fn sets_with_gaps_are_not_believed() {
         Acceptance::streett_pair(enabled, taken),
     ]);
 
-    for round in 1..20_000 {
+    for round in 1..5_000 {
         let view = |thread: u64| Hesitant {
             graph: graph.clone(),
             random: Random(round << 3 | thread),

@@ -211,7 +211,7 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
     ),
     (
         "Property::MayMust",
-        "may/must systems stand beside a model; `check/tests/may_must.rs` makes random ones",
+        "may/must systems stand beside a model; `check/tests/answers/may_must.rs` makes random ones",
     ),
     (
         "error: endless loop",
@@ -219,7 +219,7 @@ pub const EXCEPTIONS: &[(&str, &str)] = &[
     ),
     (
         "fairness: timers",
-        "matters about once in 400 small systems; `check/tests/timer_settings.rs` and \
+        "matters about once in 400 small systems; `check/tests/timing/timer_settings.rs` and \
          `published_timers.rs` compare it on thousands of models with timers",
     ),
     (

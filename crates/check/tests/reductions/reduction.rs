@@ -67,7 +67,7 @@ fn the_order_of_steps_that_make_a_subject_ready_is_kept() {
     }
 }
 
-const MILNER: &str = include_str!("../../../examples/milner_fair.fair");
+const MILNER: &str = include_str!("../../../../examples/milner_fair.fair");
 
 #[test]
 fn a_ring_of_steady_communications_grows_slowly() {
@@ -159,8 +159,8 @@ const DEAD_VARIABLES: Reductions = Reductions {
     ..Reductions::NONE
 };
 
-const GERMAN: &str = include_str!("../../../examples/bench/german.fair");
-const LE_C: &str = include_str!("../../../examples/population/le_c.fair");
+const GERMAN: &str = include_str!("../../../../examples/bench/german.fair");
+const LE_C: &str = include_str!("../../../../examples/population/le_c.fair");
 
 /// The verdict and the number of states, without and with a reduction.
 fn compare(text: &str, n: &str, fairness: &str, reductions: Reductions) -> (String, u64, u64) {
@@ -363,7 +363,7 @@ fn interchangeable_processes_are_so_under_fairness_too() {
     }
 }
 
-const PETERSON: &str = include_str!("../../../examples/peterson.fair");
+const PETERSON: &str = include_str!("../../../../examples/peterson.fair");
 
 #[test]
 fn peterson_under_fairness_needs_few_states() {

@@ -1,9 +1,7 @@
 //! No text makes the front end panic, overflow the stack or run forever.
 
-mod support;
-
 use source::Options;
-use support::{load, show};
+use crate::support::{load, show};
 
 /// A linear congruential generator: reproducible and without dependencies.
 struct Random(u64);

@@ -1,7 +1,5 @@
 //! Processes that are created and end: random texts against what they mean.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use model::{Model, State};
@@ -43,7 +41,7 @@ fn processes_are_created_and_end_as_is_meant() {
     for seed in 0..u64::from(cases(600)) {
         let meant = population_text(&mut Random::new(seed));
         let text = &meant.text;
-        let model = support::model(text, &[]);
+        let model = crate::support::model(text, &[]);
 
         let mut seen: BTreeSet<Population> = BTreeSet::new();
         let mut open: VecDeque<State> = model.initial_states().expect("initial states").into();

@@ -1,10 +1,7 @@
 //! Models with any number of processes on which the answer was wrong, a panic or missing.
 
-#[expect(dead_code, reason = "examples are for the other tests")]
-mod parameterized_support;
-
 use evidence::Verdict;
-use parameterized_support::{abstract_answer, abstract_answers, answer, defect, instance};
+use crate::parameterized_support::{abstract_answer, abstract_answers, answer, defect, instance};
 use testkit::{Random, cases};
 
 fn word(verdict: &Verdict) -> &'static str {

@@ -1,11 +1,9 @@
 //! The texts of `testdata/language/slips.toml`: one mistake, one error, and the right advice.
 
-mod support;
-
 use base::Severity;
 use serde::Deserialize;
 use source::Options;
-use support::{load_with_warnings, show};
+use crate::support::{load_with_warnings, show};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +59,7 @@ impl Case {
 
 #[test]
 fn one_mistake_gives_one_error_with_advice() {
-    let text = include_str!("../../../testdata/language/slips.toml");
+    let text = include_str!("../../../../testdata/language/slips.toml");
     let suite: Suite = toml::from_str(text).expect("the suite is well-formed");
     let complaints: Vec<String> = suite
         .case

@@ -1,12 +1,9 @@
 //! The families of `testdata/families.toml`: for all N, and for each N up to 7.
 
-#[expect(dead_code, reason = "the texts come from a table")]
-mod parameterized_support;
-
 use base::{Budget, NoProgress};
 use check::{Answer, Plan};
 use evidence::Verdict;
-use parameterized_support::{abstract_answer, ask_with, load_instance};
+use crate::parameterized_support::{abstract_answer, ask_with, load_instance};
 use serde::Deserialize;
 
 /// Instances up to this number of processes are looked at.

@@ -1,11 +1,8 @@
 //! Proofs for any number of processes with exactly the abstract variables that are written down,
 //! and their negative twins: without a ranking nothing may be claimed.
 
-#[expect(dead_code, reason = "instances are for the other tests")]
-mod parameterized_support;
-
 use evidence::Verdict;
-use parameterized_support::{abstract_answer, read};
+use crate::parameterized_support::{abstract_answer, read};
 
 /// Is the property proved with just these entries of an `abstract` block?
 fn is_proved(file: &str, property: &str, entries: &[&str]) -> bool {

@@ -1,10 +1,8 @@
 //! Examples have exactly the states and transitions that are known for them.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
-use support::{count, model};
+use crate::support::{count, model};
 
 fn path_of(example: &str) -> PathBuf {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -157,7 +155,7 @@ fn load_example(path: &Path, defines: &[(String, String)]) -> source::Single {
         ..source::Options::default()
     };
     let mut loaded = lang::load_with(source, &Disk, &options).single();
-    let is_unused = |d: &base::Diagnostic| support::UNUSED.contains(&d.code);
+    let is_unused = |d: &base::Diagnostic| crate::support::UNUSED.contains(&d.code);
     loaded.diagnostics.retain(|d| !is_unused(d));
     loaded
 }
@@ -187,7 +185,7 @@ fn all_examples_load() {
             }
             let text = std::fs::read_to_string(&path).expect("readable");
             let loaded = load_example(&path, &with_processes(&text));
-            assert_eq!(support::show(&loaded), "", "{}", path.display());
+            assert_eq!(crate::support::show(&loaded), "", "{}", path.display());
             assert!(!loaded.properties.is_empty(), "{}", path.display());
             n_examples += 1;
         }
@@ -197,7 +195,7 @@ fn all_examples_load() {
 
 /// Judges invariants, reachability and deadlocks of an example on the reference semantics.
 fn judge(path: &str) -> Vec<(String, bool)> {
-    let loaded = support::load(&text_of(path), &source::Options::default());
+    let loaded = crate::support::load(&text_of(path), &source::Options::default());
     let model = loaded.model.expect("the example is right");
     let mut positions = Vec::new();
     let mut seen = std::collections::HashSet::new();

@@ -1,11 +1,8 @@
 //! Random small families: whatever is claimed for all numbers of processes holds of the instances
 //! with up to seven processes, and what is violated is so on the instance that is named.
 
-#[expect(dead_code, reason = "examples are for the other tests")]
-mod parameterized_support;
-
 use evidence::Verdict;
-use parameterized_support::{answer, instance};
+use crate::parameterized_support::{answer, instance};
 use testkit::cases;
 
 /// Instances up to this number of processes are compared with what is claimed.

@@ -1,12 +1,10 @@
 //! What properties, assumptions and annotations become.
 
-mod support;
-
 use expect_test::{Expect, expect};
 use logic::Property;
 use model::{Assumption, Model};
 use source::Options;
-use support::{count, load, model, show};
+use crate::support::{count, load, model, show};
 
 const DECLARATIONS: &str = "
 const N = 2
@@ -423,7 +421,7 @@ fn examples_of_the_manual() {
         let mut loaded = lang::load_with(source, &files, &closed).single();
         loaded
             .diagnostics
-            .retain(|d| !support::UNUSED.contains(&d.code));
+            .retain(|d| !crate::support::UNUSED.contains(&d.code));
         assert_eq!(show(&loaded), "", "{text}");
         assert!(!loaded.properties.is_empty(), "{text}");
     }

@@ -5,11 +5,11 @@ use check::{Outcome, Plan, Reduction, Reductions, check};
 use logic::NamedProperty;
 use model::Model;
 
-const PHILOSOPHERS: &str = include_str!("../../../examples/philosophers.fair");
-const RIGHT: &str = include_str!("../../../examples/philosophers_right.fair");
-const MILNER: &str = include_str!("../../../examples/milner_fair.fair");
-const CHANNEL: &str = include_str!("../../../testdata/defects/large_channel_invariant.fair");
-const LE_C: &str = include_str!("../../../examples/population/le_c.fair");
+const PHILOSOPHERS: &str = include_str!("../../../../examples/philosophers.fair");
+const RIGHT: &str = include_str!("../../../../examples/philosophers_right.fair");
+const MILNER: &str = include_str!("../../../../examples/milner_fair.fair");
+const CHANNEL: &str = include_str!("../../../../testdata/defects/large_channel_invariant.fair");
+const LE_C: &str = include_str!("../../../../examples/population/le_c.fair");
 
 fn load(text: &str, n: u64, ltl: Option<&str>) -> (Model, Vec<NamedProperty>) {
     let source = Source {

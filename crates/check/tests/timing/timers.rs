@@ -134,7 +134,7 @@ fn a_run_without_time_is_no_violation_of_what_it_satisfies() {
 
 #[test]
 fn a_tautology_holds_where_time_can_stand_still() {
-    let text = include_str!("../../../testdata/defects/zt.fair");
+    let text = include_str!("../../../../testdata/defects/zt.fair");
     for way in [WAYS.as_slice(), &[TimerFairness::None]].concat() {
         let outcome = only(text, &with(way));
         assert_eq!(outcome.verdict.name(), "holds", "{way:?}");

@@ -7,7 +7,6 @@ use source::{Options, Single};
 
 /// Loads a text in which every parameter must have a value. Small texts declare what they do not use,
 /// so nothing is said about that.
-#[allow(dead_code)] // Not every test file needs it.
 pub fn load(text: &str, options: &Options) -> Single {
     let mut loaded = load_with_warnings(text, options);
     let is_unused = |d: &base::Diagnostic| UNUSED.contains(&d.code);
@@ -16,7 +15,6 @@ pub fn load(text: &str, options: &Options) -> Single {
 }
 
 /// Warnings about what plays no part.
-#[allow(dead_code)] // Not every test file needs it.
 pub const UNUSED: [&str; 3] = ["never-read", "never-written", "never-entered"];
 
 /// Loads a text in which every parameter must have a value.
@@ -52,7 +50,6 @@ pub fn show(loaded: &Single) -> String {
 }
 
 /// Loads a text that must be right.
-#[allow(dead_code)] // Not every test file needs it.
 pub fn model(text: &str, defines: &[(&str, &str)]) -> Model {
     let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let options = Options {
@@ -65,7 +62,6 @@ pub fn model(text: &str, defines: &[(&str, &str)]) -> Model {
 }
 
 /// How many states are reachable and how many steps they have, idle steps included.
-#[allow(dead_code)] // Not every test file needs it.
 pub fn count(model: &Model) -> (usize, usize) {
     let mut ids: HashMap<State, ()> = HashMap::new();
     let mut queue: VecDeque<State> = VecDeque::new();

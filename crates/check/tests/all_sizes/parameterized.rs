@@ -1,11 +1,8 @@
 //! Models with any number of processes: proofs, what they need, and mutants with their smallest
 //! violating instance.
 
-#[expect(dead_code, reason = "single instances are for the random models")]
-mod parameterized_support;
-
 use evidence::Verdict;
-use parameterized_support::{answer, read};
+use crate::parameterized_support::{answer, read};
 
 /// The property holds for all numbers of processes; what the proof needs.
 fn needs(text: &str, name: &str) -> Vec<String> {

@@ -1,11 +1,9 @@
 //! Timers in texts: what they mean, and what is said about slips.
 
-mod support;
-
 use expect_test::{Expect, expect};
 use model::{AtomMeaning, Model, Scalar};
 use source::Options;
-use support::{load, show};
+use crate::support::{load, show};
 
 fn check(text: &str, expect: &Expect) {
     let loaded = load(text, &Options::default());

@@ -1,13 +1,11 @@
 //! Sets, bags, maps, sequences, options, enumerations as indices, and values that are compared, assigned and sent
 //! as wholes: against quantifiers over members, against channels, and against arrays.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use model::{ErrorKind, Model, State};
 use source::Options;
-use support::{count, load, model, show};
+use crate::support::{count, load, model, show};
 use testkit::values::{random_effect, text_of};
 use testkit::{Random, cases};
 

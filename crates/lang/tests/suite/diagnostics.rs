@@ -1,10 +1,8 @@
 //! What is said about wrong texts: one snapshot for each kind of slip.
 
-mod support;
-
 use expect_test::{Expect, expect};
 use source::Options;
-use support::{load, show};
+use crate::support::{load, show};
 
 fn check(text: &str, expect: &Expect) {
     let loaded = load(text, &Options::default());

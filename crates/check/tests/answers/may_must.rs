@@ -1,10 +1,8 @@
 //! Three-valued answers on may/must systems: the figure of the paper, the definition, soundness.
 
-mod abstraction;
-
 use std::path::Path;
 
-use abstraction::{Abstraction, Concrete, answer, random_fairness, rewrite};
+use crate::random_abstraction::{Abstraction, Concrete, answer, random_fairness, rewrite};
 use base::{AtomId, NoProgress};
 use check::{Plan, check};
 use evidence::{UnknownReason, Verdict};
@@ -182,11 +180,11 @@ fn answers_agree_with_the_annotated_definition() {
             break;
         }
         let mut random = Random::new(seed);
-        let system = abstraction::random_system(&mut random, N_ATOMS);
+        let system = crate::random_abstraction::random_system(&mut random, N_ATOMS);
         let formula = random_ctl_star(&mut random, N_ATOMS);
         let fairness = random_fairness(&mut random, N_ATOMS);
-        let holds = abstraction::by_definition(&system, &fairness, &formula);
-        let fails = abstraction::by_definition(&system, &fairness, &formula.negated());
+        let holds = crate::random_abstraction::by_definition(&system, &fairness, &formula);
+        let fails = crate::random_abstraction::by_definition(&system, &fairness, &formula.negated());
         let (Some(holds), Some(fails)) = (holds, fails) else {
             continue;
         };
@@ -245,7 +243,7 @@ fn rewritten_formulas_get_the_same_answers() {
     let mut n_rewritten = 0;
     for seed in 0..6000 {
         let mut random = Random::new(seed);
-        let system = abstraction::random_system(&mut random, N_ATOMS);
+        let system = crate::random_abstraction::random_system(&mut random, N_ATOMS);
         let formula = random_ctl_star(&mut random, N_ATOMS);
         let fairness = random_fairness(&mut random, N_ATOMS);
         let other = rewrite(&mut random, &formula);
