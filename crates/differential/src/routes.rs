@@ -12,7 +12,7 @@ use crate::answer::ask;
 use crate::{Answer, Case, RouteKind};
 
 /// How much room decision diagrams have.
-const MAX_SYMBOLIC_BYTES: u64 = 64 << 20;
+const MAX_SYMBOLIC_BYTES: u64 = 8 << 20;
 
 /// A way of searching.
 pub(crate) struct Route {
