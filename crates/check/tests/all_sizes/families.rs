@@ -1,9 +1,9 @@
 //! The families of `testdata/families.toml`: for all N, and for each N up to 7.
 
+use crate::parameterized_support::{abstract_answer, ask_with, load_instance};
 use base::{Budget, NoProgress};
 use check::{Answer, Plan};
 use evidence::Verdict;
-use crate::parameterized_support::{abstract_answer, ask_with, load_instance};
 use serde::Deserialize;
 
 /// Instances up to this number of processes are looked at.

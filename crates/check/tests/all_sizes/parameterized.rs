@@ -1,8 +1,8 @@
 //! Models with any number of processes: proofs, what they need, and mutants with their smallest
 //! violating instance.
 
-use evidence::Verdict;
 use crate::parameterized_support::{answer, read};
+use evidence::Verdict;
 
 /// The property holds for all numbers of processes; what the proof needs.
 fn needs(text: &str, name: &str) -> Vec<String> {

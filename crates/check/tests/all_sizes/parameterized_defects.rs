@@ -1,7 +1,7 @@
 //! Models with any number of processes on which the answer was wrong, a panic or missing.
 
-use evidence::Verdict;
 use crate::parameterized_support::{abstract_answer, abstract_answers, answer, defect, instance};
+use evidence::Verdict;
 use testkit::{Random, cases};
 
 fn word(verdict: &Verdict) -> &'static str {

@@ -1,8 +1,8 @@
 //! Random small families: whatever is claimed for all numbers of processes holds of the instances
 //! with up to seven processes, and what is violated is so on the instance that is named.
 
-use evidence::Verdict;
 use crate::parameterized_support::{answer, instance};
+use evidence::Verdict;
 use testkit::cases;
 
 /// Instances up to this number of processes are compared with what is claimed.

@@ -1,8 +1,8 @@
 //! Proofs for any number of processes with exactly the abstract variables that are written down,
 //! and their negative twins: without a ranking nothing may be claimed.
 
-use evidence::Verdict;
 use crate::parameterized_support::{abstract_answer, read};
+use evidence::Verdict;
 
 /// Is the property proved with just these entries of an `abstract` block?
 fn is_proved(file: &str, property: &str, entries: &[&str]) -> bool {

@@ -184,7 +184,8 @@ fn answers_agree_with_the_annotated_definition() {
         let formula = random_ctl_star(&mut random, N_ATOMS);
         let fairness = random_fairness(&mut random, N_ATOMS);
         let holds = crate::random_abstraction::by_definition(&system, &fairness, &formula);
-        let fails = crate::random_abstraction::by_definition(&system, &fairness, &formula.negated());
+        let fails =
+            crate::random_abstraction::by_definition(&system, &fairness, &formula.negated());
         let (Some(holds), Some(fails)) = (holds, fails) else {
             continue;
         };

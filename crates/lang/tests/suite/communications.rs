@@ -1,8 +1,8 @@
 //! Several communications in one step, and receives that look into channels.
 
+use crate::support::{count, load, model, show};
 use expect_test::{Expect, expect};
 use source::Options;
-use crate::support::{count, load, model, show};
 
 fn check(text: &str, expected: &Expect) {
     expected.assert_eq(&show(&load(text, &Options::default())));

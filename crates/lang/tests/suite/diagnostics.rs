@@ -1,8 +1,8 @@
 //! What is said about wrong texts: one snapshot for each kind of slip.
 
+use crate::support::{load, show};
 use expect_test::{Expect, expect};
 use source::Options;
-use crate::support::{load, show};
 
 fn check(text: &str, expect: &Expect) {
     let loaded = load(text, &Options::default());

@@ -1,9 +1,9 @@
 //! Models that are made of several files.
 
+use crate::support::{count, model, show};
 use base::Source;
 use expect_test::{Expect, expect};
 use source::{Memory, Options, Single};
-use crate::support::{count, model, show};
 
 /// Loads `main.fair` in a folder with other files.
 fn load(files: &[(&str, &str)], options: &Options) -> Single {

@@ -1,8 +1,8 @@
 //! Families of processes with several indices.
 
+use crate::support::{count, load, model, show};
 use expect_test::{Expect, expect};
 use source::Options;
-use crate::support::{count, load, model, show};
 
 fn check(text: &str, expected: &Expect) {
     expected.assert_eq(&show(&load(text, &Options::default())));

@@ -1,10 +1,10 @@
 //! What properties, assumptions and annotations become.
 
+use crate::support::{count, load, model, show};
 use expect_test::{Expect, expect};
 use logic::Property;
 use model::{Assumption, Model};
 use source::Options;
-use crate::support::{count, load, model, show};
 
 const DECLARATIONS: &str = "
 const N = 2

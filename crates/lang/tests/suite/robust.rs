@@ -1,7 +1,7 @@
 //! No text makes the front end panic, overflow the stack or run forever.
 
-use source::Options;
 use crate::support::{load, show};
+use source::Options;
 
 /// A linear congruential generator: reproducible and without dependencies.
 struct Random(u64);

@@ -1,9 +1,9 @@
 //! The texts of `testdata/language/slips.toml`: one mistake, one error, and the right advice.
 
+use crate::support::{load_with_warnings, show};
 use base::Severity;
 use serde::Deserialize;
 use source::Options;
-use crate::support::{load_with_warnings, show};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,9 +1,9 @@
 //! Processes that are created: what they are told apart by, and what is wrong about texts with them.
 
+use crate::support::{count, load, model, show};
 use expect_test::{Expect, expect};
 use model::AtomMeaning;
 use source::Options;
-use crate::support::{count, load, model, show};
 
 fn check(text: &str, expected: &Expect) {
     expected.assert_eq(&show(&load(text, &Options::default())));

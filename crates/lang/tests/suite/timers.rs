@@ -1,9 +1,9 @@
 //! Timers in texts: what they mean, and what is said about slips.
 
+use crate::support::{load, show};
 use expect_test::{Expect, expect};
 use model::{AtomMeaning, Model, Scalar};
 use source::Options;
-use crate::support::{load, show};
 
 fn check(text: &str, expect: &Expect) {
     let loaded = load(text, &Options::default());

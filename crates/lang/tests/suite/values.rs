@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::support::{count, load, model, show};
 use model::{ErrorKind, Model, State};
 use source::Options;
-use crate::support::{count, load, model, show};
 use testkit::values::{random_effect, text_of};
 use testkit::{Random, cases};
 
