@@ -127,9 +127,12 @@ impl Comparison<'_> {
     /// Reading and compiling takes no longer than Spin and the compiler take.
     fn reading(&self, reading: &Run, tally: &mut Tally) -> Result<()> {
         let (ours, theirs) = (reading.cpu_seconds, self.making_seconds);
-        let is_faster = ours <= theirs;
         let why = format!("fair: {ours:.2} s; spin and gcc: {theirs:.2} s");
-        let outcome = Outcome::of(Some(is_faster), Some(true));
+        let outcome = if ours <= theirs {
+            Outcome::Agree
+        } else {
+            Outcome::Slower
+        };
         tally.add(&Row::new(outcome, self.name, "reading", why))
     }
 
