@@ -234,27 +234,3 @@ impl Room {
         *first
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use testkit::Random;
-
-    use super::*;
-
-    /// As if all words were looked at each time.
-    #[test]
-    fn the_first_word_with_room_is_taken() {
-        let mut random = Random::new(1);
-        let mut room = Room::default();
-        for _ in 0..2000 {
-            let n_bits = (random.bits() % 65) as u32;
-            let has_room = |free: &u32| *free >= n_bits;
-            let first = room.free_bits.iter().position(has_room);
-            let expected = first.unwrap_or(room.free_bits.len());
-
-            let word = room.word(n_bits);
-            assert_eq!(word, expected);
-            room.free_bits[word] -= n_bits;
-        }
-    }
-}
