@@ -43,13 +43,15 @@ impl<'m> Known<'m> {
         if !self.is_known(expr) {
             return None;
         }
+        // There may be many more cells than commands need to look at.
+        let constants = if expr.mentions_state() {
+            self.constants
+        } else {
+            &[]
+        };
         let anywhere = State {
             locations: Vec::new(),
-            cells: self
-                .constants
-                .iter()
-                .map(|value| value.unwrap_or(0))
-                .collect(),
+            cells: constants.iter().map(|value| value.unwrap_or(0)).collect(),
             channels: Vec::new(),
         };
 

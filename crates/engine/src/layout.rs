@@ -34,22 +34,22 @@ impl Layout {
             segments: Vec::new(),
         };
 
-        let mut free_bits = Vec::new();
+        let mut room = Room::default();
         for instance in 0..model.instances().len() {
             let n_locations = model.process_of(InstanceId::new(instance)).locations.len();
-            layout.add(Scalar::Range(0, n_locations as i64 - 1), &mut free_bits);
+            layout.add(Scalar::Range(0, n_locations as i64 - 1), &mut room);
         }
 
         layout.first_cell = layout.fields.len() as u32;
         for &(lo, hi) in ranges {
-            layout.add(Scalar::Range(lo, hi), &mut free_bits);
+            layout.add(Scalar::Range(lo, hi), &mut room);
         }
 
         for channel in &model.parts().channels {
             for _ in 0..channel.n_single() {
                 let length = layout.fields.len() as u32;
-                layout.add(Scalar::Range(0, channel.capacity as i64), &mut free_bits);
-                let segments = layout.add_slots(channel, &mut free_bits);
+                layout.add(Scalar::Range(0, channel.capacity as i64), &mut room);
+                let segments = layout.add_slots(channel, &mut room);
                 layout.channels.push(ChannelFields {
                     length,
                     first_slot: length + 1,
@@ -61,7 +61,7 @@ impl Layout {
         }
 
         // A state without components still needs a word to be stored by.
-        layout.n_words = free_bits.len().max(1);
+        layout.n_words = room.free_bits.len().max(1);
         layout
     }
 
@@ -72,24 +72,20 @@ impl Layout {
     }
 
     /// Adds the slots of a single channel. A message that fits into a word is not torn apart.
-    fn add_slots(
-        &mut self,
-        channel: &model::Channel,
-        free_bits: &mut Vec<u32>,
-    ) -> Option<SegmentRange> {
+    fn add_slots(&mut self, channel: &model::Channel, room: &mut Room) -> Option<SegmentRange> {
         let width: u32 = channel.payload.iter().map(|ty| n_bits(*ty)).sum();
         let first = self.segments.len() as u32;
         for _ in 0..channel.capacity {
             if width > 64 {
                 for component in &channel.payload {
-                    self.add(*component, free_bits);
+                    self.add(*component, room);
                 }
                 continue;
             }
-            let word = word_with_room(width, free_bits);
-            let shift = 64 - free_bits[word];
+            let word = room.word(width);
+            let shift = 64 - room.free_bits[word];
             for component in &channel.payload {
-                self.add_to(word, *component, free_bits);
+                self.add_to(word, *component, room);
             }
             self.extend_segments(first, word as u32, shift, width);
         }
@@ -113,16 +109,16 @@ impl Layout {
         }
     }
 
-    fn add(&mut self, ty: Scalar, free_bits: &mut Vec<u32>) {
-        let word = word_with_room(n_bits(ty), free_bits);
-        self.add_to(word, ty, free_bits);
+    fn add(&mut self, ty: Scalar, room: &mut Room) {
+        let word = room.word(n_bits(ty));
+        self.add_to(word, ty, room);
     }
 
-    fn add_to(&mut self, word: usize, ty: Scalar, free_bits: &mut [u32]) {
+    fn add_to(&mut self, word: usize, ty: Scalar, room: &mut Room) {
         let (lo, hi) = ty.bounds();
         let n_bits = n_bits(ty);
-        let shift = 64 - free_bits[word];
-        free_bits[word] -= n_bits;
+        let shift = 64 - room.free_bits[word];
+        room.free_bits[word] -= n_bits;
         self.fields.push(Field {
             word: word as u32,
             // A field without bits may come after a full word; any legal shift reads its zero.
@@ -207,11 +203,34 @@ fn n_bits(ty: Scalar) -> u32 {
     64 - (hi.wrapping_sub(lo) as u64).leading_zeros()
 }
 
-/// The first word with so many free bits, if need be a new one.
-fn word_with_room(n_bits: u32, free_bits: &mut Vec<u32>) -> usize {
-    let word = free_bits.iter().position(|free| *free >= n_bits);
-    word.unwrap_or_else(|| {
-        free_bits.push(64);
-        free_bits.len() - 1
-    })
+/// The bits of words that no field has taken yet.
+#[derive(Debug)]
+struct Room {
+    /// By word.
+    free_bits: Vec<u32>,
+    /// By number of bits: no word before this one has so many free bits. Bits are only taken, so it
+    /// never goes back, and states with very many fields are laid out in linear time.
+    first_word: [usize; 65],
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            free_bits: Vec::new(),
+            first_word: [0; 65],
+        }
+    }
+}
+
+impl Room {
+    /// The first word with so many free bits, if need be a new one.
+    fn word(&mut self, n_bits: u32) -> usize {
+        let first = &mut self.first_word[n_bits as usize];
+        let behind = self.free_bits[*first..].iter();
+        *first += behind.take_while(|free| **free < n_bits).count();
+        if *first == self.free_bits.len() {
+            self.free_bits.push(64);
+        }
+        *first
+    }
 }

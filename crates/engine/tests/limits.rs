@@ -1,4 +1,4 @@
-//! Where the searches run out of numbers they stop, and do not panic.
+//! Where the searches run out of numbers they stop, and do not panic; states take few words.
 
 use base::{Budget, NoProgress, Source, StopReason};
 use engine::{
@@ -6,6 +6,7 @@ use engine::{
 };
 use model::Model;
 use omega::{Acceptance, Automaton, MarkId};
+use testkit::Random;
 
 /// 40 × 40 states, each with two steps.
 const COUNTERS: &str = "
@@ -20,9 +21,13 @@ process P {
 const FULL: StopReason = StopReason::StateLimit;
 
 fn counters() -> Model {
+    model(COUNTERS.to_owned())
+}
+
+fn model(text: String) -> Model {
     let source = Source {
         name: "m.fair".into(),
-        text: COUNTERS.into(),
+        text,
     };
     let loaded = lang::load(source, &source::Options::default()).single();
     loaded.model.expect("the model is right")
@@ -116,4 +121,23 @@ fn too_many_edges_of_a_node_stop_a_search() {
             assert_eq!(matches!(outcome, Outcome::Stopped(FULL)), !is_enough);
         }
     }
+}
+
+/// As if every field looked at all words from the first one on.
+#[test]
+fn fields_lie_in_the_first_word_with_room() {
+    let mut random = Random::new(1);
+    let mut text = "process P { step { v0 := 1 } }\n".to_owned();
+    let mut free_bits: Vec<u32> = Vec::new();
+    for i in 0..500 {
+        let n_bits = 1 + (random.bits() % 31) as u32;
+        text += &format!("var v{i} : 0..{} = 0\n", (1_u64 << n_bits) - 1);
+        match free_bits.iter_mut().find(|free| **free >= n_bits) {
+            Some(free) => *free -= n_bits,
+            None => free_bits.push(64 - n_bits),
+        }
+    }
+    let model = model(text);
+    let system = System::with_all_code(&model).expect("it is small enough");
+    assert_eq!(system.n_words(), free_bits.len());
 }

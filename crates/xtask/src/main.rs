@@ -29,7 +29,8 @@ const USAGE: &str = "usage: cargo xtask architecture
                          [--record NAME] [--suite FILE] [--fair PROGRAM] [--folder AUTOMATA]
        cargo xtask fuzz [--minutes M] [--seed S] [--cases N]
        cargo xtask corpus promela|csp FOLDER [--fair PROGRAM] [--seconds N]
-                         [--megabytes N] [--reduce LIST] [--reading] [--quick] [--record FILE]
+                         [--megabytes N] [--reduce LIST] [--reading] [--quick] [--collection TEXT]
+                         [--record FILE]
        cargo xtask thresholds FOLDER [--fair PROGRAM] [--seconds N] [--solver NAME] [--record FILE]";
 
 fn main() -> Result<()> {

@@ -91,3 +91,24 @@ fn formulas_and_assumptions_of_the_call_are_understood() {
         "{wrong}"
     );
 }
+
+/// What is never taken is said once for each place, not once for each value.
+#[test]
+fn events_that_never_happen_are_listed_together() {
+    let text = "
+        var x = 0;
+        Count = up{x = 1 - x;} -> Count;
+        Read = [] i:{10..99} @ [x == i] read_res.0.i -> Read;
+        Sys = Count ||| Read;
+        #assert Sys deadlockfree;
+    ";
+    let scene = Scene::with("csp_never_taken", "m.csp", text);
+    let shown = verdict_of(&scene, "Sys deadlockfree", &[]);
+    let warnings: Vec<&str> = shown.lines().filter(|l| l.contains("never")).collect();
+    let [only] = warnings.as_slice() else {
+        panic!("{shown}");
+    };
+    for part in ["read_res.0.10", "read_res.0.99", "88 more are never taken"] {
+        assert!(only.contains(part), "{only}");
+    }
+}

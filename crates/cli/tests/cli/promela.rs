@@ -206,3 +206,44 @@ fn statements_that_are_never_executed_are_listed() {
     "#]],
     );
 }
+
+/// The language is told by the text or by the call, and bytes that are not UTF-8 are Latin-1.
+#[test]
+fn any_name_and_latin_letters_are_read() {
+    let text = b"/* tama\xf1o */ byte x; init { x = 1; assert(x == 1) }\n";
+    let scene = Scene::new("any_name");
+    for name in ["model", "model.spin", "model.tla"] {
+        scene.write(name, text);
+        let called = scene.call(&["check", "-q", name]);
+        assert_eq!(called.status, 0, "{name}: {}", called.stderr);
+        assert!(called.stdout.starts_with("assertions  holds"), "{name}");
+    }
+    // Nothing in this text says what it is.
+    scene.write("included", b"#include \"model\"\n");
+    assert_eq!(scene.call(&["check", "-q", "included"]).status, 2);
+    let told = scene.call(&["check", "-q", "included", "--language", "promela"]);
+    assert_eq!(told.status, 0, "{}", told.stderr);
+}
+
+/// Arrays of many elements, read and written at an index that only the run knows.
+#[test]
+fn large_arrays_are_read() {
+    let text = "\
+int a[16000], b[16000], c[16000];
+active proctype P() {
+  int i;
+  do
+  :: i < 3 -> a[i] = 15990 + i; b[i] = a[i]; c[a[i]] = b[i] + 1; i++
+  :: else -> break
+  od;
+  assert(c[15991] == 15992 && c[15993] == 0);
+  a[c[15992]] = 7;
+  assert(a[15993] != 7)
+}
+";
+    let scene = Scene::with("large_arrays", "m.pml", text);
+    let called = scene.call(&["check", "m.pml", "--property", "assertions"]);
+    assert_eq!(called.status, 1, "{}", called.stderr);
+    let shown = "the assertion is false, at m.pml:10:3";
+    assert!(called.stdout.contains(shown), "{}", called.stdout);
+}

@@ -3,7 +3,8 @@
 //! The folder is not part of the repository. For Promela Spin is run beside; for CSP# the verdicts
 //! are those that PAT has stored beside the models. Every question is one row: the tools agree,
 //! they differ, the model is refused, or one of them did not decide in time; each row says why.
-//! `--record FILE` keeps the rows as JSON lines.
+//! `--record FILE` keeps the rows as JSON lines, the last of which sums up; `--collection TEXT` says
+//! there whose models these are.
 
 mod pat;
 mod spin;
@@ -26,6 +27,8 @@ use crate::bench::record::Record;
 enum Outcome {
     Agree,
     Differ,
+    /// Both read the model, but the other tool is faster at it.
+    Slower,
     Refused,
     Undecided,
     /// There is nothing to compare with: the other tool does not read the model either, or has
@@ -38,6 +41,7 @@ impl Outcome {
         match self {
             Self::Agree => "agree",
             Self::Differ => "differ",
+            Self::Slower => "slower",
             Self::Refused => "refused",
             Self::Undecided => "undecided",
             Self::NoReference => "no-reference",
@@ -97,14 +101,73 @@ impl Row {
         let is_long = ours.cpu_seconds.max(theirs.cpu_seconds) >= 0.2;
         is_long.then(|| ours.cpu_seconds / theirs.cpu_seconds.max(0.01))
     }
+
+    /// What both tools took for a state, where there are enough of them to tell.
+    fn bytes(&self) -> Option<(f64, f64)> {
+        let (ours, theirs) = (self.ours.as_ref()?, self.theirs.as_ref()?);
+        let are_many = ours.states? >= MANY_STATES && theirs.states? >= MANY_STATES;
+        let bytes = (ours.bytes_per_state?, theirs.bytes_per_state?);
+        are_many.then_some(bytes)
+    }
 }
+
+/// How many states a search must have before memory is divided by them.
+const MANY_STATES: u64 = 100_000;
 
 /// Rows by outcome.
 #[derive(Default)]
 struct Tally {
     counts: BTreeMap<Outcome, usize>,
+    /// CPU time, ours in units of the other tool's.
     ratios: Vec<f64>,
+    /// Bytes per state, ours and the other tool's.
+    bytes: Vec<(f64, f64)>,
+    /// Whose models they are.
+    collection: Option<String>,
     record: Option<Record>,
+}
+
+/// What all rows come to.
+#[derive(Serialize)]
+struct Summary {
+    collection: Option<String>,
+    outcomes: BTreeMap<Outcome, usize>,
+    /// Over rows on which the tools agree.
+    cpu_ratio: Mean,
+    /// Over those of them with many states.
+    bytes_per_state: Mean,
+    bytes_per_state_of_peer: Mean,
+}
+
+/// A geometric mean with the largest value.
+#[derive(Serialize)]
+struct Mean {
+    n_rows: usize,
+    mean: Option<f64>,
+    worst: Option<f64>,
+}
+
+impl Mean {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.collect();
+        let logarithms: f64 = values.iter().map(|value| value.ln()).sum();
+        Self {
+            n_rows: values.len(),
+            mean: (!values.is_empty()).then(|| (logarithms / values.len() as f64).exp()),
+            worst: values.iter().copied().reduce(f64::max),
+        }
+    }
+}
+
+impl Display for Mean {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (mean, worst) = (self.mean.unwrap_or(0.0), self.worst.unwrap_or(0.0));
+        let n = self.n_rows;
+        write!(
+            f,
+            "geometric mean {mean:.2}, worst {worst:.2}, over {n} rows"
+        )
+    }
 }
 
 impl Tally {
@@ -115,8 +178,10 @@ impl Tally {
 
     fn add(&mut self, row: &Row) -> Result<()> {
         *self.counts.entry(row.outcome).or_insert(0) += 1;
-        let ratio = row.ratio().filter(|_| row.outcome == Outcome::Agree);
+        let is_same = row.outcome == Outcome::Agree;
+        let ratio = row.ratio().filter(|_| is_same);
         self.ratios.extend(ratio);
+        self.bytes.extend(row.bytes().filter(|_| is_same));
         let shown = ratio.map(|ratio| format!("; CPU ratio {ratio:.2}"));
         let (outcome, shown) = (row.outcome.name(), shown.unwrap_or_default());
         println!(
@@ -129,16 +194,25 @@ impl Tally {
         }
     }
 
-    fn print(&self) {
+    /// Sums up.
+    fn finish(mut self) -> Result<()> {
         let counts = self.counts.iter();
         let counts = counts.map(|(outcome, n)| format!("{n} {}", outcome.name()));
         println!("{}", counts.collect::<Vec<_>>().join(", "));
-        if !self.ratios.is_empty() {
-            let logarithms: f64 = self.ratios.iter().map(|ratio| ratio.ln()).sum();
-            let mean = (logarithms / self.ratios.len() as f64).exp();
-            let worst = self.ratios.iter().copied().fold(0.0, f64::max);
-            let n = self.ratios.len();
-            println!("CPU ratio: geometric mean {mean:.2}, worst {worst:.2}, over {n} rows");
+
+        let summary = Summary {
+            collection: self.collection.take(),
+            cpu_ratio: Mean::of(self.ratios.iter().copied()),
+            bytes_per_state: Mean::of(self.bytes.iter().map(|(ours, _)| *ours)),
+            bytes_per_state_of_peer: Mean::of(self.bytes.iter().map(|(_, theirs)| *theirs)),
+            outcomes: self.counts,
+        };
+        println!("CPU ratio: {}", summary.cpu_ratio);
+        println!("bytes per state: {}", summary.bytes_per_state);
+        println!("the peer's: {}", summary.bytes_per_state_of_peer);
+        match &mut self.record {
+            Some(record) => record.add(&summary),
+            None => Ok(()),
         }
     }
 }
@@ -215,6 +289,7 @@ impl Fair {
             "--seconds" => self.limits.cpu_seconds = number()?,
             "--megabytes" => self.limits.memory_mb = number()?,
             "--reduce" => self.reduce = value.to_owned(),
+            "--collection" => tally.collection = Some(value.to_owned()),
             "--record" => tally.record = Some(Record::create(Path::new(value))?),
             _ => bail!("`{option}` is unknown"),
         }
@@ -235,7 +310,7 @@ impl Fair {
         arguments: &[&str],
     ) -> Result<(Result<Vec<Report>, String>, Run)> {
         // The limit of CPU time holds; the clock runs faster where the machine is shared.
-        let clock = format!("{}s", 10 * self.limits.cpu_seconds);
+        let clock = format!("{}s", 60 * self.limits.cpu_seconds);
         let memory = format!("{}M", self.limits.memory_mb);
         let mut call = Command::new(&self.program);
         call.args(["check", "--output-format", "json", "--timeout", &clock])
@@ -270,7 +345,8 @@ impl Fair {
 }
 
 const USAGE: &str = "usage: cargo xtask corpus promela|csp FOLDER [--fair PROGRAM] [--seconds N]
-                         [--megabytes N] [--reduce LIST] [--reading] [--quick] [--record FILE]";
+                         [--megabytes N] [--reduce LIST] [--reading] [--quick] [--collection TEXT]
+                         [--record FILE]";
 
 /// Runs the comparison that the arguments ask for.
 pub fn run(arguments: &[&str]) -> Result<()> {
@@ -318,8 +394,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         "csp" => pat::compare(&fair, &folder, &mut tally)?,
         other => bail!("there is no corpus of `{other}`; write `promela` or `csp`"),
     }
-    tally.print();
-    Ok(())
+    tally.finish()
 }
 
 /// The files below a folder whose names end like this, by name.

@@ -39,9 +39,13 @@ pub(super) fn compare(fair: &Fair, folder: &Path, tally: &mut Tally) -> Result<(
                 tally.row(Outcome::NoReference, name, assertion, why);
                 continue;
             };
-            let shown = theirs.map_or("nothing", |valid| if valid { "valid" } else { "not valid" });
+            let (outcome, shown) = match theirs {
+                Some(true) => (Outcome::of(report.holds(), *theirs), "valid"),
+                Some(false) => (Outcome::of(report.holds(), *theirs), "not valid"),
+                None => (Outcome::NoReference, "nothing"),
+            };
             let why = format!("{}; PAT: {shown}", report.why());
-            tally.row(Outcome::of(report.holds(), *theirs), name, assertion, why);
+            tally.row(outcome, name, assertion, why);
         }
     }
     Ok(())
