@@ -737,9 +737,9 @@ pub(crate) fn for_each_edge<G: Expand>(
     successors.clear();
     graph.successors(state, &is_wanted, false, successors)?;
 
-    let mut own = std::mem::take(&mut out.tracked);
-    let mut before = vec![0; planes.n_field];
+    let [mut own, mut before] = std::mem::take(&mut out.tracked);
     own.resize(planes.n_field, 0);
+    before.resize(planes.n_field, 0);
     for (edge, marks) in successors.edges() {
         alternative.select(marks, &mut own);
         let held = planes.field(held, edge.from as usize);
@@ -751,7 +751,7 @@ pub(crate) fn for_each_edge<G: Expand>(
             found(out, successors.target(edge.step), copies, &own);
         }
     }
-    out.tracked = own;
+    out.tracked = [own, before];
     Ok(())
 }
 
