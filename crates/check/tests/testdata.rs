@@ -341,16 +341,18 @@ impl Case {
         property: &logic::NamedProperty,
         plan: &Plan,
         complete: &check::Outcome,
-    ) {
+    ) -> &'static str {
         if complete.stats.n_states > u64::from(testkit::cases(MAX_ON_SETS)) {
-            return;
+            return "on sets: too large";
         }
+        let mut coverage = "on sets";
         for (context, outcome) in self.decide_on_sets(model, property, plan) {
             if let evidence::Verdict::Unknown(reason) = &outcome.verdict {
                 let is_left_out = outcome.fairness.kind == FairnessKind::StrongGlobal
                     || matches!(property.property, logic::Property::CtlStar(_))
                     || matches!(complete.verdict, evidence::Verdict::Unknown(_));
                 assert!(is_left_out, "{context}: {reason:?}");
+                coverage = "on sets: left out";
                 continue;
             }
             let verdicts = (outcome.verdict.name(), complete.verdict.name());
@@ -361,6 +363,7 @@ impl Case {
                 assert_eq!(counts, expected, "{context}");
             }
         }
+        coverage
     }
 
     fn check_verdicts(&self, loaded: &Loaded, coverage: &mut BTreeMap<String, usize>) {
@@ -390,7 +393,8 @@ impl Case {
                 assert_eq!(reduced.verdict.name(), found, "{}, reduced", self.name());
             }
             self.check_starting_again(model, property, &plan, &outcome);
-            self.check_on_sets(model, property, &plan, &outcome);
+            let on_sets = self.check_on_sets(model, property, &plan, &outcome);
+            *coverage.entry(on_sets.to_owned()).or_default() += 1;
             assert_eq!(found, expected, "{} under {}", self.name(), fairness.name());
             let certified = self.check_certificate(loaded, &plan, &outcome);
             *coverage.entry(certified).or_default() += 1;

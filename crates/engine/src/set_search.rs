@@ -12,7 +12,7 @@ use base::{
     take_list,
 };
 use evidence::{StepPool, Trace};
-use omega::Automaton;
+use omega::{Automaton, ExplicitGraph, MarkId, NodeId};
 use sets::{
     Answer, Carrier, Counts, Earlier, InMemory, Keeper, Meter, OnDisk, Open, Path, Question,
     Successors,
@@ -260,6 +260,7 @@ impl SetSearch<'_> {
         let earlier: Vec<Earlier> = earlier.collect();
         let question = Question {
             acceptance: self.goal.is_none().then_some(&acceptance),
+            recurrent: &recurrent(self.query.automaton),
             all_states: self.query.all_states,
         };
         let keeper = kept.as_ref().map(|kept| kept as &dyn Keeper);
@@ -275,6 +276,33 @@ impl SetSearch<'_> {
         stats.memory_bytes = meter.memory.load(Ordering::Relaxed);
         Ok((answer, stats))
     }
+}
+
+/// Which states of the automaton may occur again and again where its own acceptance is met. A cycle of
+/// the product is one of the automaton, too, so it stays in a component of it.
+fn recurrent(automaton: &Automaton) -> Vec<bool> {
+    let mut graph = ExplicitGraph::new(automaton.n_states(), automaton.n_marks);
+    let node = |state: usize| NodeId::new(state);
+    for initial in &automaton.initial {
+        graph.add_initial(node(initial.index()));
+    }
+    let of_letters: Vec<MarkId> = automaton.letter_marks.iter().map(|l| l.mark).collect();
+    for (state, edges) in automaton.edges.iter().enumerate() {
+        for edge in edges {
+            // Letters are not known here: they may carry all of their marks, or none.
+            let all = [edge.marks.as_slice(), &of_letters].concat();
+            for marks in [&edge.marks, &all] {
+                graph.add_edge(node(state), 0, node(edge.target.index()), marks);
+            }
+        }
+    }
+
+    let Ok(components) = omega::promising_components(&mut graph, &automaton.acceptance);
+    let mut recurrent = vec![false; automaton.n_states()];
+    for node in components.iter().flat_map(|component| &component.nodes) {
+        recurrent[node.index()] = true;
+    }
+    recurrent
 }
 
 /// Where the position of a search is kept.

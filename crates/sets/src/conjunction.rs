@@ -15,7 +15,11 @@ pub(crate) struct Conjunction {
     /// What every state must be reachable from: formulas without `Fin` over positions of `tracked`.
     pub demands: Vec<Acceptance>,
     /// An edge with the mark needs the formula: it is without `Fin`, over positions of `tracked`.
+    /// Sorted by mark.
     pub conditions: Vec<(MarkId, Acceptance)>,
+    /// The tracked marks, and the marks with a condition: most edges have few of them.
+    tracked_set: Vec<u64>,
+    conditional_set: Vec<u64>,
 }
 
 /// One clause: `unless`, or `Fin` of the mark if there is one.
@@ -130,20 +134,24 @@ impl Conjunction {
                 None => demands.push(unless),
             }
         }
+        conditions.sort_by_key(|(mark, _)| *mark);
+        let tracked_set = set_of(&tracked);
+        let conditional_set = set_of(conditions.iter().map(|(mark, _)| mark));
         Self {
             tracked,
             demands,
             conditions,
+            tracked_set,
+            conditional_set,
         }
     }
 
     /// The tracked ones among the marks of an edge, as bits by position.
     pub fn select(&self, marks: &[u64], out: &mut [u8]) {
         out.fill(0);
-        for (position, mark) in self.tracked.iter().enumerate() {
-            if bits::get(marks, mark.index()) {
-                out[position / 8] |= 1 << (position % 8);
-            }
+        for mark in common(marks, &self.tracked_set) {
+            let position = self.tracked.partition_point(|other| *other < mark);
+            out[position / 8] |= 1 << (position % 8);
         }
     }
 
@@ -155,10 +163,36 @@ impl Conjunction {
     /// Does an edge with these marks meet its conditions if these tracked marks lie before it, its own
     /// among them?
     pub fn allows(&self, marks: &[u64], tracked: &[u8]) -> bool {
-        self.conditions
-            .iter()
-            .all(|(mark, unless)| !bits::get(marks, mark.index()) || holds(unless, tracked))
+        common(marks, &self.conditional_set).all(|mark| {
+            let first = self.conditions.partition_point(|(other, _)| *other < mark);
+            let of_mark = self.conditions[first..].iter();
+            let mut of_mark = of_mark.take_while(|(other, _)| *other == mark);
+            of_mark.all(|(_, unless)| holds(unless, tracked))
+        })
     }
+}
+
+/// Marks as a set.
+fn set_of<'a>(marks: impl IntoIterator<Item = &'a MarkId>) -> Vec<u64> {
+    let mut set = Vec::new();
+    for mark in marks {
+        let n_words = bits::words_for(mark.index() + 1);
+        set.resize(n_words.max(set.len()), 0);
+        bits::set(&mut set, mark.index());
+    }
+    set
+}
+
+/// The marks in both sets.
+fn common(marks: &[u64], others: &[u64]) -> impl Iterator<Item = MarkId> {
+    let words = marks.iter().zip(others).map(|(own, other)| own & other);
+    words.enumerate().flat_map(|(position, mut left)| {
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(MarkId::new(64 * position + bit))
+        })
+    })
 }
 
 /// Does a formula without `Fin` hold of this set?

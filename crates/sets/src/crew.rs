@@ -65,8 +65,8 @@ pub(crate) struct Outbox {
     mail: Vec<Mail>,
     /// What ends the search, if it ends here: words for all processes.
     pub end: Option<Vec<u64>>,
-    /// Room for the tracked marks of an edge.
-    pub tracked: Vec<u8>,
+    /// Room for the tracked marks of an edge, and for those with what lies before it.
+    pub tracked: [Vec<u8>; 2],
 }
 
 impl Outbox {
@@ -74,7 +74,7 @@ impl Outbox {
         Self {
             mail: vec![empty_mail(n_words, rule); n_parts],
             end: None,
-            tracked: Vec::new(),
+            tracked: Default::default(),
         }
     }
 

@@ -109,6 +109,8 @@ impl Rule for Adopt {
 #[derive(Clone, Copy)]
 pub(crate) struct Planes {
     pub n_copies: usize,
+    /// How many marks are tracked.
+    pub n_tracked: usize,
     /// How many bytes a field has.
     pub n_field: usize,
 }
@@ -117,6 +119,7 @@ impl Planes {
     pub fn new(n_copies: usize, n_tracked: usize) -> Self {
         Self {
             n_copies,
+            n_tracked,
             n_field: (n_tracked + 1).div_ceil(8),
         }
     }
@@ -184,6 +187,14 @@ impl Planes {
         &mut fields[copy * self.n_field..][..self.n_field]
     }
 
+    /// Which bits of a byte of a field stand for tracked marks.
+    fn tracked_bits(self, position: usize) -> u8 {
+        let n_bits = self.n_tracked - (8 * position).min(self.n_tracked);
+        u8::MAX
+            .checked_shl(n_bits as u32)
+            .map_or(u8::MAX, |rest| !rest)
+    }
+
     /// Is the field of this copy not empty?
     pub fn exists(self, fields: &[u8], copy: usize) -> bool {
         self.field(fields, copy).iter().any(|byte| *byte != 0)
@@ -235,9 +246,11 @@ impl Rule for Collect {
                 continue;
             }
             let found = planes.field_mut(label.found, copy);
-            for (own, more) in found.iter_mut().zip(planes.field(fields, copy)) {
-                has_changed |= more & !*own != 0;
-                *own |= more;
+            for (position, more) in planes.field(fields, copy).iter().enumerate() {
+                // That there is an edge before it, a copy has told its targets without being asked.
+                let new = more & !found[position];
+                has_changed |= new & planes.tracked_bits(position) != 0;
+                found[position] |= more;
             }
             label.counts[copy] = label.counts[copy].saturating_add(*count);
         }

@@ -32,6 +32,8 @@ use crate::team::Team;
 pub struct Question<'a> {
     /// A cycle whose marks this accepts; without it, only what the graph remarks.
     pub acceptance: Option<&'a Acceptance>,
+    /// For each copy, may such a cycle pass through it?
+    pub recurrent: &'a [bool],
     /// Are states to be explored of which no copy can be reached?
     pub all_states: bool,
 }
@@ -171,7 +173,8 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
     /// if there are links to them; these have as many parts each.
     ///
     /// # Panics
-    /// If there is no graph, or the acceptance is not supported ([`is_supported`]).
+    /// If there is no graph, or the acceptance is not supported ([`is_supported`]), or it is not said
+    /// of each copy whether a cycle may pass through it.
     pub fn new(
         question: Question<'a>,
         graphs: Vec<G>,
@@ -184,6 +187,8 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
         assert!(!graphs.is_empty());
         let alternatives = question.acceptance.map(conjunctions);
         let alternatives = alternatives.map(|found| found.expect("the acceptance is supported"));
+        let n_recurrent = question.acceptance.map(|_| question.recurrent.len());
+        assert!(n_recurrent.is_none_or(|n| n == graphs[0].n_copies()));
         Self {
             crew: Crew {
                 team: Team::new(links, graphs.len()),
@@ -468,16 +473,18 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
         Ok(next)
     }
 
-    /// Every copy that was met is in the rest, as if all marks lay before it.
+    /// Every copy that was met is in the rest, as if all marks lay before it, unless no cycle that is
+    /// looked for passes through it.
     fn hold_everything(&mut self, planes: Planes, after_exploring: bool) -> Result<(), StopReason> {
         let n_met = planes.n_met();
+        let recurrent = self.question.recurrent;
         let change = |n_unexplored: &mut u64, _: &[u64], old: &[u8], new: &mut [u8]| {
             // The state itself waits as long as no copy was met.
             *n_unexplored += u64::from(after_exploring && has(&old[n_met..], planes.n_copies));
             let label = planes.split_mut(new);
             label.met.copy_from_slice(&old[..n_met]);
             for copy in 0..planes.n_copies {
-                if has(label.met, copy) {
+                if recurrent[copy] && has(label.met, copy) {
                     planes.field_mut(label.held, copy).fill(u8::MAX);
                 }
             }
@@ -737,9 +744,9 @@ pub(crate) fn for_each_edge<G: Expand>(
     successors.clear();
     graph.successors(state, &is_wanted, false, successors)?;
 
-    let mut own = std::mem::take(&mut out.tracked);
-    let mut before = vec![0; planes.n_field];
+    let [mut own, mut before] = std::mem::take(&mut out.tracked);
     own.resize(planes.n_field, 0);
+    before.resize(planes.n_field, 0);
     for (edge, marks) in successors.edges() {
         alternative.select(marks, &mut own);
         let held = planes.field(held, edge.from as usize);
@@ -751,7 +758,7 @@ pub(crate) fn for_each_edge<G: Expand>(
             found(out, successors.target(edge.step), copies, &own);
         }
     }
-    out.tracked = own;
+    out.tracked = [own, before];
     Ok(())
 }
 

@@ -101,8 +101,10 @@ fn search_with<C: Carrier>(
     parts: Vec<C>,
     links: Option<&dyn Links>,
 ) -> Result<Answer, StopReason> {
+    let recurrent = graph.recurrent(acceptance);
     let question = Question {
         acceptance: Some(acceptance),
+        recurrent: &recurrent,
         all_states: false,
     };
     let meter = Meter::default();
@@ -354,6 +356,7 @@ fn ways_to_what_is_met_begin_at_the_start() {
     let (size, depth) = (40_000, 12);
     let question = Question {
         acceptance: None,
+        recurrent: &[],
         all_states: true,
     };
     for n_parts in [1, 2, 3] {

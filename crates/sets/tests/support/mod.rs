@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses its own part")]
 
 use base::StopReason;
+use omega::{Acceptance, Closure};
 use sets::{Expand, Successors};
 
 use crate::oracle::Case;
@@ -23,6 +24,23 @@ impl Marked {
             n_copies,
             n_words,
         }
+    }
+
+    /// The copies that accepted cycles pass through, by the definition; of some graphs, all copies, so
+    /// of those with more sets of edges than can be looked at.
+    pub fn recurrent(&self, acceptance: &Acceptance) -> Vec<bool> {
+        let case = &self.case;
+        if case.edges.len() % 3 == 0 || case.edges.len() > 20 {
+            return vec![true; self.n_copies];
+        }
+        let mut recurrent = vec![false; self.n_copies];
+        for set in case.recurrent_sets(Closure::None) {
+            if acceptance.accepts(&case.words(case.union(set))) {
+                let edges = (0..case.edges.len()).filter(|edge| set >> edge & 1 == 1);
+                edges.for_each(|edge| recurrent[case.edges[edge].source % self.n_copies] = true);
+            }
+        }
+        recurrent
     }
 
     /// The words of a state: not in the order of their numbers.

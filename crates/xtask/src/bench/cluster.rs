@@ -16,16 +16,18 @@ use super::Options;
 use super::fair::Fair;
 use super::table::{Table, count, figure, or_dash};
 
-/// A question whose verdict is `holds`, so that everything is explored.
+/// A question, mostly one whose verdict is `holds`, so that everything is explored.
 struct Asked {
     name: &'static str,
     /// The model, what is asked, and constants for quick and for long measurements.
     arguments: &'static [&'static str],
     quick: &'static str,
     long: &'static str,
+    /// For what is measured on disk only, in little memory.
+    large: Option<&'static str>,
 }
 
-const ASKED: [Asked; 4] = [
+const ASKED: [Asked; 6] = [
     Asked {
         name: "peterson, weak-process",
         arguments: &[
@@ -37,18 +39,21 @@ const ASKED: [Asked; 4] = [
         ],
         quick: "N=3",
         long: "N=5",
+        large: Some("N=6"),
     },
     Asked {
         name: "peterson, exclusion",
         arguments: &["examples/peterson.fair", "--property", "exclusion"],
         quick: "N=3",
         long: "N=5",
+        large: None,
     },
     Asked {
         name: "german, coherent",
         arguments: &["examples/bench/german.fair", "--property", "coherent"],
         quick: "N=2",
         long: "N=4",
+        large: Some("N=5"),
     },
     Asked {
         name: "philosophers, strong",
@@ -61,6 +66,33 @@ const ASKED: [Asked; 4] = [
         ],
         quick: "N=4",
         long: "N=11",
+        large: None,
+    },
+    Asked {
+        name: "leader election, strong",
+        arguments: &[
+            "examples/leader_election.fair",
+            "--property",
+            "elected_if_weakly_fair",
+            "--fairness",
+            "strong",
+        ],
+        quick: "N=3",
+        long: "N=5",
+        large: Some("N=7"),
+    },
+    Asked {
+        name: "line, strong",
+        arguments: &[
+            "examples/bench/line.fair",
+            "--property",
+            "ones",
+            "--fairness",
+            "strong",
+        ],
+        quick: "M=3003",
+        long: "M=3000003",
+        large: Some("M=300000003"),
     },
 ];
 
@@ -122,6 +154,12 @@ const WAYS: [Way; 9] = [
     },
 ];
 
+/// The way for what is large.
+const LARGE: Way = Way {
+    is_on_disk: true,
+    ..way("disk, at most 4 GB", CHECK, &["--max-memory", "4G"])
+};
+
 /// What one way has come to.
 #[derive(Debug, Serialize)]
 struct Point {
@@ -132,6 +170,9 @@ struct Point {
     states: u64,
     seconds: f64,
     wall_seconds: f64,
+    microseconds_per_state: f64,
+    /// The largest resident set of a process.
+    peak_rss_bytes: u64,
     bytes_sent_per_state: Option<f64>,
     messages_per_thousand_states: Option<f64>,
     /// The largest size of the folder of a search on disk, divided by the number of states.
@@ -150,12 +191,22 @@ pub fn cluster(options: &Options) -> Result<()> {
 
     for asked in ASKED.iter().filter(|asked| options.wants(asked.name)) {
         let mut points: Vec<Point> = Vec::new();
+        let define = if options.quick {
+            asked.quick
+        } else {
+            asked.long
+        };
         for way in &WAYS {
             eprintln!("{}: {}", asked.name, way.name);
-            let point = measure(&fair, asked, way, options)?;
+            let point = measure(&fair, (asked, define), way, options.runs)?;
             let first = points.first().unwrap_or(&point);
-            let counts = |point: &Point| (point.verdict.clone(), point.states);
-            ensure!(counts(first) == counts(&point), "{first:?} and {point:?}");
+            ensure!(first.agrees_with(&point), "{first:?} and {point:?}");
+            record.add(&point)?;
+            points.push(point);
+        }
+        if let Some(large) = asked.large.filter(|_| !options.quick) {
+            eprintln!("{}: {} {large}", asked.name, LARGE.name);
+            let point = measure(&fair, (asked, large), &LARGE, 1)?;
             record.add(&point)?;
             points.push(point);
         }
@@ -164,13 +215,20 @@ pub fn cluster(options: &Options) -> Result<()> {
     Ok(())
 }
 
+impl Point {
+    /// Are verdicts the same, and counts where everything was explored?
+    fn agrees_with(&self, other: &Self) -> bool {
+        self.verdict == other.verdict && (self.verdict != "holds" || self.states == other.states)
+    }
+}
+
 /// The least of the CPU seconds of some runs: the machine may be shared.
-fn measure(fair: &Fair, asked: &Asked, way: &Way, options: &Options) -> Result<Point> {
-    let define = if options.quick {
-        asked.quick
-    } else {
-        asked.long
-    };
+fn measure(
+    fair: &Fair,
+    (asked, define): (&Asked, &str),
+    way: &Way,
+    n_runs: usize,
+) -> Result<Point> {
     let folder = std::env::temp_dir().join(format!("fair-bench-{}", std::process::id()));
     let words = |words: &[&str]| {
         words
@@ -193,9 +251,9 @@ fn measure(fair: &Fair, asked: &Asked, way: &Way, options: &Options) -> Result<P
     }
 
     let mut best: Option<Point> = None;
-    for _ in 0..options.runs {
+    for _ in 0..n_runs.max(1) {
         let watch = way.is_on_disk.then(|| Watch::new(folder.clone()));
-        let run = fair.call(&arguments)?;
+        let run = fair.call_large(&arguments)?;
         let largest = watch.map(Watch::end);
         let report: serde_json::Value = serde_json::from_str(&run.stdout)
             .with_context(|| format!("{}: {}", arguments.join(" "), run.stderr))?;
@@ -213,6 +271,8 @@ fn measure(fair: &Fair, asked: &Asked, way: &Way, options: &Options) -> Result<P
             states,
             seconds: run.cpu_seconds,
             wall_seconds: run.wall_seconds,
+            microseconds_per_state: 1e6 * run.cpu_seconds / states.max(1) as f64,
+            peak_rss_bytes: run.peak_rss_bytes,
             bytes_sent_per_state: sent.map(|(n_bytes, _)| per_state(n_bytes)),
             messages_per_thousand_states: sent.map(|(_, n)| 1000.0 * per_state(n)),
             disk_bytes_per_state: largest.map(per_state),
@@ -278,19 +338,23 @@ fn print(asked: &Asked, points: &[Point]) {
         "states",
         "CPU s",
         "wall s",
+        "µs/state",
         "to the first",
+        "peak MB",
         "bytes sent/state",
         "messages/1000 states",
         "disk bytes/state",
     ]);
-    let first = points[0].seconds;
+    let first = points[0].microseconds_per_state;
     for point in points {
         table.add(vec![
             point.way.to_owned(),
             count(point.states as f64),
             figure(point.seconds),
             figure(point.wall_seconds),
-            figure(point.seconds / first),
+            figure(point.microseconds_per_state),
+            figure(point.microseconds_per_state / first),
+            count((point.peak_rss_bytes >> 20) as f64),
             or_dash(point.bytes_sent_per_state, figure),
             or_dash(point.messages_per_thousand_states, figure),
             or_dash(point.disk_bytes_per_state, figure),

@@ -101,6 +101,17 @@ impl Fair {
         run(&command, self.limits)
     }
 
+    /// Any call, once, with more time and memory than usual.
+    pub(super) fn call_large(&self, arguments: &[String]) -> Result<Run> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(&self.root);
+        let limits = Limits {
+            cpu_seconds: 40_000,
+            memory_mb: 64_000,
+        };
+        run(&command, limits)
+    }
+
     /// Any call that prints JSON, made so often: the median of the CPU seconds, and what it printed.
     pub(super) fn measure(&self, arguments: &[String], n_runs: usize) -> Result<(f64, Value)> {
         let mut seconds = Vec::new();
