@@ -98,7 +98,9 @@ fn undecided(folder: &str, rows: &[Row]) -> (Vec<usize>, usize) {
 
     let decided = 100 * (rows.len() - undecided.len()) / rows.len().max(1);
     let names = undecided.iter().map(|number| &rows[*number]);
-    let names: Vec<String> = names.map(|r| format!("{} {}", r.model, r.property)).collect();
+    let names: Vec<String> = names
+        .map(|r| format!("{} {}", r.model, r.property))
+        .collect();
     println!(
         "{folder}families: {decided} % of {} rows are decided, not {names:?}",
         rows.len()
@@ -127,7 +129,10 @@ fn what_is_said_of_what_nothing_is_tuned_for_is_true() {
 #[test]
 fn the_tables_agree_with_instances() {
     let tables = ["", HELD_OUT].map(|folder| (folder, rows(folder)));
-    for (folder, row) in tables.iter().flat_map(|(f, rows)| rows.iter().map(move |r| (f, r))) {
+    for (folder, row) in tables
+        .iter()
+        .flat_map(|(f, rows)| rows.iter().map(move |r| (f, r)))
+    {
         let text = text_of(folder, row);
         let plan = Plan {
             budget: Budget::unlimited().with_max_states(MAX_STATES),

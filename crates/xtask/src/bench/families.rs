@@ -349,7 +349,9 @@ fn summary(points: &[Point]) -> Table {
         "MB, most",
     ];
     let mut table = Table::new(&heads);
-    let of_tables = FOLDERS.iter().flat_map(|(_, families, programs)| [*families, *programs]);
+    let of_tables = FOLDERS
+        .iter()
+        .flat_map(|(_, families, programs)| [*families, *programs]);
     for suite in of_tables.chain(["automata"]) {
         let of: Vec<&Point> = points.iter().filter(|point| point.suite == suite).collect();
         if of.is_empty() {
