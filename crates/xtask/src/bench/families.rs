@@ -1,7 +1,7 @@
 //! What is decided for all sizes and for unbounded data: time and memory of every row.
 //!
-//! The rows are those of `testdata/families.toml` and `testdata/programs.toml`, one call of `fair check`
-//! each, and with `--folder` the threshold automata below it, one call for all properties of one. The
+//! The rows are those of `testdata/families.toml` and `testdata/programs.toml` and of the tables in
+//! `testdata/held_out`, which nothing is tuned for, one call of `fair check` each, and with `--folder` the threshold automata below it, one call for all properties of one. The
 //! verdicts are compared with the tables; a wrong one ends the benchmark with an error after the rest.
 
 use std::fs;
@@ -30,6 +30,16 @@ const MAX_MEMORY: &str = "1G";
 
 /// So many of the slowest rows are printed.
 const N_SLOWEST: usize = 10;
+
+/// The folders with both tables, and what the suites in them are called.
+const FOLDERS: [(&str, &str, &str); 2] = [
+    ("testdata", "families", "programs"),
+    (
+        "testdata/held_out",
+        "families, held out",
+        "programs, held out",
+    ),
+];
 
 #[derive(Deserialize)]
 struct Families {
@@ -128,8 +138,10 @@ pub fn families(options: &Options) -> Result<()> {
         points.push(point);
         Ok(())
     };
-    all_families(options, &fair, &mut keep)?;
-    all_programs(options, &fair, &mut keep)?;
+    for (folder, families, programs) in FOLDERS {
+        all_families(options, &fair, (folder, families), &mut keep)?;
+        all_programs(options, &fair, (folder, programs), &mut keep)?;
+    }
     if let Some(folder) = &options.folder {
         all_automata(options, &fair, &std::path::absolute(folder)?, &mut keep)?;
     }
@@ -153,9 +165,10 @@ fn patience(options: &Options) -> &'static str {
 fn all_families(
     options: &Options,
     fair: &Fair,
+    (folder, suite): (&str, &'static str),
     keep: &mut dyn FnMut(Point) -> Result<()>,
 ) -> Result<()> {
-    let text = fs::read_to_string(architecture::root().join("testdata/families.toml"))?;
+    let text = fs::read_to_string(architecture::root().join(folder).join("families.toml"))?;
     let table: Families = toml::from_str(&text)?;
     for row in &table.row {
         if !options.wants(&row.model) {
@@ -165,9 +178,9 @@ fn all_families(
             fair,
             patience(options),
             &Question {
-                suite: "families",
+                suite,
                 model: &row.model,
-                file: &format!("testdata/families/{}.fair", row.model),
+                file: &format!("{folder}/families/{}.fair", row.model),
                 property: Some(&row.property),
                 values: &[],
                 known: &|_| Some(&row.truth),
@@ -180,10 +193,11 @@ fn all_families(
 fn all_programs(
     options: &Options,
     fair: &Fair,
+    (folder, suite): (&str, &'static str),
     keep: &mut dyn FnMut(Point) -> Result<()>,
 ) -> Result<()> {
     let root = architecture::root();
-    let text = fs::read_to_string(root.join("testdata/programs.toml"))?;
+    let text = fs::read_to_string(root.join(folder).join("programs.toml"))?;
     let table: Programs = toml::from_str(&text)?;
     let file = "target/bench-program.fair";
     fs::create_dir_all(root.join("target"))?;
@@ -206,7 +220,7 @@ fn all_programs(
                 fair,
                 patience(options),
                 &Question {
-                    suite: "programs",
+                    suite,
                     model: &program.name,
                     file,
                     property: Some(property),
@@ -335,7 +349,10 @@ fn summary(points: &[Point]) -> Table {
         "MB, most",
     ];
     let mut table = Table::new(&heads);
-    for suite in ["families", "programs", "automata"] {
+    let of_tables = FOLDERS
+        .iter()
+        .flat_map(|(_, families, programs)| [*families, *programs]);
+    for suite in of_tables.chain(["automata"]) {
         let of: Vec<&Point> = points.iter().filter(|point| point.suite == suite).collect();
         if of.is_empty() {
             continue;
