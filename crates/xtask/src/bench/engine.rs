@@ -148,7 +148,10 @@ impl Bench<'_> {
         let symbolic = self.series(task(Variant::Plain), &["--route", "symbolic"]);
         let symbolic = has_rival.then(|| symbolic.run_all(self.options.runs));
         let symbolic = symbolic.transpose()?;
-        let peers = self.peers.ask(task(Variant::Plain), self.options.runs)?;
+        let n_states = fair.as_ref().ok().and_then(|fair| fair.report.states);
+        let n_states = n_states.unwrap_or_default();
+        let runs = self.options.runs;
+        let peers = self.peers.ask(task(Variant::Plain), n_states, runs)?;
         let result = |verifier: Answer<Verifier>| match verifier {
             Ok(verifier) => verifier.result().map(Ok),
             Err(reason) => Ok(Err(reason)),

@@ -1,6 +1,6 @@
 //! LTSmin (<https://ltsmin.utwente.nl>) with SpinS, which compiles Promela for it.
 //!
-//! `spins` and `pins2lts-mc` are looked for in the folders of `LTSMIN` (written like `PATH`), else in
+//! `spins` and `prom2lts-mc` are looked for in the folders of `LTSMIN` (written like `PATH`), else in
 //! those of `PATH`. It reads the Promela twins and is asked for all states.
 
 use std::ffi::OsString;
@@ -25,6 +25,9 @@ pub(super) struct LtsMin {
 
 const FLAGS: [&str; 3] = ["--threads=1", "--strategy=bfs", "--state=tree"];
 
+/// The smallest table.
+const MIN_LOG_SLOTS: u32 = 16;
+
 impl LtsMin {
     /// Finds it; `None`, after saying so, if there is none.
     pub(super) fn find(suite: &Suite) -> Option<Self> {
@@ -33,7 +36,7 @@ impl LtsMin {
             let mut files = std::env::split_paths(&folders).map(|folder| folder.join(name));
             files.find(|file| file.is_file())
         };
-        let pair = found("spins").zip(found("pins2lts-mc"));
+        let pair = found("spins").zip(found("prom2lts-mc"));
         if pair.is_none() {
             eprintln!("LTSmin and SpinS are not found (environment variable LTSMIN), so not run");
         }
@@ -46,16 +49,18 @@ impl LtsMin {
         })
     }
 
-    /// Visits all states of a twin so often, breadth first, with one thread and states in a tree.
+    /// Visits all states of a twin so often, breadth first, with one thread and states in a tree. Its
+    /// table does not grow, so it gets one for twice the states that are expected.
     pub(super) fn explore(
         &self,
         twin: &str,
         size: u64,
+        n_states: u64,
         n_runs: usize,
     ) -> Result<Answer<PeerResult>> {
         let directory = std::env::temp_dir().join(format!("fair-ltsmin-{}", std::process::id()));
         fs::create_dir_all(&directory)?;
-        let answer = self.explore_in(&directory, twin, size, n_runs);
+        let answer = self.explore_in(&directory, (twin, size), n_states, n_runs);
         let _ = fs::remove_dir_all(&directory);
         answer
     }
@@ -63,8 +68,8 @@ impl LtsMin {
     fn explore_in(
         &self,
         directory: &Path,
-        twin: &str,
-        size: u64,
+        (twin, size): (&str, u64),
+        n_states: u64,
         n_runs: usize,
     ) -> Result<Answer<PeerResult>> {
         // SpinS does not know of definitions, and says little when it fails.
@@ -83,21 +88,26 @@ impl LtsMin {
             return Ok(Err("not compiled".to_owned()));
         }
 
+        let log_slots = (2 * n_states)
+            .next_power_of_two()
+            .ilog2()
+            .max(MIN_LOG_SLOTS);
+        let table = format!("-s{log_slots}");
         let mut command = Command::new(&self.search);
-        command.args(FLAGS).arg("./twin.pml.spins");
+        command.args(FLAGS).arg(&table).arg("./twin.pml.spins");
         command.current_dir(directory);
         let series = match repeat(&command, self.limits, n_runs, &[0])? {
             Ok(series) => series,
             Err(reason) => return Ok(Err(reason)),
         };
-        let states = n_states(&series.printed).context("what LTSmin printed")?;
-        let call = format!("pins2lts-mc {} {twin}, N = {size}", FLAGS.join(" "));
+        let states = count(&series.printed).context("what LTSmin printed")?;
+        let call = format!("prom2lts-mc {} {table} {twin}, N = {size}", FLAGS.join(" "));
         series.answer(call, "holds", Some(states)).map(Ok)
     }
 }
 
-/// `pins2lts-mc: Explored 12 states 34 transitions, fanout: 2.8`
-fn n_states(printed: &str) -> Option<u64> {
+/// `prom2lts-mc: Explored 12 states 34 transitions, fanout: 2.8`
+fn count(printed: &str) -> Option<u64> {
     let (_, rest) = printed.split_once("Explored ")?;
     rest.split_whitespace().next()?.parse().ok()
 }
@@ -108,8 +118,8 @@ mod tests {
 
     #[test]
     fn the_count_is_read() {
-        let printed = "pins2lts-mc, 0.000: Explored 12 states 34 transitions, fanout: 2.8\n";
-        assert_eq!(n_states(printed), Some(12));
-        assert_eq!(n_states("error"), None);
+        let printed = "prom2lts-mc, 0.000: Explored 12 states 34 transitions, fanout: 2.8\n";
+        assert_eq!(count(printed), Some(12));
+        assert_eq!(count("error"), None);
     }
 }

@@ -52,8 +52,8 @@ impl Peers {
         }))
     }
 
-    /// Puts a question to all that are asked it.
-    pub(super) fn ask(&self, task: Task<'_>, n_runs: usize) -> Result<Answers> {
+    /// Puts a question to all that are asked it. So many states are expected.
+    pub(super) fn ask(&self, task: Task<'_>, n_states: u64, n_runs: usize) -> Result<Answers> {
         let Task {
             model,
             question,
@@ -73,7 +73,7 @@ impl Peers {
         let promela = model.promela.as_ref();
         let promela = promela.filter(|_| is_safety && question.ltsmin_sizes.contains(&size));
         if let (Some(ltsmin), Some(twin)) = (&self.ltsmin, promela) {
-            answers.insert("LTSmin", ltsmin.explore(twin, size, n_runs)?);
+            answers.insert("LTSmin", ltsmin.explore(twin, size, n_states, n_runs)?);
         }
         let smv = model.smv.as_ref();
         let smv = smv.filter(|_| question.nusmv_sizes.contains(&size));
