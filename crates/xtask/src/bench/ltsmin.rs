@@ -41,7 +41,11 @@ impl LtsMin {
             eprintln!("LTSmin and SpinS are not found (environment variable LTSMIN), so not run");
         }
         let (spins, search) = pair?;
-        let limits = suite.limits;
+        // It reserves much more of the address space than it uses.
+        let limits = Limits {
+            memory_mb: 8 * suite.limits.memory_mb,
+            ..suite.limits
+        };
         Some(Self {
             spins,
             search,

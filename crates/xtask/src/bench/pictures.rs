@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Options;
 use super::svg::{Anchor, LogScale, Look, Shape, Svg};
-use super::table::{count, figure};
+use super::table::figure;
 use crate::architecture;
 
 /// Draws all pictures from the record that was named, or from that of all sizes.
@@ -165,7 +165,7 @@ fn ratios(rows: &[Row], min_seconds: f64) -> String {
         .filter(|group| found.iter().any(|one| one.group == **group))
         .count();
     let height = 118.0 + 19.0 * found.len() as f64 + 30.0 * n_groups as f64;
-    let (left, right, bottom) = (232.0, 836.0, height - 44.0);
+    let (left, right, bottom) = (232.0, 812.0, height - 44.0);
     let mut svg = Svg::new(860.0, height);
     svg.text(
         "title",
@@ -242,7 +242,7 @@ fn cost(rows: &[Row]) -> String {
     let (top, bottom) = (74.0, 464.0);
     let x = LogScale::around(points.iter().map(|point| point.1), (72.0, 830.0));
     let y = LogScale::around(points.iter().map(|point| point.2), (bottom, top));
-    axes(&mut svg, (&x, &count), &y);
+    axes(&mut svg, &x, &y);
     svg.text("faint", (451.0, 506.0), Anchor::Middle, "states");
     svg.text("faint", (20.0, 54.0), Anchor::Start, "CPU s");
 
@@ -258,8 +258,8 @@ fn cost(rows: &[Row]) -> String {
         let to = x_ends.1.min(y_ends.1 / each);
         if from < to {
             let end = (x.place(to), y.place(to * each));
-            svg.line("axis", (x.place(from), y.place(from * each)), end);
-            svg.text("faint", (end.0 - 6.0, end.1 + 14.0), Anchor::End, label);
+            svg.line("thin", (x.place(from), y.place(from * each)), end);
+            svg.text("faint", (end.0 - 30.0, end.1 + 13.0), Anchor::End, label);
         }
     }
     // Ours last, so that no mark hides it.
@@ -274,14 +274,23 @@ fn cost(rows: &[Row]) -> String {
     svg.finish("CPU seconds against the number of states for fair and other checkers")
 }
 
-fn axes(svg: &mut Svg, (x, show): (&LogScale, &dyn Fn(f64) -> String), y: &LogScale) {
+fn axes(svg: &mut Svg, x: &LogScale, y: &LogScale) {
     let (x_ends, y_ends) = (x.ends(), y.ends());
     for tick in x.ticks() {
         let (at, bottom) = (x.place(tick), y.place(y_ends.0));
         svg.line("grid", (at, bottom), (at, y.place(y_ends.1)));
-        svg.text("faint", (at, bottom + 18.0), Anchor::Middle, &show(tick));
+        svg.text("faint", (at, bottom + 18.0), Anchor::Middle, &power(tick));
     }
     rules(svg, y, (x.place(x_ends.0), x.place(x_ends.1)));
+}
+
+/// A power of ten from one on, in few letters.
+fn power(value: f64) -> String {
+    match value {
+        v if v >= 1e6 => format!("{}M", v / 1e6),
+        v if v >= 1e3 => format!("{}k", v / 1e3),
+        v => v.to_string(),
+    }
 }
 
 /// A line across for each power of ten.

@@ -103,7 +103,7 @@ impl Svg {
         for (name, look) in entries {
             self.mark(*look, (x, y - 4.0), name);
             self.text("", (x + 11.0, y), Anchor::Start, name);
-            x += 32.0 + 7.0 * name.chars().count() as f64;
+            x += 40.0 + 7.2 * name.chars().count() as f64;
         }
     }
 
