@@ -99,9 +99,6 @@ fn premise_never_true(
         let message = format!("the left side of the implication, `{name}`, is never true");
         Diagnostic::warning("premise-never-true", property.span, message)
     };
-    // All searches together take what one may take.
-    let searched = premises.iter().filter(|premise| premise.atom().is_none());
-    let plan = &plan_for_advice(plan, stats, searched.count());
     premises
         .into_iter()
         .filter(|premise| premise.is_never_true(model, stats, plan))
@@ -130,43 +127,28 @@ const MAX_STATES_FOR_PREMISE: u64 = 1_000_000;
 /// states were asked for.
 const MAX_EFFORT_FOR_ADVICE: u64 = 20_000;
 
-/// The plan for each of so many searches that are made for a warning only, after one that has seen so
-/// much.
-fn plan_for_advice(plan: &Plan, stats: &Stats, n_searches: usize) -> Plan {
+/// The plan for a search that is made for a warning only, after one that has seen so much.
+fn plan_for_advice(plan: &Plan, stats: &Stats) -> Plan {
     let mut plan = plan.clone();
     if !plan.all_states {
-        let n_states = states_for_advice(stats.n_states, n_searches);
+        let n_states = MAX_EFFORT_FOR_ADVICE.max(stats.n_states / 10);
         plan.budget = plan.budget.with_trial_states(n_states);
     }
     plan
 }
 
-/// What each of so many searches for warnings may visit.
-fn states_for_advice(n_states: u64, n_searches: usize) -> u64 {
-    let all = MAX_EFFORT_FOR_ADVICE.max(n_states / 10);
-    all / n_searches.max(1) as u64
-}
-
 impl Premise {
-    /// The proposition that it is, if it is one: whether that was true is known from the search.
-    fn atom(&self) -> Option<base::AtomId> {
-        match &self.kind {
-            PremiseKind::Formula(formula) => match formula.op() {
-                Op::Atom(atom) => Some(*atom),
-                _ => None,
-            },
-            PremiseKind::Part(_) => None,
-        }
-    }
-
     fn is_never_true(&self, model: &Model, stats: &Stats, plan: &Plan) -> bool {
-        if let Some(atom) = self.atom() {
+        if let PremiseKind::Formula(formula) = &self.kind
+            && let Op::Atom(atom) = formula.op()
+        {
             return stats.atoms_seen.get(atom.index()) == Some(&false);
         }
         if stats.n_states > MAX_STATES_FOR_PREMISE {
             return false;
         }
 
+        let plan = &plan_for_advice(plan, stats);
         match &self.kind {
             PremiseKind::Formula(formula) => {
                 explicit::is_reachable(model, formula, plan) == Some(false)

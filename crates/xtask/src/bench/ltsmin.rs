@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::measure::Limits;
 use super::peer::{PeerResult, repeat};
@@ -104,7 +104,9 @@ impl LtsMin {
             Ok(series) => series,
             Err(reason) => return Ok(Err(reason)),
         };
-        let states = count(&series.printed).context("what LTSmin printed")?;
+        let Some(states) = count(&format!("{}{}", series.printed, series.noted)) else {
+            return Ok(Err("no count".to_owned()));
+        };
         let call = format!("prom2lts-mc {} {table} {twin}, N = {size}", FLAGS.join(" "));
         series.answer(call, "holds", Some(states)).map(Ok)
     }

@@ -29,6 +29,8 @@ pub(super) struct PeerResult {
 pub(super) struct Series {
     /// Standard output of the last run.
     pub(super) printed: String,
+    /// Standard error of the last run.
+    pub(super) noted: String,
     pub(super) all_seconds: Vec<f64>,
     pub(super) peak_rss_bytes: u64,
 }
@@ -43,6 +45,7 @@ pub(super) fn repeat(
 ) -> Result<Answer<Series>> {
     let mut series = Series {
         printed: String::new(),
+        noted: String::new(),
         all_seconds: Vec::new(),
         peak_rss_bytes: 0,
     };
@@ -60,6 +63,7 @@ pub(super) fn repeat(
         series.all_seconds.push(run.cpu_seconds);
         series.peak_rss_bytes = series.peak_rss_bytes.max(run.peak_rss_bytes);
         series.printed = run.stdout;
+        series.noted = run.stderr;
     }
     Ok(Ok(series))
 }
