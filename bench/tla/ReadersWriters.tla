@@ -23,4 +23,6 @@ Stop(i) == \/ i \in readers /\ readers' = readers \ {i} /\ UNCHANGED <<queue, wr
 Next == Begin \/ \E i \in Actor : Stop(i) \/ \E w \in {"read", "write"} : Ask(i, w)
 Spec == Init /\ [][Next]_vars
 Safe == writer = 0 \/ readers = {}
+FairSpec == Spec /\ \A i \in Actor : WF_vars(Begin /\ Head(queue)[2] = i) /\ WF_vars(Stop(i))
+Live == \A i \in Actor : Asks(i) ~> ~Asks(i)
 =============================================================================

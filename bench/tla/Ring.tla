@@ -21,5 +21,9 @@ Send(i, j) == /\ i # j /\ i \in active
 
 Next == Probe \/ \E i \in Node : Pass(i) \/ Stop(i) \/ \E j \in Node : Send(i, j)
 Spec == Init /\ [][Next]_vars
-Safe == (token = 0 /\ ~stained /\ 0 \notin black /\ 0 \notin active) => active = {}
+Detected == token = 0 /\ ~stained /\ 0 \notin black /\ 0 \notin active
+Safe == Detected => active = {}
+Step(i) == Pass(i) \/ Stop(i) \/ (\E j \in Node : Send(i, j)) \/ (i = 0 /\ Probe)
+FairSpec == Spec /\ \A i \in Node : WF_vars(Step(i))
+Live == active = {} ~> Detected
 =============================================================================

@@ -36,5 +36,9 @@ Next == Probe \/ \E i \in Node : Pass(i) \/ Send(i) \/ Receive(i) \/ Stop(i)
 Spec == Init /\ [][Next]_vars
 Detected == /\ at = 0 /\ ~stained /\ sum + surplus[0] = 0
             /\ 0 \notin black /\ 0 \notin active
-Safe == Detected => active = {} /\ \A i \in Node : pending[i] = 0
+Terminated == active = {} /\ \A i \in Node : pending[i] = 0
+Safe == Detected => Terminated
+Step(i) == Pass(i) \/ Send(i) \/ Receive(i) \/ Stop(i) \/ (i = 0 /\ Probe)
+FairSpec == Spec /\ \A i \in Node : WF_vars(Step(i))
+Live == Terminated ~> Detected
 =============================================================================

@@ -5,7 +5,7 @@
 //! `cargo xtask mutants` asks whether tests notice known errors (`crates/xtask/mutants.toml`);
 //! `cargo xtask bench engine`, `fairness`, `families`, `growth`, `cluster`, `timers`, `predicate` and `values` measure
 //! the checker
-//! (see `docs/explanation/benchmarks.md`), `cargo xtask bench ws1s` the decision procedure for WS1S;
+//! (see `docs/explanation/benchmarks.md`; `pictures` draws its pictures again), `cargo xtask bench ws1s` the decision procedure for WS1S;
 //! `cargo xtask fuzz` compares all routes of the checker with each other, `cargo xtask corpus`
 //! compares it with Spin or with stored verdicts of PAT on a folder of models, `cargo xtask thresholds`
 //! with published verdicts on a folder of threshold automata.
@@ -25,7 +25,7 @@ use anyhow::{Result, bail};
 const USAGE: &str = "usage: cargo xtask architecture
        cargo xtask lint
        cargo xtask mutants [--only NAME] [--explore] [--certificates [--listed]]
-       cargo xtask bench editor|engine|fairness|families|growth|timers|predicate|values|ws1s|certify|cluster [--quick] [--runs N] [--only MODEL]
+       cargo xtask bench editor|engine|fairness|families|growth|timers|predicate|values|ws1s|certify|cluster|pictures [--quick] [--runs N] [--only MODEL]
                          [--record NAME] [--suite FILE] [--fair PROGRAM] [--folder AUTOMATA]
        cargo xtask fuzz [--minutes M] [--seed S] [--cases N]
        cargo xtask corpus promela|csp FOLDER [--fair PROGRAM] [--seconds N]
@@ -65,6 +65,7 @@ fn benchmark(what: &str, options: &[&str]) -> Result<()> {
         ("ws1s", options) => bench::ws1s(&options),
         ("predicate", options) => bench::predicate(&options),
         ("values", options) => bench::values(&options),
+        ("pictures", options) => bench::pictures(&options),
         _ => bail!("{USAGE}"),
     }
 }

@@ -1,4 +1,4 @@
-//! `fair check` beside Spin and Stateright: the same systems, the same questions, one machine, one call.
+//! `fair check` beside Spin, Stateright, TLC, LTSmin and NuSMV: the same systems, the same questions, one machine, one call.
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -6,10 +6,11 @@ use serde_json::json;
 
 use super::Options;
 use super::fair::{Fair, FairResult, FairSeries};
+use super::peer::PeerResult;
+use super::peers::{Answers, NAMES, Peers};
 use super::record::Record;
 use super::reduced;
 use super::spin::{Answer, Spin, SpinResult, Task, Variant, Verifier};
-use super::stateright::{Stateright, StaterightResult};
 use super::statistics::geometric_mean;
 use super::suite::{BenchKind, BenchQuestion, Model, Suite};
 use super::table::{Table, count, figure, or_dash};
@@ -26,16 +27,13 @@ pub fn engine(options: &Options) -> Result<()> {
     if spin.is_none() {
         println!("Spin or gcc is missing (Debian: apt-get install spin gcc): only our columns.\n");
     }
-    let stateright = Stateright::build(&architecture::root(), &suite);
-    if stateright.is_none() {
-        println!("The twins for Stateright could not be built: its columns stay empty.\n");
-    }
+    let peers = Peers::find(&suite)?;
     let bench = Bench {
         options,
         suite: &suite,
         fair,
         spin,
-        stateright,
+        peers,
     };
     let mut record = options.open_record("engine")?;
     let rows = bench.run(&mut record)?;
@@ -56,7 +54,7 @@ pub(super) struct Bench<'a> {
     pub(super) suite: &'a Suite,
     fair: Fair,
     pub(super) spin: Option<Spin>,
-    stateright: Option<Stateright>,
+    peers: Peers,
 }
 
 /// What one question about one model of one size came to.
@@ -77,8 +75,10 @@ struct Row {
     collapse: Option<Answer<SpinResult>>,
     /// Spin with partial-order reduction, run once.
     reduced: Option<Answer<SpinResult>>,
-    /// Absent if the model has no twin for Stateright; safety only.
-    stateright: Option<Answer<StaterightResult>>,
+    /// Our symbolic route, where NuSMV is asked.
+    symbolic: Option<Answer<FairResult>>,
+    /// What others say, by their names.
+    peers: Answers,
     /// Spin's CPU time in ours.
     time_ratio: Option<f64>,
     /// What must not be.
@@ -87,7 +87,7 @@ struct Row {
 
 impl Bench<'_> {
     fn run(&self, record: &mut Record) -> Result<Vec<Row>> {
-        record.add(&self.heading())?;
+        record.add(&self.heading()?)?;
         let mut rows = Vec::new();
         for model in &self.suite.model {
             for question in &model.question {
@@ -112,16 +112,17 @@ impl Bench<'_> {
         Ok(rows)
     }
 
-    fn heading(&self) -> serde_json::Value {
+    fn heading(&self) -> Result<serde_json::Value> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        json!({
+        Ok(json!({
             "benchmark": "engine",
             "versions": self.spin.as_ref().map(|spin| &spin.versions),
+            "peers": self.peers.versions()?,
             "cores": cores,
             "runs": self.options.runs,
             "cpu_seconds_limit": self.suite.limits.cpu_seconds,
             "memory_mb_limit": self.suite.limits.memory_mb,
-        })
+        }))
     }
 
     fn row(&self, model: &Model, question: &BenchQuestion, size: u64) -> Result<Row> {
@@ -143,7 +144,14 @@ impl Bench<'_> {
         let (collapse, reduced) = (once(Variant::Collapse)?, once(Variant::Reduced)?);
         let reducing = self.series(task(Variant::Plain), &["--reduce"]);
         let fair_reduced = others.then(|| reducing.run_all(1)).transpose()?;
-        let stateright = self.third(task(Variant::Plain))?;
+        let has_rival = question.nusmv_sizes.contains(&size);
+        let symbolic = self.series(task(Variant::Plain), &["--route", "symbolic"]);
+        let symbolic = has_rival.then(|| symbolic.run_all(self.options.runs));
+        let symbolic = symbolic.transpose()?;
+        let n_states = fair.as_ref().ok().and_then(|fair| fair.report.states);
+        let n_states = n_states.unwrap_or_default();
+        let runs = self.options.runs;
+        let peers = self.peers.ask(task(Variant::Plain), n_states, runs)?;
         let result = |verifier: Answer<Verifier>| match verifier {
             Ok(verifier) => verifier.result().map(Ok),
             Err(reason) => Ok(Err(reason)),
@@ -159,7 +167,8 @@ impl Bench<'_> {
             spin: plain.map(result).transpose()?,
             collapse,
             reduced,
-            stateright,
+            symbolic,
+            peers,
             time_ratio: None,
             problems: Vec::new(),
         };
@@ -169,23 +178,11 @@ impl Bench<'_> {
         Ok(row)
     }
 
-    /// What Stateright says, if it is asked.
-    fn third(&self, task: Task<'_>) -> Result<Option<Answer<StaterightResult>>> {
-        let twin = task.model.stateright.as_ref();
-        match (&self.stateright, twin) {
-            (Some(stateright), Some(twin)) if task.question.kind == BenchKind::Safety => {
-                let answer = stateright.explore(twin, task.size, self.options.runs);
-                answer.map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// Our call for a question, with further flags.
     pub(super) fn series(&self, task: Task<'_>, flags: &[&str]) -> FairSeries<'_> {
         let mut all = task.question.fair_flags();
         all.extend(flags.iter().map(|&flag| flag.to_owned()));
-        let defines = [("N", task.size)];
+        let defines = [(task.model.parameter.as_str(), task.size)];
         self.fair.series(&task.model.native, &defines, &all)
     }
 
@@ -220,6 +217,7 @@ impl Bench<'_> {
 
     fn print(&self, rows: &[Row]) {
         println!("{}", self.table(rows));
+        println!("{}", self.table_of_peers(rows));
         for (name, ratios) in self.summary(rows) {
             let mean = or_dash(geometric_mean(&ratios), figure);
             let least = ratios.iter().copied().reduce(f64::min);
@@ -251,7 +249,6 @@ impl Bench<'_> {
             "Spin's",
             "2 threads",
             "compile s",
-            "Stateright s",
         ]);
 
         for row in rows {
@@ -298,11 +295,43 @@ impl Bench<'_> {
             shown(&row.reduced, |reduced| reduced.report.stored.to_string()),
             or_dash(row.speed_up(self.suite.min_seconds_for_ratio), figure),
             or_dash(spin, |spin| figure(spin.compile_seconds)),
-            match &row.stateright {
-                Some(Err(reason)) => reason.clone(),
-                other => or_dash(answered(other), |third| figure(third.seconds)),
-            },
         ]
+    }
+
+    /// The rows that others than Spin were asked, too.
+    fn table_of_peers(&self, rows: &[Row]) -> Table {
+        let mut heading = vec!["model", "N", "question", "states", "s", "symbolic s"];
+        heading.extend(NAMES.iter().flat_map(|&name| [name, "ratio"]));
+        let mut table = Table::new(&heading);
+
+        for row in rows.iter().filter(|row| !row.peers.is_empty()) {
+            let fair = row.fair.as_ref().ok();
+            let mut cells = vec![
+                row.model.clone(),
+                row.size.to_string(),
+                row.question.clone(),
+                or_dash(fair.and_then(|fair| fair.report.states), |n| n.to_string()),
+                or_dash(fair, |fair| figure(fair.seconds)),
+                match &row.symbolic {
+                    Some(Err(reason)) => reason.clone(),
+                    other => or_dash(answered(other), |symbolic| figure(symbolic.seconds)),
+                },
+            ];
+            for name in NAMES {
+                cells.push(match row.peers.get(name) {
+                    // What a checker says about its failure may be long.
+                    Some(Err(reason)) => reason.chars().take(20).collect(),
+                    other => or_dash(other, |peer| {
+                        figure(peer.as_ref().map_or(0.0, |p| p.seconds))
+                    }),
+                });
+                let ratio = row.ratio_to(name, self.suite.min_seconds_for_ratio);
+                cells.push(or_dash(ratio, figure));
+            }
+            table.add(cells);
+        }
+
+        table
     }
 
     fn has_enough_states(&self, row: &Row) -> bool {
@@ -311,7 +340,7 @@ impl Bench<'_> {
     }
 
     /// Ratios by what they are ratios of; larger is better for us.
-    fn summary(&self, rows: &[Row]) -> Vec<(&'static str, Vec<f64>)> {
+    fn summary(&self, rows: &[Row]) -> Vec<(String, Vec<f64>)> {
         let times = |wanted: &dyn Fn(&Row) -> bool| {
             let wanted = rows.iter().filter(|row| wanted(row));
             wanted
@@ -330,7 +359,7 @@ impl Bench<'_> {
                 .collect::<Vec<f64>>()
         };
 
-        vec![
+        let named = [
             ("CPU time, safety", times(&|row| row.question == "safety")),
             (
                 "CPU time, liveness without fairness",
@@ -342,12 +371,6 @@ impl Bench<'_> {
             ),
             ("wall time, safety, one thread in two threads", speed_ups),
             (
-                "CPU time, safety, Stateright's in ours",
-                rows.iter()
-                    .filter_map(|row| row.third_ratio(min_seconds))
-                    .collect(),
-            ),
-            (
                 "bytes per state, Spin's default in ours, safety",
                 bytes(|row| &row.spin),
             ),
@@ -355,7 +378,19 @@ impl Bench<'_> {
                 "bytes per state, Spin's -DCOLLAPSE in ours, safety",
                 bytes(|row| &row.collapse),
             ),
-        ]
+        ];
+        let named = named.map(|(name, ratios)| (name.to_owned(), ratios));
+
+        let of_peer = |name: &str| {
+            let ratios = rows
+                .iter()
+                .filter_map(|row| row.ratio_to(name, min_seconds));
+            (
+                format!("CPU time, {name}'s in that of our better route"),
+                ratios.collect(),
+            )
+        };
+        named.into_iter().chain(NAMES.map(of_peer)).collect()
     }
 }
 
@@ -379,10 +414,12 @@ impl Row {
         measurable.then(|| theirs / ours)
     }
 
-    /// Stateright's CPU time in ours.
-    fn third_ratio(&self, min_seconds: f64) -> Option<f64> {
-        let ours = self.fair.as_ref().ok()?.seconds;
-        let theirs = answered(&self.stateright)?.seconds;
+    /// The CPU time of another checker in that of our better route.
+    fn ratio_to(&self, peer: &str, min_seconds: f64) -> Option<f64> {
+        let routes = [self.fair.as_ref().ok(), answered(&self.symbolic)];
+        let routes = routes.into_iter().flatten().map(|fair| fair.seconds);
+        let ours = routes.reduce(f64::min)?;
+        let theirs = self.peers.get(peer)?.as_ref().ok()?.seconds;
         let measurable = ours > 0.0 && ours.max(theirs) >= min_seconds;
         measurable.then(|| theirs / ours)
     }
@@ -407,7 +444,7 @@ impl Row {
             ));
         }
 
-        for other in [&self.fair_reduced, &self.two_threads] {
+        for other in [&self.fair_reduced, &self.two_threads, &self.symbolic] {
             let other = answered(other).filter(|other| other.report.verdict != question.verdict);
             if let Some(other) = other {
                 complain(format!("{} says {}", other.command, other.report.verdict));
@@ -425,9 +462,12 @@ impl Row {
             }
         }
 
-        let third = answered(&self.stateright);
-        if let Some(third) = third.filter(|third| third.report.verdict != question.verdict) {
-            complain(format!("Stateright says {}", third.report.verdict));
+        let peers = || {
+            let answers = self.peers.iter();
+            answers.filter_map(|(name, peer)| Some((*name, peer.as_ref().ok()?)))
+        };
+        for (name, peer) in peers().filter(|(_, peer)| peer.verdict != question.verdict) {
+            complain(format!("{name} says {}", peer.verdict));
         }
 
         // Only a complete search without reduction has comparable counts: one that finds an error
@@ -442,9 +482,17 @@ impl Row {
         if let Some(two) = two.filter(|&two| two != states) {
             complain(format!("we have {states} states, {two} with two threads"));
         }
-        if let Some(third) = third.filter(|third| third.report.states != states) {
-            let theirs = third.report.states;
-            complain(format!("we have {states} states, Stateright has {theirs}"));
+        let differs = |peer: &PeerResult| peer.states.filter(|&theirs| theirs != states);
+        for (name, peer) in peers() {
+            if let Some(theirs) = differs(peer) {
+                complain(format!("we have {states} states, {name} has {theirs}"));
+            }
+        }
+        let symbolic = answered(&self.symbolic).and_then(|symbolic| symbolic.report.states);
+        if let Some(symbolic) = symbolic.filter(|&symbolic| symbolic != states) {
+            complain(format!(
+                "we have {states} states, {symbolic} by the symbolic route"
+            ));
         }
 
         for answer in [&self.spin, &self.collapse].into_iter().flatten().flatten() {
@@ -541,7 +589,8 @@ pub(super) mod tests {
             spin: Some(Ok(spin)),
             collapse: None,
             reduced: None,
-            stateright: None,
+            symbolic: None,
+            peers: Answers::new(),
             time_ratio: None,
             problems: Vec::new(),
         }
@@ -586,17 +635,19 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_third_checker_must_agree_too() {
+    fn other_checkers_must_agree_too() {
         let mut row = row(fair("holds", 10, 1.0), spin(11, 0, 4.0));
-        let third = |verdict: &str, states: u64| {
-            let text = format!(r#"{{"verdict":"{verdict}","states":{states},"depth":3}}"#);
-            Some(Ok(StaterightResult::once(&text, 2.0)))
-        };
-        row.stateright = third("holds", 10);
+        let peer = |verdict: &str, states| Ok(PeerResult::once(verdict, states, 2.0));
+        row.peers.insert("TLC", peer("holds", Some(10)));
+        row.peers.insert("NuSMV", peer("holds", None));
         assert!(problems(&row, "safety").is_empty());
-        assert_eq!(row.third_ratio(0.05), Some(2.0));
-        row.stateright = third("violated", 9);
-        assert_eq!(problems(&row, "safety").len(), 2);
+        assert_eq!(row.ratio_to("TLC", 0.05), Some(2.0));
+        row.symbolic = Some(Ok(fair("holds", 10, 0.5)));
+        assert_eq!(row.ratio_to("NuSMV", 0.05), Some(4.0));
+        assert_eq!(row.ratio_to("LTSmin", 0.05), None);
+        row.peers.insert("TLC", peer("violated", Some(9)));
+        row.symbolic = Some(Ok(fair("holds", 11, 0.5)));
+        assert_eq!(problems(&row, "safety").len(), 3);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Benchmarks of the whole checker.
 //!
-//! [`mod@engine`] runs `fair check` beside Spin's verifier (and Stateright) on the same systems, [`mod@growth`] runs
+//! [`mod@engine`] runs `fair check` beside Spin's verifier (and TLC, LTSmin, NuSMV, Stateright) on the same
+//! systems, [`mod@growth`] runs
 //! `fair check` on one system in many sizes, [`mod@timers`] compares the ways to t-fairness, [`mod@fairness`] all notions at once with one
 //! after the other. What is
 //! run is listed in `bench/suite.toml`; what came out is kept in `bench/record/`. [`mod@ws1s`] runs
@@ -8,6 +9,7 @@
 //! [`mod@cluster`] searches on disk and in several processes,
 //! [`mod@families`] what is decided for all sizes and for unbounded data,
 //! [`mod@editor`] how long an editor waits for diagnostics, [`mod@values`] runs `fair check` beside TLC.
+//! [`mod@pictures`] draws what is in the records.
 //!
 //! Times are CPU times (user and system) of child processes, because the machine may be shared.
 
@@ -19,8 +21,13 @@ mod fair;
 mod fairness;
 mod families;
 mod growth;
+mod ltsmin;
 pub(crate) mod measure;
+mod nusmv;
 pub(crate) mod pan;
+mod peer;
+mod peers;
+mod pictures;
 mod predicate;
 pub(crate) mod record;
 mod reduced;
@@ -28,8 +35,10 @@ mod spin;
 mod stateright;
 mod statistics;
 mod suite;
+mod svg;
 mod table;
 mod timers;
+mod tlc;
 mod values;
 mod ws1s;
 
@@ -50,6 +59,7 @@ pub use engine::engine;
 pub use fairness::fairness;
 pub use families::families;
 pub use growth::growth;
+pub use pictures::pictures;
 pub use predicate::predicate;
 pub use timers::timers;
 pub use values::values;

@@ -325,29 +325,12 @@ mod tests {
     }
 
     fn flags(kind: BenchKind, fairness: &str, variant: Variant) -> [String; 3] {
-        let model = Model {
-            name: "m".to_owned(),
-            native: "m.fair".to_owned(),
-            promela: None,
-            stateright: None,
-            extra_states: 0,
-            processes: vec![1, 1],
-            compile_flags: Vec::new(),
-            run_flags: vec!["-E".to_owned()],
-            question: Vec::new(),
-            reduced: Vec::new(),
-        };
-
-        let question = BenchQuestion {
-            kind,
-            fairness: fairness.to_owned(),
-            property: None,
-            ltl: None,
-            verdict: "holds".to_owned(),
-            sizes: vec![4],
-            quick: Vec::new(),
-            spin_sizes: None,
-        };
+        let model = "name = 'm'\nnative = 'm.fair'\nprocesses = [1, 1]\nrun_flags = ['-E']";
+        let model: Model = toml::from_str(model).unwrap();
+        let question =
+            format!("kind = 'safety'\nfairness = '{fairness}'\nverdict = 'holds'\nsizes = [4]");
+        let mut question: BenchQuestion = toml::from_str(&question).unwrap();
+        question.kind = kind;
 
         let task = Task {
             model: &model,

@@ -1,5 +1,6 @@
 //! What is measured: `bench/suite.toml`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -7,6 +8,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::measure::Limits;
+use super::tlc::Job;
 
 /// The whole list.
 #[derive(Debug, Deserialize)]
@@ -32,7 +34,7 @@ pub(super) struct Suite {
     pub(super) values: Vec<ValuesModel>,
 }
 
-/// A system in two languages.
+/// A system in two or more languages.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Model {
@@ -43,6 +45,16 @@ pub(super) struct Model {
     pub(super) promela: Option<String>,
     /// What its twin for Stateright is called in `bench/stateright`, if it has one.
     pub(super) stateright: Option<String>,
+    /// Its twin in TLA+.
+    pub(super) tla: Option<String>,
+    /// Its twin for NuSMV, a template.
+    pub(super) smv: Option<String>,
+    /// The constant that takes the sizes.
+    #[serde(default = "usual_parameter")]
+    pub(super) parameter: String,
+    /// Further constants of the twin in TLA+; they have these values in the native file.
+    #[serde(default)]
+    pub(super) constants: BTreeMap<String, u64>,
     /// How many states the twin has besides those of the native file.
     #[serde(default)]
     pub(super) extra_states: u64,
@@ -69,6 +81,33 @@ impl Model {
         let value = self.processes.iter().rev().fold(0, horner);
         u64::try_from(value).expect("a number of processes is not negative")
     }
+
+    /// What TLC is to do for a question, if it is asked.
+    pub(super) fn job(&self, question: &BenchQuestion, size: u64) -> Option<Job<'_>> {
+        let is_asked = question.tlc_sizes.contains(&size);
+        let tla = self.tla.as_ref().filter(|_| is_asked)?;
+        Some(Job {
+            tla,
+            constants: constants(&self.constants, &self.parameter, size),
+            is_liveness: question.kind == BenchKind::Liveness,
+            is_fair: question.fairness != "none",
+            finds_deadlocks: question.property.as_deref() == Some("deadlockfree"),
+        })
+    }
+}
+
+fn usual_parameter() -> String {
+    "N".to_owned()
+}
+
+/// The constants of a twin, with the size among them.
+fn constants<'a>(
+    others: &'a BTreeMap<String, u64>,
+    parameter: &'a str,
+    size: u64,
+) -> BTreeMap<&'a str, u64> {
+    let others = others.iter().map(|(name, value)| (name.as_str(), *value));
+    others.chain([(parameter, size)]).collect()
 }
 
 /// What kind of answer is asked for; it decides how Spin's verifier is compiled.
@@ -102,6 +141,15 @@ pub(super) struct BenchQuestion {
     pub(super) quick: Vec<u64>,
     /// The sizes at which Spin runs too; all if it can express the question.
     pub(super) spin_sizes: Option<Vec<u64>>,
+    /// The sizes at which TLC runs too, if there is a twin.
+    #[serde(default)]
+    pub(super) tlc_sizes: Vec<u64>,
+    /// The same for LTSmin, which reads the Promela twin and is asked for all states.
+    #[serde(default)]
+    pub(super) ltsmin_sizes: Vec<u64>,
+    /// The same for NuSMV; our symbolic route is asked, too.
+    #[serde(default)]
+    pub(super) nusmv_sizes: Vec<u64>,
 }
 
 fn no_fairness() -> String {
@@ -183,7 +231,7 @@ pub(super) struct ValuesModel {
     pub(super) parameter: String,
     /// Further constants of the twin; they have these values in the native file.
     #[serde(default)]
-    pub(super) constants: std::collections::BTreeMap<String, u64>,
+    pub(super) constants: BTreeMap<String, u64>,
     /// The native invariant that says the same as `Safe`.
     pub(super) property: String,
     pub(super) sizes: Vec<u64>,
@@ -195,6 +243,17 @@ impl ValuesModel {
     /// The flags of `fair check` that ask the question.
     pub(super) fn fair_flags(&self) -> Vec<String> {
         fair_flags(Some(&self.property), None, "none")
+    }
+
+    /// What TLC is to do.
+    pub(super) fn job(&self, size: u64) -> Job<'_> {
+        Job {
+            tla: &self.tla,
+            constants: constants(&self.constants, &self.parameter, size),
+            is_liveness: false,
+            is_fair: false,
+            finds_deadlocks: false,
+        }
     }
 }
 
@@ -233,7 +292,8 @@ mod tests {
         let twins = suite
             .model
             .iter()
-            .filter_map(|model| model.promela.as_ref());
+            .flat_map(|model| [&model.promela, &model.tla, &model.smv])
+            .flatten();
         let grown = suite.growth.iter().map(|growth| &growth.native);
         let values = suite
             .values
@@ -259,6 +319,9 @@ mod tests {
                 );
                 let quick = question.quick.iter();
                 let known = quick.chain(question.spin_sizes.iter().flatten());
+                let known = known.chain(&question.tlc_sizes);
+                let known = known.chain(&question.ltsmin_sizes);
+                let known = known.chain(&question.nusmv_sizes);
                 let mut sizes = known.map(|size| question.sizes.contains(size));
                 assert!(sizes.all(|known| known), "{title}");
                 assert!(
@@ -282,15 +345,9 @@ mod tests {
 
     #[test]
     fn spin_is_asked_only_what_it_knows() {
-        let question = |fairness: &str| BenchQuestion {
-            kind: BenchKind::Liveness,
-            fairness: fairness.to_owned(),
-            property: Some("p".to_owned()),
-            ltl: None,
-            verdict: "holds".to_owned(),
-            sizes: vec![3, 4],
-            quick: Vec::new(),
-            spin_sizes: Some(vec![3]),
+        let question = |fairness: &str| -> BenchQuestion {
+            let text = "kind = 'liveness'\nproperty = 'p'\nverdict = 'holds'\nsizes = [3, 4]\nspin_sizes = [3]";
+            toml::from_str(&format!("{text}\nfairness = '{fairness}'")).unwrap()
         };
         assert!(question("weak-process").is_for_spin(3));
         assert!(!question("weak-process").is_for_spin(4));

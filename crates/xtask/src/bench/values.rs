@@ -1,24 +1,18 @@
 //! `fair check` beside TLC on systems that are made of sets, sequences, bags, maps and records.
 //!
-//! TLC is the model checker of TLA+ (<https://github.com/tlaplus/tlaplus>). The environment variable
-//! `TLC_JAR` says where it is; without it only our columns appear. The twins are in `bench/tla`.
+//! Without [TLC](super::tlc) only our columns appear.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde::Serialize;
 use serde_json::json;
 
 use super::Options;
 use super::fair::FairResult;
-use super::measure::{End, Limits, run};
-use super::statistics::{geometric_mean, median};
-use super::suite::{Suite, ValuesModel};
+use super::peer::PeerResult;
+use super::statistics::geometric_mean;
+use super::suite::ValuesModel;
 use super::table::{Table, count, figure, or_dash};
-use crate::architecture;
+use super::tlc::Tlc;
 
 /// Measures both, prints a table and keeps the record.
 ///
@@ -49,7 +43,7 @@ pub fn values(options: &Options) -> Result<()> {
             let series = fair.series(&model.native, &defines, &model.fair_flags());
             let fair = series.run_all(options.runs)?;
             let tlc = match &tlc {
-                Some(tlc) => Some(tlc.explore(model, size, options.runs)?),
+                Some(tlc) => Some(tlc.check(&model.job(size), options.runs)?),
                 None => None,
             };
             let row = Row::new(model, size, fair, tlc);
@@ -71,7 +65,7 @@ struct Row {
     parameter: String,
     size: u64,
     fair: Result<FairResult, String>,
-    tlc: Option<Result<TlcResult, String>>,
+    tlc: Option<Result<PeerResult, String>>,
     /// How many times more states per CPU second than TLC.
     ratio: Option<f64>,
     /// In what the two differ.
@@ -83,7 +77,7 @@ impl Row {
         model: &ValuesModel,
         size: u64,
         fair: Result<FairResult, String>,
-        tlc: Option<Result<TlcResult, String>>,
+        tlc: Option<Result<PeerResult, String>>,
     ) -> Self {
         let both = match (&fair, &tlc) {
             (Ok(fair), Some(Ok(tlc))) => Some((fair, tlc)),
@@ -91,14 +85,18 @@ impl Row {
         };
         let ratio = both.map(|(fair, tlc)| tlc.seconds / fair.seconds);
         let differs = both.filter(|(fair, tlc)| {
-            fair.report.states != Some(tlc.states) || fair.report.verdict != tlc.verdict
+            fair.report.states != tlc.states || fair.report.verdict != tlc.verdict
         });
         let problem = differs.map(|(fair, tlc)| {
             let ours = &fair.report;
-            let states = or_dash(ours.states, |n| n.to_string());
+            let states = |n: Option<u64>| or_dash(n, |n| n.to_string());
             format!(
-                "{}, {size}: {states} states, {} beside {} states, {}",
-                model.name, ours.verdict, tlc.states, tlc.verdict
+                "{}, {size}: {} states, {} beside {} states, {}",
+                model.name,
+                states(ours.states),
+                ours.verdict,
+                states(tlc.states),
+                tlc.verdict
             )
         });
         Self {
@@ -111,146 +109,6 @@ impl Row {
             problem,
         }
     }
-}
-
-/// TLC, ready to be called.
-struct Tlc {
-    jar: PathBuf,
-    limits: Limits,
-}
-
-/// What a series of equal runs came to.
-#[derive(Clone, Debug, Serialize)]
-struct TlcResult {
-    command: String,
-    verdict: String,
-    /// Distinct states.
-    states: u64,
-    /// With repetitions.
-    generated: u64,
-    /// Median of the CPU seconds.
-    seconds: f64,
-    all_seconds: Vec<f64>,
-    peak_rss_bytes: u64,
-}
-
-impl Tlc {
-    fn find(suite: &Suite) -> Result<Option<Self>> {
-        let Some(jar) = std::env::var_os("TLC_JAR") else {
-            eprintln!("TLC_JAR is not set, so TLC is not run");
-            return Ok(None);
-        };
-        let jar = std::path::absolute(PathBuf::from(jar))?;
-        ensure!(jar.is_file(), "TLC_JAR: {} is not a file", jar.display());
-        let limits = suite.limits;
-        Ok(Some(Self { jar, limits }))
-    }
-
-    /// The collector with one thread costs the least CPU time.
-    fn java(&self) -> Command {
-        let mut java = Command::new("java");
-        java.args(["-XX:+UseSerialGC", "-Xmx3g", "-cp"])
-            .arg(&self.jar)
-            .arg("tlc2.TLC");
-        java
-    }
-
-    /// The first line that it prints.
-    fn version(&self) -> Result<String> {
-        let mut command = self.java();
-        let run = run(command.arg("-h"), self.limits)?;
-        let words = |line: &&str| line.contains("Version");
-        let line = run.stdout.lines().find(words).unwrap_or("unknown");
-        Ok(line.trim().to_owned())
-    }
-
-    /// Explores a twin so often, with one thread.
-    fn explore(
-        &self,
-        model: &ValuesModel,
-        size: u64,
-        n_runs: usize,
-    ) -> Result<Result<TlcResult, String>> {
-        let directory = std::env::temp_dir().join(format!("fair-tlc-{}", std::process::id()));
-        let answer = self.explore_in(&directory, model, size, n_runs);
-        // What is left of an earlier run would be in the way.
-        let _ = fs::remove_dir_all(&directory);
-        answer
-    }
-
-    fn explore_in(
-        &self,
-        directory: &Path,
-        model: &ValuesModel,
-        size: u64,
-        n_runs: usize,
-    ) -> Result<Result<TlcResult, String>> {
-        fs::create_dir_all(directory)?;
-        let twin = architecture::root().join(&model.tla);
-        let name = twin.file_stem().context("the twin has a name")?;
-        let name = name.to_string_lossy().into_owned();
-        fs::copy(&twin, directory.join(format!("{name}.tla")))?;
-        fs::write(directory.join("twin.cfg"), configuration(model, size))?;
-
-        let mut command = self.java();
-        let flags = ["-workers", "1", "-deadlock", "-config", "twin.cfg"];
-        command.args(flags).arg(&name).current_dir(directory);
-        let (mut all_seconds, mut peak_rss_bytes, mut printed) = (Vec::new(), 0, String::new());
-        for _ in 0..n_runs.max(1) {
-            let run = run(&command, self.limits)?;
-            match run.end {
-                End::Exited(0 | 12) => {}
-                End::Exited(status) => return Ok(Err(format!("status {status}: {}", run.stdout))),
-                End::OutOfTime => return Ok(Err(format!("> {} s", self.limits.cpu_seconds))),
-                End::Killed(signal) => return Ok(Err(format!("signal {signal}"))),
-            }
-            all_seconds.push(run.cpu_seconds);
-            peak_rss_bytes = peak_rss_bytes.max(run.peak_rss_bytes);
-            printed = run.stdout;
-        }
-
-        let (generated, states) = counts(&printed).context("what TLC printed")?;
-        let is_violated = printed.contains("is violated");
-        let verdict = if is_violated { "violated" } else { "holds" };
-        Ok(Ok(TlcResult {
-            command: format!(
-                "java -XX:+UseSerialGC -Xmx3g -cp $TLC_JAR tlc2.TLC {} {name}",
-                flags.join(" ")
-            ),
-            verdict: verdict.to_owned(),
-            states,
-            generated,
-            seconds: median(&all_seconds).context("nothing was run")?,
-            all_seconds,
-            peak_rss_bytes,
-        }))
-    }
-}
-
-/// What TLC is to do with a twin.
-fn configuration(model: &ValuesModel, size: u64) -> String {
-    let mut constants: BTreeMap<&str, u64> = BTreeMap::new();
-    constants.extend(
-        model
-            .constants
-            .iter()
-            .map(|(name, value)| (name.as_str(), *value)),
-    );
-    constants.insert(&model.parameter, size);
-    let constants = constants
-        .iter()
-        .map(|(name, value)| format!("  {name} = {value}\n"));
-    let constants: String = constants.collect();
-    format!("SPECIFICATION Spec\nINVARIANT Safe\nCONSTANTS\n{constants}")
-}
-
-/// States with repetitions, and distinct states.
-fn counts(printed: &str) -> Option<(u64, u64)> {
-    let is_last =
-        |line: &&str| line.contains("distinct states found") && !line.contains("Progress");
-    let line = printed.lines().rev().find(is_last)?;
-    let mut numbers = line.split_whitespace().filter_map(|word| word.parse().ok());
-    Some((numbers.next()?, numbers.next()?))
 }
 
 fn print(rows: &[Row], min_seconds: f64) {
@@ -299,34 +157,5 @@ fn print(rows: &[Row], min_seconds: f64) {
             ratios.len(),
             figure(least)
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_counts_of_the_last_line_are_read() {
-        let printed = "Progress(6) at 22:32:51: 82,481 states generated, 23 distinct states found.\n\
-                       1146 states generated, 288 distinct states found, 0 states left on queue.\n";
-        assert_eq!(counts(printed), Some((1146, 288)));
-        assert_eq!(counts("Parsing failed."), None);
-    }
-
-    #[test]
-    fn the_size_is_one_of_the_constants() {
-        let model = ValuesModel {
-            name: "a".to_owned(),
-            native: String::new(),
-            tla: String::new(),
-            parameter: "N".to_owned(),
-            constants: BTreeMap::from([("K".to_owned(), 3)]),
-            property: "safe".to_owned(),
-            sizes: vec![4],
-            quick: Vec::new(),
-        };
-        let text = configuration(&model, 4);
-        assert!(text.ends_with("CONSTANTS\n  K = 3\n  N = 4\n"), "{text}");
     }
 }
