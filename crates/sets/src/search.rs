@@ -483,8 +483,8 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
             *n_unexplored += u64::from(after_exploring && has(&old[n_met..], planes.n_copies));
             let label = planes.split_mut(new);
             label.met.copy_from_slice(&old[..n_met]);
-            for copy in 0..planes.n_copies {
-                if recurrent[copy] && has(label.met, copy) {
+            for (copy, may_recur) in recurrent.iter().enumerate() {
+                if *may_recur && has(label.met, copy) {
                     planes.field_mut(label.held, copy).fill(u8::MAX);
                 }
             }

@@ -30,7 +30,7 @@ impl Marked {
     /// of those with more sets of edges than can be looked at.
     pub fn recurrent(&self, acceptance: &Acceptance) -> Vec<bool> {
         let case = &self.case;
-        if case.edges.len() % 3 == 0 || case.edges.len() > 20 {
+        if case.edges.len().is_multiple_of(3) || case.edges.len() > 20 {
             return vec![true; self.n_copies];
         }
         let mut recurrent = vec![false; self.n_copies];
