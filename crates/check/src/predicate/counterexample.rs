@@ -13,6 +13,9 @@ use super::setup::Check;
 /// Longer counterexamples are cut.
 const MAX_LINES: usize = 60;
 
+/// There may be several facts for each combination of locations: more of them are only counted.
+const MAX_SHOWN_FACTS: usize = 12;
+
 impl Check<'_> {
     /// Keeps a counterexample in words, in case that it remains. The loop starts after so many
     /// steps.
@@ -121,7 +124,7 @@ impl Check<'_> {
     pub(super) fn facts_in_words(&self, abstraction: &Abstraction<'_>) -> Vec<String> {
         let (program, domain) = (abstraction.program, &abstraction.domain);
         let mut lines = Vec::new();
-        for fact in &domain.facts {
+        for fact in domain.facts.iter().take(MAX_SHOWN_FACTS) {
             let at = fact.at.iter();
             let at = at.map(|(slot, value)| self.fact_in_words(program, domain, *slot, *value));
             let mut place = at.collect::<Vec<_>>().join(", ");
@@ -129,6 +132,10 @@ impl Check<'_> {
                 place = "everywhere".to_owned();
             }
             lines.push(format!("  fact: {} ({place})", show(&fact.term)));
+        }
+        let n_more = domain.facts.len().saturating_sub(MAX_SHOWN_FACTS);
+        if n_more > 0 {
+            lines.push(format!("  and {n_more} more facts"));
         }
         lines
     }
