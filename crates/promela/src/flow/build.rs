@@ -120,6 +120,7 @@ impl FlowBuilder<'_> {
             next: None,
             labels: Vec::new(),
             in_atomic: place.in_atomic,
+            ends_atomic: false,
             in_d_step: place.in_d_step,
             escapes: Vec::new(),
             context: Context {
@@ -277,6 +278,9 @@ impl FlowBuilder<'_> {
                 };
                 let sequence = self.sequence(inner, inner_place, span);
                 self.refuse_label_at_start(&sequence, "atomic");
+                if !place.in_atomic {
+                    self.elements[sequence.last].ends_atomic = true;
+                }
                 self.labelled(ElementKind::Block(sequence), labels, place, span);
             }
             StmtKind::DStep(inner) => self.d_step(inner, labels, place, span),

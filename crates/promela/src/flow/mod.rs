@@ -87,6 +87,8 @@ pub(crate) struct Element {
     next: Option<usize>,
     pub(crate) labels: Vec<Rc<str>>,
     pub(crate) in_atomic: bool,
+    /// Is it the last element of the outermost `atomic` around it?
+    pub(super) ends_atomic: bool,
     pub(crate) in_d_step: bool,
     /// First elements of the escapes that cover it, outermost first.
     escapes: Vec<usize>,
@@ -171,7 +173,7 @@ impl Flow {
         }
 
         for (position, element) in self.elements.iter().enumerate() {
-            if matches!(element.kind, ElementKind::Goto(_)) && self.try_hunt(position).is_none() {
+            if matches!(element.kind, ElementKind::Goto(_)) && self.try_hunt(position, false).is_none() {
                 let message = "these jumps lead to each other forever";
                 diagnostics.push(Diagnostic::error("syntax", element.span, message));
                 return;
@@ -181,13 +183,36 @@ impl Flow {
 
     /// The location at or after an element: jumps and ends of selections are passed through.
     pub(crate) fn hunt(&self, element: usize) -> usize {
-        self.try_hunt(element)
+        self.try_hunt(element, false)
             .expect("jumps in circles were refused")
     }
 
-    fn try_hunt(&self, mut element: usize) -> Option<usize> {
+    /// The location after a step that executes `from` and leads to `element`. A step that does not
+    /// end an `atomic` does not leave it either: a jump out of it is a step of its own, in front of
+    /// which a sender waits when a receiver that is in an `atomic` goes on (Spin's `huntele`).
+    fn hunt_after(&self, from: usize, element: usize) -> usize {
+        let stays = !self.elements[from].in_d_step && self.holds_atomic(from);
+        self.try_hunt(element, stays)
+            .expect("jumps in circles were refused")
+    }
+
+    /// Does a process go on without the others after this element? A jump from one `atomic` to
+    /// another does not end the first (Spin's `patch_atomic`).
+    fn holds_atomic(&self, position: usize) -> bool {
+        let element = &self.elements[position];
+        match &element.kind {
+            ElementKind::Goto(target) => {
+                let destination = self.destination(target);
+                let leads_inside = |to: usize| self.elements[to].in_atomic;
+                element.in_atomic && destination.is_some_and(leads_inside)
+            }
+            _ => element.in_atomic && !element.ends_atomic,
+        }
+    }
+
+    fn try_hunt(&self, mut element: usize, stays_in_atomic: bool) -> Option<usize> {
         for _ in 0..=self.elements.len() {
-            element = match &self.elements[element].kind {
+            let next = match &self.elements[element].kind {
                 ElementKind::Goto(target) => match self.destination(target) {
                     Some(destination) => destination,
                     None => return Some(element),
@@ -199,6 +224,10 @@ impl Flow {
                 ElementKind::Unless(sequence) => sequence.first,
                 _ => return Some(element),
             };
+            if stays_in_atomic && !self.holds_atomic(next) {
+                return Some(element);
+            }
+            element = next;
         }
         None
     }
@@ -227,15 +256,26 @@ impl Flow {
     fn target_of(&self, element: usize) -> Option<usize> {
         match &self.elements[element].kind {
             ElementKind::End => None,
-            ElementKind::Goto(_) => Some(self.hunt(element)),
-            _ => self.elements[element].next.map(|next| self.hunt(next)),
+            ElementKind::Goto(target) => {
+                let destination = self.destination(target).unwrap_or(element);
+                Some(self.hunt_after(element, destination))
+            }
+            _ => {
+                let next = self.elements[element].next?;
+                Some(self.hunt_after(element, next))
+            }
         }
     }
 
     /// The steps that leave a location, those of escapes first.
     pub(crate) fn exits(&self, location: usize) -> Vec<Exit> {
         let mut leaves = Vec::new();
-        self.leaves(location, &mut leaves);
+        if matches!(self.elements[location].kind, ElementKind::Dot) {
+            leaves.push(location);
+        } else {
+            self.leaves(location, &mut leaves);
+        }
+
         let mut escapes: Vec<Exit> = Vec::new();
         for &leaf in &leaves {
             for &escape in self.elements[leaf].escapes.iter().rev() {
