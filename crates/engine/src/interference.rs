@@ -16,7 +16,7 @@ use base::bits;
 use model::{CommandId, Condition, InstanceId, Interference, Model, Resource, Subject, Sync};
 use rustc_hash::FxHashMap;
 
-use crate::label::Label;
+use crate::label::{Label, LabelId};
 use crate::layout::Layout;
 use crate::system::System;
 
@@ -54,8 +54,13 @@ pub(crate) struct Justness<'m> {
     is_flat: bool,
     /// The possible steps of the current state, as positions in `obligations`,
     possible: Vec<usize>,
-    /// and their masks, one after another.
+    /// their masks, one after another,
     masks: Vec<u64>,
+    /// and the bits of their conditions.
+    possible_bits: Vec<u64>,
+    /// For each label, the bits of what its steps interfere with in every state: what has a mover in
+    /// common with them, or is declared. Nothing where the label has not been seen.
+    hindered: Vec<Option<Box<[u64]>>>,
     /// The commands of the steps of the current state.
     executed: Vec<u64>,
     /// The values of what finds the reads of a plain step in the current state.
@@ -103,10 +108,12 @@ impl<'m> Justness<'m> {
         Some(Self {
             interference,
             obligations,
+            possible_bits: vec![0; own.len()],
             own,
             is_flat,
             possible: Vec::new(),
             masks: Vec::new(),
+            hindered: Vec::new(),
             executed: vec![0; bits::words_for(model.commands().len())],
             key: Vec::new(),
         })
@@ -128,6 +135,7 @@ impl<'m> Justness<'m> {
 
         self.possible.clear();
         self.masks.clear();
+        self.possible_bits.fill(0);
         let mut unpacked = None;
         let mut all_needs = None;
         for (position, obligation) in self.obligations.iter_mut().enumerate() {
@@ -141,6 +149,7 @@ impl<'m> Justness<'m> {
                 self.key.extend(found_by.map(|(word, mask)| word & mask));
                 if let Some(mask) = plain.known.get(&self.key[..]) {
                     bits::set(enabled, obligation.bit);
+                    bits::set(&mut self.possible_bits, obligation.bit);
                     self.possible.push(position);
                     self.masks.extend_from_slice(mask);
                     continue;
@@ -163,6 +172,7 @@ impl<'m> Justness<'m> {
             if in_control.is_none_or(|id| obligation.movers.contains(&id)) {
                 bits::set(enabled, obligation.bit);
             }
+            bits::set(&mut self.possible_bits, obligation.bit);
             self.possible.push(position);
             self.masks.extend_from_slice(&mask);
             let plain = obligation.plain.as_mut();
@@ -173,25 +183,48 @@ impl<'m> Justness<'m> {
     }
 
     /// Sets the bits of what a step from the state that was entered last interferes with, clears
-    /// those of other conditions of justness.
-    pub(crate) fn mark(&self, from: &[u64], to: &[u64], label: &Label, taken: &mut [u64]) {
-        clear_all(taken, &self.own);
+    /// those of other conditions of justness. The step goes from one state to the other, and has this
+    /// label.
+    pub(crate) fn mark(
+        &mut self,
+        from: &[u64],
+        to: &[u64],
+        (id, label): (LabelId, &Label),
+        taken: &mut [u64],
+    ) {
+        if self.hindered.len() <= id.index() {
+            self.hindered.resize(id.index() + 1, None);
+        }
+        if self.hindered[id.index()].is_none() {
+            self.hindered[id.index()] = Some(self.hindered_by(label));
+        }
+        let hindered = self.hindered[id.index()].as_ref().expect("just made");
+
+        for (word, taken) in taken.iter_mut().enumerate().take(self.own.len()) {
+            *taken = *taken & !self.own[word] | hindered[word] & self.possible_bits[word];
+        }
         let masks = self.masks.chunks_exact(from.len());
         for (position, mask) in self.possible.iter().zip(masks) {
-            let obligation = &self.obligations[*position];
             let mut words = from.iter().zip(to).zip(mask);
-            let is_moved = || label.movers.iter().any(|id| obligation.movers.contains(id));
+            if words.any(|((from, to), mask)| (from ^ to) & mask != 0) {
+                bits::set(taken, self.obligations[*position].bit);
+            }
+        }
+    }
+
+    fn hindered_by(&self, label: &Label) -> Box<[u64]> {
+        let mut hindered = vec![0; self.own.len()];
+        for obligation in &self.obligations {
+            let is_moved = label.movers.iter().any(|id| obligation.movers.contains(id));
             let is_declared = || {
                 self.interference
                     .is_declared(&label.commands, obligation.team)
             };
-            if words.any(|((from, to), mask)| (from ^ to) & mask != 0)
-                || is_moved()
-                || is_declared()
-            {
-                bits::set(taken, obligation.bit);
+            if is_moved || is_declared() {
+                bits::set(&mut hindered, obligation.bit);
             }
         }
+        hindered.into()
     }
 }
 

@@ -462,8 +462,8 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
     fn mark_conditions(&mut self, label: LabelId, target: &[u64]) {
         let range = self.subjects(label);
         bits::assign(&mut self.taken, &self.label_subjects[range]);
-        if let Some(justness) = &self.justness {
-            let label = self.system.label(label);
+        if let Some(justness) = &mut self.justness {
+            let label = (label, self.system.label(label));
             justness.mark(&self.state, target, label, &mut self.taken);
         }
         let subjects = &self.taken;

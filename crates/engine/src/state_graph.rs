@@ -333,7 +333,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
 
     /// Notes what the steps of the state that was noted last take part in under justness.
     fn note_interference(&mut self, state: &[u64], steps: &Steps) {
-        let Some(justness) = &self.justness else {
+        let Some(justness) = &mut self.justness else {
             return;
         };
         let n_weak = bits::words_for(self.conditions[0].len());
@@ -353,7 +353,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             interfered.extend_from_slice(subjects(label));
             let target = steps.target(position, state.len());
             let taken = &mut interfered[start..];
-            justness.mark(state, target, self.system.label(label), taken);
+            justness.mark(state, target, (label, self.system.label(label)), taken);
         }
     }
 
@@ -460,8 +460,13 @@ impl StateGraph {
     /// Does an atom of interest hold at a node?
     #[must_use]
     pub fn holds(&self, node: u32, atom: AtomId) -> bool {
-        let letter = &self.letters[node as usize * self.n_letter_words..][..self.n_letter_words];
-        bits::get(letter, self.bit_by_atom[&atom])
+        self.holding(atom)(node)
+    }
+
+    /// At which nodes an atom of interest holds.
+    pub fn holding(&self, atom: AtomId) -> impl Fn(u32) -> bool + '_ {
+        let (bit, n_words) = (self.bit_by_atom[&atom], self.n_letter_words);
+        move |node| bits::get(&self.letters[node as usize * n_words..][..n_words], bit)
     }
 
     /// The nodes that the steps of a node lead to. Deadlocked states idle.

@@ -56,6 +56,41 @@ impl Frame for StateGraph {
     }
 }
 
+/// The graph without the marks of conditions.
+struct Unmarked<'g>(&'g StateGraph);
+
+impl Frame for Unmarked<'_> {
+    fn n_nodes(&self) -> usize {
+        self.0.n_nodes()
+    }
+
+    fn targets(&self, node: u32) -> &[u32] {
+        self.0.targets(node)
+    }
+
+    fn n_mark_words(&self) -> usize {
+        0
+    }
+
+    fn marks(&self, _: u32, _: usize, _: &mut [u64]) {}
+
+    fn acceptance(&self) -> Acceptance {
+        Acceptance::True
+    }
+
+    fn closure(&self) -> Closure {
+        Closure::None
+    }
+
+    fn origin(&self, node: u32) -> u32 {
+        self.0.state_number(node)
+    }
+
+    fn always_continues(&self) -> bool {
+        true
+    }
+}
+
 /// The forbidden loops of a system.
 pub(crate) struct BadLoops<'s, 'a, 'm> {
     survey: &'s Survey<'a, 'm>,
@@ -90,21 +125,25 @@ impl<'s, 'a, 'm> BadLoops<'s, 'a, 'm> {
             .atoms
             .iter()
             .map(|&atom| {
-                let set = NodeSet::those(graph.n_nodes(), |node| graph.holds(node, atom));
+                let set = NodeSet::those(graph.n_nodes(), graph.holding(atom));
                 (atom, Rc::new(set))
             })
             .collect();
         let column = |atom: AtomId| Rc::clone(&columns[&atom]);
         let roots = 0..graph.n_initial() as u32;
         let budget = survey.check.budget;
-        let mut product = Product::new(graph, &automaton, &column, roots, budget)?;
 
+        // The marks of conditions do not matter yet, and most steps are not part of such a component.
+        let mut components = Vec::new();
+        if automaton.n_states() > 0 {
+            let unmarked = Unmarked(graph);
+            let mut product = Product::new(&unmarked, &automaton, &column, roots.clone(), budget)?;
+            let own = product.acceptance.clone();
+            components = omega::promising_components(&mut product, &own)?;
+        }
+
+        let mut product = Product::new(graph, &automaton, &column, roots, budget)?;
         let own = product.acceptance.clone();
-        let components = if automaton.n_states() == 0 {
-            Vec::new()
-        } else {
-            omega::promising_components(&mut product, &own)?
-        };
         let loops = LoopGraph::new(&mut product, &components, budget)?;
         Ok(Self {
             survey,
@@ -275,14 +314,15 @@ impl LoopGraph {
         };
 
         let mut edges = EdgeBuffer::new(n_mark_words);
-        let mut number_by_node: FxHashMap<NodeId, usize> = FxHashMap::default();
+        let mut number_by_node = vec![u32::MAX; product.n_nodes()];
         for component in components {
             let first = graph.nodes.len();
             graph.initial.push(NodeId::new(first));
             graph.nodes.extend_from_slice(&component.nodes);
-            number_by_node.clear();
-            let numbered = component.nodes.iter().enumerate();
-            number_by_node.extend(numbered.map(|(number, node)| (*node, first + number)));
+            let end = first + component.nodes.len();
+            for (number, node) in (first..end).zip(&component.nodes) {
+                number_by_node[node.index()] = number as u32;
+            }
 
             for &node in &component.nodes {
                 edges.truncate(0);
@@ -291,8 +331,9 @@ impl LoopGraph {
                 graph.n_steps.push(product.n_steps(node)?);
                 for edge in 0..edges.len() {
                     // What leaves a component is not on a loop.
-                    if let Some(target) = number_by_node.get(&edges.target(edge)) {
-                        graph.targets.push(NodeId::new(*target));
+                    let target = number_by_node[edges.target(edge).index()] as usize;
+                    if (first..end).contains(&target) {
+                        graph.targets.push(NodeId::new(target));
                         graph.steps.push(edges.step(edge));
                         graph.marks.extend_from_slice(edges.marks(edge));
                     }

@@ -173,7 +173,9 @@ impl Flow {
         }
 
         for (position, element) in self.elements.iter().enumerate() {
-            if matches!(element.kind, ElementKind::Goto(_)) && self.try_hunt(position, false).is_none() {
+            if matches!(element.kind, ElementKind::Goto(_))
+                && self.try_hunt(position, false).is_none()
+            {
                 let message = "these jumps lead to each other forever";
                 diagnostics.push(Diagnostic::error("syntax", element.span, message));
                 return;
