@@ -39,8 +39,10 @@ struct Obligation {
 struct Plain {
     /// The bits of what finds what it reads.
     found_by: Vec<u64>,
-    /// What is necessary for it, by the values of those bits.
+    /// What is necessary for it, by the values of those bits,
     known: FxHashMap<Box<[u64]>, Box<[u64]>>,
+    /// or at all, if there are no such bits.
+    fixed: Option<Box<[u64]>>,
 }
 
 /// The conditions of justness among the weak ones, and what is known about the current state.
@@ -92,6 +94,7 @@ impl<'m> Justness<'m> {
             let plain = |id: CommandId| Plain {
                 found_by: mask_of(&system.layout, &interference.found_by(id)),
                 known: FxHashMap::default(),
+                fixed: None,
             };
             bits::set(&mut own, bit);
             obligations.extend(found.map(|team| Obligation {
@@ -147,7 +150,8 @@ impl<'m> Justness<'m> {
                 self.key.clear();
                 let found_by = words.iter().zip(&plain.found_by);
                 self.key.extend(found_by.map(|(word, mask)| word & mask));
-                if let Some(mask) = plain.known.get(&self.key[..]) {
+                let known = || plain.known.get(&self.key[..]);
+                if let Some(mask) = plain.fixed.as_ref().or_else(known) {
                     bits::set(enabled, obligation.bit);
                     bits::set(&mut self.possible_bits, obligation.bit);
                     self.possible.push(position);
@@ -177,7 +181,11 @@ impl<'m> Justness<'m> {
             self.masks.extend_from_slice(&mask);
             let plain = obligation.plain.as_mut();
             if let Some(plain) = plain.filter(|plain| plain.known.len() < MAX_KNOWN) {
-                plain.known.insert(self.key[..].into(), mask.into());
+                if plain.found_by.iter().all(|word| *word == 0) {
+                    plain.fixed = Some(mask.into());
+                } else {
+                    plain.known.insert(self.key[..].into(), mask.into());
+                }
             }
         }
     }

@@ -299,29 +299,36 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
 
     fn note_enabled(&mut self, state: &[u64], labels: &[LabelId]) {
         let n_words = self.graph.marks.n_subject_words;
-        let mut enabled = vec![0; n_words];
         for label in labels {
             self.know_label(*label);
-            let start = label.index() * n_words;
-            let subjects = &self.graph.marks.label_subjects[start..start + n_words];
-            bits::union_into(&mut enabled, subjects);
+        }
+        let Marks {
+            label_subjects,
+            enabled,
+            ..
+        } = &mut self.graph.marks;
+        let first = enabled.len();
+        enabled.resize(first + n_words, 0);
+        let enabled = &mut enabled[first..];
+        for label in labels {
+            let subjects = &label_subjects[label.index() * n_words..][..n_words];
+            bits::union_into(enabled, subjects);
         }
 
         // A timer counts as enabled by its value, not by steps that can set it.
         for (bit, waiting) in &self.waiting {
             if waiting.holds(state) {
-                bits::set(&mut enabled, *bit);
+                bits::set(enabled, *bit);
             } else {
-                bits::clear(&mut enabled, *bit);
+                bits::clear(enabled, *bit);
             }
         }
 
-        self.know_label(LabelTable::IDLE);
         if let Some(justness) = &mut self.justness {
             let labels = labels.iter().map(|label| self.system.label(*label));
-            justness.enter(self.system, state, labels, &mut enabled);
+            justness.enter(self.system, state, labels, enabled);
         }
-        self.graph.marks.enabled.extend(enabled);
+        self.know_label(LabelTable::IDLE);
         if self.graph.marks.weak.needs_control() {
             let at = self.graph.first_step.len() - 1;
             self.graph.marks.free.resize(bits::words_for(at + 1), 0);

@@ -164,6 +164,13 @@ impl EdgeBuffer {
         }
     }
 
+    /// Adds marks to the edge that was appended last, from word `first` on.
+    #[inline]
+    pub fn add_marks(&mut self, first: usize, marks: &[u64]) {
+        let start = self.marks.len() - self.n_mark_words + first;
+        bits::union_into(&mut self.marks[start..], marks);
+    }
+
     /// How many bytes it occupies, spare capacity included.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {

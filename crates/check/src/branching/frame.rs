@@ -15,7 +15,7 @@ pub(crate) trait Frame {
     fn targets(&self, node: u32) -> &[u32];
     /// How many words the marks of a step have.
     fn n_mark_words(&self) -> usize;
-    /// Sets the marks of a step.
+    /// Sets the marks of a step, all words of them.
     fn marks(&self, node: u32, step: usize, out: &mut [u64]);
     /// Which paths count, as a condition on marks,
     fn acceptance(&self) -> Acceptance;
@@ -51,8 +51,8 @@ pub(crate) struct Product<'a, F> {
     letter_marks: Vec<(usize, NodeSet)>,
     pub(crate) acceptance: Acceptance,
     roots: Vec<NodeId>,
-    frame_marks: Vec<u64>,
-    edge_marks: Vec<u64>,
+    /// The marks of a step, without those of an edge of the automaton.
+    marks: Vec<u64>,
     n_expansions: u64,
 }
 
@@ -111,8 +111,7 @@ impl<'a, F: Frame> Product<'a, F> {
             letter_marks: letter_marks.collect(),
             acceptance: Acceptance::all([frame.acceptance(), own]),
             columns: atoms.iter().map(|atom| columns(*atom)).collect(),
-            frame_marks: vec![0; n_words],
-            edge_marks: vec![0; n_words],
+            marks: vec![0; n_words],
             roots: Vec::new(),
             n_expansions: 0,
             frame,
@@ -193,7 +192,7 @@ impl<F: Frame> Graph for Product<'_, F> {
     type Stop = StopReason;
 
     fn n_mark_words(&self) -> usize {
-        self.frame_marks.len()
+        self.marks.len()
     }
 
     fn initial(&mut self, out: &mut Vec<NodeId>) -> Result<(), StopReason> {
@@ -206,18 +205,18 @@ impl<F: Frame> Graph for Product<'_, F> {
         let (node, state) = (self.node(id), id.index() % self.edges.len());
         let first = self.frame.n_mark_words();
         for (step, &target) in self.frame.targets(node).iter().enumerate() {
-            self.frame_marks.fill(0);
-            self.frame.marks(node, step, &mut self.frame_marks[..first]);
+            let (of_frame, own) = self.marks.split_at_mut(first);
+            self.frame.marks(node, step, of_frame);
+            own.fill(0);
             for (bit, nodes) in &self.letter_marks {
                 if nodes.contains(target) {
-                    bits::set(&mut self.frame_marks, *bit);
+                    bits::set(&mut self.marks, *bit);
                 }
             }
             for edge in &self.edges[state] {
                 if edge.reads(&self.columns, target) {
-                    self.edge_marks.copy_from_slice(&self.frame_marks);
-                    bits::union_into(&mut self.edge_marks[first..], &edge.marks);
-                    out.push(self.id(target, edge.target), step as u32, &self.edge_marks);
+                    out.push(self.id(target, edge.target), step as u32, &self.marks);
+                    out.add_marks(first, &edge.marks);
                 }
             }
         }
