@@ -1,7 +1,9 @@
 //! Events carry the values that they have at run time; those that carry too many different ones to
 //! be told apart decide nothing.
 
-use crate::support::{verdicts, verdicts_under};
+use evidence::Verdict;
+
+use crate::support::{outcomes, right, verdicts, verdicts_under};
 
 /// A counter whose values have no declared range.
 fn counting(rest: &str) -> String {
@@ -51,6 +53,37 @@ fn remainders_are_not_negative() {
         #define right x == 0 - 4 && y == 1 && z == 0 - 4;
     ";
     assert_eq!(verdicts(text), "Y");
+}
+
+/// The largest values are ordinary ones; what goes beyond them is not stored (PAT wraps around).
+#[test]
+fn values_beyond_32_bits_are_errors() {
+    let counting = |start: &str, step: &str| {
+        let text = format!(
+            "var x = {start};
+             P = a{{x = {step};}} -> Stop;
+             #define done x == 2147483647 || x == 0 - 2147483648;
+             #assert P reaches done;"
+        );
+        let mut found = outcomes(&right(&text), None);
+        match found.remove(0).verdict {
+            Verdict::Violated(violation) => format!("{:?}", violation.kind),
+            other => other.name().to_owned(),
+        }
+    };
+    assert_eq!(counting("2147483646", "x + 1"), "holds");
+    assert_eq!(counting("0 - 2147483647", "x - 1"), "holds");
+    // Inside an expression nothing is lost.
+    assert_eq!(counting("2147483646", "(x * 2) / 2 + 1"), "holds");
+    for (start, step) in [
+        ("2147483646", "x + 2"),
+        ("0 - 2147483647", "x - 2"),
+        ("1073741824", "x * 2"),
+        ("0 - 65536", "x * 65537"),
+    ] {
+        let found = counting(start, step);
+        assert!(found.contains("Error"), "{start}, {step}: {found}");
+    }
 }
 
 #[test]
