@@ -692,8 +692,8 @@ journey("the page paints soon", async (v) => {
 journey("everything together is small", async () => {
   const web = join(here, "../web");
   const files = readdirSync(web).filter((name) => /\.(js|css|html|svg)$/.test(name)).map((name) => join(web, name));
-  files.push(join(web, "vendor/vendor.js"));
-  const total = files.reduce((sum, file) => sum + gzipSync(readFileSync(file), { level: 9 }).length, 0);
+  const vendor = readFileSync(join(web, "vendor/vendor.js.gz")).length;
+  const total = files.reduce((sum, file) => sum + gzipSync(readFileSync(file), { level: 9 }).length, vendor);
   console.log(`      ${(total / 1000).toFixed(1)} kB gzipped`);
   assert.ok(total <= 250_000, `${total} bytes`);
 });

@@ -19,11 +19,10 @@ macro_rules! asset {
     };
 }
 
-/// Everything but the page itself: address, kind, content.
+/// Everything but the page itself and `VENDOR`: address, kind, content.
 const ASSETS: &[(&str, &str, &[u8])] = &[
     asset!("style.css", STYLE),
     asset!("icon.svg", SVG),
-    asset!("vendor/vendor.js", SCRIPT),
     asset!("vendor/LICENCES.txt", TEXT),
     asset!("main.js", SCRIPT),
     asset!("store.js", SCRIPT),
@@ -46,6 +45,9 @@ const ASSETS: &[(&str, &str, &[u8])] = &[
     asset!("export.js", SCRIPT),
 ];
 
+/// What others have written, compressed: it is most of all that is here.
+const VENDOR: &[u8] = include_bytes!("../web/vendor/vendor.js.gz");
+
 /// The page. `{{nonce}}` stands for what its styles must carry.
 const PAGE: &str = include_str!("../web/index.html");
 
@@ -54,14 +56,25 @@ pub(crate) fn find(path: &str) -> Response {
     if path == "/" {
         return page();
     }
+    if path == "/vendor/vendor.js" {
+        return Response {
+            is_compressed: true,
+            ..sent(SCRIPT, VENDOR)
+        };
+    }
     match ASSETS.iter().find(|(name, _, _)| *name == path) {
-        Some((_, kind, content)) => Response {
-            status: 200,
-            content_type: kind,
-            body: content.to_vec(),
-            nonce: None,
-        },
+        Some((_, kind, content)) => sent(kind, content),
         None => Response::error(404, "there is nothing here"),
+    }
+}
+
+fn sent(content_type: &'static str, content: &[u8]) -> Response {
+    Response {
+        status: 200,
+        content_type,
+        body: content.to_vec(),
+        is_compressed: false,
+        nonce: None,
     }
 }
 
@@ -69,10 +82,9 @@ fn page() -> Response {
     let Ok(nonce) = random_token() else {
         return Response::error(500, "the system has no random numbers");
     };
+    let page = PAGE.replace("{{nonce}}", &nonce);
     Response {
-        status: 200,
-        content_type: HTML,
-        body: PAGE.replace("{{nonce}}", &nonce).into_bytes(),
         nonce: Some(nonce),
+        ..sent(HTML, page.as_bytes())
     }
 }

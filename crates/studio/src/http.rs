@@ -193,6 +193,8 @@ pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) content_type: &'static str,
     pub(crate) body: Vec<u8>,
+    /// Is the body compressed (gzip)? Every browser reads it.
+    pub(crate) is_compressed: bool,
     /// What styles made by the page must carry.
     pub(crate) nonce: Option<String>,
 }
@@ -203,6 +205,7 @@ impl Response {
             status,
             content_type: "application/json",
             body: body.to_string().into_bytes(),
+            is_compressed: false,
             nonce: None,
         }
     }
@@ -235,6 +238,7 @@ pub(crate) fn write_stream_head(stream: &mut TcpStream) -> io::Result<()> {
         status: 200,
         content_type: "text/event-stream",
         body: Vec::new(),
+        is_compressed: false,
         nonce: None,
     };
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -247,6 +251,11 @@ fn head(response: &Response, length: &str) -> Vec<u8> {
     let nonce = match &response.nonce {
         Some(nonce) => format!(" 'nonce-{nonce}'"),
         None => String::new(),
+    };
+    let encoding = if response.is_compressed {
+        "Content-Encoding: gzip\r\n"
+    } else {
+        ""
     };
     let reason = match response.status {
         200 => "OK",
@@ -265,7 +274,7 @@ fn head(response: &Response, length: &str) -> Vec<u8> {
     format!(
         "HTTP/1.1 {} {reason}\r\n\
          Content-Type: {}; charset=utf-8\r\n\
-         {length}\
+         {encoding}{length}\
          Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'{nonce}; \
          img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
          frame-ancestors 'none'\r\n\

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes vendor.js and its licences again from the lock file, byte for byte.
+# Makes vendor.js.gz and its licences again from the lock file, byte for byte before it is compressed.
 # `build.sh --check` only says whether the committed files are what comes out.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -17,7 +17,9 @@ node node_modules/esbuild/bin/esbuild entry.js --bundle --minify --format=esm --
 node licences.mjs "$out/meta.json" > "$out/LICENCES.txt"
 rm "$out/meta.json"
 
-if [ "$out" != . ]; then
-  cmp vendor.js "$out/vendor.js"
+if [ "$out" = . ]; then
+  gzip -9 --no-name --force vendor.js
+else
+  gunzip --stdout vendor.js.gz | cmp - "$out/vendor.js"
   cmp LICENCES.txt "$out/LICENCES.txt"
 fi
