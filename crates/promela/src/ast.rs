@@ -28,6 +28,8 @@ pub(crate) struct Program {
     pub(crate) timeouts: Vec<Span>,
     /// Labels that some remote reference names.
     pub(crate) remote_labels: BTreeSet<Rc<str>>,
+    /// Names that begin with `_`, wherever they are read. (Macros that nothing uses are not read.)
+    pub(crate) special_names: BTreeSet<Rc<str>>,
     /// `trace` and `notrace`.
     pub(crate) traces: Vec<Trace>,
     /// Where priorities are given, asked for or changed.

@@ -5,7 +5,6 @@ use model::{
     Access, ArrayType, BinaryOp, EnumType, Expr, IndexRange, Initial, ProcessId, RecordId,
     RecordType, Scalar, Type, VarId, Variable,
 };
-use source::has_word;
 
 use crate::ast::{self, Binary, ExprKind, Init, Unary};
 use crate::symbols::{Context, Ty};
@@ -423,11 +422,9 @@ impl Lowering<'_> {
         VarId::new(self.parts.vars.len() - 1)
     }
 
-    /// Is this word written anywhere in the text?
-    pub(super) fn mentions(&self, word: &str) -> bool {
-        self.sources
-            .iter()
-            .any(|source| has_word(&source.text, word))
+    /// Is this special name used?
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        self.program.special_names.contains(name)
     }
 
     /// The name of the process number inside a family.

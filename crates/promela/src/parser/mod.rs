@@ -70,7 +70,9 @@ pub(super) fn parse_program(
     tokens: Vec<Token>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Program, Notes) {
+    let special_names = special_names(&tokens);
     let mut parser = Parser::new(tokens, diagnostics);
+    parser.program.special_names = special_names;
     parser.collect_names();
     while !parser.at_end() {
         if parser.unit().is_err() {
@@ -87,6 +89,7 @@ pub(super) fn parse_formula(
     program: &mut Program,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<ast::Expr> {
+    program.special_names.extend(special_names(&tokens));
     let mut parser = Parser::new(tokens, diagnostics);
     let names = program.processes.iter().map(|process| process.name.clone());
     parser.process_names = names.collect();
@@ -99,6 +102,17 @@ pub(super) fn parse_formula(
     }
     program.remote_labels.extend(parser.program.remote_labels);
     Some(formula)
+}
+
+fn special_names(tokens: &[Token]) -> BTreeSet<Rc<str>> {
+    let names = tokens.iter().filter_map(|token| match &token.kind {
+        TokenKind::Name(name) => Some(name),
+        _ => None,
+    });
+    names
+        .filter(|name| name.starts_with('_'))
+        .cloned()
+        .collect()
 }
 
 impl<'a> Parser<'a> {
