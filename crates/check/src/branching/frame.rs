@@ -13,14 +13,20 @@ pub(crate) trait Frame {
     fn n_nodes(&self) -> usize;
     /// Where the steps of a node lead.
     fn targets(&self, node: u32) -> &[u32];
-    /// How many words the marks of a step have.
-    fn n_mark_words(&self) -> usize;
+    /// How many words the marks of a step have; none unless a frame says so.
+    fn n_mark_words(&self) -> usize {
+        0
+    }
     /// Sets the marks of a step, all words of them.
-    fn marks(&self, node: u32, step: usize, out: &mut [u64]);
-    /// Which paths count, as a condition on marks,
-    fn acceptance(&self) -> Acceptance;
-    /// and beyond it.
-    fn closure(&self) -> Closure;
+    fn marks(&self, _node: u32, _step: usize, _out: &mut [u64]) {}
+    /// Which paths count, as a condition on marks; all unless a frame says so.
+    fn acceptance(&self) -> Acceptance {
+        Acceptance::True
+    }
+    /// What else is demanded of paths that count.
+    fn closure(&self) -> Closure {
+        Closure::None
+    }
     /// The state that closure is judged on.
     fn origin(&self, node: u32) -> u32;
     /// Does every node start a path that counts, whatever the assumptions?

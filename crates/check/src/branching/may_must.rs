@@ -30,7 +30,6 @@ use engine::Stats;
 use evidence::{UnknownReason, Verdict, ViolationKind};
 use logic::{CtlStar, Ltl, MayMustProperty, NamedProperty, Op};
 use model::{MayMust, Model};
-use omega::{Acceptance, Closure};
 use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
@@ -129,20 +128,6 @@ impl Frame for Relation<'_> {
 
     fn targets(&self, node: u32) -> &[u32] {
         &self.targets[node as usize]
-    }
-
-    fn n_mark_words(&self) -> usize {
-        0
-    }
-
-    fn marks(&self, _node: u32, _step: usize, _out: &mut [u64]) {}
-
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::True
-    }
-
-    fn closure(&self) -> Closure {
-        Closure::None
     }
 
     fn origin(&self, node: u32) -> u32 {

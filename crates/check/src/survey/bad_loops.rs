@@ -39,14 +39,6 @@ impl Frame for StateGraph {
         self.step_marks(node, step, out);
     }
 
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::True
-    }
-
-    fn closure(&self) -> Closure {
-        Closure::None
-    }
-
     fn origin(&self, node: u32) -> u32 {
         self.state_number(node)
     }
@@ -66,20 +58,6 @@ impl Frame for Unmarked<'_> {
 
     fn targets(&self, node: u32) -> &[u32] {
         self.0.targets(node)
-    }
-
-    fn n_mark_words(&self) -> usize {
-        0
-    }
-
-    fn marks(&self, _: u32, _: usize, _: &mut [u64]) {}
-
-    fn acceptance(&self) -> Acceptance {
-        Acceptance::True
-    }
-
-    fn closure(&self) -> Closure {
-        Closure::None
     }
 
     fn origin(&self, node: u32) -> u32 {
@@ -133,7 +111,7 @@ impl<'s, 'a, 'm> BadLoops<'s, 'a, 'm> {
         let roots = 0..graph.n_initial() as u32;
         let budget = survey.check.budget;
 
-        // The marks of conditions do not matter yet, and most steps are not part of such a component.
+        // Which components these are does not depend on conditions, so their marks are left out.
         let mut components = Vec::new();
         if automaton.n_states() > 0 {
             let unmarked = Unmarked(graph);
