@@ -9,20 +9,37 @@ const STYLE: &str = "text/css";
 const SVG: &str = "image/svg+xml";
 const TEXT: &str = "text/plain";
 
+struct Asset {
+    address: &'static str,
+    kind: &'static str,
+    content: &'static [u8],
+    is_compressed: bool,
+}
+
 macro_rules! asset {
     ($path:literal, $kind:expr) => {
-        (
-            concat!("/", $path),
-            $kind,
-            include_bytes!(concat!("../web/", $path)).as_slice(),
-        )
+        Asset {
+            address: concat!("/", $path),
+            kind: $kind,
+            content: include_bytes!(concat!("../web/", $path)),
+            is_compressed: false,
+        }
+    };
+    ($path:literal, $kind:expr, compressed) => {
+        Asset {
+            address: concat!("/", $path),
+            kind: $kind,
+            content: include_bytes!(concat!("../web/", $path, ".gz")),
+            is_compressed: true,
+        }
     };
 }
 
-/// Everything but the page itself and `VENDOR`: address, kind, content.
-const ASSETS: &[(&str, &str, &[u8])] = &[
+/// Everything but the page itself. What others have written is most of it, so it is compressed.
+const ASSETS: &[Asset] = &[
     asset!("style.css", STYLE),
     asset!("icon.svg", SVG),
+    asset!("vendor/vendor.js", SCRIPT, compressed),
     asset!("vendor/LICENCES.txt", TEXT),
     asset!("main.js", SCRIPT),
     asset!("store.js", SCRIPT),
@@ -45,9 +62,6 @@ const ASSETS: &[(&str, &str, &[u8])] = &[
     asset!("export.js", SCRIPT),
 ];
 
-/// What others have written, compressed: it is most of all that is here.
-const VENDOR: &[u8] = include_bytes!("../web/vendor/vendor.js.gz");
-
 /// The page. `{{nonce}}` stands for what its styles must carry.
 const PAGE: &str = include_str!("../web/index.html");
 
@@ -56,14 +70,11 @@ pub(crate) fn find(path: &str) -> Response {
     if path == "/" {
         return page();
     }
-    if path == "/vendor/vendor.js" {
-        return Response {
-            is_compressed: true,
-            ..sent(SCRIPT, VENDOR)
-        };
-    }
-    match ASSETS.iter().find(|(name, _, _)| *name == path) {
-        Some((_, kind, content)) => sent(kind, content),
+    match ASSETS.iter().find(|asset| asset.address == path) {
+        Some(asset) => Response {
+            is_compressed: asset.is_compressed,
+            ..sent(asset.kind, asset.content)
+        },
         None => Response::error(404, "there is nothing here"),
     }
 }
