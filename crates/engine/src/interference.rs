@@ -39,9 +39,9 @@ struct Obligation {
 struct Plain {
     /// The bits of what finds what it reads.
     found_by: Vec<u64>,
-    /// What is necessary for it, by the values of those bits,
+    /// What is necessary for it, by the values of those bits.
     known: FxHashMap<Box<[u64]>, Box<[u64]>>,
-    /// or at all, if there are no such bits.
+    /// What is necessary for it in every state, where there are no such bits.
     fixed: Option<Box<[u64]>>,
 }
 
