@@ -141,6 +141,9 @@ pub(crate) fn compiled<'m>(model: &'m Model, plan: &Plan) -> Result<System<'m>, 
     } else {
         System::new(model)?
     };
+    let mut limits = engine::Limits::default();
+    limits.n_depth_first = plan.n_depth_first.unwrap_or(limits.n_depth_first);
+    let system = system.with_limits(limits);
     Ok(if plan.interpreted {
         system.interpreted()
     } else {

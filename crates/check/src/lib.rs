@@ -22,6 +22,7 @@ pub mod refinement;
 mod stutter_invariance;
 mod survey;
 mod symbolic;
+mod synthesis;
 mod thresholds;
 mod timer_quantifiers;
 mod timers;
@@ -49,6 +50,7 @@ pub use survey::{
     Audit, AuditEntry, Granularity, Inference, Left, Level, Member, MinimalSet, Offer,
     TestedExclusion, Use, audit, check_notions, infer, offers, test_exclusions,
 };
+pub use synthesis::{Synthesis, synthesise};
 pub use thresholds::check_thresholds;
 pub use timers::TimerFairness;
 pub use warnings::needless_annotations;
@@ -69,6 +71,9 @@ pub struct Plan {
     /// Interpret the code instead of translating it to machine code? That makes no difference to any
     /// answer.
     pub interpreted: bool,
+    /// After how many nodes of a search for fair runs its edges are stored, if not after as many as the
+    /// engine thinks; never with `u64::MAX`. That makes no difference to any answer.
+    pub n_depth_first: Option<u64>,
     /// Keep only a few bits of each state, in this many bytes? Then nothing follows from finding
     /// nothing.
     pub bitstate: Option<u64>,

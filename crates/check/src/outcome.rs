@@ -46,6 +46,8 @@ pub struct Outcome {
     /// The sample of the model that the run of a violation or witness belongs to, if data is left
     /// open in the model itself.
     pub sample: Option<Box<Model>>,
+    /// The values of the parameters for which that is the system, if they are several.
+    pub sample_values: Vec<i64>,
     /// What an abstraction has found to be true of all states, if the verdict follows from it.
     pub proof: Option<certify::Proof>,
 }
@@ -71,6 +73,7 @@ impl Outcome {
             warnings: Vec::new(),
             proof: None,
             sample: None,
+            sample_values: Vec::new(),
         }
     }
 

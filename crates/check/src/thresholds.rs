@@ -9,13 +9,13 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Fairness, Progress, Route, Span};
+use base::{AtomId, Diagnostic, Fairness, Progress, Route, Span};
 use evidence::{
     SolverUse, StepPool, Trace, TraceStep, UnknownReason, Verdict, Violation, ViolationKind,
 };
 use logic::{Ltl, NamedProperty, Property};
-use model::threshold::{Configuration, ThresholdAutomaton};
-use model::{Model, State};
+use model::threshold::{Condition, Configuration, Proposition, ThresholdAutomaton};
+use model::{Assumption, Model, State};
 use smt::{Counted, Solver};
 use threshold::{Answer, Counterexample, decide};
 
@@ -28,10 +28,10 @@ const MAX_STEPS: i64 = 200_000;
 /// Counter systems with more states than this are not searched to the end for a violation.
 const MAX_STATES: u64 = 300_000;
 
-/// Counter systems with more states than this are not searched to compare them with a proof.
+/// Counter systems with more states than this are not searched before a proof is tried.
 const MAX_COMPARED_STATES: u64 = 20_000;
 
-/// So many counter systems are compared with a proof.
+/// So many counter systems are searched before a proof is tried.
 const MAX_COMPARED: usize = 3;
 
 /// So many counter systems are searched where there is no proof.
@@ -44,10 +44,106 @@ const MAX_SUM: i64 = 16;
 ///
 /// # Errors
 /// Evidence was found to be wrong.
-///
-/// # Panics
-/// If a counter system contradicts a proof. Both are bugs of the tool.
 pub fn check_thresholds(
+    automaton: &ThresholdAutomaton,
+    property: &NamedProperty,
+    plan: &Plan,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Bug> {
+    let fairness = fairness_of(automaton, property, plan);
+    let unknown =
+        |why: String| Outcome::unknown(Route::Schemas, fairness, UnknownReason::Unsupported(why));
+    let Some(individuals) = &automaton.individuals else {
+        if fairness == Fairness::NONE {
+            return check_all_runs(automaton, property, plan, progress);
+        }
+        let why = "processes of a threshold automaton have no names, so fairness between them cannot be asked for; write it into the formula, as `<>[](…) -> …`";
+        return Ok(unknown(why.to_owned()));
+    };
+
+    let ends = match threshold::fair_ends(automaton, individuals, fairness) {
+        Ok(ends) => ends,
+        Err(outside) => {
+            let warning = Diagnostic::warning("threshold", outside.span, outside.message.clone());
+            let mut outcome = unknown(outside.message);
+            outcome.warnings.push(warning);
+            return Ok(outcome);
+        }
+    };
+    let mut automaton = automaton.clone();
+    let property = about_fair_runs(&mut automaton, ends, property);
+    let mut outcome = check_all_runs(&automaton, &property, plan, progress)?;
+    outcome.fairness = fairness;
+    Ok(outcome)
+}
+
+/// The fairness under which a property is checked: as [`crate::effective_fairness`].
+fn fairness_of(automaton: &ThresholdAutomaton, property: &NamedProperty, plan: &Plan) -> Fairness {
+    let said = plan.fairness.or(property.fairness);
+    let Some(individuals) = &automaton.individuals else {
+        return said.unwrap_or(Fairness::NONE);
+    };
+    let annotated = Fairness {
+        annotated: !individuals.annotations.is_empty(),
+        ..Fairness::NONE
+    };
+    said.or(individuals.fairness).unwrap_or(annotated)
+}
+
+/// A property of all runs that says the same as this one of fair runs that satisfy the assumptions.
+fn about_fair_runs(
+    automaton: &mut ThresholdAutomaton,
+    ends: Condition,
+    property: &NamedProperty,
+) -> NamedProperty {
+    let individuals = automaton.individuals.take().unwrap_or_default();
+    let is_assuming = !individuals.assumptions.is_empty();
+    let assumptions = individuals.assumptions.iter().map(recurrence);
+    let mut premise: Vec<Ltl> = assumptions.collect();
+    if ends != Condition::Bool(true) {
+        let atom = AtomId::new(automaton.atoms.len());
+        automaton.atoms.push(Proposition {
+            name: "fair".to_owned(),
+            condition: ends,
+            span: automaton.span,
+        });
+        premise.push(Ltl::eventually(Ltl::always(Ltl::atom(atom))));
+    }
+    let formula = match &property.property {
+        Property::Ltl(formula) => formula.clone(),
+        // Every beginning of a run is one of a fair run, unless there are assumptions.
+        Property::Invariant(formula) if is_assuming => Ltl::always(formula.clone()),
+        Property::Invariant(_)
+        | Property::Reachable(_)
+        | Property::DeadlockFree
+        | Property::CtlStar(_)
+        | Property::Never(_)
+        | Property::MayMust(_) => return property.clone(),
+    };
+    let mut property = property.clone();
+    if !premise.is_empty() {
+        property.property = Property::Ltl(Ltl::implies(Ltl::and(premise), formula));
+    }
+    property.fairness = None;
+    property
+}
+
+/// The formula that an assumption means.
+fn recurrence(assumption: &Assumption) -> Ltl {
+    let literal = |atom: AtomId, value| {
+        let atom = Ltl::atom(atom);
+        if value { atom } else { Ltl::not(atom) }
+    };
+    match assumption {
+        Assumption::Infinitely(atom, value) => Ltl::always(Ltl::eventually(literal(*atom, *value))),
+        Assumption::Eventually(atom, value) => Ltl::eventually(Ltl::always(literal(*atom, *value))),
+        Assumption::All(parts) => Ltl::and(parts.iter().map(recurrence)),
+        Assumption::Any(parts) => Ltl::or(parts.iter().map(recurrence)),
+    }
+}
+
+/// Checks a property of all runs.
+fn check_all_runs(
     automaton: &ThresholdAutomaton,
     property: &NamedProperty,
     plan: &Plan,
@@ -58,13 +154,6 @@ pub fn check_thresholds(
         property,
         plan,
     };
-    if plan
-        .fairness
-        .is_some_and(|fairness| fairness != Fairness::NONE)
-    {
-        let why = "processes of a threshold automaton have no names, so fairness between them cannot be asked for; write it into the formula, as `<>[](…) -> …`";
-        return Ok(asked.unknown(UnknownReason::Unsupported(why.to_owned())));
-    }
     let formula = match &property.property {
         Property::Ltl(formula) => formula.clone(),
         Property::Invariant(formula) => Ltl::always(formula.clone()),
@@ -78,13 +167,20 @@ pub fn check_thresholds(
         }
     };
 
+    // A small system that violates it is found sooner than a proof that fails.
+    let n_compared = if plan.no_cross_check { 0 } else { MAX_COMPARED };
+    let small = asked.look(n_compared, progress)?;
+    if let Some(outcome) = small.violation {
+        return Ok(outcome);
+    }
+
     let mut solver = Counted::new(confirmed_solver(&plan.predicate));
     let mut helper = (plan.predicate.solver)();
     solver.obey(&plan.budget);
     helper.obey(&plan.budget);
     let span = property.span;
     match decide(automaton, &formula, span, &mut solver, &mut helper) {
-        Answer::None => asked.holds(&solver, progress),
+        Answer::None => Ok(asked.holds(&solver, &small.satisfied)),
         Answer::Some(found) => asked.violated(&found, progress),
         Answer::Unknown(why) => Ok(asked.silent(&solver, why)),
         Answer::Outside(outside) => {
@@ -97,6 +193,14 @@ pub fn check_thresholds(
             Ok(outcome)
         }
     }
+}
+
+/// What small counter systems say.
+#[derive(Default)]
+struct Small {
+    violation: Option<Outcome>,
+    /// Those without a violation.
+    satisfied: Vec<String>,
 }
 
 struct Asked<'a> {
@@ -124,12 +228,8 @@ impl Asked<'_> {
         outcome
     }
 
-    /// There is no run that violates the property.
-    fn holds(
-        &self,
-        solver: &Counted<Box<dyn Solver>>,
-        progress: &mut dyn Progress,
-    ) -> Result<Outcome, Bug> {
+    /// There is no run that violates the property, and these small systems agree.
+    fn holds(&self, solver: &Counted<Box<dyn Solver>>, satisfied: &[String]) -> Outcome {
         let trust = solver.trust();
         let confirmed_by = trust.confirmed_by.join(", ");
         let used = SolverUse {
@@ -146,15 +246,18 @@ impl Asked<'_> {
             .push(format!("for all {names} that satisfy the assumptions"));
         outcome.remarks.push(basis(&used));
         outcome.solvers.push(used);
-        if !self.has_runs() {
+        if !satisfied.is_empty() {
+            let remark = format!("searches agree for {}", satisfied.join("; "));
+            outcome.remarks.push(remark);
+        } else if !self.has_runs() {
             let message = "no values of the parameters satisfy the assumptions and initial conditions, so everything holds";
             let warning = Diagnostic::warning("vacuous", self.automaton.span, message);
             outcome.warnings.push(warning);
         } else if !self.plan.no_cross_check {
-            let remark = self.compared(progress)?;
-            outcome.remarks.push(remark);
+            let remark = "no counter system was compared";
+            outcome.remarks.push(remark.to_owned());
         }
-        Ok(outcome)
+        outcome
     }
 
     /// Has the automaton any run, or is that not known?
@@ -170,53 +273,15 @@ impl Asked<'_> {
         decide(self.automaton, &never, span, &mut solver, &mut helper) != Answer::None
     }
 
-    /// Compares a proof with small counter systems.
-    fn compared(&self, progress: &mut dyn Progress) -> Result<String, Bug> {
-        let mut agreeing = Vec::new();
-        for values in self.small_values() {
-            let Some(outcome) = self.instance(&values, MAX_COMPARED_STATES, progress)? else {
-                continue;
-            };
-            match outcome.verdict {
-                Verdict::Holds { .. } => agreeing.push(self.named(&values)),
-                Verdict::Violated(_) => panic!(
-                    "`{}` was proved for all parameters, but is violated for {}",
-                    self.property.name,
-                    self.named(&values)
-                ),
-                Verdict::Unknown(_) => break,
-            }
-            if agreeing.len() == MAX_COMPARED {
-                break;
-            }
-        }
-        Ok(if agreeing.is_empty() {
-            "no counter system was compared".to_owned()
-        } else {
-            format!("searches agree for {}", agreeing.join("; "))
-        })
-    }
-
     /// Looks for a violation in small counter systems, where nothing is known about all of them.
     fn search(&self, reason: UnknownReason, progress: &mut dyn Progress) -> Result<Outcome, Bug> {
-        let mut satisfied = Vec::new();
-        for values in self.small_values() {
-            let Some(mut outcome) = self.instance(&values, MAX_COMPARED_STATES, progress)? else {
-                continue;
-            };
-            match outcome.verdict {
-                Verdict::Violated(_) => {
-                    outcome.remarks = vec![format!("for {}", self.named(&values))];
-                    return Ok(outcome);
-                }
-                Verdict::Holds { .. } => satisfied.push(self.named(&values)),
-                Verdict::Unknown(_) => break,
-            }
-            if satisfied.len() == MAX_SEARCHED {
-                break;
-            }
+        let Small {
+            violation,
+            satisfied,
+        } = self.look(MAX_SEARCHED, progress)?;
+        if let Some(outcome) = violation {
+            return Ok(outcome);
         }
-
         let mut outcome = self.unknown(reason);
         if !satisfied.is_empty() {
             let remark = format!("no violation for {}", satisfied.join("; "));
@@ -225,6 +290,30 @@ impl Asked<'_> {
         let advice = "give all parameters values with `-D` to have one system searched";
         outcome.remarks.push(advice.to_owned());
         Ok(outcome)
+    }
+
+    /// Searches small counter systems, up to the first with a violation.
+    fn look(&self, at_most: usize, progress: &mut dyn Progress) -> Result<Small, Bug> {
+        let mut small = Small::default();
+        for values in self.small_values() {
+            if small.satisfied.len() == at_most {
+                break;
+            }
+            let Some(mut outcome) = self.instance(&values, MAX_COMPARED_STATES, progress)? else {
+                continue;
+            };
+            match outcome.verdict {
+                Verdict::Violated(_) => {
+                    outcome.remarks = vec![format!("for {}", self.named(&values))];
+                    outcome.sample_values = values;
+                    small.violation = Some(outcome);
+                    break;
+                }
+                Verdict::Holds { .. } => small.satisfied.push(self.named(&values)),
+                Verdict::Unknown(_) => break,
+            }
+        }
+        Ok(small)
     }
 
     /// Values of the parameters that are admitted, those with a small sum first.
@@ -300,6 +389,7 @@ impl Asked<'_> {
         };
         if outcome.is_violated() {
             outcome.remarks.insert(0, format!("for {values}"));
+            outcome.sample_values.clone_from(parameters);
             return Ok(outcome);
         }
         let suspicion = format!("a run was suspected for {values}, but is not one");
@@ -346,10 +436,18 @@ impl Asked<'_> {
 /// What a proof rests on.
 fn basis(used: &SolverUse) -> String {
     let SolverUse {
-        name, confirmed_by, ..
+        name,
+        answers,
+        confirmed,
+        confirmed_by,
     } = used;
     match confirmed_by {
-        Some(by) => format!("{name} found that no run violates it, confirmed by {by}"),
+        Some(by) if confirmed == answers => {
+            format!("{name} found that no run violates it, confirmed by {by}")
+        }
+        Some(by) => format!(
+            "{name} found that no run violates it; {by} confirmed {confirmed} of its {answers} answers"
+        ),
         None => {
             let other = if name == "cvc5" { "z3" } else { "cvc5" };
             format!(

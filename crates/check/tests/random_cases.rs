@@ -43,14 +43,21 @@ fn has_abstract_timers(model: &Model) -> bool {
     model.abstract_timers().next().is_some()
 }
 
+/// The verdict, which is the same on the fly and with stored edges.
 fn verdict(model: &Model, property: Property, fairness: Fairness) -> Verdict {
-    let plan = Plan {
-        fairness: Some(fairness),
-        budget: Budget::unlimited(),
-        ..Plan::default()
-    };
-    let outcome = check(model, &named(property), &plan, &mut NoProgress);
-    outcome.unwrap_or_else(|bug| panic!("{bug}")).verdict
+    let property = named(property);
+    let [on_the_fly, stored] = [u64::MAX, 0].map(|n_depth_first| {
+        let plan = Plan {
+            fairness: Some(fairness),
+            n_depth_first: Some(n_depth_first),
+            budget: Budget::unlimited(),
+            ..Plan::default()
+        };
+        let outcome = check(model, &property, &plan, &mut NoProgress);
+        outcome.unwrap_or_else(|bug| panic!("{bug}")).verdict
+    });
+    assert_eq!(on_the_fly.name(), stored.name(), "{property:?}");
+    stored
 }
 
 #[test]

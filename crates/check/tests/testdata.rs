@@ -18,16 +18,16 @@ use testkit::{Shelf, halves};
 const MAX_REPEATED: u64 = 50_000;
 
 /// Systems with more states are not searched by decision diagrams, unless `FAIR_CASES` asks for it.
-const MAX_SYMBOLIC: u32 = 5_000;
+const MAX_SYMBOLIC: u32 = 2_500;
 
 /// How much room decision diagrams have.
 const MAX_SYMBOLIC_BYTES: u64 = 128 << 20;
 
 /// Systems with more states are not searched on sets, unless `FAIR_CASES` asks for it.
-const MAX_ON_SETS: u32 = 125;
+const MAX_ON_SETS: u32 = 60;
 
 /// Systems with more states are certified only if `FAIR_CASES` asks for it.
-const MAX_CERTIFIED: u32 = 1_200;
+const MAX_CERTIFIED: u32 = 600;
 
 /// Why there is no certificate for some rows.
 const UNCERTIFIABLE: [&str; 4] = [

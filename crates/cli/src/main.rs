@@ -66,7 +66,10 @@ fn wrong_call(error: &clap::Error) -> ExitCode {
 fn run(options: &options::Cli) -> Result<Status, Failure> {
     inputs::allow(&options.include);
     if options.command.is_limited() {
-        limits::enforce(options.timeout, options.max_memory)?;
+        // `fair lsp` is told the limits of each check, not those of the server.
+        let of_call = !matches!(options.command, options::Command::Lsp(_));
+        let timeout = options.timeout.filter(|_| of_call);
+        limits::enforce(timeout, options.max_memory.filter(|_| of_call))?;
         limits::announce(options.command.wanted());
     }
     command::run(options)

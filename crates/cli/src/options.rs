@@ -43,8 +43,11 @@ const EXIT_STATUS: &str = "Exit status: 0 every property holds, or is as expecte
 /// More threads than this help no search.
 const MAX_THREADS: i64 = 1024;
 
-/// The commands.
+/// The commands. The options of a command are made when it is called or described, not before: all of
+/// them together take as long as reading a small model. (So comments of structures of options are not
+/// documentation: it would take the place of that of the command.)
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 pub enum Command {
     /// Decide the properties of a model.
     Check(Box<CheckOptions>),
@@ -70,9 +73,13 @@ pub enum Command {
     Ltl(LtlOptions),
     /// Decide formulas of WS1S or M2L-Str in MONA's language.
     Ws1s(Ws1sOptions),
+    /// Find the coefficients of a threshold automaton that make its properties true.
+    Synthesise(SynthesiseOptions),
     /// Write, verify and explore models in the browser.
     Studio(StudioOptions),
     /// Serve an editor: the language server, on standard input and output.
+    ///
+    /// `--timeout` (default 60s) and `--max-memory` (default 2G) limit each check, not the server.
     Lsp(LspOptions),
     /// Serve an agent: the Model Context Protocol, on standard input and output.
     Mcp,
@@ -84,7 +91,7 @@ pub enum Command {
     Man(ManOptions),
 }
 
-/// Options of all commands that read one model.
+// Options of all commands that read one model.
 #[derive(Args, Debug)]
 pub struct ModelOptions {
     /// The model (`.fair`, `.pml`, `.csp`).
@@ -95,7 +102,7 @@ pub struct ModelOptions {
     pub settings: ModelSettings,
 }
 
-/// What is said about a model besides its text.
+// What is said about a model besides its text.
 #[derive(Args, Debug)]
 pub struct ModelSettings {
     /// The language of the model (fair, promela, csp), whatever its file is called.
@@ -118,7 +125,7 @@ pub struct ModelSettings {
     pub lossy_channels: bool,
 }
 
-/// Options of `fair check`.
+// Options of `fair check`.
 #[derive(Args, Debug)]
 pub struct CheckOptions {
     /// The models (`.fair`, `.pml`, `.csp`), folders of models, or `-` for a native model on standard
@@ -268,7 +275,7 @@ pub enum Notions {
     Several(Vec<Fairness>),
 }
 
-/// Options of `fair fairness`.
+// Options of `fair fairness`.
 #[derive(Args, Debug)]
 pub struct FairnessOptions {
     /// Which model.
@@ -321,7 +328,7 @@ pub enum AdviceFormat {
     Json,
 }
 
-/// How predicate abstraction works.
+// How predicate abstraction works.
 #[derive(Args, Debug)]
 pub struct DataOptions {
     /// Which solver decides questions about data.
@@ -351,7 +358,7 @@ pub enum SolverName {
     Auto,
 }
 
-/// Which processes check together.
+// Which processes check together.
 #[derive(Args, Debug, Clone)]
 pub struct TogetherOptions {
     /// Check together with other processes, whose addresses this file lists: one HOST:PORT a line, that
@@ -370,7 +377,7 @@ pub struct TogetherOptions {
     pub patience: Duration,
 }
 
-/// Options of `fair cluster`.
+// Options of `fair cluster`.
 #[derive(Args, Debug)]
 pub struct ClusterOptions {
     /// What to do.
@@ -378,7 +385,7 @@ pub struct ClusterOptions {
     pub command: ClusterCommand,
 }
 
-/// What can be done with several processes on this machine.
+// What can be done with several processes on this machine.
 #[derive(Subcommand, Debug)]
 pub enum ClusterCommand {
     /// Check a model with several processes on this machine.
@@ -387,7 +394,7 @@ pub enum ClusterCommand {
     Resume(ClusterResumeOptions),
 }
 
-/// Options of `fair cluster run`.
+// Options of `fair cluster run`.
 #[derive(Args, Debug)]
 pub struct ClusterRunOptions {
     /// How many processes to start.
@@ -403,7 +410,7 @@ pub struct ClusterRunOptions {
     pub arguments: Vec<String>,
 }
 
-/// Options of `fair cluster resume`.
+// Options of `fair cluster resume`.
 #[derive(Args, Debug)]
 pub struct ClusterResumeOptions {
     /// How many processes to start; the check may have had more or fewer.
@@ -417,7 +424,7 @@ pub struct ClusterResumeOptions {
 /// More processes on one machine than this are a mistake.
 const MAX_PROCESSES: i64 = 64;
 
-/// Options of `fair resume`.
+// Options of `fair resume`.
 #[derive(Args, Debug)]
 pub struct ResumeOptions {
     /// The checkpoint, a file written by `fair check --checkpoint`, or the folder of `fair check --disk`.
@@ -442,7 +449,7 @@ pub struct ResumeOptions {
     pub secret: Option<PathBuf>,
 }
 
-/// Options of `fair certify`.
+// Options of `fair certify`.
 #[derive(Args, Debug)]
 pub struct CertifyOptions {
     /// The model (`.fair`, `.pml`, `.csp`).
@@ -562,7 +569,7 @@ pub enum Semantics {
     Naive,
 }
 
-/// Options of `fair abstract`.
+// Options of `fair abstract`.
 #[derive(Args, Debug)]
 pub struct AbstractOptions {
     /// Which model.
@@ -592,7 +599,7 @@ pub enum AbstractFormat {
     Ws1s,
 }
 
-/// Options of `fair simulate`.
+// Options of `fair simulate`.
 #[derive(Args, Debug)]
 pub struct SimulateOptions {
     /// Which model.
@@ -628,7 +635,7 @@ pub struct SimulateOptions {
     pub trace: Option<PathBuf>,
 }
 
-/// Options of `fair explain`.
+// Options of `fair explain`.
 #[derive(Args, Debug)]
 pub struct ExplainOptions {
     /// The trace (`.itf.json`).
@@ -642,7 +649,7 @@ pub struct ExplainOptions {
     pub full: bool,
 }
 
-/// Options of `fair replay`.
+// Options of `fair replay`.
 #[derive(Args, Debug)]
 pub struct ReplayOptions {
     /// Which model.
@@ -656,7 +663,7 @@ pub struct ReplayOptions {
     pub assume: Vec<String>,
 }
 
-/// Options of `fair graph`.
+// Options of `fair graph`.
 #[derive(Args, Debug)]
 pub struct GraphOptions {
     /// Which model.
@@ -670,7 +677,7 @@ pub struct GraphOptions {
     pub max_states: u64,
 }
 
-/// Options of `fair ltl`.
+// Options of `fair ltl`.
 #[derive(Args, Debug)]
 pub struct LtlOptions {
     /// The formula.
@@ -681,7 +688,30 @@ pub struct LtlOptions {
     pub format: AutomatonFormat,
 }
 
-/// Options of `fair ws1s`.
+// Options of `fair synthesise`.
+#[derive(Args, Debug)]
+pub struct SynthesiseOptions {
+    /// The threshold automaton with `unknowns` (`.ta`).
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Give a coefficient or parameter a value. Repeatable.
+    #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
+    pub defines: Vec<(String, String)>,
+    /// Find all values, not only the first.
+    #[arg(long)]
+    pub all: bool,
+    /// How the result is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output_format: AdviceFormat,
+    /// Do not compare proofs with small systems.
+    #[arg(long)]
+    pub no_cross_check: bool,
+    /// Which solver is asked.
+    #[command(flatten)]
+    pub data: DataOptions,
+}
+
+// Options of `fair ws1s`.
 #[derive(Args, Debug)]
 pub struct Ws1sOptions {
     /// The formulas (`.mona`).
@@ -710,7 +740,7 @@ pub enum AutomatonFormat {
     Dot,
 }
 
-/// Options of `fair studio`.
+// Options of `fair studio`.
 #[derive(Args, Debug)]
 pub struct StudioOptions {
     /// A model, or the folder whose files can be opened. Default: the current folder. Nothing outside
@@ -729,24 +759,18 @@ pub struct StudioOptions {
     pub open: bool,
 }
 
-/// Options of `fair lsp`.
+// Options of `fair lsp`. `--timeout` (default 60s) and `--max-memory` (default 2G) limit each check.
 #[derive(Args, Debug)]
 pub struct LspOptions {
     /// Stop a check that has seen more states than this.
     #[arg(long, value_name = "N", default_value_t = 5_000_000)]
     pub max_states: u64,
-    /// Stop a check whose structures need more memory than this, such as 512M or 2GiB.
-    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = parse_size)]
-    pub max_memory: u64,
-    /// Stop a check after this time, such as 30s or 5m.
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_duration)]
-    pub timeout: std::time::Duration,
     /// Accepted because editors give it; there is no other way to talk.
     #[arg(long, hide = true)]
     pub stdio: bool,
 }
 
-/// Options of `fair fmt`.
+// Options of `fair fmt`.
 #[derive(Args, Debug)]
 pub struct FmtOptions {
     /// The texts (`.fair`). They are overwritten, unless `--check` is given.
@@ -757,14 +781,14 @@ pub struct FmtOptions {
     pub check: bool,
 }
 
-/// Options of `fair completions`.
+// Options of `fair completions`.
 #[derive(Args, Debug)]
 pub struct CompletionsOptions {
     /// The shell.
     pub shell: clap_complete::Shell,
 }
 
-/// Options of `fair man`.
+// Options of `fair man`.
 #[derive(Args, Debug)]
 pub struct ManOptions {
     /// Print the page of this command.

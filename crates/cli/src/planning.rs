@@ -71,6 +71,7 @@ impl CheckOptions {
             // A certificate is about all states.
             all_states: self.all_states || self.certify || self.certificate.is_some(),
             interpreted: false,
+            n_depth_first: None,
             bitstate: self.bitstate,
             sets: None,
             checkpoints: None,

@@ -29,6 +29,7 @@ impl Route {
             reduction,
             all_code,
             interpreted,
+            n_depth_first,
             bitstate,
             sets,
             budget,
@@ -52,6 +53,7 @@ impl Route {
         }));
         parts.extend(all_code.then(|| "all code".to_owned()));
         parts.extend(interpreted.then(|| "interpreted".to_owned()));
+        parts.extend(n_depth_first.map(|n| format!("edges stored after {n} nodes")));
         parts.extend(
             self.stopped
                 .map(|(limit, _)| format!("stopped after {limit} states")),
@@ -108,6 +110,13 @@ pub(crate) fn alternatives(
             RouteKind::TwoThreads,
             Plan {
                 budget: together,
+                ..case.plan()
+            },
+        ),
+        (
+            RouteKind::StoredEdges,
+            Plan {
+                n_depth_first: Some(0),
                 ..case.plan()
             },
         ),
@@ -214,6 +223,7 @@ fn mixed(random: &mut Random, case: &Case) -> Plan {
         reduction,
         all_code: random.chance(40),
         interpreted: random.chance(40),
+        n_depth_first: [None, Some(0), Some(u64::MAX)][random.below(3)],
         budget: plan.budget.clone().with_threads(n_threads),
         ..plan
     }

@@ -18,6 +18,8 @@ pub enum RouteKind {
     StartedAgain,
     /// Two threads.
     TwoThreads,
+    /// Fair runs are searched on stored edges from the beginning.
+    StoredEdges,
     /// No machine code.
     Interpreter,
     /// All code compiled and all variables stored.

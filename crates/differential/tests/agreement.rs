@@ -76,6 +76,7 @@ fn random_models() {
         RouteKind::AllReductions,
         RouteKind::StartedAgain,
         RouteKind::TwoThreads,
+        RouteKind::StoredEdges,
         RouteKind::Interpreter,
         RouteKind::AllCode,
         RouteKind::EarlyEnd,

@@ -39,3 +39,13 @@ pub(crate) fn initial_states(
     })?;
     Ok(words)
 }
+
+/// Are there more initial states than this, or combinations of values that might be?
+pub(crate) fn has_more_initial_states(system: &mut System<'_>, than: u64) -> bool {
+    let mut n_tried = 0;
+    let counted = system.for_each_initial(&mut |_, _, _| {
+        n_tried += 1;
+        if n_tried > than { Err(()) } else { Ok(()) }
+    });
+    counted.is_err()
+}

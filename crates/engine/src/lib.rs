@@ -36,6 +36,7 @@ mod set_search;
 mod sharing;
 mod state_graph;
 mod stepping;
+mod stored_search;
 mod stubborn;
 mod symmetric_search;
 mod symmetry;

@@ -19,6 +19,8 @@
 //! computed anyway: a condition costs one bit, not a copy of the state space.
 
 mod checkpoint;
+mod grid;
+mod harvest;
 mod parallel_space;
 mod passing;
 mod selection;
@@ -46,6 +48,8 @@ use crate::waiting::{Waiting, waiting_timers};
 use crate::weak::WeakMarks;
 use store::{StateIndex, StateStore};
 
+pub(crate) use self::grid::{Grid, GridSpace, MAX_COPIES};
+pub(crate) use self::harvest::{Harvester, Recurrence, Task};
 pub(crate) use self::parallel_space::{ParallelSpace, SharedSpace};
 pub(crate) use self::passing::Passing;
 pub(crate) use self::space::{OwnSpace, Space};
@@ -198,6 +202,18 @@ impl Plan {
             stubborn,
             refusal,
         })
+    }
+
+    /// Do marks of a step depend on more than its source, its label and the letter of its target?
+    pub(crate) fn needs_targets(system: &System<'_>, query: &Query<'_>) -> bool {
+        let is_weak = |condition: &&Condition| condition.kind == ConditionKind::Weak;
+        let weak: Vec<Condition> = query.conditions.iter().filter(is_weak).cloned().collect();
+        Justness::new(system, &weak).is_some()
+    }
+
+    /// Are steps left out?
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.stubborn.is_some()
     }
 
     /// How many words say which atoms hold in a state.
@@ -375,7 +391,9 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         let n_steps = self.steps.len().max(1) as u32;
         if self.space.set_n_steps(state, n_steps) {
             self.n_transitions += u64::from(n_steps);
-            self.note_labels();
+            let labels = std::mem::take(&mut self.steps.labels);
+            self.note_labels(&labels);
+            self.steps.labels = labels;
         }
 
         Ok(())
@@ -388,8 +406,8 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         (n_nodes, self.space.memory() + search_bytes)
     }
 
-    fn note_labels(&mut self) {
-        for label in &self.steps.labels {
+    fn note_labels(&mut self, labels: &[LabelId]) {
+        for label in labels {
             if self.labels_seen.len() <= label.index() {
                 self.labels_seen.resize(label.index() + 1, false);
                 self.label_counts.resize(label.index() + 1, 0);
@@ -466,6 +484,13 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             let label = (label, self.system.label(label));
             justness.mark(&self.state, target, label, &mut self.taken);
         }
+        let is_free = !self.weak.needs_control() || !self.system.is_transient(&self.state);
+        self.combine_marks(is_free);
+    }
+
+    /// Sets the marks of the fairness conditions: what the source enables, whose subjects take part,
+    /// and whether no process has control in the source.
+    fn combine_marks(&mut self, is_free: bool) {
         let subjects = &self.taken;
         let Sections {
             enabled,
@@ -475,7 +500,6 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
             ..
         } = self.sections;
         bits::clear_all(&mut self.marks);
-        let is_free = !self.weak.needs_control() || !self.system.is_transient(&self.state);
         self.weak
             .set(&mut self.marks, &self.enabled, subjects, is_free);
         let n_weak = enabled;

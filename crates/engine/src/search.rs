@@ -1,5 +1,6 @@
 //! The search for a fair run that an automaton accepts.
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 use base::{AtomId, Budget, Checkpoints, Progress, StopReason};
@@ -13,8 +14,10 @@ use rustc_hash::FxHashSet;
 use crate::canonicalize::concrete_run;
 use crate::compile::CompileError;
 use crate::explore::{Stats, trace_step};
+use crate::initial::has_more_initial_states;
 use crate::parallel_search::find_run_parallel;
 use crate::product::{Gauge, Halt, OwnSpace, Plan, Product, Space};
+use crate::stored_search::{find_run_stored, is_possible};
 use crate::symmetric_search::find_symmetric_run;
 use crate::system::System;
 
@@ -145,20 +148,29 @@ fn find_ordinary_run(
     progress: &mut dyn Progress,
 ) -> Result<(Outcome, Stats), CompileError> {
     let gauge = Gauge::default();
-    let atoms = query.atoms;
     let plan = Plan::new(system, query)?;
-    if budget.n_threads() > 1 && query.checkpoints.is_none() {
-        let spending = (budget, &gauge);
+    let spending = (budget, &gauge);
+    let is_parallel = budget.n_threads() > 1 && query.checkpoints.is_none();
+    let may_store = is_possible(system, query, &plan, budget.n_threads());
+    if is_parallel && !may_store {
         return Ok(find_run_parallel(system, query, &plan, spending, progress));
     }
 
     let room = (system.n_words(), system.limits);
     let new_space = || OwnSpace::new(room, plan.n_letter_words(), query.automaton.n_states());
-    let new_product = |system| {
-        let spending = (budget, &gauge);
-        Product::new(system, query, plan.clone(), new_space(), spending)
-    };
-    let mut product = new_product(system);
+    let mut product = Product::new(system, query, plan.clone(), new_space(), spending);
+    if may_store {
+        if let Some(ended) = search_storing(&mut product, query, &plan, spending, progress) {
+            return Ok(ended);
+        }
+        // What was not enough for that may be enough for a search that stores no edges.
+        let system = product.system;
+        if is_parallel {
+            return Ok(find_run_parallel(system, query, &plan, spending, progress));
+        }
+        product = Product::new(system, query, plan.clone(), new_space(), spending);
+    }
+
     let mut state = None;
     let search_id = query.fingerprint(product.system);
     if let Some(kept) = query
@@ -176,13 +188,74 @@ fn find_ordinary_run(
         }
     }
 
-    let state = state.unwrap_or_else(|| SearchState::new(product.n_mark_words()));
-    let outcome = search(&mut product, query, search_id, state, &gauge, progress);
+    let mut state = state.unwrap_or_else(|| SearchState::new(product.n_mark_words()));
+    let kept_as = query.checkpoints.zip(search_id);
+    let patience = (u64::MAX, kept_as);
+    let outcome = search(&mut product, query, patience, &mut state, &gauge, progress);
     let outcome = outcome.unwrap_or_else(Outcome::from);
-    let mut stats = product.stats(atoms);
-    stats.is_partial = outcome == Outcome::NoRun && !product.is_explored();
-    stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
+    let stats = stats_of(&product, query, &outcome, &gauge);
     Ok((outcome, stats))
+}
+
+fn stats_of(
+    product: &Product<'_, '_, OwnSpace>,
+    query: &Query<'_>,
+    outcome: &Outcome,
+    gauge: &Gauge,
+) -> Stats {
+    let mut stats = product.stats(query.atoms);
+    stats.is_partial = *outcome == Outcome::NoRun && !product.is_explored();
+    stats.memory_bytes += gauge.search_bytes.load(Ordering::Relaxed);
+    stats
+}
+
+/// Searches depth first for a while, then on stored edges, with turns of the former. Nothing if there
+/// are not enough numbers, or not enough memory.
+fn search_storing(
+    product: &mut Product<'_, '_, OwnSpace>,
+    query: &Query<'_>,
+    plan: &Plan,
+    (budget, gauge): (&Budget, &Gauge),
+    progress: &mut dyn Progress,
+) -> Option<(Outcome, Stats)> {
+    // A search depth first would begin with storing all initial states.
+    let n_first = product.system.limits.n_depth_first;
+    let begins_soon = !has_more_initial_states(product.system, n_first);
+    let mut state = SearchState::new(product.n_mark_words());
+    if begins_soon {
+        let patience = (n_first, None);
+        let begun = search(product, query, patience, &mut state, gauge, progress);
+        if !matches!(begun, Err(Halt::Pause)) {
+            let outcome = begun.unwrap_or_else(Outcome::from);
+            let stats = stats_of(product, query, &outcome, gauge);
+            return Some((outcome, stats));
+        }
+    }
+
+    // Not before: most products are small.
+    let system = product.system.clone();
+    let mut has_ended = false;
+    let mut go_on = |n_nodes: u64, progress: &mut dyn Progress| {
+        if !begins_soon {
+            return None;
+        }
+        let patience = (n_nodes, None);
+        match search(product, query, patience, &mut state, gauge, progress) {
+            Err(Halt::Pause) => None,
+            result => {
+                has_ended = true;
+                Some(result)
+            }
+        }
+    };
+    let spending = (budget, gauge);
+    let (outcome, stats) = find_run_stored(&system, query, plan, spending, &mut go_on, progress)?;
+    let stats = if has_ended {
+        stats_of(product, query, &outcome, gauge)
+    } else {
+        stats
+    };
+    Some((outcome, stats))
 }
 
 /// Tells those who watch how far a search has come.
@@ -195,37 +268,41 @@ pub(crate) fn observed(stats: &omega::SearchStats, gauge: &Gauge, progress: &mut
     progress.report(&snapshot);
 }
 
+/// Goes on with a search on the fly, for about so many nodes: then it pauses. It keeps its state where
+/// that is asked for.
 fn search(
     product: &mut Product<'_, '_, OwnSpace>,
     query: &Query<'_>,
-    search_id: Option<u64>,
-    state: SearchState,
+    (patience, kept_as): (u64, Option<(&dyn Checkpoints, u64)>),
+    state: &mut SearchState,
     gauge: &Gauge,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Halt> {
     let closure = query.closure();
     let acceptance = product.acceptance.clone();
-    let checkpoints = query.checkpoints;
-    let kept_as = checkpoints.zip(search_id);
+    let is_patient = Cell::new(true);
     let mut observe = |stats: &omega::SearchStats| {
         observed(stats, gauge, progress);
-        match checkpoints {
-            Some(checkpoints) if !stats.is_inside && checkpoints.is_due() => Err(Halt::Pause),
+        is_patient.set(stats.n_nodes + stats.n_revisits + 1 < patience);
+        match kept_as {
+            Some((checkpoints, _)) if !stats.is_inside && checkpoints.is_due() => Err(Halt::Pause),
+            _ if !is_patient.get() => Err(Halt::Pause),
             _ => Ok(()),
         }
     };
 
-    let mut state = state;
+    let n_mark_words = product.n_mark_words();
     let found = loop {
-        let search = omega::resume_fair_cycle(product, &acceptance, closure, &mut observe, state);
-        state = search.state;
-        match search.result {
-            Err(Halt::Pause) => keep(product, &state, kept_as),
-            Err(halt) => {
-                keep(product, &state, kept_as);
-                return Err(halt);
-            }
+        let before = std::mem::replace(state, SearchState::new(n_mark_words));
+        let search = omega::resume_fair_cycle(product, &acceptance, closure, &mut observe, before);
+        *state = search.state;
+        let halt = match search.result {
             Ok(found) => break found,
+            Err(halt) => halt,
+        };
+        keep(product, state, kept_as);
+        if halt != Halt::Pause || !is_patient.get() {
+            return Err(halt);
         }
     };
 
@@ -236,7 +313,7 @@ fn search(
             Ok(())
         };
         if explored.is_err() {
-            keep(product, &state, kept_as);
+            keep(product, state, kept_as);
         }
         return explored.map(|()| Outcome::NoRun);
     };

@@ -26,7 +26,7 @@ impl System<'_> {
         steps.n_words = self.layout.n_words;
         self.add_steps(state, steps)?;
         if self.may_repeat {
-            self.merge_equal_steps(steps);
+            self.merge_equal_steps(0, steps);
         }
         if self.canonicalizer.is_some() {
             self.canonicalize_targets(steps);
@@ -35,7 +35,7 @@ impl System<'_> {
     }
 
     /// Computes all steps that leave a state and adds them to those of other states; none if there
-    /// is a run-time error. `spare` is used in between where steps need to be compared.
+    /// is a run-time error. `spare` is used in between where states stand for others.
     ///
     /// # Errors
     /// A run-time error of the model.
@@ -45,7 +45,7 @@ impl System<'_> {
         steps: &mut Steps,
         spare: &mut Steps,
     ) -> Result<(), Failed> {
-        if self.may_repeat || self.canonicalizer.is_some() {
+        if self.canonicalizer.is_some() {
             self.steps(state, spare)?;
             steps.append(spare);
             return Ok(());
@@ -54,6 +54,8 @@ impl System<'_> {
         let result = self.add_steps(state, steps);
         if result.is_err() {
             steps.truncate(n_before, self.layout.n_words);
+        } else if self.may_repeat {
+            self.merge_equal_steps(n_before, steps);
         }
         result
     }
@@ -264,13 +266,14 @@ impl System<'_> {
         }
     }
 
-    fn merge_equal_steps(&mut self, steps: &mut Steps) {
+    /// Merges steps of one state, those from a position on.
+    fn merge_equal_steps(&mut self, first: usize, steps: &mut Steps) {
         let n_words = self.layout.n_words;
-        let mut kept = 0;
-        for position in 0..steps.len() {
+        let mut kept = first;
+        for position in first..steps.len() {
             let label = steps.labels[position];
             let group = self.labels.group(label);
-            let same = (0..kept).find(|&other| {
+            let same = (first..kept).find(|&other| {
                 self.labels.group(steps.labels[other]) == group
                     && steps.target(other, n_words) == steps.target(position, n_words)
             });
@@ -280,7 +283,10 @@ impl System<'_> {
                     steps.labels[other] = self.labels.union(self.model, steps.labels[other], label);
                 }
                 None => {
-                    steps.move_step(position, kept, n_words);
+                    // Most states have no steps to be merged, so nothing moves.
+                    if kept < position {
+                        steps.move_step(position, kept, n_words);
+                    }
                     kept += 1;
                 }
             }

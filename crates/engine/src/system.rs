@@ -152,6 +152,9 @@ pub struct Limits {
     pub max_edges: u32,
     /// No more nodes in a graph that is kept as a whole.
     pub max_nodes: u32,
+    /// Not a limit: so many nodes of a product are searched depth first before all its edges are
+    /// stored.
+    pub n_depth_first: u64,
 }
 
 impl Default for Limits {
@@ -162,6 +165,8 @@ impl Default for Limits {
             max_steps: (1 << 28) - 2,
             max_edges: u32::MAX,
             max_nodes: (1 << 31) - 1,
+            // A run that violates a property is often found soon, and what is found by then is lost.
+            n_depth_first: 4096,
         }
     }
 }

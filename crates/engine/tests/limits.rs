@@ -46,8 +46,21 @@ fn all_states(model: &Model, limits: Limits, n_threads: usize) -> Found {
     explored.expect("nothing to compile").found
 }
 
-/// Looks for a run with a mark that no edge has, so that everything is searched.
+/// Looks for a run with a mark that no edge has, so that everything is searched: on the fly, and with
+/// stored edges.
 fn no_run(model: &Model, limits: Limits, n_threads: usize) -> Outcome {
+    let [on_the_fly, stored] = [u64::MAX, 0].map(|n_depth_first| {
+        let limits = Limits {
+            n_depth_first,
+            ..limits
+        };
+        no_run_within(model, limits, n_threads)
+    });
+    assert_eq!(on_the_fly, stored);
+    stored
+}
+
+fn no_run_within(model: &Model, limits: Limits, n_threads: usize) -> Outcome {
     let mut system = System::new(model).expect("small").with_limits(limits);
     let mut automaton = Automaton::universal();
     automaton.n_marks = 1;

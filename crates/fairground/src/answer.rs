@@ -273,8 +273,8 @@ impl Project {
 
         match &self.content {
             Content::Family(family) => self.check_family(family, asked, plan, progress),
-            Content::Threshold(automaton) => {
-                let property = &asked.property;
+            Content::Threshold(automata) => {
+                let (automaton, property) = (&automata[asked.system], &asked.property);
                 let outcome = check::check_thresholds(automaton, property, plan, progress)?;
                 Ok(self.for_all(property, outcome))
             }

@@ -54,6 +54,7 @@ mod question;
 mod replay;
 mod simulation;
 mod solver;
+mod synthesis;
 mod trace_details;
 
 pub use abstract_model::{AbstractionFormat, AbstractionText};
@@ -78,6 +79,7 @@ pub use simulation::{
     SimulationWalk, StepDetails, Watched,
 };
 pub use solver::{SolverChoice, SolverName, solver_maker};
+pub use synthesis::{Coefficients, Synthesis, synthesise};
 pub use trace_details::TraceDetails;
 
 pub use base::{

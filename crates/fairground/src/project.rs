@@ -123,7 +123,7 @@ impl Project {
             system: match &content {
                 Content::Systems(systems) => systems[question.system].name.clone(),
                 Content::Family(family) => family.template.name.clone(),
-                Content::Threshold(automaton) => automaton.name.clone(),
+                Content::Threshold(automata) => automata[0].name.clone(),
             },
             expected: question.expected,
             position,
@@ -256,10 +256,10 @@ impl Project {
                 "the parameter `{0}` of the model has no value; give it one, for example with `-D {0}=3`",
                 family.template.name
             ))),
-            Content::Threshold(automaton) => Err(Error::Call(format!(
+            Content::Threshold(automata) => Err(Error::Call(format!(
                 "the parameters {} of the model have no values; give each one, for example with `-D {}=4`",
-                automaton.parameters.join(", "),
-                automaton.parameters.first().map_or("N", String::as_str)
+                automata[0].parameters.join(", "),
+                automata[0].parameters.first().map_or("N", String::as_str)
             ))),
         }
     }

@@ -58,8 +58,8 @@ pub fn analyse_with(source: Source, files: &dyn Files, options: &Options) -> Ana
     };
     let failed = parsed.said.iter().any(|d| d.severity == Severity::Error);
     let mut said = parsed.said.clone();
-    let is_family = parsed.has_free_parameter();
-    let resolved = lower::resolve(&parsed.texts(&parsed.options), is_family, &mut said);
+    let free = parsed.free_parameters();
+    let resolved = lower::resolve(&parsed.texts(&parsed.options), free, &mut said);
 
     // What the translation says about a text that was not understood as a whole follows from that.
     let mut diagnostics: Vec<Diagnostic> = if failed { parsed.said } else { said };

@@ -26,6 +26,7 @@ mod keywords;
 mod lexer;
 mod lower;
 mod parser;
+mod threshold;
 
 pub use analysis::{analyse, analyse_with};
 pub use format::format;
@@ -34,7 +35,8 @@ use std::sync::Arc;
 
 use base::{Diagnostic, Expected, Severity, Source, SourceId, Span};
 use logic::NamedProperty;
-use model::Scope;
+use lower::FreeParameters;
+use model::{Expr, Model, Scope, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::{
     Analysis, Content, Family, Files, FrontEnd, Loaded, MAX_BYTES, Members, Memory, Options,
@@ -102,10 +104,17 @@ pub fn load_with(source: Source, files: &dyn Files, options: &Options) -> Loaded
         said: reading.said,
         options: options.clone(),
     };
-    if !options.closed && parsed.has_free_parameter() {
-        parsed.family()
+    let free = parsed.free_parameters();
+    if options.closed || free == FreeParameters::None {
+        return parsed.system(options);
+    }
+    if let Some(system) = parsed.for_all_numbers() {
+        return system;
+    }
+    if free == FreeParameters::Several {
+        parsed.threshold_automata()
     } else {
-        parsed.system(options)
+        parsed.family()
     }
 }
 
@@ -120,16 +129,45 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn has_free_parameter(&self) -> bool {
+    fn free_parameters(&self) -> FreeParameters {
         let defines = &self.options.defines;
         let is_given = |name: &str| defines.iter().any(|define| define.0 == name);
-        self.file.decls.iter().any(|decl| match decl {
-            ast::Decl::Param { name } => !is_given(&name.text),
+        let free = self.file.decls.iter().filter_map(|decl| match decl {
+            ast::Decl::Param { name } => Some((name, true)),
             ast::Decl::DataParam { name, .. } => {
-                !is_given(&name.text) && lower::is_family_size(&self.file, &name.text)
+                Some((name, lower::is_family_size(&self.file, &name.text)))
             }
-            _ => false,
-        })
+            _ => None,
+        });
+        let free: Vec<_> = free.filter(|(name, _)| !is_given(&name.text)).collect();
+        match (free.iter().any(|(_, is_size)| *is_size), free.len()) {
+            (false, _) => FreeParameters::None,
+            (true, 1) => FreeParameters::One,
+            (true, _) => FreeParameters::Several,
+        }
+    }
+
+    /// One system whose parameters without value are numbers that never change, if they are nothing
+    /// more: not the size of anything.
+    fn for_all_numbers(&self) -> Option<Loaded> {
+        let mut names = self.file.decls.iter().filter_map(|decl| match decl {
+            ast::Decl::Param { name } | ast::Decl::DataParam { name, .. } => Some(&name.text),
+            _ => None,
+        });
+        if names.any(|name| lower::is_family_size(&self.file, name)) {
+            return None;
+        }
+        let loaded = self.system(&self.options);
+        let has_range = |system: &System| has_range_of_state(&system.model);
+        let is_fixed = |content: &Content| match content {
+            Content::Systems(systems) => !systems.iter().any(has_range),
+            Content::Family(_) | Content::Threshold(_) => false,
+        };
+        loaded
+            .content
+            .as_ref()
+            .is_some_and(is_fixed)
+            .then_some(loaded)
     }
 
     fn texts<'a>(&'a self, options: &'a Options) -> lower::Texts<'a> {
@@ -178,6 +216,28 @@ impl Parsed {
         properties.into_iter().map(about).collect()
     }
 
+    /// All counter systems of a text with several free parameters. Each question has an automaton of
+    /// its own.
+    fn threshold_automata(&self) -> Loaded {
+        let mut said = self.said.clone();
+        let (open, properties) = lower::lower_open(&self.texts(&self.options), &mut said);
+        let found = open.and_then(|open| match threshold::automata(&open, &properties) {
+            Ok((automata, properties)) => {
+                let scopes = properties.into_iter().map(|p| (p, Scope::default()));
+                let mut questions = self.questions(scopes.collect());
+                for (system, question) in questions.iter_mut().enumerate() {
+                    question.system = system;
+                }
+                Some((Content::Threshold(automata), questions))
+            }
+            Err(wrong) => {
+                said.push(*wrong);
+                None
+            }
+        });
+        Loaded::new(found, self.sources.clone(), said)
+    }
+
     fn family(self) -> Loaded {
         let mut said = self.said.clone();
         let (template, properties) = lower::lower_template(&self.texts(&self.options), &mut said);
@@ -196,7 +256,40 @@ impl Parsed {
     }
 }
 
-/// The instances of a text with a free parameter.
+/// Does a quantifier or a loop range between bounds that depend on variables?
+fn has_range_of_state(model: &Model) -> bool {
+    let mut found = false;
+    let mut visit = |expr: &Expr| {
+        expr.walk(&mut |inner| {
+            // shape: other expressions have no range.
+            if let Expr::Quantified { lo, hi, .. } = inner {
+                found |= lo.mentions_state() || hi.mentions_state();
+            }
+        });
+    };
+    let parts = model.parts();
+    parts.init.iter().for_each(&mut visit);
+    for atom in &parts.atoms {
+        atom.meaning.for_each_operand(&mut visit);
+    }
+    let steps = || parts.processes.iter().flat_map(|process| &process.steps);
+    for step in steps() {
+        visit(&step.guard);
+        step.sync.for_each_operand(&mut visit);
+        Stmt::for_each_expr(&step.effect, &mut visit);
+    }
+    for step in steps() {
+        Stmt::walk_all(&step.effect, &mut |statement| {
+            // shape: what a choice ranges over may depend on the state.
+            if let StmtKind::For(_, lo, hi, _) = statement {
+                found |= lo.mentions_state() || hi.mentions_state();
+            }
+        });
+    }
+    found
+}
+
+/// The instances of a text with one free parameter.
 struct Instances {
     parsed: Parsed,
     parameter: String,

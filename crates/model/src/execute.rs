@@ -83,6 +83,10 @@ fn run_one(model: &Model, statement: &Stmt, branches: &mut Branches) -> Result<(
                 branches.extend(own);
             }
         }
+        StmtKind::Choose(_, _, hi, _) if crate::is_endless_choice(hi) && !branches.is_empty() => {
+            let message = "the values of a choice among all integers cannot be tried one by one";
+            return Err((ErrorKind::Described(message.to_owned()).into(), span));
+        }
         StmtKind::Choose(bound, lo, hi, condition) => {
             for mut branch in std::mem::take(branches) {
                 let lo = branch.eval(model, lo).map_err(|e| (e, span))?;

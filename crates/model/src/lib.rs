@@ -52,6 +52,7 @@ mod may_must;
 mod model;
 mod parts;
 mod priority;
+pub mod sketch;
 mod state;
 mod steps;
 mod template;
@@ -84,4 +85,6 @@ pub use template::{
 };
 pub use timer::{Clock, Setting, Timer, is_inexact};
 pub use types::{ArrayType, EnumId, EnumType, RecordForm, RecordId, RecordType, Scalar, Type};
-pub use unbounded::{EVERY_INDEX, OPEN_VALUES, Sample, Unbounded, is_unbounded_array};
+pub use unbounded::{
+    EVERY_INDEX, OPEN_VALUES, Sample, Unbounded, is_endless_choice, is_unbounded_array,
+};

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use base::Span;
 
 use crate::{
-    Atom, AtomMeaning, BinaryOp, Expr, Initial, LocationId, ModelParts, Place, Process, Scalar,
-    Step, Stmt, StmtKind, Type, VarId, Variable,
+    AnnotationKind, Assumption, Atom, AtomMeaning, BinaryOp, Expr, Initial, LocationId, ModelParts,
+    Place, Process, Scalar, Step, Stmt, StmtKind, Type, VarId, Variable,
 };
 
 /// A threshold automaton.
@@ -40,6 +40,32 @@ pub struct ThresholdAutomaton {
     pub rules: Vec<Rule>,
     /// Atomic propositions; formulas refer to them by [`base::AtomId`].
     pub atoms: Vec<Proposition>,
+    /// What is known of single processes and their actions; nothing where only numbers of processes
+    /// are described, so that fairness between them cannot be asked for.
+    pub individuals: Option<Individuals>,
+}
+
+/// What fairness between the processes is about.
+#[derive(Clone, Debug, Default)]
+pub struct Individuals {
+    /// What the model says about fairness for the whole system.
+    pub fairness: Option<base::Fairness>,
+    /// For each rule, the number of the action that it is a way of taking. Processes that are in
+    /// different locations may share numbers.
+    pub actions: Vec<usize>,
+    /// Fairness conditions written in the model. Each is about every process for itself.
+    pub annotations: Vec<AnnotatedRules>,
+    /// Assumptions about runs. Their atoms are those of the automaton.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// A fairness condition written in the model.
+#[derive(Clone, Debug)]
+pub struct AnnotatedRules {
+    /// How strict.
+    pub kind: AnnotationKind,
+    /// The rules that it is about.
+    pub rules: Vec<usize>,
 }
 
 /// What one process can do.
@@ -166,6 +192,75 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// A comparison of two sums; nothing if a number becomes too large.
+    ///
+    /// # Panics
+    /// If the operator does not compare.
+    #[must_use]
+    pub fn compare(op: BinaryOp, left: &Sum, right: &Sum) -> Option<Self> {
+        let excess = |a: &Sum, b: &Sum, least| a.plus(-1, b)?.plus(-1, &Sum::constant(least));
+        let (sum, comparison) = match op {
+            BinaryOp::Eq => (excess(left, right, 0)?, Comparison::Zero),
+            BinaryOp::Ne => (excess(left, right, 0)?, Comparison::NotZero),
+            BinaryOp::Lt => (excess(right, left, 1)?, Comparison::AtLeastZero),
+            BinaryOp::Le => (excess(right, left, 0)?, Comparison::AtLeastZero),
+            BinaryOp::Gt => (excess(left, right, 1)?, Comparison::AtLeastZero),
+            BinaryOp::Ge => (excess(left, right, 0)?, Comparison::AtLeastZero),
+            _ => panic!("{op:?} does not compare"),
+        };
+        Some(Self::Compare(sum, comparison))
+    }
+
+    /// The condition itself, or its truth if it is a comparison of constants.
+    #[must_use]
+    pub fn decided(self) -> Self {
+        let Self::Compare(sum, comparison) = &self else {
+            return self;
+        };
+        match (sum.as_constant(), comparison) {
+            (None, _) => self,
+            (Some(value), Comparison::AtLeastZero) => Self::Bool(value >= 0),
+            (Some(value), Comparison::Zero) => Self::Bool(value == 0),
+            (Some(value), Comparison::NotZero) => Self::Bool(value != 0),
+        }
+    }
+
+    /// The conjunction, without parts that say nothing.
+    #[must_use]
+    pub fn all(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Self::Bool(true) => {}
+                Self::Bool(false) => return Self::Bool(false),
+                other => kept.push(other),
+            }
+        }
+        match kept.len() {
+            0 => Self::Bool(true),
+            1 => kept.swap_remove(0),
+            _ => Self::All(kept),
+        }
+    }
+
+    /// The disjunction, without parts that say nothing.
+    #[must_use]
+    pub fn any(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Self::Bool(false) => {}
+                Self::Bool(true) => return Self::Bool(true),
+                other => kept.push(other),
+            }
+        }
+        match kept.len() {
+            0 => Self::Bool(false),
+            1 => kept.swap_remove(0),
+            _ => Self::Any(kept),
+        }
+    }
+
     /// The negation; nothing if a number becomes too large.
     #[must_use]
     pub fn negation(&self) -> Option<Self> {

@@ -669,6 +669,11 @@ impl Stmt {
     pub fn for_each_expr<'e>(statements: &'e [Self], visit: &mut dyn FnMut(&'e Expr)) {
         sequence(statements, visit);
     }
+
+    /// Visits the outermost expressions of all statements of a sequence, at any depth, to change them.
+    pub fn for_each_expr_mut(statements: &mut [Self], visit: &mut dyn FnMut(&mut Expr)) {
+        sequence_mut(statements, visit);
+    }
 }
 
 impl Step {

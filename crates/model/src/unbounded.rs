@@ -6,12 +6,17 @@
 //! arrays are equal everywhere. Symbolic methods read it so. The reference semantics knows only
 //! finitely many cells; it is applied to *samples*, in which types have a few values and arrays a
 //! few indices ([`ModelParts::sampled`]). Every run of a sample is a run of the model.
+//!
+//! A choice among all integers, or among all from some number on, is one up to the greatest 64-bit
+//! integer ([`is_endless_choice`]). In a sample it is one among few.
+
+use std::collections::BTreeMap;
 
 use base::Span;
 
 use crate::{
-    Access, ArrayType, BinaryOp, Expr, Initial, Model, ModelParts, Place, Scalar, Stmt, StmtKind,
-    Type,
+    Access, ArrayType, BinaryOp, BoundId, Expr, Initial, Model, ModelParts, Place, Scalar, Stmt,
+    StmtKind, Type,
 };
 
 /// How many values an uninterpreted type is said to have.
@@ -26,6 +31,12 @@ pub fn is_unbounded_array(array: &ArrayType) -> bool {
     array.lo == EVERY_INDEX
 }
 
+/// Is a choice up to this bound one among infinitely many integers?
+#[must_use]
+pub fn is_endless_choice(hi: &Expr) -> bool {
+    matches!(hi, Expr::Int(i64::MAX))
+}
+
 /// What makes it impossible to visit all states, and where it is declared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unbounded {
@@ -36,12 +47,15 @@ pub struct Unbounded {
 }
 
 /// How much of unbounded data a sample keeps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sample {
     /// The first and the last index of arrays.
     pub indices: (i64, i64),
     /// The number of values of uninterpreted types.
     pub n_values: u32,
+    /// The least and the greatest value of choices among infinitely many integers. Others choose
+    /// zero, or the least that they may choose.
+    pub choices: BTreeMap<BoundId, (i64, i64)>,
 }
 
 impl Model {
@@ -76,14 +90,30 @@ impl Model {
             }
         }
 
-        None
+        self.endless_choice()
+    }
+
+    /// The first choice among infinitely many integers.
+    fn endless_choice(&self) -> Option<Unbounded> {
+        let mut steps = self.parts().processes.iter().flat_map(|p| &p.steps);
+        steps.find_map(|step| {
+            let mut is_endless = false;
+            Stmt::walk_all(&step.effect, &mut |statement| {
+                is_endless |=
+                    matches!(statement, StmtKind::Choose(_, _, hi, _) if is_endless_choice(hi));
+            });
+            is_endless.then(|| Unbounded {
+                what: "a step chooses among all integers".to_owned(),
+                span: step.span,
+            })
+        })
     }
 }
 
 impl ModelParts {
     /// The parts of a sample.
     #[must_use]
-    pub fn sampled(&self, sample: Sample) -> Self {
+    pub fn sampled(&self, sample: &Sample) -> Self {
         let sampling = Sampling { sample };
         let mut parts = self.clone();
         for description in &mut parts.enums {
@@ -125,11 +155,11 @@ impl ModelParts {
     }
 }
 
-struct Sampling {
-    sample: Sample,
+struct Sampling<'s> {
+    sample: &'s Sample,
 }
 
-impl Sampling {
+impl Sampling<'_> {
     fn n_indices(&self) -> usize {
         let (lo, hi) = self.sample.indices;
         usize::try_from(hi - lo + 1).unwrap_or(0)
@@ -185,6 +215,16 @@ impl Sampling {
             && *last == i64::from(OPEN_VALUES) - 1
         {
             *last = i64::from(self.sample.n_values) - 1;
+        }
+        if let StmtKind::Choose(bound, Expr::Int(lo), hi, _) = &mut kind
+            && is_endless_choice(hi)
+        {
+            let (first, last) = match self.sample.choices.get(bound) {
+                Some(window) => *window,
+                None => ((*lo).max(0), (*lo).max(0)),
+            };
+            *lo = first.max(*lo);
+            *hi = Expr::Int(last);
         }
         Stmt::new(kind, statement.span)
     }

@@ -47,6 +47,7 @@ mod parallel;
 mod path_based;
 mod refinement;
 mod stem;
+mod stored;
 mod symmetric;
 
 pub use acceptance::{Acceptance, MarkId};
@@ -65,6 +66,7 @@ pub use hoa::{HoaAutomaton, HoaError, TooManyLetterAtoms, from_hoa, to_hoa};
 pub use lasso::{Lasso, LassoStep, covering_lasso, shortest_lasso, shortest_lasso_after};
 pub use parallel::{ParallelSearch, find_fair_cycle_parallel};
 pub use stem::Stems;
+pub use stored::{MarkSets, RecordWriter, StoredGraph, find_fair_cycle_stored};
 pub use symmetric::{
     Renaming, SymmetricAcceptance, SymmetricComponent, SymmetricGraph, SymmetricSearch,
     find_fair_cycle_symmetric, symmetric_lasso,

@@ -1,6 +1,6 @@
 //! Random marked graphs against the naive definition of a fair cycle, on all carriers.
 
-#[path = "../../omega/tests/oracle/mod.rs"]
+#[path = "../../omega/tests/graphs/oracle.rs"]
 mod oracle;
 mod support;
 

@@ -32,8 +32,9 @@ pub enum Content {
     Systems(Vec<System>),
     /// One system for each value of a parameter that has none.
     Family(Box<Family>),
-    /// One system for all values of the parameters that a threshold automaton admits.
-    Threshold(Box<ThresholdAutomaton>),
+    /// Threshold automata, each of which stands for one system for all values of the parameters that
+    /// it admits. Invariant: there is at least one, and all have the same name and parameters.
+    Threshold(Vec<ThresholdAutomaton>),
 }
 
 /// A system with everything in it known.

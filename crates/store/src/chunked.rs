@@ -8,6 +8,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
+use crate::prefetch::prefetch;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64};
 
 /// Few where interleavings are explored.
@@ -113,6 +114,12 @@ impl<T: Entry> Chunked<T> {
         let (chunk, offset) = Self::place(index);
         let start = self.chunks[chunk].load(Ordering::Relaxed);
         start.wrapping_add(offset * self.width)
+    }
+
+    /// Asks the processor for row `index`.
+    #[inline]
+    pub fn prefetch(&self, index: u32) {
+        prefetch(self.address(index));
     }
 
     /// The entries of row `index`.

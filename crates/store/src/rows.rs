@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use crate::chunked::Chunked;
-use crate::prefetch::{prefetch, prefetch_to_write};
+use crate::prefetch::prefetch_to_write;
 use crate::scan::{BUCKET_LEN, Scan};
 use crate::state_store::StateIndex;
 use crate::sync::{AtomicU32, AtomicU64};
@@ -115,7 +115,7 @@ impl Rows {
     /// Asks the processor for a vector.
     #[inline]
     pub(crate) fn prefetch(&self, index: StateIndex) {
-        prefetch(self.rows.address(index));
+        self.rows.prefetch(index);
     }
 
     /// Does the table have room for more names, for any thread?

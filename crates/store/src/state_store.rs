@@ -251,6 +251,47 @@ impl StateStore {
         rows::select((0..guesses.len()).map(is_unknown), unknown);
     }
 
+    /// Asks the processor for the halves of the guessed states, which should have arrived before.
+    /// The guesses are those of [`Self::guess_all`].
+    pub fn prefetch_halves(&self, index: &Index, guesses: &[StateIndex]) {
+        let Some([first, second]) = &self.kept.halves else {
+            return;
+        };
+        if index.states.name_bits < MIN_PREFETCHED_BITS {
+            return;
+        }
+        for guess in guesses {
+            let [left, right] = self.kept.halves_of(*guess);
+            first.prefetch(left);
+            second.prefetch(right);
+        }
+    }
+
+    /// Asks the processor for where the halves of a state are looked up that differ from those of
+    /// a state one step before, with which it is compared when it is inserted.
+    #[inline]
+    pub fn prefetch_to_insert(&self, index: &Index, state: &[u64], before: &[u64]) {
+        let Some([first, _]) = &self.kept.halves else {
+            return;
+        };
+        let (left, right) = state.split_at(first.width());
+        let (old_left, old_right) = before.split_at(first.width());
+        for (table, half, old) in [
+            (&index.halves[0], left, old_left),
+            (&index.halves[1], right, old_right),
+        ] {
+            if half != old && table.name_bits >= MIN_PREFETCHED_BITS {
+                table.prefetch(hash(half));
+            }
+        }
+    }
+
+    /// Are the halves of states kept instead of states?
+    #[must_use]
+    pub fn has_halves(&self) -> bool {
+        self.kept.halves.is_some()
+    }
+
     /// Inserts, perhaps while other threads do. The guess may be wrong, and may be [`NOBODY`].
     #[inline]
     pub fn insert_shared(

@@ -22,6 +22,7 @@
 mod lexer;
 mod lower;
 mod parser;
+mod sketch;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,8 @@ use model::threshold::{Comparison, Condition, Quantity, Sum, ThresholdAutomaton}
 use source::{
     Analysis, Content, Files, FrontEnd, Loaded, MAX_BYTES, Names, Options, Question, System,
 };
+
+pub use sketch::{SketchText, read_sketch};
 
 use lower::Lowering;
 use parser::Tree;
@@ -210,7 +213,13 @@ fn with_values(
         return Err(Diagnostic::error("no-value", automaton.span, message).help(help));
     }
 
-    for (position, value) in known.into_iter().enumerate() {
+    assume_values(&mut automaton, &known);
+    Ok(Content::Threshold(vec![automaton]))
+}
+
+/// Assumes the values of parameters that there are.
+fn assume_values(automaton: &mut ThresholdAutomaton, known: &[Option<i64>]) {
+    for (position, value) in known.iter().enumerate() {
         if let Some(value) = value {
             let parameter = Sum::of(Quantity::Parameter(position));
             let difference = parameter
@@ -220,5 +229,4 @@ fn with_values(
             automaton.assumptions.push(is_it);
         }
     }
-    Ok(Content::Threshold(Box::new(automaton)))
 }

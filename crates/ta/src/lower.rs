@@ -1,12 +1,11 @@
 //! From a tree to an automaton.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{AtomId, Diagnostic, Span};
 use logic::{Ltl, NamedProperty, classify};
-use model::threshold::{
-    Comparison, Condition, Proposition, Quantity, Rule, Sum, ThresholdAutomaton,
-};
+use model::BinaryOp;
+use model::threshold::{Condition, Proposition, Quantity, Rule, Sum, ThresholdAutomaton};
 use source::{Names, Reference, Symbol, SymbolKind};
 
 use crate::parser::{Expr, ExprKind, Ident, RuleText, Tree, Update};
@@ -30,6 +29,9 @@ pub(crate) struct Lowering<'t> {
     pub(crate) names: Names,
     pub(crate) warnings: Vec<Diagnostic>,
     atoms: Vec<Proposition>,
+    /// Names that depend on coefficients to be found. With these, conditions that happen to be
+    /// constant are kept, and sums are linear in the coefficients.
+    open: BTreeSet<String>,
 }
 
 impl<'t> Lowering<'t> {
@@ -40,7 +42,14 @@ impl<'t> Lowering<'t> {
             names: Names::default(),
             warnings: Vec::new(),
             atoms: Vec::new(),
+            open: BTreeSet::new(),
         }
+    }
+
+    /// For a sketch: these coefficients are to be found.
+    pub(crate) fn with_open(mut self, unknowns: &[String]) -> Self {
+        self.open.extend(unknowns.iter().cloned());
+        self
     }
 
     /// The automaton, with its properties. `values` are those that the caller gives to coefficients.
@@ -73,6 +82,7 @@ impl<'t> Lowering<'t> {
             init,
             rules,
             atoms: Vec::new(),
+            individuals: None,
         };
         if automaton.locations.is_empty() {
             let message = "the automaton has no locations";
@@ -117,6 +127,9 @@ impl<'t> Lowering<'t> {
                 Err(wrong) if wrong.code == NO_VALUE => Meaning::Open,
                 Err(wrong) => return Err(wrong),
             };
+            if self.is_open(value) {
+                self.open.insert(name.text.clone());
+            }
             let extent = name.span.to(value.span);
             self.add_symbol(SymbolKind::Definition, name, extent, Some(meaning))?;
         }
@@ -219,25 +232,19 @@ impl<'t> Lowering<'t> {
     ) -> Lowered<Condition> {
         let (left, right) = (self.sum(left)?, self.sum(right)?);
         let too_large = || Diagnostic::error("too-large", span, "a number is too large");
-        let less = |a: &Sum, b: &Sum, least: i64| {
-            let difference = b
-                .plus(-1, a)
-                .and_then(|sum| sum.plus(-least, &Sum::constant(1)));
-            difference.ok_or_else(too_large)
+        let op = match sign {
+            "==" => BinaryOp::Eq,
+            "!=" => BinaryOp::Ne,
+            "<" => BinaryOp::Lt,
+            "<=" => BinaryOp::Le,
+            ">" => BinaryOp::Gt,
+            _ => BinaryOp::Ge,
         };
-        let (sum, comparison) = match sign {
-            "==" => (less(&right, &left, 0)?, Comparison::Zero),
-            "!=" => (less(&right, &left, 0)?, Comparison::NotZero),
-            "<" => (less(&left, &right, 1)?, Comparison::AtLeastZero),
-            "<=" => (less(&left, &right, 0)?, Comparison::AtLeastZero),
-            ">" => (less(&right, &left, 1)?, Comparison::AtLeastZero),
-            _ => (less(&right, &left, 0)?, Comparison::AtLeastZero),
-        };
-        Ok(match (sum.as_constant(), comparison) {
-            (None, comparison) => Condition::Compare(sum, comparison),
-            (Some(value), Comparison::AtLeastZero) => Condition::Bool(value >= 0),
-            (Some(value), Comparison::Zero) => Condition::Bool(value == 0),
-            (Some(value), Comparison::NotZero) => Condition::Bool(value != 0),
+        let condition = Condition::compare(op, &left, &right).ok_or_else(too_large)?;
+        Ok(if self.open.is_empty() {
+            condition.decided()
+        } else {
+            condition
         })
     }
 
@@ -250,7 +257,7 @@ impl<'t> Lowering<'t> {
                 Meaning::Value(sum) => Ok(sum),
                 Meaning::Open => {
                     let message = format!("`{name}` depends on a coefficient that has no value");
-                    let help = "give every one of `unknowns` a value, such as `-D a=1`: coefficients are not synthesised";
+                    let help = "give every one of `unknowns` a value, such as `-D a=1`, or have values found by `fair synthesise`";
                     Err(Diagnostic::error(NO_VALUE, expr.span, message).help(help))
                 }
             },
@@ -259,6 +266,10 @@ impl<'t> Lowering<'t> {
                 Sum::default().plus(-1, &inner).ok_or_else(too_large)
             }
             ExprKind::Arithmetic('*', a, b) => {
+                if self.is_open(a) && self.is_open(b) {
+                    let message = "coefficients that are to be found cannot be multiplied";
+                    return Err(Diagnostic::error("not-linear", expr.span, message));
+                }
                 let (a, b) = (self.sum(a)?, self.sum(b)?);
                 let product = match (a.as_constant(), b.as_constant()) {
                     (Some(factor), _) => Sum::default().plus(factor, &b),
@@ -279,6 +290,24 @@ impl<'t> Lowering<'t> {
                 let message = "a number is expected, but this is a condition";
                 Err(Diagnostic::error("type", expr.span, message))
             }
+        }
+    }
+
+    /// Does an expression depend on coefficients that are to be found?
+    fn is_open(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Name(name) => self.open.contains(name),
+            ExprKind::Bool(_) | ExprKind::Number(_) => false,
+            ExprKind::Not(inner)
+            | ExprKind::Negated(inner)
+            | ExprKind::Always(inner)
+            | ExprKind::Eventually(inner) => self.is_open(inner),
+            ExprKind::And(a, b)
+            | ExprKind::Or(a, b)
+            | ExprKind::Implies(a, b)
+            | ExprKind::Iff(a, b)
+            | ExprKind::Compare(_, a, b)
+            | ExprKind::Arithmetic(_, a, b) => self.is_open(a) || self.is_open(b),
         }
     }
 
@@ -308,39 +337,28 @@ impl<'t> Lowering<'t> {
 
     fn update(&mut self, tree: &Tree, rule: &RuleText) -> Lowered<Vec<(usize, i64)>> {
         let mut changes: BTreeMap<usize, i64> = BTreeMap::new();
-        let mut add = |at: usize, amount: i64, ident: &Ident| {
-            // The same may be said again.
-            if changes
-                .insert(at, amount)
-                .is_none_or(|known| known == amount)
-            {
-                return Ok(());
-            }
-            let message = format!(
-                "the rule says two things about what becomes of `{}`",
-                ident.text
-            );
-            Err(Diagnostic::error("declared-twice", ident.span, message))
-        };
         for update in &rule.updates {
-            match update {
-                Update::Unchanged(idents) => {
-                    for ident in idents {
-                        add(self.counter(ident)?, 0, ident)?;
-                    }
-                }
-                Update::Set(ident, value) => {
-                    let at = self.counter(ident)?;
-                    let difference = self.sum(value)?.plus(-1, &Sum::of(Quantity::Shared(at)));
-                    let amount = difference.and_then(|sum| sum.as_constant());
-                    let amount = amount.ok_or_else(|| {
-                        let name = &ident.text;
-                        let message = format!("`{name}` can only be increased by a number");
-                        let help = format!("write `{name}' == {name} + 1`");
-                        Diagnostic::error("update", value.span, message).help(help)
-                    })?;
-                    add(at, amount, ident)?;
-                }
+            let Update::Set(ident, value) = update else {
+                continue;
+            };
+            let at = self.counter(ident)?;
+            let difference = self.sum(value)?.plus(-1, &Sum::of(Quantity::Shared(at)));
+            let amount = difference.and_then(|sum| sum.as_constant());
+            let amount = amount.ok_or_else(|| {
+                let name = &ident.text;
+                let message = format!("`{name}` can only be increased by a number");
+                let help = format!("write `{name}' == {name} + 1`");
+                Diagnostic::error("update", value.span, message).help(help)
+            })?;
+            self.add_change(&mut changes, at, amount, ident)?;
+        }
+        for update in &rule.updates {
+            let Update::Unchanged(idents) = update else {
+                continue;
+            };
+            for ident in idents {
+                let at = self.counter(ident)?;
+                self.add_change(&mut changes, at, 0, ident)?;
             }
         }
 
@@ -356,6 +374,34 @@ impl<'t> Lowering<'t> {
             .into_iter()
             .filter(|(_, amount)| *amount != 0)
             .collect())
+    }
+
+    /// Notes what becomes of a counter. The same may be said again. That it is unchanged, though it is
+    /// changed elsewhere in the rule, says nothing: ByMC drops such equations (`not_redundant_action` in
+    /// its `schemaChecker.ml`), and published automata have them.
+    fn add_change(
+        &mut self,
+        changes: &mut BTreeMap<usize, i64>,
+        at: usize,
+        amount: i64,
+        ident: &Ident,
+    ) -> Lowered<()> {
+        let name = &ident.text;
+        let known = *changes.entry(at).or_insert(amount);
+        if known == amount {
+            return Ok(());
+        }
+        if known != 0 && amount != 0 {
+            let message = format!("the rule says two things about what becomes of `{name}`");
+            return Err(Diagnostic::error("declared-twice", ident.span, message));
+        }
+
+        changes.insert(at, known + amount);
+        let message = format!("the rule changes `{name}`, so it does not leave it unchanged");
+        let help = "as in ByMC, the change counts";
+        let warning = Diagnostic::warning("declared-twice", ident.span, message);
+        self.warnings.push(warning.help(help));
+        Ok(())
     }
 
     fn counter(&mut self, ident: &Ident) -> Lowered<usize> {

@@ -1,8 +1,9 @@
 //! What is read, and what is said about texts that are wrong.
 
 use base::Source;
+use model::threshold::{Comparison, Condition, Sum, ThresholdAutomaton};
 use source::{Content, FrontEnd as _, Loaded, Memory, Options};
-use ta::ThresholdAutomata;
+use ta::{ThresholdAutomata, read_sketch};
 
 fn load(text: &str, defines: &[(&str, &str)]) -> Loaded {
     let source = Source {
@@ -53,9 +54,10 @@ fn check_said(text: &str, expected: &[&str]) {
 fn an_automaton_is_read() {
     let loaded = load(&text("define ENOUGH == N - T;", STEP), &[]);
     assert_eq!(said(&loaded), Vec::<String>::new());
-    let Some(Content::Threshold(automaton)) = &loaded.content else {
+    let Some(Content::Threshold(automata)) = &loaded.content else {
         panic!("{:?}", loaded.content);
     };
+    let automaton = &automata[0];
     assert_eq!(automaton.parameters, ["N", "T"]);
     assert_eq!(automaton.locations, ["a", "b"]);
     assert_eq!(automaton.rules[0].update, [(0, 1)]);
@@ -75,9 +77,10 @@ fn values_for_all_parameters_make_a_system() {
 #[test]
 fn values_for_some_parameters_are_assumed() {
     let loaded = load(&text("", STEP), &[("T", "1")]);
-    let Some(Content::Threshold(automaton)) = &loaded.content else {
+    let Some(Content::Threshold(automata)) = &loaded.content else {
         panic!("{:?}", loaded.content);
     };
+    let automaton = &automata[0];
     assert!(automaton.admits(&[4, 1]) && !automaton.admits(&[7, 2]));
 }
 
@@ -98,6 +101,95 @@ fn coefficients_need_values() {
         &["6: `k` depends on a coefficient that has no value"],
     );
     assert_eq!(said(&load(&text, &[("k", "2")])), Vec::<String>::new());
+}
+
+#[test]
+fn a_change_counts_though_the_rule_also_says_unchanged() {
+    let rule = "0: a -> b when (true) do { unchanged(x, y); x' == x + 1; };";
+    let loaded = load(&text("", rule), &[]);
+    assert_eq!(
+        said(&loaded),
+        ["6: the rule changes `x`, so it does not leave it unchanged"]
+    );
+    let Some(Content::Threshold(automata)) = &loaded.content else {
+        panic!("{:?}", loaded.content);
+    };
+    let automaton = &automata[0];
+    assert_eq!(automaton.rules[0].update, [(0, 1)]);
+
+    let twice = "0: a -> b when (true) do { x' == x + 1; x' == x + 2; unchanged(y); };";
+    check_said(
+        &text("", twice),
+        &["6: the rule says two things about what becomes of `x`"],
+    );
+}
+
+/// A sketch with three coefficients.
+fn sketch_text() -> String {
+    let rule = "0: a -> b when (x >= k * T + ENOUGH || l == x) do { unchanged(x, y); };";
+    let text = text("unknowns k, l, m; define ENOUGH == 2 * l * N - m;", rule);
+    text.replace("N > 3 * T;", "N > 3 * T; 0 <= k; k <= l;")
+        .replace("b <= N", "b <= N + m || k * b == 0")
+}
+
+fn source(text: &str) -> Source {
+    Source {
+        name: "test.ta".to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+/// The sums of an automaton, constants as they are.
+fn sums(automaton: &ThresholdAutomaton) -> Vec<(Sum, Comparison)> {
+    let guards = automaton.rules.iter().map(|rule| &rule.guard);
+    let atoms = automaton.atoms.iter().map(|atom| &atom.condition);
+    let conditions = automaton.assumptions.iter().chain(&automaton.init);
+    let mut open: Vec<&Condition> = conditions.chain(guards).chain(atoms).collect();
+    let mut found = Vec::new();
+    while let Some(condition) = open.pop() {
+        match condition {
+            Condition::Compare(sum, comparison) => found.push((sum.clone(), *comparison)),
+            Condition::All(parts) | Condition::Any(parts) => open.extend(parts),
+            Condition::Bool(_) => {}
+        }
+    }
+    found.retain(|(sum, _)| sum.as_constant().is_none());
+    found
+}
+
+#[test]
+fn a_sketch_with_values_is_what_is_read_with_values() {
+    let text = sketch_text();
+    let read = read_sketch(&source(&text), &Options::default()).unwrap();
+    assert_eq!(read.sketch.unknowns, ["k", "l", "m"]);
+    for values in [[0, 0, 0], [1, 0, 0], [2, -1, 5], [0, 7, -3], [3, 3, 3]] {
+        let instance = read.sketch.instance(&values).unwrap();
+        let shown = values.map(|value| value.to_string());
+        let defines = [("k", &*shown[0]), ("l", &*shown[1]), ("m", &*shown[2])];
+        let loaded = load(&text, &defines);
+        let Some(Content::Threshold(direct)) = &loaded.content else {
+            panic!("{:?}", said(&loaded));
+        };
+        assert_eq!(sums(&instance), sums(&direct[0]), "{values:?}");
+    }
+}
+
+#[test]
+fn sketches_are_linear_in_their_coefficients() {
+    let wrong = sketch_text().replace("2 * l * N", "m * l");
+    let refused = read_sketch(&source(&wrong), &Options::default()).unwrap_err();
+    assert_eq!(
+        refused.message,
+        "coefficients that are to be found cannot be multiplied"
+    );
+
+    // With a value it is a number like any other.
+    let options = Options {
+        defines: vec![("m".to_owned(), "2".to_owned())],
+        ..Options::default()
+    };
+    let read = read_sketch(&source(&wrong), &options).unwrap();
+    assert_eq!(read.sketch.unknowns, ["k", "l"]);
 }
 
 #[test]

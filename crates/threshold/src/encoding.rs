@@ -20,6 +20,7 @@
 use model::threshold::{Comparison, Condition, Quantity, Sum};
 use smt::{Sort, Term};
 
+use crate::facts::Facts;
 use crate::pattern::Pattern;
 use crate::shape::{Guard, Move, Shape, Trend};
 
@@ -52,19 +53,12 @@ pub(crate) struct Encoding<'a> {
 }
 
 impl<'a> Encoding<'a> {
-    pub(crate) fn new(shape: &'a Shape<'a>, pattern: &Pattern) -> Self {
-        let mut encoding = Self {
-            shape,
-            parameters: Vec::new(),
-            points: Vec::new(),
-            segments: Vec::new(),
-            assertions: Vec::new(),
-            n_names: 0,
-        };
-        encoding.start();
-        for _ in 0..n_segments(shape, pattern) {
+    pub(crate) fn new(shape: &'a Shape<'a>, pattern: &Pattern, facts: &Facts) -> Self {
+        let mut encoding = Self::started(shape);
+        for _ in 0..n_segments(facts, pattern) {
             encoding.add_segment();
         }
+        encoding.remind(facts);
 
         let truths = encoding.pattern(pattern);
         encoding.assertions.extend(truths.into_iter().next());
@@ -75,20 +69,95 @@ impl<'a> Encoding<'a> {
         encoding
     }
 
+    /// The parameters and an initial configuration.
+    fn started(shape: &'a Shape<'a>) -> Self {
+        let mut encoding = Self {
+            shape,
+            parameters: Vec::new(),
+            points: Vec::new(),
+            segments: Vec::new(),
+            assertions: Vec::new(),
+            n_names: 0,
+        };
+        encoding.start();
+        encoding
+    }
+
+    /// Any beginning of a run with the pattern, its first and last configuration, and how often each
+    /// move happens in it: what is necessary only.
+    pub(crate) fn beginning(
+        shape: &'a Shape<'a>,
+        pattern: &Pattern,
+    ) -> (Self, [Point; 2], Vec<Term>) {
+        let mut encoding = Self::started(shape);
+        let start = encoding.points[0].clone();
+        let flows = encoding.naturals(shape.moves.len());
+        let counted: Vec<(usize, Term)> = flows.iter().cloned().enumerate().collect();
+        let end = encoding.next_point(&start, &counted);
+        encoding.guarded(&counted, [&end, &start, &end]);
+
+        for part in pattern.conjuncts() {
+            let now = match part {
+                Pattern::Now(condition) => encoding.condition(condition, &start),
+                Pattern::Always(condition) => Term::and([
+                    encoding.condition(condition, &start),
+                    encoding.condition(condition, &end),
+                    encoding.never_entered(condition, &counted),
+                ]),
+                Pattern::AtTheEnd(_)
+                | Pattern::Eventually(_)
+                | Pattern::All(_)
+                | Pattern::Any(_) => continue,
+            };
+            encoding.assertions.push(now);
+        }
+        (encoding, [start, end], flows)
+    }
+
+    /// Says what is known of changes, which follows from the rest: that spares the solver finding it.
+    fn remind(&mut self, facts: &Facts) {
+        let mut reminders = Vec::new();
+        for (position, point) in self.points.iter().enumerate() {
+            let happened = |change: usize| self.at_least_zero(&facts.changes[change], point);
+            for (first, second) in &facts.implications {
+                let not_yet = Term::not(happened(*first));
+                reminders.push(Term::or([not_yet, happened(*second)]));
+            }
+            for (first, second) in &facts.exclusions {
+                let both = [happened(*first), happened(*second)];
+                reminders.push(Term::or(both.map(Term::not)));
+            }
+            let Some(next) = self.points.get(position + 1) else {
+                continue;
+            };
+            for change in 0..facts.changes.len() {
+                let later = self.at_least_zero(&facts.changes[change], next);
+                reminders.push(Term::or([Term::not(happened(change)), later]));
+            }
+        }
+        self.assertions.extend(reminders);
+    }
+
     fn name(&mut self, sort: Sort) -> Term {
         self.n_names += 1;
-        Term::var(&format!("v{}", self.n_names), sort)
+        // One solver hears of several encodings: a name has the same sort in all of them.
+        let prefix = match sort {
+            Sort::Bool => "b",
+            Sort::Int => "n",
+            Sort::Array => "a",
+        };
+        Term::var(&format!("{prefix}{}", self.n_names), sort)
     }
 
     /// New natural numbers.
     fn naturals(&mut self, n: usize) -> Vec<Term> {
-        let mut terms = Vec::new();
-        for _ in 0..n {
-            let term = self.name(Sort::Int);
-            self.assertions.push(Term::le(Term::Int(0), term.clone()));
-            terms.push(term);
-        }
-        terms
+        (0..n).map(|_| self.natural()).collect()
+    }
+
+    fn natural(&mut self) -> Term {
+        let term = self.name(Sort::Int);
+        self.assertions.push(Term::le(Term::Int(0), term.clone()));
+        term
     }
 
     fn point(&mut self) -> Point {
@@ -116,8 +185,7 @@ impl<'a> Encoding<'a> {
         let from = self.points.last().expect("there is a first").clone();
         let flows = self.naturals(shape.moves.len());
         let counted: Vec<(usize, Term)> = flows.iter().cloned().enumerate().collect();
-        let middle = self.point();
-        self.balance(&from, &counted, &middle);
+        let middle = self.next_point(&from, &counted);
 
         let (mut last, mut to) = (Vec::new(), middle.clone());
         if shape.has_falling_guards() {
@@ -126,28 +194,41 @@ impl<'a> Encoding<'a> {
             let at_most_one = Term::le(Term::add(chosen.iter().cloned()), Term::Int(1));
             self.assertions.push(at_most_one);
             last = candidates.into_iter().zip(chosen).collect();
-            to = self.point();
-            self.balance(&middle, &last, &to);
+            to = self.next_point(&middle, &last);
         }
 
-        for (position, times) in counted.iter().chain(&last) {
-            for guard in &shape.moves[*position].guards {
-                let Guard { sum, trend } = &shape.guards[*guard];
-                let where_true = match trend {
-                    Trend::Constant | Trend::Rising => &from,
-                    Trend::Falling => &middle,
-                };
-                let is_true = self.at_least_zero(sum, where_true);
-                let never = Term::le(times.clone(), Term::Int(0));
-                self.assertions.push(Term::or([is_true, never]));
-            }
-        }
+        self.guarded(&counted, [&from, &middle, &middle]);
+        self.guarded(&last, [&from, &middle, &to]);
         self.segments.push(Segment {
             flows,
             last,
             middle,
         });
         self.points.push(to);
+    }
+
+    /// Moves happen only if their guards are true: rising ones at the first point, falling ones at the
+    /// second; the third is where the moves lead to.
+    pub(crate) fn guarded(
+        &mut self,
+        moves: &[(usize, Term)],
+        [rising, falling, after]: [&Point; 3],
+    ) {
+        let shape = self.shape;
+        for (position, times) in moves {
+            for guard in &shape.moves[*position].guards {
+                let Guard { sum, trend } = &shape.guards[*guard];
+                let is_true = match trend {
+                    Trend::Constant | Trend::Rising => self.at_least_zero(sum, rising),
+                    Trend::Falling => self.at_least_zero(sum, falling),
+                    Trend::Limited(amount) => {
+                        Term::le(Term::Int(-i128::from(*amount)), self.sum(sum, after))
+                    }
+                };
+                let never = Term::le(times.clone(), Term::Int(0));
+                self.assertions.push(Term::or([is_true, never]));
+            }
+        }
     }
 
     /// The moves that can make a falling guard false.
@@ -165,35 +246,46 @@ impl<'a> Encoding<'a> {
             .map(|(position, _)| position)
     }
 
-    /// `to` is what moves make of `from`.
-    fn balance(&mut self, from: &Point, moves: &[(usize, Term)], to: &Point) {
+    /// What moves make of a point.
+    fn next_point(&mut self, from: &Point, moves: &[(usize, Term)]) -> Point {
         let shape = self.shape;
-        for (location, (before, after)) in from.locations.iter().zip(&to.locations).enumerate() {
-            let mut sum = vec![before.clone()];
+        let mut to = from.clone();
+        for (location, after) in to.locations.iter_mut().enumerate() {
+            let mut changes = Vec::new();
             for (position, times) in moves {
                 let step = &shape.moves[*position];
                 if step.source == location {
-                    sum.push(times_int(-1, times));
+                    changes.push(times_int(-1, times));
                 }
                 if step.target == location {
-                    sum.push(times.clone());
+                    changes.push(times.clone());
                 }
             }
-            self.assertions
-                .push(Term::eq(after.clone(), Term::add(sum)));
+            *after = self.changed(after, changes);
         }
 
-        for (shared, (before, after)) in from.shared.iter().zip(&to.shared).enumerate() {
-            let mut sum = vec![before.clone()];
+        for (shared, after) in to.shared.iter_mut().enumerate() {
+            let mut changes = Vec::new();
             for (position, times) in moves {
                 let update = shape.moves[*position].update.iter();
                 for (_, amount) in update.filter(|(at, _)| *at == shared) {
-                    sum.push(times_int(*amount, times));
+                    changes.push(times_int(*amount, times));
                 }
             }
-            self.assertions
-                .push(Term::eq(after.clone(), Term::add(sum)));
+            *after = self.changed(after, changes);
         }
+        to
+    }
+
+    /// A natural number that is another and changes together.
+    fn changed(&mut self, before: &Term, changes: Vec<Term>) -> Term {
+        if changes.is_empty() {
+            return before.clone();
+        }
+        let after = self.natural();
+        let sum = Term::add(changes.into_iter().chain([before.clone()]));
+        self.assertions.push(Term::eq(after.clone(), sum));
+        after
     }
 
     /// For each cut, what makes the run from there on look like the pattern. Patterns have no negations,
@@ -253,29 +345,31 @@ impl<'a> Encoding<'a> {
 
     /// What must be so in a segment if the condition is true all the time.
     fn kept(&self, condition: &Condition, segment: usize) -> Term {
-        let before_last = &self.segments[segment].middle;
-        let middle = self.condition(condition, before_last);
-        Term::and([middle, self.stays_empty(condition, segment)])
+        let Segment {
+            flows,
+            last,
+            middle,
+        } = &self.segments[segment];
+        let flows = flows.iter().cloned().enumerate();
+        let moves: Vec<(usize, Term)> = flows.chain(last.iter().cloned()).collect();
+        let middle = self.condition(condition, middle);
+        Term::and([middle, self.never_entered(condition, &moves)])
     }
 
     /// No process enters locations that are empty all the time.
-    fn stays_empty(&self, condition: &Condition, segment: usize) -> Term {
+    fn never_entered(&self, condition: &Condition, moves: &[(usize, Term)]) -> Term {
         match condition {
             Condition::All(parts) => {
                 let parts = parts.iter();
-                Term::and(parts.map(|part| self.stays_empty(part, segment)))
+                Term::and(parts.map(|part| self.never_entered(part, moves)))
             }
             Condition::Compare(sum, comparison) if says_empty(sum, *comparison) => {
-                let Segment { flows, last, .. } = &self.segments[segment];
-                let all = flows.iter().enumerate();
-                let all = all.chain(last.iter().map(|(position, times)| (*position, times)));
                 let enters = |position: usize| {
                     let target = Quantity::Location(self.shape.moves[position].target);
                     sum.terms.contains_key(&target)
                 };
-                let entering = all.filter(|(position, _)| enters(*position));
-                let never = |(_, times): (usize, &Term)| Term::le(times.clone(), Term::Int(0));
-                Term::and(entering.map(never))
+                let entering = moves.iter().filter(|(position, _)| enters(*position));
+                Term::and(entering.map(|(_, times)| Term::le(times.clone(), Term::Int(0))))
             }
             Condition::Compare(..) | Condition::Bool(_) | Condition::Any(_) => Term::Bool(true),
         }
@@ -315,7 +409,7 @@ impl<'a> Encoding<'a> {
         }
     }
 
-    fn at_least_zero(&self, sum: &Sum, at: &Point) -> Term {
+    pub(crate) fn at_least_zero(&self, sum: &Sum, at: &Point) -> Term {
         Term::le(Term::Int(0), self.sum(sum, at))
     }
 
@@ -334,8 +428,8 @@ impl<'a> Encoding<'a> {
 }
 
 /// How many segments a run with the pattern is cut into: one more than there are cuts.
-pub(crate) fn n_segments(shape: &Shape<'_>, pattern: &Pattern) -> usize {
-    shape.n_changes() + pattern.n_points() + 1
+pub(crate) fn n_segments(facts: &Facts, pattern: &Pattern) -> usize {
+    facts.n_changes() + pattern.n_points() + 1
 }
 
 /// Does the comparison say that no process is in any of some locations?

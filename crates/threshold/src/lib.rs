@@ -1,7 +1,8 @@
 //! Decides properties of threshold automata for all values of their parameters.
 //!
 //! [`decide`] looks for a run that violates a formula, for any values of the parameters that the
-//! automaton admits: it asks a solver for linear integer arithmetic once (`encoding.rs`). If there is no
+//! automaton admits: it asks a solver for linear integer arithmetic about all of them in one formula
+//! (`encoding.rs`), after small questions that make it smaller (`facts.rs`). If there is no
 //! solution, the formula holds for all of them. A solution is a [`Counterexample`]: values, and how
 //! often which rule is taken, to be replayed by the caller; for some formulas a solution need not be a
 //! run.
@@ -9,6 +10,8 @@
 //! This crate refuses to know where automata come from, and to give verdicts.
 
 mod encoding;
+mod facts;
+mod fairness;
 mod pattern;
 mod shape;
 
@@ -17,9 +20,11 @@ use logic::Ltl;
 use model::threshold::{Configuration, ThresholdAutomaton};
 use smt::{Answer as Said, Model, Solver, Term};
 
+pub use fairness::fair_ends;
 pub use shape::Outside;
 
 use encoding::{Encoding, n_segments};
+use facts::Facts;
 use pattern::Pattern;
 use shape::Shape;
 
@@ -60,11 +65,12 @@ pub fn decide(
     solver: &mut dyn Solver,
     helper: &mut dyn Solver,
 ) -> Answer {
-    let query = match Query::new(automaton, formula, span) {
+    let mut query = match Query::new(automaton, formula, span) {
         Ok(query) => query,
         Err(outside) => return Answer::Outside(outside),
     };
-    let encoding = Encoding::new(&query.shape, &query.pattern);
+    let facts = Facts::ask(&mut query.shape, &query.pattern, solver);
+    let encoding = Encoding::new(&query.shape, &query.pattern, &facts);
     ask(&encoding, solver);
     match solver.check(&[]) {
         Said::Unsat => Answer::None,
@@ -93,7 +99,7 @@ fn ask(encoding: &Encoding<'_>, solver: &mut dyn Solver) {
 #[must_use]
 pub fn segments(automaton: &ThresholdAutomaton, formula: &Ltl) -> Option<usize> {
     let query = Query::new(automaton, formula, Span::nowhere()).ok()?;
-    Some(n_segments(&query.shape, &query.pattern))
+    Some(n_segments(&Facts::of(&query.shape), &query.pattern))
 }
 
 struct Query<'a> {
@@ -103,10 +109,12 @@ struct Query<'a> {
 
 impl<'a> Query<'a> {
     fn new(automaton: &'a ThresholdAutomaton, formula: &Ltl, span: Span) -> Result<Self, Outside> {
-        let shape = Shape::new(automaton)?;
+        let mut shape = Shape::new(automaton)?;
         let pattern = Pattern::of_violations(automaton, formula, span)?;
+        shape.simplify(&pattern);
         let n_quantities = automaton.locations.len() + automaton.shared.len();
-        let n_numbers = n_segments(&shape, &pattern) * (shape.moves.len() + 2 * n_quantities);
+        let n_segments = n_segments(&Facts::of(&shape), &pattern);
+        let n_numbers = n_segments * (shape.moves.len() + 2 * n_quantities);
         if n_numbers > MAX_NUMBERS {
             let message = format!("its runs are described by {n_numbers} numbers, too many");
             return Err(Outside { message, span });

@@ -51,6 +51,42 @@ impl Pattern {
         }
     }
 
+    /// What it says about configurations other than the first.
+    pub(crate) fn later_conditions(&self) -> Vec<&Condition> {
+        match self {
+            Self::Now(_) => Vec::new(),
+            Self::AtTheEnd(condition) | Self::Always(condition) => vec![condition],
+            Self::Eventually(inner) => inner.all_conditions(),
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().flat_map(Self::later_conditions).collect()
+            }
+        }
+    }
+
+    fn all_conditions(&self) -> Vec<&Condition> {
+        match self {
+            Self::Now(condition) | Self::AtTheEnd(condition) | Self::Always(condition) => {
+                vec![condition]
+            }
+            Self::Eventually(inner) => inner.all_conditions(),
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().flat_map(Self::all_conditions).collect()
+            }
+        }
+    }
+
+    /// The parts all of which are so.
+    pub(crate) fn conjuncts(&self) -> Vec<&Self> {
+        match self {
+            Self::All(parts) => parts.iter().flat_map(Self::conjuncts).collect(),
+            Self::Now(_)
+            | Self::AtTheEnd(_)
+            | Self::Always(_)
+            | Self::Eventually(_)
+            | Self::Any(_) => vec![self],
+        }
+    }
+
     /// Does it depend on more than a beginning of the run?
     pub(crate) fn is_about_the_end(&self) -> bool {
         match self {

@@ -3,7 +3,8 @@
 //!
 //! The folder is not part of the repository; `bench/thresholds.toml` says where it comes from and which
 //! verdicts are published. Every property is one row: agreement, difference, no verdict in time, or
-//! nothing to compare with; each says what it took.
+//! nothing to compare with; each says what it took. Automata whose coefficients are to be found are one
+//! row more: whether there are any.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -45,6 +46,8 @@ pub(crate) struct PublishedModel {
     /// Values for coefficients, as `-D` takes them.
     #[serde(default)]
     pub(crate) values: Vec<String>,
+    /// Are there coefficients that make all properties true?
+    has_coefficients: Option<bool>,
     /// Properties that hold.
     #[serde(default)]
     holds: Vec<String>,
@@ -87,6 +90,16 @@ struct Document {
 #[derive(Deserialize)]
 struct Complaint {
     message: String,
+}
+
+/// What `fair synthesise` says.
+#[derive(Deserialize)]
+struct Found {
+    solutions: Vec<serde_json::Value>,
+    complete: bool,
+    tried: u64,
+    stopped: Option<String>,
+    seconds: f64,
 }
 
 struct Thresholds {
@@ -139,7 +152,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
             [] => thresholds.check(&path, &name, None)?,
             known => {
                 for known in known {
-                    thresholds.check(&path, &name, Some(known))?;
+                    thresholds.about(&path, &name, known)?;
                 }
             }
         }
@@ -151,6 +164,47 @@ pub fn run(arguments: &[&str]) -> Result<()> {
 }
 
 impl Thresholds {
+    /// Compares with what is published about a model. Properties are asked about for given coefficients.
+    fn about(&mut self, path: &Path, name: &str, known: &PublishedModel) -> Result<()> {
+        if let Some(theirs) = known.has_coefficients {
+            self.synthesise(path, name, theirs)?;
+        }
+        if known.has_coefficients.is_none() || !known.values.is_empty() {
+            self.check(path, name, Some(known))?;
+        }
+        Ok(())
+    }
+
+    fn synthesise(&mut self, path: &Path, name: &str, theirs: bool) -> Result<()> {
+        // There are many candidates, each with all properties.
+        let limit = format!("{}s", 10 * self.seconds);
+        let mut call = Command::new(&self.fair);
+        call.args(["synthesise", "--all", "--output-format", "json"]);
+        call.args(["--solver", &self.solver, "--timeout", &limit]);
+        let output = call.arg(path).output()?;
+        let Ok(found) = serde_json::from_slice::<Found>(&output.stdout) else {
+            return self.row("refused", name, "coefficients", "no answer", 0.0);
+        };
+
+        let n_found = found.solutions.len();
+        let ours = match (n_found, found.complete) {
+            (0, true) => Some(false),
+            (0, false) => None,
+            (_, _) => Some(true),
+        };
+        let outcome = match ours {
+            None => "undecided",
+            Some(ours) if ours == theirs => "agree",
+            Some(_) => "differ",
+        };
+        let others = match (found.complete, found.stopped) {
+            (true, _) => "no others".to_owned(),
+            (false, why) => format!("perhaps others {}", why.unwrap_or_default()),
+        };
+        let why = format!("{n_found} found, {others}, {} tried", found.tried);
+        self.row(outcome, name, "coefficients", &why, found.seconds)
+    }
+
     fn check(&mut self, path: &Path, name: &str, known: Option<&PublishedModel>) -> Result<()> {
         let limit = format!("{}s", self.seconds);
         let values = known.map_or(&[] as &[String], |known| &known.values);

@@ -1,14 +1,19 @@
 //! Counters of processes: shared numbers that always say how many processes are at certain locations.
 //!
-//! If `c` starts with `k`, and every step of a family changes it by one exactly if the process enters or
-//! leaves a set of locations, then `c == k + count` (or `k - count`) is true of every state, by induction
-//! over steps. What compares `c` with a number then compares the count, which WS1S can express, and the
-//! variable is left out. That a new value fits is kept as an assertion.
+//! If `c` starts with `k`, a number or the parameter plus a number, and every step of a family changes it
+//! by one exactly if the process enters or leaves a set of locations, then `c == k + count` (or `k - count`)
+//! is true of every state, by induction over steps. What compares `c` with a number then compares the
+//! count, which WS1S can express, and the variable is left out. That a new value fits is kept as an
+//! assertion.
+//!
+//! A change is `c := c + 1`, `c := c - 1`, or a number one above or below that which the guard demands.
+//! What an effect asks about `c` behind the change is asked about the changed value: processes have
+//! their new locations only when the step is over, so the count is still the old one.
 
 use base::Span;
 use model::{
     BinaryOp, BoundId, Composition, Expr, Initial, LocationId, Owner, Place, ProcessId, Quantifier,
-    Scalar, Scope, Stmt, StmtKind, Sync, Template, Type, VarId, as_open_end,
+    Scalar, Scope, Step, Stmt, StmtKind, Sync, Template, Type, VarId, as_open_end,
 };
 
 /// A variable that counts.
@@ -18,9 +23,56 @@ struct Counter {
     /// The locations at which processes are counted.
     counted: Vec<LocationId>,
     /// Its value if no process is counted.
-    start: i64,
+    start: Number,
     /// Does it become greater with the count?
     grows: bool,
+}
+
+/// A number, or the parameter plus a number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Number {
+    is_open: bool,
+    offset: i64,
+}
+
+impl Number {
+    /// The number that an expression always has, if it is so simple.
+    fn of(expr: &Expr, parameter: BoundId) -> Option<Self> {
+        // shape: other expressions are literals, the parameter, or not such sums.
+        let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) = expr else {
+            let is_open = expr.as_bound() == Some(parameter);
+            let offset = if is_open { 0 } else { expr.as_literal()? };
+            return Some(Self { is_open, offset });
+        };
+        let left = Self::of(left, parameter)?;
+        let right = Self::of(right, parameter)?;
+        let (offset, fits) = if *op == BinaryOp::Add {
+            let offset = left.offset.checked_add(right.offset)?;
+            (offset, !(left.is_open && right.is_open))
+        } else {
+            let offset = left.offset.checked_sub(right.offset)?;
+            (offset, left.is_open || !right.is_open)
+        };
+        let is_open = left.is_open ^ right.is_open;
+        fits.then_some(Self { is_open, offset })
+    }
+
+    /// By how much this is more, if that does not depend on the parameter.
+    fn minus(self, other: Self) -> Option<i64> {
+        let difference = self.offset.checked_sub(other.offset);
+        difference.filter(|_| self.is_open == other.is_open)
+    }
+
+    fn expr(self, parameter: BoundId) -> Expr {
+        if !self.is_open {
+            return Expr::Int(self.offset);
+        }
+        Expr::binary(
+            BinaryOp::Add,
+            Expr::Bound(parameter),
+            Expr::Int(self.offset),
+        )
+    }
 }
 
 /// The template and the question without counters, and what these count; nothing if there are none.
@@ -56,7 +108,9 @@ fn counter(template: &Template, var: VarId) -> Option<Counter> {
         return None;
     };
     let start = match &variable.initial {
-        Initial::Values(values) if variable.owner.is_none() => values[0].as_literal()?,
+        Initial::Values(values) if variable.owner.is_none() => {
+            Number::of(&values[0], template.parameter)?
+        }
         Initial::Values(_) | Initial::Any => return None,
     };
 
@@ -71,7 +125,7 @@ fn counter(template: &Template, var: VarId) -> Option<Counter> {
         return None;
     }
     let found = [true, false].into_iter().find_map(|grows| {
-        let counted = counted_locations(process, var, grows)?;
+        let counted = counted_locations(process, (var, template.parameter), grows)?;
         Some((counted, grows))
     });
     let (counted, grows) = found?;
@@ -86,7 +140,11 @@ fn counter(template: &Template, var: VarId) -> Option<Counter> {
 }
 
 /// The locations whose processes are counted, if every step agrees.
-fn counted_locations(process: &model::Process, var: VarId, grows: bool) -> Option<Vec<LocationId>> {
+fn counted_locations(
+    process: &model::Process,
+    names: (VarId, BoundId),
+    grows: bool,
+) -> Option<Vec<LocationId>> {
     let mut is_counted: Vec<Option<bool>> = vec![None; process.locations.len()];
     for location in &process.initial {
         is_counted[location.index()] = Some(false);
@@ -97,7 +155,7 @@ fn counted_locations(process: &model::Process, var: VarId, grows: bool) -> Optio
             let Some(before) = is_counted[step.source.index()] else {
                 continue;
             };
-            let change = change(&step.effect, var)?;
+            let change = change(step, names)?;
             // shape: alone; of several processes that take part in one step, two might change it.
             if change != 0 && !matches!(step.sync, Sync::Internal) {
                 return None;
@@ -130,39 +188,58 @@ fn writes(effect: &[Stmt], var: VarId) -> bool {
     found
 }
 
-/// By how much an effect changes a variable that it does not use otherwise.
-fn change(effect: &[Stmt], var: VarId) -> Option<i64> {
+/// By how much a step changes a variable, which it must not do more than once.
+fn change(step: &Step, names: (VarId, BoundId)) -> Option<i64> {
     let mut change = 0;
-    for statement in effect {
-        if let Some(by) = increment(statement, var).filter(|_| change == 0) {
+    for statement in &step.effect {
+        if let Some(by) = increment(statement, &step.guard, names).filter(|_| change == 0) {
             change = by;
-            continue;
-        }
-        let one = std::slice::from_ref(statement);
-        let mut is_used = writes(one, var);
-        Stmt::for_each_expr(one, &mut |expr| is_used |= reads(expr, var));
-        if is_used {
+        } else if writes(std::slice::from_ref(statement), names.0) {
             return None;
         }
     }
     Some(change)
 }
 
-/// `c := c + 1`.
-fn increment(statement: &Stmt, var: VarId) -> Option<i64> {
+/// `c := c + 1`, or `c := 3` where the guard demands `c == 2`.
+fn increment(statement: &Stmt, guard: &Expr, (var, parameter): (VarId, BoundId)) -> Option<i64> {
     // shape: other statements are not increments.
     let StmtKind::Assign(place, value) = &statement.kind else {
         return None;
     };
+    if place.var != var {
+        return None;
+    }
+    if let Some(new) = Number::of(value, parameter) {
+        let by = new.minus(demanded(guard, (var, parameter))?)?;
+        return (by.unsigned_abs() == 1).then_some(by);
+    }
+
     // shape: anything else is not an increment.
     let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) = value else {
         return None;
     };
-    let is_it = place.var == var && left.as_read().is_some_and(|read| read.var == var);
+    let is_it = left.as_read().is_some_and(|read| read.var == var);
     let by = right
         .as_literal()
         .filter(|by| is_it && by.unsigned_abs() == 1)?;
     Some(if *op == BinaryOp::Add { by } else { -by })
+}
+
+/// The number that a variable has wherever the guard is true, if the guard says so in as many words.
+fn demanded(guard: &Expr, names: (VarId, BoundId)) -> Option<Number> {
+    let (var, parameter) = names;
+    let is_it = |side: &Expr| side.as_read().is_some_and(|read| read.var == var);
+    // shape: what is not a conjunction or an equation demands nothing in as many words.
+    let Expr::Binary(op, left, right) = guard else {
+        return None;
+    };
+    if *op == BinaryOp::And {
+        return demanded(left, names).or_else(|| demanded(right, names));
+    }
+    let other = if is_it(left) { right } else { left };
+    let is_equation = *op == BinaryOp::Eq && (is_it(left) || is_it(right));
+    Number::of(other, parameter).filter(|_| is_equation)
 }
 
 fn reads(expr: &Expr, var: VarId) -> bool {
@@ -179,22 +256,34 @@ impl Counter {
             return None;
         };
         let limits = (Expr::Int(lo), bound_of(template.parameter, hi));
-        for step in &mut template.parts.processes[self.family.index()].steps {
-            for statement in &mut step.effect {
-                if let Some(by) = increment(statement, self.var) {
-                    *statement = self.still_fits(by, &limits, statement.span);
-                }
-            }
-        }
-
+        let names = (self.var, template.parameter);
         let bound = BoundId::new(template.parts.bounds.len());
         template.parts.bounds.push("counted".to_owned());
         let range = template.parts.processes[self.family.index()].index?;
         let last = bound_of(template.parameter, range.hi);
         let count = self.count(bound, (Expr::Int(range.lo), last));
-        let mut replace = |expr: &mut Expr| {
-            expr.walk_mut(&mut |inner| self.replace_here(inner, &count));
+        let replace_shifted = |expr: &mut Expr, shift: i64| {
+            let start = Number {
+                offset: self.start.offset.saturating_add(shift),
+                ..self.start
+            };
+            expr.walk_mut(&mut |inner| self.replace_here(inner, &count, start, names.1));
         };
+
+        for step in &mut template.parts.processes[self.family.index()].steps {
+            let mut shift = 0;
+            for statement in &mut step.effect {
+                if let Some(by) = increment(statement, &step.guard, names) {
+                    *statement = self.still_fits(by, &limits, statement.span);
+                    shift = by;
+                } else if shift != 0 {
+                    let one = std::slice::from_mut(statement);
+                    Stmt::for_each_expr_mut(one, &mut |expr| replace_shifted(expr, shift));
+                }
+            }
+        }
+
+        let mut replace = |expr: &mut Expr| replace_shifted(expr, 0);
         template.parts.for_each_operand_mut(&mut replace);
         let hints = &mut scope.hints;
         let exprs = hints.predicates.iter_mut().chain(&mut hints.invariants);
@@ -255,7 +344,7 @@ impl Counter {
     }
 
     /// Replaces a comparison of the variable. `c == k + count`, so `c < e` is `count < e - k`.
-    fn replace_here(&self, expr: &mut Expr, count: &Expr) {
+    fn replace_here(&self, expr: &mut Expr, count: &Expr, start: Number, parameter: BoundId) {
         // shape: only comparisons of the variable itself are known.
         let Expr::Binary(op, left, right) = expr else {
             return;
@@ -273,13 +362,16 @@ impl Counter {
         if !is_comparison || reads(other, self.var) {
             return;
         }
-        let start = Expr::Int(self.start);
+        let difference = |left: Expr, right: Expr| {
+            let difference = Expr::binary(BinaryOp::Sub, left, right);
+            let number = Number::of(&difference, parameter);
+            number.map_or(difference, |number| number.expr(parameter))
+        };
+        let (start, other) = (start.expr(parameter), (**other).clone());
         *expr = if self.grows {
-            let rest = Expr::binary(BinaryOp::Sub, (**other).clone(), start);
-            Expr::binary(op, count.clone(), rest)
+            Expr::binary(op, count.clone(), difference(other, start))
         } else {
-            let rest = Expr::binary(BinaryOp::Sub, start, (**other).clone());
-            Expr::binary(op.mirrored(), count.clone(), rest)
+            Expr::binary(op.mirrored(), count.clone(), difference(start, other))
         };
     }
 
@@ -291,8 +383,16 @@ impl Counter {
             .map(|l| process.locations[l.index()].as_str());
         let labels: Vec<&str> = labels.collect();
         let name = &template.parts.vars[self.var.index()].name;
-        let sign = match (self.grows, self.start) {
-            (true, 0) => String::new(),
+        let start = match (self.start.is_open, self.start.offset) {
+            (false, offset) => offset.to_string(),
+            (true, 0) => template.parts.bounds[template.parameter.index()].clone(),
+            (true, offset) => {
+                let parameter = &template.parts.bounds[template.parameter.index()];
+                format!("{parameter} {offset:+}")
+            }
+        };
+        let sign = match (self.grows, start.as_str()) {
+            (true, "0") => String::new(),
             (true, start) => format!("{start} + "),
             (false, start) => format!("{start} - "),
         };

@@ -321,15 +321,19 @@ impl ProgramBuilder<'_> {
         };
         let open = i128::from(model::OPEN_VALUES) - 1;
         let is_open = hi == Term::Int(open);
-        let interval: Interval = if is_open {
-            (None, None)
-        } else {
-            (constant(&lo), constant(&hi))
-        };
+        let is_endless = hi == Term::Int(i128::from(i64::MAX));
+        let has_least = !is_open && lo != Term::Int(i128::from(i64::MIN));
+        let has_greatest = !is_open && !is_endless;
+        let interval: Interval = (
+            constant(&lo).filter(|_| has_least),
+            constant(&hi).filter(|_| has_greatest),
+        );
         let term = Term::Var(Arc::clone(&name), Sort::Int);
         let mut parts = Vec::new();
-        if !is_open {
+        if has_least {
             parts.push(Term::le(lo.clone(), term.clone()));
+        }
+        if has_greatest {
             parts.push(Term::le(term.clone(), hi.clone()));
         }
 
@@ -340,6 +344,7 @@ impl ProgramBuilder<'_> {
             name,
             sort: Sort::Int,
             interval,
+            endless: is_endless.then_some(*bound),
         });
         term
     }
@@ -400,6 +405,7 @@ impl ProgramBuilder<'_> {
             return translator
                 .refuse("an array without bounds can only be copied or chosen as a whole");
         };
+        let endless = local.endless;
         let name: Arc<str> = Arc::from(format!("{} everywhere", local.name));
         let term = Term::Var(Arc::clone(&name), Sort::Array);
         if !path.locals.iter().any(|local| local.name == name) {
@@ -407,6 +413,7 @@ impl ProgramBuilder<'_> {
                 name,
                 sort: Sort::Array,
                 interval: (None, None),
+                endless,
             });
         }
         Ok(term)

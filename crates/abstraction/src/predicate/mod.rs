@@ -53,5 +53,5 @@ pub use questions::Questions;
 pub use ranking::Effect;
 pub use recurrence::{Change, N_ROUNDS, Recurrence, Rounds};
 pub use refine::Refined;
-pub use replay::{Concrete, Execution, concretize, execute};
+pub use replay::{Concrete, Execution, concretize, execute, has_endless_choices};
 pub use show::show;

@@ -164,10 +164,11 @@ impl Abstraction<'_> {
                 (lo..=hi).map(Term::Int).collect()
             }
             (Sort::Int, (lo, hi)) => {
-                let is_bounded = lo.is_some() || hi.is_some();
+                let is_number = lo.is_some() || hi.is_some() || local.endless.is_some();
                 let vars = self.program.vars.iter();
-                let vars = vars.filter(|var| var.sort == Sort::Int && var.is_open != is_bounded);
-                let ends = lo.into_iter().chain(hi).map(Term::Int);
+                let vars = vars.filter(|var| var.sort == Sort::Int && var.is_open != is_number);
+                let zero = (is_number && lo.is_none()).then_some(0);
+                let ends = lo.into_iter().chain(hi).chain(zero).map(Term::Int);
                 ends.chain(vars.map(|var| var.term())).collect()
             }
         }

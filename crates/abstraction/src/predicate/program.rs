@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::Span;
-use model::{ActionId, CommandId, InstanceId, Model, VarId};
+use model::{ActionId, BoundId, CommandId, InstanceId, Model, VarId};
 use smt::{Interval, Sort, Term};
 
 /// Why a model cannot be treated, and where.
@@ -81,6 +81,8 @@ pub struct Local {
     pub sort: Sort,
     /// Its bounds, where they are constant.
     pub interval: Interval,
+    /// The choice in the model, if it is one among infinitely many integers.
+    pub endless: Option<BoundId>,
 }
 
 /// A guarded simultaneous assignment.

@@ -13,15 +13,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{LocationId, Model, Sample, State};
-use smt::{Answer, Sort, Term};
+use model::{BoundId, LocationId, Model, Sample, State};
+use smt::{Answer, Sort, Term, Value};
 
 use super::domain::Domain;
-use super::program::{Content, Program, within};
+use super::program::{Content, Local, Program, Transition, within};
 use super::questions::Questions;
 
 /// Samples with more indices than this are not made.
 const MAX_INDICES: i64 = 12;
+
+/// Choices among infinitely many integers are first made up to this number.
+const SMALL_CHOICE: i128 = 100;
+
+/// Choices among infinitely many integers whose values lie further apart are not made in samples.
+const MAX_CHOICES: i64 = 1_000;
 
 /// A sequence of transitions, executed on terms.
 #[derive(Clone, Debug)]
@@ -30,6 +36,8 @@ pub struct Execution {
     pub values: Vec<Vec<Term>>,
     /// What must hold for it to happen.
     pub conditions: Vec<Term>,
+    /// What was chosen among infinitely many integers: the choice in the model, and the value.
+    pub choices: Vec<(BoundId, Term)>,
 }
 
 /// Executes transitions from the initial states on.
@@ -40,6 +48,7 @@ pub fn execute(program: &Program, domain: &Domain, transitions: &[usize]) -> Exe
     let mut execution = Execution {
         values: vec![start],
         conditions: vec![program.init.clone(), bounds],
+        choices: Vec::new(),
     };
     for &transition in transitions {
         execution.step(program, domain, transition);
@@ -74,6 +83,8 @@ impl Execution {
         for local in &description.locals {
             let term = numbered(&local.name, local.sort, at);
             conditions.push(within(&term, local.sort, local.interval));
+            self.choices
+                .extend(local.endless.map(|bound| (bound, term)));
         }
 
         self.conditions.extend(conditions);
@@ -94,9 +105,20 @@ impl Execution {
         Term::and(pairs.map(|(a, b)| Term::eq(a.clone(), b.clone())))
     }
 
-    /// Does it happen, with further conditions? The model of a run that shows it.
+    /// Does it happen, with further conditions? The model of a run that shows it, with small values
+    /// for choices among infinitely many integers if there is such a run.
     pub fn solve(&self, questions: &mut Questions, further: &[Term]) -> Answer {
-        let conditions: Vec<Term> = self.conditions.iter().chain(further).cloned().collect();
+        let mut conditions: Vec<Term> = self.conditions.iter().chain(further).cloned().collect();
+        let n_needed = conditions.len();
+        let numbers = self.choices.iter().filter(|(_, t)| t.sort() == Sort::Int);
+        let small = (Some(-SMALL_CHOICE), Some(SMALL_CHOICE));
+        conditions.extend(numbers.map(|(_, term)| within(term, Sort::Int, small)));
+        if conditions.len() > n_needed
+            && let Answer::Sat(solution) = questions.check(&conditions)
+        {
+            return Answer::Sat(solution);
+        }
+        conditions.truncate(n_needed);
         questions.check(&conditions)
     }
 }
@@ -144,12 +166,16 @@ pub struct Concrete {
 }
 
 /// The concrete states of an execution. `None` if they do not fit into a sample or into 64 bits.
-#[must_use]
+///
+/// Postcondition: in each of the states, the same commands can be executed in the sample as in the
+/// model. So a run that is fair, or ends, in the sample does so in the model, except for strong
+/// global fairness where choices among infinitely many integers have fewer values.
 pub fn concretize(
     model: &Model,
     program: &Program,
     execution: &Execution,
     solution: &smt::Model,
+    questions: &mut Questions,
 ) -> Option<Concrete> {
     let window = window_of(program, execution, solution)?;
     let mut renaming = Renaming::default();
@@ -165,12 +191,13 @@ pub fn concretize(
         )?);
     }
 
-    let model = if has_open_data(program) {
+    let model = if has_open_data(program) || has_endless_choices(program) {
         let sample = Sample {
             indices: window,
             n_values: u32::try_from(renaming.0.len().max(1)).ok()?,
+            choices: Choices::of(program, execution, solution, questions, window)?.0,
         };
-        model.parts().sampled(sample).finish().ok()?
+        model.parts().sampled(&sample).finish().ok()?
     } else {
         model.clone()
     };
@@ -181,6 +208,134 @@ pub fn concretize(
 fn has_open_data(program: &Program) -> bool {
     let is_open = |var: &super::program::StateVar| var.is_open || var.sort == Sort::Array;
     program.vars.iter().any(is_open)
+}
+
+/// Does a transition choose among infinitely many integers?
+#[must_use]
+pub fn has_endless_choices(program: &Program) -> bool {
+    let mut locals = program.transitions.iter().flat_map(|t| &t.locals);
+    locals.any(|local| local.endless.is_some())
+}
+
+/// The least and the greatest value that each choice among infinitely many integers needs.
+#[derive(Default)]
+struct Choices(BTreeMap<BoundId, (i64, i64)>);
+
+impl Choices {
+    /// Those that the steps of an execution make, those with which it ends in an error, and those
+    /// that other steps need to be possible where they are possible.
+    fn of(
+        program: &Program,
+        execution: &Execution,
+        solution: &smt::Model,
+        questions: &mut Questions,
+        window: (i64, i64),
+    ) -> Option<Self> {
+        let mut choices = Self::default();
+        for (bound, term) in &execution.choices {
+            choices.extend(*bound, &solution.eval(term)?, window)?;
+        }
+        let locals = || program.transitions.iter().flat_map(|t| &t.locals);
+        for local in locals().filter(|local| local.sort == Sort::Int) {
+            let term = Term::Var(Arc::clone(&local.name), local.sort);
+            if let (Some(bound), Some(value)) = (local.endless, solution.eval(&term)) {
+                choices.extend(bound, &value, window)?;
+            }
+        }
+
+        for values in &execution.values {
+            for transition in &program.transitions {
+                if transition
+                    .locals
+                    .iter()
+                    .any(|local| local.endless.is_some())
+                {
+                    choices.enable(program, transition, (values, solution), questions, window)?;
+                }
+            }
+        }
+        Some(choices)
+    }
+
+    fn extend(&mut self, bound: BoundId, value: &Value, window: (i64, i64)) -> Option<()> {
+        let values = match value {
+            Value::Int(value) => vec![*value],
+            Value::Bool(_) => return None,
+            Value::Array(array) => {
+                let indices = window.0..=window.1;
+                indices.map(|at| array.get(i128::from(at))).collect()
+            }
+        };
+        for value in values {
+            let value = i64::try_from(value).ok()?;
+            let (lo, hi) = self.0.get(&bound).copied().unwrap_or((value, value));
+            let (lo, hi) = (lo.min(value), hi.max(value));
+            if hi.checked_sub(lo)? > MAX_CHOICES {
+                return None;
+            }
+            self.0.insert(bound, (lo, hi));
+        }
+        Some(())
+    }
+
+    /// Makes a transition possible in a state if it is possible there in the model.
+    fn enable(
+        &mut self,
+        program: &Program,
+        transition: &Transition,
+        (values, solution): (&[Term], &smt::Model),
+        questions: &mut Questions,
+        window: (i64, i64),
+    ) -> Option<()> {
+        let now = |name: &str| {
+            let value = solution.eval(&values[program.var_named(name)?])?;
+            match value {
+                Value::Bool(value) => Some(Term::Bool(value)),
+                Value::Int(value) => Some(Term::Int(value)),
+                Value::Array(_) => None,
+            }
+        };
+        let guard = transition.guard.substitute(&now);
+        if guard == Term::Bool(false) {
+            return Some(());
+        }
+        // The contents of an array are not a term.
+        let mut mentioned = BTreeSet::new();
+        guard.collect_vars(&mut mentioned);
+        if mentioned
+            .iter()
+            .any(|(name, _)| program.var_named(name).is_some())
+        {
+            return None;
+        }
+
+        let locals = || transition.locals.iter().filter(|l| l.sort == Sort::Int);
+        let term = |local: &Local| Term::Var(Arc::clone(&local.name), local.sort);
+        let mut question = vec![guard];
+        question.extend(locals().map(|local| within(&term(local), local.sort, local.interval)));
+        let known = locals().filter_map(|local| {
+            let (lo, hi) = self.0.get(&local.endless?)?;
+            let known = (Some(i128::from(*lo)), Some(i128::from(*hi)));
+            Some(within(&term(local), local.sort, known))
+        });
+        let with_known: Vec<Term> = question.iter().cloned().chain(known).collect();
+        let answer = match questions.check(&with_known) {
+            Answer::Sat(found) => Answer::Sat(found),
+            Answer::Unsat | Answer::Unknown(_) => questions.check(&question),
+        };
+        let found = match answer {
+            Answer::Unsat => return Some(()),
+            Answer::Unknown(_) => return None,
+            Answer::Sat(found) => found,
+        };
+        for local in locals() {
+            if let Some(bound) = local.endless {
+                let value = found.eval(&term(local)).unwrap_or(Value::Int(0));
+                self.extend(bound, &value, window)?;
+            }
+        }
+        Some(())
+    }
 }
 
 /// Values of uninterpreted types, numbered in the order in which they occur.

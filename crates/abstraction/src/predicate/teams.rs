@@ -1,10 +1,11 @@
 //! Commands that move together, as transitions: alone, in a rendezvous, at an event, or all at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use base::Span;
 use model::{CommandId, InstanceId};
-use smt::Term;
+use smt::{Sort, Term};
 
 use super::domain::is_enumerated;
 use super::execute::{Member, ProgramBuilder};
@@ -185,26 +186,75 @@ impl ProgramBuilder<'_> {
     }
 }
 
-/// When a guard is true for some choice, if there are few enough choices to try all.
+/// When a guard is true for some choice: the guard for each of some values, if they are few and
+/// decide it.
 fn case_by_case(guard: &Term, locals: &[Local]) -> Option<Term> {
     let mut cases = vec![guard.clone()];
     for local in locals {
-        let (Some(lo), Some(hi)) = local.interval else {
-            return None;
-        };
-        let n_values = usize::try_from(hi - lo + 1).ok()?;
-        if !is_enumerated(local) || cases.len() * n_values > MAX_CASES {
-            return None;
+        let mut next = Vec::new();
+        for case in &cases {
+            for value in deciding(case, local)? {
+                next.push(case.substitute(&|name| (*local.name == *name).then(|| value.clone())));
+            }
+            next.retain(|case| *case != Term::Bool(false));
+            if next.contains(&Term::Bool(true)) {
+                return Some(Term::Bool(true));
+            }
+            if next.len() > MAX_CASES {
+                return None;
+            }
         }
-        let chosen = |case: &Term| -> Vec<Term> {
-            let with = |value: i128| {
-                case.substitute(&|name| (*local.name == *name).then_some(Term::Int(value)))
-            };
-            (lo..=hi).map(with).collect()
-        };
-        cases = cases.iter().flat_map(chosen).collect();
+        cases = next;
     }
     Some(Term::or(cases))
+}
+
+/// Values of which one makes a condition true if any does.
+///
+/// Where a chosen number is only compared with other expressions, the truth of the condition changes
+/// at these only. So it is enough to look at where each stretch between them begins, and at one
+/// number below all of them (R. Loos, V. Weispfenning, *Applying linear quantifier elimination*, The
+/// Computer Journal 36, 1993, doi:10.1093/comjnl/36.5.450).
+fn deciding(condition: &Term, local: &Local) -> Option<Vec<Term>> {
+    if local.sort != Sort::Int {
+        return None;
+    }
+    if is_enumerated(local)
+        && let (Some(lo), Some(hi)) = local.interval
+    {
+        return Some((lo..=hi).map(Term::Int).collect());
+    }
+
+    let is_it = |term: &Term| matches!(term, Term::Var(name, _) if *name == local.name);
+    let mut atoms = BTreeSet::new();
+    condition.collect_atoms(&mut atoms);
+    let mut values = BTreeSet::new();
+    for atom in atoms.iter().filter(|atom| mentions(atom, local)) {
+        let (Term::Le(linear) | Term::Eq(linear)) = atom else {
+            return None;
+        };
+        let (_, factor) = linear.terms().find(|(term, _)| is_it(term))?;
+        let rest = linear.without(&Term::Var(Arc::clone(&local.name), local.sort));
+        if factor.abs() != 1 || mentions(&rest.clone().into_term(), local) {
+            return None;
+        }
+        // Where the expression is zero; above and below, it may be positive.
+        let zero = rest.times(-factor).into_term();
+        for distance in -1..=1 {
+            values.insert(Term::add([zero.clone(), Term::Int(distance)]));
+        }
+    }
+
+    if values.is_empty() {
+        values.insert(Term::Int(0));
+    }
+    Some(values.into_iter().collect())
+}
+
+fn mentions(term: &Term, local: &Local) -> bool {
+    let mut vars = BTreeSet::new();
+    term.collect_vars(&mut vars);
+    vars.contains(&(Arc::clone(&local.name), local.sort))
 }
 
 /// One element of each list, in all ways.

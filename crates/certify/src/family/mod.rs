@@ -20,7 +20,7 @@ use source::{Family, Question};
 use self::formula::put_formula;
 use crate::bytes::{Reader, put_list, put_truths, truths};
 use crate::graph::check_runs;
-use crate::symbolic::{Solver, confirm};
+use crate::symbolic::{Obligation, Solver, confirm};
 use crate::{Extent, Failure};
 
 pub use self::formula::{Base, Formula, Index};
@@ -95,6 +95,7 @@ pub(crate) fn check_family(
         check_runs(&core, &formula, &runs.run, budget)?;
     }
     let instances = instances::evaluate(family, question, proof, budget)?;
+    let all: Vec<Obligation> = all.into_iter().map(Obligation::exact).collect();
     let confirmations = confirm(&all, solvers, budget)?;
     Ok(Extent::Family {
         confirmations,

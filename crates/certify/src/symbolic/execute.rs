@@ -293,12 +293,16 @@ impl<M: Memory> Execution<M> {
             StmtKind::Choose(bound, lo, hi, condition) => {
                 let (lo, hi) = (self.eval(lo)?, self.eval(hi)?);
                 let chosen = self.script.fresh();
-                // Nothing is known about the values of a type that is left open.
-                if hi.known != Some(i128::from(OPEN_VALUES) - 1) {
+                // Nothing is known about the values of a type that is left open, and integers have
+                // no end.
+                let is_open = hi.known == Some(i128::from(OPEN_VALUES) - 1);
+                if !is_open && lo.known != Some(i128::from(i64::MIN)) {
                     let above = self.script.compare("<=", &lo, &chosen);
+                    self.alive = self.script.and(&self.alive, &above);
+                }
+                if !is_open && hi.known != Some(i128::from(i64::MAX)) {
                     let below = self.script.compare("<=", &chosen, &hi);
-                    let inside = self.script.and(&above, &below);
-                    self.alive = self.script.and(&self.alive, &inside);
+                    self.alive = self.script.and(&self.alive, &below);
                 }
                 self.bounds.push((*bound, chosen));
                 let condition = self.truth(condition)?;

@@ -84,9 +84,40 @@ pub(crate) fn check_invariant(
     confirm(&all, solvers, budget)
 }
 
-/// Asks solvers about texts with titles. Each must be confirmed by one and refuted by none.
+/// What solvers are asked.
+pub(crate) struct Obligation {
+    pub(crate) title: String,
+    /// To be answered with "unsat".
+    pub(crate) script: String,
+    /// Does it demand more than is claimed? Then a solver that refutes it refutes nothing that is
+    /// claimed.
+    pub(crate) is_stronger: bool,
+}
+
+impl Obligation {
+    /// What is equivalent to what is claimed.
+    pub(crate) fn exact((title, script): (String, String)) -> Self {
+        Self {
+            title,
+            script,
+            is_stronger: false,
+        }
+    }
+
+    /// Says that some of these commands are possible, where those are left out that choices may make
+    /// impossible.
+    fn possible(model: &Model, commands: &[CommandId], titled: (String, String)) -> Self {
+        let mut commands = commands.iter();
+        Self {
+            is_stronger: commands.any(|id| !never_rejects(&model.step_of(*id).effect)),
+            ..Self::exact(titled)
+        }
+    }
+}
+
+/// Asks solvers about obligations. Each must be confirmed by one and refuted by none.
 pub(crate) fn confirm(
-    all: &[(String, String)],
+    all: &[Obligation],
     solvers: &mut [Box<dyn Solver>],
     budget: &Budget,
 ) -> Result<Confirmations, Failure> {
@@ -94,7 +125,12 @@ pub(crate) fn confirm(
         n_obligations: all.len(),
         by_solver: solvers.iter().map(|s| (s.name(), 0)).collect(),
     };
-    for (title, script) in all {
+    for Obligation {
+        title,
+        script,
+        is_stronger,
+    } in all
+    {
         budget.check(0, 0).map_err(Failure::Stopped)?;
         let mut is_confirmed = false;
         for (solver, (name, n_confirmed)) in solvers.iter_mut().zip(&mut confirmations.by_solver) {
@@ -102,6 +138,12 @@ pub(crate) fn confirm(
                 Said::Unsat => {
                     *n_confirmed += 1;
                     is_confirmed = true;
+                }
+                Said::Sat if *is_stronger => {
+                    let message = format!(
+                        "the obligation `{title}` is not met if every step with a condition on what it chooses is taken to be impossible; when such a step is possible is not expressed"
+                    );
+                    return Err(Failure::Unconfirmed(message));
                 }
                 Said::Sat => {
                     let message = format!("{name} refutes the obligation `{title}`");
@@ -118,34 +160,39 @@ pub(crate) fn confirm(
     Ok(confirmations)
 }
 
-/// The texts to be answered with "unsat", each with a title.
 fn obligations(
     model: &Model,
     demand: Demand<'_>,
     invariant: &Invariant,
-) -> Result<Vec<(String, String)>, Refusal> {
+) -> Result<Vec<Obligation>, Refusal> {
     refuse(model)?;
     let mut start = any_state(model);
     start.define(invariant)?;
     let satisfied = Execution::state_satisfies;
-    let mut all = vec![("initial states".to_owned(), initial(&start, satisfied)?)];
-    for id in commands(model)? {
+    let initial = ("initial states".to_owned(), initial(&start, satisfied)?);
+    let mut all = vec![Obligation::exact(initial)];
+    let commands = commands(model)?;
+    for &id in &commands {
         let mut execution = start.clone();
         execution.assume_invariant();
         execution.guard(id)?;
         execution.effect(id)?;
         let after = execution.state_satisfies();
         let title = format!("step {}", model.command_name(id));
-        all.push((title, execution.breaks(&after)));
+        all.push(Obligation::exact((title, execution.breaks(&after))));
     }
 
     let mut execution = start;
     execution.assume_invariant();
     let demanded = match demand {
         Demand::Formula(formula) => execution.formula(formula)?,
-        Demand::SomeStep => execution.possible(&commands(model)?)?,
+        Demand::SomeStep => execution.possible(&commands)?,
     };
-    all.push(("the property".to_owned(), execution.breaks(&demanded)));
+    let property = ("the property".to_owned(), execution.breaks(&demanded));
+    all.push(match demand {
+        Demand::Formula(_) => Obligation::exact(property),
+        Demand::SomeStep => Obligation::possible(model, &commands, property),
+    });
     Ok(all)
 }
 

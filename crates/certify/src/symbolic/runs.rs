@@ -16,8 +16,8 @@ use super::cells::Cells;
 use super::execute::{Execution, Refusal};
 use super::script::{Sort, Term};
 use super::{
-    Confirmations, Invariant, Solver, any_state, check_term, commands, confirm, initial, names,
-    refuse,
+    Confirmations, Invariant, Obligation, Solver, any_state, check_term, commands, confirm,
+    initial, names, refuse,
 };
 use crate::Failure;
 use crate::bytes::{Reader, numbers, put, put_list, put_numbers, put_text, put_truths, truths};
@@ -195,12 +195,11 @@ pub(crate) fn check_data_runs(
     confirm(&all, solvers, budget)
 }
 
-/// The texts to be answered with "unsat", each with a title.
 fn obligations(
     model: &Model,
     fairness: Fairness,
     runs: &DataRuns,
-) -> Result<Vec<(String, String)>, Refusal> {
+) -> Result<Vec<Obligation>, Refusal> {
     refuse(model)?;
     let mut processes = model.parts().processes.iter();
     // A label may make one step of commands that propositions tell apart.
@@ -208,22 +207,35 @@ fn obligations(
         return Err("labels of steps are not expressed".to_owned());
     }
     let writer = Writer::new(model, runs)?;
-    let mut all = vec![("initial states".to_owned(), writer.initial()?)];
-    for id in commands(model)? {
+    let mut all = vec![Obligation::exact((
+        "initial states".to_owned(),
+        writer.initial()?,
+    ))];
+    let commands = commands(model)?;
+    for &id in &commands {
         let title = format!("step {}", model.command_name(id));
-        all.push((title, writer.step(id)?));
+        all.push(Obligation::exact((title, writer.step(id)?)));
     }
 
-    all.push(("idling".to_owned(), writer.idling()?));
+    let idling = ("idling".to_owned(), writer.idling()?);
+    all.push(Obligation::possible(model, &commands, idling));
     for (atom, truth) in &runs.atoms {
         let title = format!("proposition {atom}");
-        all.push((title, writer.atom(*atom as usize, truth)?));
+        all.push(Obligation::exact((
+            title,
+            writer.atom(*atom as usize, truth)?,
+        )));
     }
     let conditions = data_conditions(model, fairness);
     for condition in &runs.conditions {
         let subject = &conditions[condition.number as usize].subject;
         let title = format!("fairness of {}", model.subject_name(subject));
-        all.push((title, writer.enabled(subject, &condition.enabled)?));
+        let enabled = (title, writer.enabled(subject, &condition.enabled)?);
+        all.push(Obligation::possible(
+            model,
+            &members(model, subject)?,
+            enabled,
+        ));
     }
     Ok(all)
 }

@@ -82,7 +82,13 @@ impl Check<'_> {
             Answer::Sat(solution) => solution,
         };
         let program = abstraction.program;
-        let Some(concrete) = concretize(self.model, program, execution, &solution) else {
+        let Some(concrete) = concretize(
+            self.model,
+            program,
+            execution,
+            &solution,
+            &mut abstraction.questions,
+        ) else {
             return Replayed::Undecided;
         };
         let mut trace = Trace {

@@ -97,6 +97,7 @@ impl LivenessSearch<'_> {
             program,
             &rounds.execution,
             &rounds.solution,
+            &mut self.abstraction.questions,
         );
 
         let concrete = found.ok_or("its data does not fit into a sample")?;

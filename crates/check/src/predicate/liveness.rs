@@ -6,7 +6,9 @@
 //! for that decreases along the loop, and a set of states that the loop never leaves. What survives
 //! is unrolled a little further.
 
-use abstraction::predicate::{AbstractGraph, AbstractPath, Abstraction, Effect, Goal};
+use abstraction::predicate::{
+    AbstractGraph, AbstractPath, Abstraction, Effect, Goal, has_endless_choices,
+};
 use base::FairnessKind;
 use evidence::{UnknownReason, Verdict, ViolationKind};
 use logic::Ltl;
@@ -25,6 +27,9 @@ use crate::fairness::assuming;
 
 /// How often a loop is unrolled in search of a contradiction or a concrete lasso.
 const MAX_UNROLLED: usize = 3;
+
+/// The same where nothing else helps: what oscillates may take a few rounds to leave the loop.
+const MAX_UNROLLED_AT_LAST: usize = 6;
 
 impl Check<'_> {
     pub(super) fn ltl(&self, formula: &Ltl) -> Outcome {
@@ -151,7 +156,7 @@ impl LivenessSearch<'_> {
                     self.rankings.push(rank);
                 }
                 Treated::Answered(round) => return round,
-                Treated::Open => return self.make_fairness_exact(&lasso),
+                Treated::Open => return self.separate_at_last(round),
             }
         }
     }
@@ -208,10 +213,15 @@ impl LivenessSearch<'_> {
                 return Treated::Answered(decided);
             }
         }
-        match self.replay_observed(lasso, round) {
-            Some(decided) => Treated::Answered(decided),
-            None => Treated::Open,
+        if let Some(decided) = self.replay_observed(lasso, round) {
+            return Treated::Answered(decided);
         }
+        for n_rounds in MAX_UNROLLED + 1..=MAX_UNROLLED_AT_LAST {
+            if let Some(decided) = self.replay(lasso, n_rounds, round) {
+                return Treated::Answered(decided);
+            }
+        }
+        Treated::Open
     }
 
     /// The same for other lassos: for each transition one that takes it again and again.
@@ -332,8 +342,13 @@ impl LivenessSearch<'_> {
         let end = self.end_of(lasso);
         let looping = (path.transitions.as_slice(), start);
         let check = self.check;
-        let replayed = check.replay_loop(&mut self.abstraction, looping, observed, &end);
-        if let Replayed::Real(found) = replayed {
+        // Where infinitely many values are chosen, no lasso takes every step again and again.
+        let may_be_fair = check.fairness.kind != FairnessKind::StrongGlobal
+            || !has_endless_choices(self.abstraction.program);
+        if may_be_fair
+            && let Replayed::Real(found) =
+                check.replay_loop(&mut self.abstraction, looping, observed, &end)
+        {
             let (trace, sample) = *found;
             let kind = ViolationKind::FairLoop;
             if let Some((verdict, found)) = check.confirmed(kind, trace, sample) {
@@ -437,15 +452,19 @@ impl LivenessSearch<'_> {
         false
     }
 
-    /// If a fairness condition is not kept exactly, predicates are added so that it is.
-    fn make_fairness_exact(&mut self, _lasso: &AbstractLasso) -> Round {
+    /// If a fairness condition is not kept exactly, predicates are added so that it is; else those
+    /// that the samples suggest.
+    fn separate_at_last(&mut self, round: usize) -> Round {
         let transitions: Vec<usize> = (0..self.abstraction.commands.len())
             .filter(|t| !self.abstraction.enabledness_is_exact(*t))
             .filter(|t| self.conditions.iter().any(|c| self.concerns(c, *t)))
             .collect();
         let n_before = self.abstraction.domain.predicates.len();
         let program = self.abstraction.program;
-        let n_added = self.abstraction.domain.add_guards_of(program, &transitions);
+        let mut n_added = self.abstraction.domain.add_guards_of(program, &transitions);
+        if n_added == 0 {
+            n_added = self.abstraction.find_relations(round);
+        }
         if n_added > 0 {
             self.abstraction.refine(n_before);
             return Round::Refined;

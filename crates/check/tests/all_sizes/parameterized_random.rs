@@ -214,6 +214,9 @@ fn counters(dice: &mut Dice) -> String {
         "when N - 1 == c",
         "when (count j in 0..N-1: P[j] @ b) < N",
         "when u != 1 && c >= 1",
+        "when r > 0",
+        "when r == N && !done",
+        "when c == 1 && r != 2",
     ];
     let up = [
         "c := c + 1",
@@ -222,12 +225,21 @@ fn counters(dice: &mut Dice) -> String {
         "c := c + 1; f[i] := false",
         "c := c - 1",
         "if c < N { c := c + 1 }",
+        "c := c + 1; if c == 1 { done := true }",
+        "r := r - 1",
+        "r := r - 1; c := c + 1; done := r == 0",
+        "r := N - 1",
     ];
     let down = [
         "c := c - 1",
         "c := c - 1; u := u + 1",
         "u := u + 1",
         "c := c - 1; f[i] := true",
+        "c := c - 1; if c == 0 { done := false }",
+        "if c == 1 { done := false }; c := c - 1",
+        "c := 0",
+        "r := r + 1",
+        "r := r + 1; c := c - 1; done := c > 0 && done",
         "skip",
     ];
     let stay = [
@@ -246,6 +258,9 @@ fn counters(dice: &mut Dice) -> String {
         "always (u == 0 -> exists j in 0..N-1: P[j] @ b)",
         "forall p in 0..N-1: always (P[p] @ b -> eventually P[p] @ a)",
         "always (c == N -> forall j in 0..N-1: P[j] @ b)",
+        "always (r == 0 -> forall j in 0..N-1: P[j] @ b)",
+        "always (done -> exists j in 0..N-1: P[j] @ b)",
+        "forall p in 0..N-1: always (P[p] @ b -> done)",
     ];
     let least = dice.pick(&["", "", " >= 2", " >= 3"]);
     let start = dice.pick(&["i == 0", "i != N-1", "i < 2", "true"]);
@@ -263,6 +278,8 @@ fn counters(dice: &mut Dice) -> String {
         "param N{least}
 var c : 0..N = 0
 var u : 0..2 = 2
+var r : 0..N = N
+var done : bool = false
 var f : bool[N] = [i in 0..N-1: {start}]
 process P(i in 0..N-1) {{ init a  from a {{ {first} -> b }}  from b {{ {second} -> a  {third} }} }}
 property q: {formula}

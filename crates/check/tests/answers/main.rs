@@ -5,6 +5,7 @@ mod checkpoints;
 mod ctl_star;
 mod explanations;
 mod may_must;
+mod native_thresholds;
 mod properties;
 mod published_justness;
 mod random_abstraction;

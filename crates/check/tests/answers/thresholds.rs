@@ -2,6 +2,7 @@
 //! on all small counter systems.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// An automaton with its properties.
 struct Asked {
-    automaton: Box<ThresholdAutomaton>,
+    automaton: ThresholdAutomaton,
     properties: Vec<NamedProperty>,
 }
 
@@ -31,26 +32,18 @@ impl Asked {
         };
         let files = Memory::default();
         let loaded = ta::ThresholdAutomata.load(source, &files, &Options::default());
-        let Some(Content::Threshold(automaton)) = loaded.content else {
+        let Some(Content::Threshold(mut automata)) = loaded.content else {
             panic!("{:?}\n{text}", loaded.diagnostics);
         };
         let questions = loaded.questions.into_iter();
         Self {
-            automaton,
+            automaton: automata.swap_remove(0),
             properties: questions.map(|question| question.property).collect(),
         }
     }
 
     fn check(&self, property: &NamedProperty) -> Outcome {
-        let plan = Plan {
-            no_cross_check: true,
-            predicate: check::predicate::Options {
-                solver: Arc::new(|| Box::new(Embedded::new(PATIENCE))),
-                ..Default::default()
-            },
-            ..Plan::default()
-        };
-        check_thresholds(&self.automaton, property, &plan, &mut NoProgress).unwrap()
+        check_thresholds(&self.automaton, property, &plan(), &mut NoProgress).unwrap()
     }
 
     /// What the explicit route says for values of the parameters.
@@ -61,6 +54,22 @@ impl Asked {
         check(&model, property, &plan, &mut NoProgress)
             .unwrap()
             .verdict
+    }
+}
+
+/// What the formula alone says, by the embedded solver.
+fn plan() -> Plan {
+    patient_plan(PATIENCE)
+}
+
+pub(crate) fn patient_plan(patience: Duration) -> Plan {
+    Plan {
+        no_cross_check: true,
+        predicate: check::predicate::Options {
+            solver: Arc::new(move || Box::new(Embedded::new(patience))),
+            ..Default::default()
+        },
+        ..Plan::default()
     }
 }
 
@@ -230,7 +239,10 @@ fn random_automaton(random: &mut Random) -> String {
     }
 
     text.push_str("} rules (0) { ");
-    let n_rules = 2 + random.below(4);
+    // Some have so many guards that facts about them are asked first.
+    let most = if random.chance(20) { 7 } else { 4 };
+    let n_rules = 2 + random.below(most);
+    random_crashes(random, n_locations, &shared, &mut text);
     for number in 0..n_rules {
         let source = random.below(n_locations - 1);
         let target = source + 1 + random.below(n_locations - 1 - source);
@@ -267,6 +279,28 @@ fn random_automaton(random: &mut Random) -> String {
     }
     text.push_str("} }");
     text
+}
+
+/// Rules that stop processes, up to a number of them: guards that their own uses make false. Some only
+/// look like that.
+fn random_crashes(random: &mut Random, n_locations: usize, shared: &[String], text: &mut String) {
+    if !random.chance(50) {
+        return;
+    }
+    let counter = &shared[shared.len() - 1];
+    let limit = random.pick(&["T", "T", "1", "N - T"]);
+    let last = n_locations - 1;
+    for source in 0..last {
+        let amount = random.pick(&["+ 1", "+ 1", "+ 1", "+ 1", "+ 2", "+ 0"]);
+        let _ = write!(
+            text,
+            "8: l{source} -> l{last} when ({counter} < {limit}) do {{ {counter}' == {counter} {amount}; "
+        );
+        for other in &shared[..shared.len() - 1] {
+            let _ = write!(text, "{other}' == {other}; ");
+        }
+        text.push_str("}; ");
+    }
 }
 
 fn random_guard(random: &mut Random, shared: &[String]) -> String {
@@ -340,8 +374,18 @@ fn random_property(random: &mut Random, n_locations: usize, shared: &[String]) -
 
 #[test]
 fn random_automata_agree_with_all_small_counter_systems() {
+    agree_with_all_small_counter_systems(0..cases(8));
+}
+
+/// Others, so that two threads have something to do.
+#[test]
+fn more_random_automata_agree_with_all_small_counter_systems() {
+    agree_with_all_small_counter_systems(1_000_000..1_000_000 + cases(8));
+}
+
+fn agree_with_all_small_counter_systems(seeds: Range<u32>) {
     let (mut decided, mut n_silent) = ([0; 3], 0);
-    for seed in 0..cases(25) {
+    for seed in seeds {
         let text = random_automaton(&mut Random::new(u64::from(seed)));
         let asked = Asked::read(&text);
         for property in &asked.properties {
@@ -382,4 +426,102 @@ fn small_violation(asked: &Asked, property: &NamedProperty) -> Option<Vec<i64>> 
         }
     }
     None
+}
+
+#[test]
+fn guards_that_their_own_uses_make_false_need_no_cut() {
+    // At most T processes crash, in any order with the others.
+    let rules = "0: a -> c when (x < T) do { x' == x + 1; };
+        1: b -> c when (x < T) do { x' == x + 1; };
+        2: a -> d when (true) do { unchanged(x); }; 3: d -> d when (true) do { unchanged(x); };";
+    let asked = small(
+        rules,
+        "few: [](c <= T); fewer: [](c < T || T == 0); all: <>(c == T); one: [](c == 0 || T > 0);
+         waits: <>[](a == 0 && b == 0) -> <>(d > c);",
+    );
+    let expected = [
+        ("few", "holds"),
+        ("fewer", "violated"),
+        ("all", "violated"),
+        ("one", "holds"),
+        // More than 2 T processes, of which at most T crash.
+        ("waits", "holds"),
+    ];
+    assert_eq!(verdicts(&asked), expected);
+}
+
+/// A sketch with two coefficients between 0 and 2, and what it is to satisfy.
+fn random_sketch(random: &mut Random) -> String {
+    let total = random.pick(&["N", "N - T"]);
+    let resilience = random.pick(&["N > 2 * T", "N > 3 * T", "N >= T"]);
+    let guard = random.pick(&["x >= k * T + l", "2 * x >= k * N + l", "x >= N - k * T - l"]);
+    let other = random.pick(&["x < k * T", "x >= l", "x + l > T", "true"]);
+    let safe = random.pick(&[
+        "(a == 0) -> [](d == 0)",
+        "[](d == 0 || x >= T)",
+        "[](c <= k * N + T)",
+        "k + l > 0",
+    ]);
+    let live = random.pick(&[
+        "<>[](a == 0 && (x < k * T + l || b == 0)) -> <>(d != 0)",
+        "<>[](a == 0 && b == 0) -> [](c == 0 || <>(d >= l))",
+        "<>(a == 0 || x <= k * N)",
+    ]);
+    format!(
+        "skel S {{ shared x; parameters N, T; unknowns k, l;
+            assumptions (0) {{ {resilience}; N > 0; 0 <= k; k <= 2; 0 <= l; l <= 2; }}
+            locations (0) {{ a: [0]; b: [1]; c: [2]; d: [3]; }}
+            inits (0) {{ a + b == {total}; c == 0; d == 0; x == 0; }}
+            rules (0) {{
+                0: a -> c when (true) do {{ x' == x + 1; }};
+                1: b -> c when ({guard}) do {{ x' == x + 1; }};
+                2: c -> d when ({other}) do {{ unchanged(x); }};
+                3: b -> b when (true) do {{ unchanged(x); }}; 3: c -> c when (true) do {{ unchanged(x); }};
+                3: d -> d when (true) do {{ unchanged(x); }}; }}
+            specifications (0) {{ safe: {safe}; live: {live}; }} }}"
+    )
+}
+
+#[test]
+fn coefficients_are_found_as_by_trying_all() {
+    let (mut n_some, mut n_none) = (0, 0);
+    for seed in 0..cases(10) {
+        let text = random_sketch(&mut Random::new(u64::from(seed)));
+        let source = Source {
+            name: "test.ta".to_owned(),
+            text: text.clone(),
+        };
+        let read = ta::read_sketch(&source, &Options::default()).unwrap();
+        let plan = plan();
+        let found = check::synthesise(&read.sketch, &read.properties, &plan, true, &mut NoProgress);
+        let mut found = found.unwrap();
+        found.solutions.sort();
+
+        let mut tried = Vec::new();
+        for k in 0..=2 {
+            for l in 0..=2 {
+                let automaton = read.sketch.instance(&[k, l]).unwrap();
+                let properties = read.properties.clone();
+                let asked = Asked {
+                    automaton,
+                    properties,
+                };
+                if verdicts(&asked)
+                    .iter()
+                    .all(|(_, verdict)| *verdict == "holds")
+                {
+                    tried.push(vec![k, l]);
+                }
+            }
+        }
+        assert!(found.is_complete, "{found:?}\n{text}");
+        assert_eq!(found.solutions, tried, "{text}");
+        if tried.is_empty() {
+            n_none += 1;
+        } else {
+            n_some += 1;
+        }
+    }
+    println!("{n_some} with coefficients, {n_none} without");
+    assert!(n_some > 0 && n_none > 0);
 }

@@ -16,6 +16,7 @@ mod resume;
 mod shell;
 mod simulate;
 mod studio;
+mod synthesise;
 mod watch;
 mod ws1s;
 
@@ -41,8 +42,9 @@ pub fn run(cli: &Cli) -> Result<Status, Failure> {
         Command::Graph(options) => graph::run(options),
         Command::Ltl(options) => ltl::run(options),
         Command::Ws1s(options) => ws1s::run(options),
+        Command::Synthesise(options) => synthesise::run(options),
         Command::Studio(options) => studio::run(options, cli.max_memory),
-        Command::Lsp(options) => lsp::run(options),
+        Command::Lsp(options) => lsp::run(options, cli),
         Command::Mcp => mcp::run(),
         Command::Fmt(options) => fmt::run(options),
         Command::Completions(options) => shell::completions(options),

@@ -32,6 +32,7 @@ fn help_and_version() {
           graph        Print the state graph of a model in DOT
           ltl          Print the automaton of an LTL formula
           ws1s         Decide formulas of WS1S or M2L-Str in MONA's language
+          synthesise   Find the coefficients of a threshold automaton that make its properties true
           studio       Write, verify and explore models in the browser
           lsp          Serve an editor: the language server, on standard input and output
           mcp          Serve an agent: the Model Context Protocol, on standard input and output
@@ -76,6 +77,21 @@ fn help_and_version() {
     assert_eq!(called.status, 0);
     for option in ["--fairness", "--assume", "--max-memory", "--output-format"] {
         assert!(called.stdout.contains(option), "{}", called.stdout);
+    }
+}
+
+#[test]
+fn the_help_of_a_command_begins_with_what_the_list_says() {
+    let scene = Scene::new("help-of-commands");
+    let list = scene.call(&["--help"]).stdout;
+    let lines = list.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let lines: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    assert!(lines.len() > 10, "{list}");
+
+    for line in lines {
+        let (name, description) = line.trim().split_once(' ').expect("name and description");
+        let help = scene.call(&[name, "--help"]).stdout;
+        assert!(help.starts_with(description.trim()), "{name}: {help}");
     }
 }
 

@@ -9,10 +9,28 @@ use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, System};
-use store::{Inserted, NOBODY, Names, StateIndex, StateStore};
+use store::{Index, Inserted, NOBODY, Names, StateIndex, StateStore};
 
 use super::meetings::Meeting;
 use super::{Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, TaskKind, Worker};
+
+impl Ahead {
+    /// Asks the processor for where the targets will be looked up that are not known yet.
+    fn prefetch_unknown(&self, store: &StateStore, table: &Index) {
+        let n_words = self.steps.n_words;
+        let mut sources = self.sources.iter().zip(self.states.chunks_exact(n_words));
+        let mut source = sources.next();
+        for &position in &self.unknown {
+            while source.is_some_and(|((_, end), _)| position as usize >= *end) {
+                source = sources.next();
+            }
+            if let Some((_, state)) = source {
+                let target = self.steps.target(position as usize, n_words);
+                store.prefetch_to_insert(table, target, state);
+            }
+        }
+    }
+}
 
 impl<'m> Worker<'m> {
     pub(super) fn new(
@@ -141,11 +159,15 @@ impl<'m> Worker<'m> {
             } = &mut ahead;
             steps.hash_targets(hashes, table);
             shared.store.guess_all(table, hashes, guesses);
+            shared.store.prefetch_halves(table, guesses);
             shared.store.select_unknown(&steps.words, guesses, unknown);
             if shared.budget.n_threads() > 1 {
                 for position in unknown {
                     table.prefetch_to_write(hashes[*position as usize]);
                 }
+            }
+            if shared.store.has_halves() {
+                ahead.prefetch_unknown(&shared.store, table);
             }
             self.expand(shared, guard, &ahead)?;
         }

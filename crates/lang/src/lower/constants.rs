@@ -26,7 +26,9 @@ impl<'a> Lowerer<'a> {
                     self.constant(name, value, given.as_ref(), options);
                 }
                 Decl::Param { name } => self.parameter(name, options),
-                Decl::DataParam { name, least } if is_family_size(file, &name.text) => {
+                Decl::DataParam { name, least }
+                    if self.open.is_several() || is_family_size(file, &name.text) =>
+                {
                     self.size_parameter(name, least, options);
                 }
                 Decl::DataParam { name, least } => self.data_parameter(name, least, options),
@@ -113,6 +115,10 @@ impl<'a> Lowerer<'a> {
         let value = match given {
             Some((_, text)) => self.given_value(name, text, None),
             None if self.open.is_free() => return self.open_parameter(name),
+            None if !options.closed => {
+                let parameter = self.free_parameter(name, i64::MIN);
+                return self.declare_global(name, Global::Var(parameter));
+            }
             None => {
                 let message = format!("the parameter `{}` of the model has no value", name.text);
                 self.report(

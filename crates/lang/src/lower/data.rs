@@ -91,8 +91,9 @@ impl<'a> Lowerer<'a> {
         debug_assert!(!wrong || self.has_errors());
     }
 
-    /// Has a variable the value of a parameter that has none, whatever it is? Then that is a
-    /// constraint on initial states, which excludes no value of the parameter.
+    /// Has a variable a value that depends on a parameter that has none, and has it room for all
+    /// of these values? Then that is a constraint on initial states, which excludes no value of the
+    /// parameter.
     fn start_at_parameter(
         &mut self,
         id: VarId,
@@ -104,18 +105,26 @@ impl<'a> Lowerer<'a> {
         let Type::Scalar(Scalar::Range(lo, i64::MAX)) = ty else {
             return false;
         };
-        if !self.is_data_parameter(expr) || !owner.is_none_or(is_single) {
+        if !owner.is_none_or(is_single) {
             return false;
         }
-        let Some((value, _)) = self.scalar(expr, Some(Ty::Int)) else {
+        // What is wrong with the value is reported where it is taken for a constant.
+        let n_reported = self.diagnostics.len();
+        let found = self.scalar(expr, Some(Ty::Int));
+        self.diagnostics.truncate(n_reported);
+        let Some((value, Ty::Int)) = found else {
             return false;
         };
-        // shape: a name is read as a variable or is a constant, which needs no constraint.
-        let Expr::Read(place) = &value else {
-            return false;
+
+        let has_room = |place: &Place| {
+            let parameter = &self.parts.vars[place.var.index()].ty;
+            matches!(parameter, Type::Scalar(Scalar::Range(least, _)) if least >= lo)
         };
-        let parameter = &self.parts.vars[place.var.index()].ty;
-        if !matches!(parameter, Type::Scalar(Scalar::Range(least, _)) if least >= lo) {
+        let mut read = Vec::new();
+        value.for_each_read(&mut |place| read.push(place));
+        let is_parameter = |place: &&Place| self.data_parameters.contains(&place.var);
+        let fits = *lo == i64::MIN || value.as_read().is_some_and(has_room);
+        if read.is_empty() || !read.iter().all(is_parameter) || !fits {
             return false;
         }
 

@@ -399,13 +399,19 @@ impl<'a> Lowerer<'a> {
 
     fn choice_from_type(&mut self, domain: &'a TypeExpr) -> Option<(Expr, Expr, Ty)> {
         match self.ty(domain)? {
-            // Both `int` and `nat` have no bound.
-            Type::Scalar(scalar) if !scalar.is_unbounded() => {
+            // In a family of models there are no proofs about numbers without bounds.
+            Type::Scalar(scalar) if !(scalar.is_unbounded() && self.open.is_free()) => {
                 let (lo, hi) = scalar.bounds();
                 Some((Expr::Int(lo), Expr::Int(hi), ty_of(scalar)))
             }
+            Type::Scalar(_) => {
+                let message = "a step of a family of models cannot choose among all integers";
+                let help = "write `choose lo..hi`, or give the parameter a value with `-D`";
+                self.report(Diagnostic::error("choose", domain.span, message).help(help));
+                None
+            }
             _ => {
-                let message = "`choose` needs a bounded type of single values";
+                let message = "`choose` needs a type of single values";
                 let help = "write `choose lo..hi`, `choose bool` or the name of an enumeration";
                 self.report(Diagnostic::error("choose", domain.span, message).help(help));
                 None

@@ -414,11 +414,14 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn check_range_size(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Option<()> {
-        // shape: a range whose size is not written down is counted when it is evaluated.
-        let (Expr::Int(lo), Expr::Int(hi)) = (lo, hi) else {
-            return Some(());
+        // shape: a range whose size is not written down is counted when it is evaluated; one up to
+        // the greatest number would stand for one without an end.
+        let is_small = if let (Expr::Int(lo), Expr::Int(hi)) = (lo, hi) {
+            i128::from(*hi) - i128::from(*lo) < i128::from(MAX_EXPANSION)
+        } else {
+            !model::is_endless_choice(hi)
         };
-        if i128::from(*hi) - i128::from(*lo) < i128::from(MAX_EXPANSION) {
+        if is_small {
             return Some(());
         }
         let message = "this range has too many values";

@@ -46,7 +46,7 @@ use source::{Observed, Options, Picture};
 
 use crate::ast::{Decl, Def, Expr, File, Ident, PropertyBody, PropertyDecl};
 use names::{Binding, Global, ProcessInfo};
-pub(crate) use open::is_family_size;
+pub(crate) use open::{OpenParts, is_family_size};
 use resolution::Resolution;
 pub(crate) use resolution::Resolved;
 pub(crate) use room::LARGER_ROOMS;
@@ -176,21 +176,44 @@ pub(crate) fn lower_template(
     (open.template(parts).filter(|_| !failed), questions)
 }
 
+/// Translates texts to parts in which several parameters are without value.
+pub(crate) fn lower_open(
+    texts: &Texts<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Option<OpenParts>, ScopedProperties) {
+    let (lowerer, questions) = lower_parts(texts, open::Open::several(), diagnostics);
+    let failed = lowerer.has_errors();
+    let Lowerer { parts, open, .. } = lowerer;
+    let parts = open.parts_with_parameters(parts);
+    ((!failed).then_some(parts), questions)
+}
+
+/// How many parameters of a text have no value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FreeParameters {
+    /// None that the number of processes depends on.
+    None,
+    /// One, which says how many processes there are.
+    One,
+    /// Several, one of which says how many processes there are.
+    Several,
+}
+
 /// Translates as much as possible of texts, to know what their names mean. What the model itself
 /// says against it is reported, unless something else is wrong.
 pub(crate) fn resolve(
     texts: &Texts<'_>,
-    is_family: bool,
+    free: FreeParameters,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Resolved {
-    let open = if is_family {
-        open::Open::free()
-    } else {
-        open::Open::default()
+    let open = match free {
+        FreeParameters::None => open::Open::default(),
+        FreeParameters::One => open::Open::free(),
+        FreeParameters::Several => open::Open::several(),
     };
     let (lowerer, _) = lower_parts(texts, open, diagnostics);
     let resolved = lowerer.resolved();
-    if !is_family && !lowerer.has_errors() {
+    if free == FreeParameters::None && !lowerer.has_errors() {
         let Lowerer {
             parts, diagnostics, ..
         } = lowerer;

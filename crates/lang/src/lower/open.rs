@@ -4,6 +4,9 @@
 //! outside: the name becomes a *distinguished* process of the question, and the formula below is
 //! translated once, not once for each value. Where `forall` (or a negated `exists`) commutes with
 //! everything around it, it counts as outside; anywhere else it is refused.
+//!
+//! With several parameters the parts become a threshold automaton (`crate::threshold`). There ranges may
+//! end at any sum: `open_end` is then a position among sums that are kept beside the parts.
 
 use base::{Diagnostic, Span};
 use logic::Ltl;
@@ -26,8 +29,12 @@ const MAX_DISTINGUISHED: usize = 3;
 pub(super) struct Open {
     /// May a parameter be without value?
     free: bool,
-    /// The parameter: what stands for it, its name, where it is declared.
-    parameter: Option<(BoundId, String, Span)>,
+    /// May several be?
+    several: bool,
+    /// The parameters: what stands for each, its name, where it is declared.
+    parameters: Vec<(BoundId, String, Span)>,
+    /// What ranges end at, if there are several.
+    ends: Vec<Expr>,
     /// Can a universal (`true`) or existential (`false`) quantifier here be pulled out as a
     /// universal one?
     pullable: Option<bool>,
@@ -59,6 +66,18 @@ impl Open {
         }
     }
 
+    /// For a text in which several parameters may be without value.
+    pub(super) fn several() -> Self {
+        Self {
+            several: true,
+            ..Self::free()
+        }
+    }
+
+    pub(super) fn is_several(&self) -> bool {
+        self.several
+    }
+
     pub(super) fn is_free(&self) -> bool {
         self.free
     }
@@ -69,31 +88,41 @@ impl Open {
     }
 
     /// The template that the parts make, if a parameter is without value.
-    pub(super) fn template(self, parts: model::ModelParts) -> Option<Template> {
-        self.parameter.map(|(parameter, name, span)| Template {
+    pub(super) fn template(mut self, parts: model::ModelParts) -> Option<Template> {
+        let (parameter, name, span) = self.parameters.pop()?;
+        Some(Template {
             parts,
             parameter,
             name,
             span,
         })
     }
+
+    /// What a threshold automaton is made of, if several parameters are without value.
+    pub(super) fn parts_with_parameters(self, parts: model::ModelParts) -> OpenParts {
+        OpenParts {
+            parts,
+            parameters: self.parameters,
+            ends: self.ends,
+        }
+    }
+}
+
+/// A model with several parameters that have no value.
+#[derive(Debug)]
+pub(crate) struct OpenParts {
+    pub(crate) parts: model::ModelParts,
+    /// What stands for each, its name, where it is declared.
+    pub(crate) parameters: Vec<(BoundId, String, Span)>,
+    /// Where a range of the parts ends at `open_end(k)`, it ends at the sum at position `k`.
+    pub(crate) ends: Vec<Expr>,
 }
 
 impl<'a> Lowerer<'a> {
     pub(super) fn open_parameter(&mut self, name: &'a Ident) {
-        if let Some((_, other, first)) = &self.open.parameter {
-            let message = format!("`{}` has no value, and neither has `{other}`", name.text);
-            let diagnostic = Diagnostic::error("two-parameters", name.span, message)
-                .label(*first, "the first parameter without value")
-                .help(format!(
-                    "give one a value, for example with `-D {}=3`",
-                    name.text
-                ));
-            self.report(diagnostic);
-            return self.declare_global(name, Global::Broken);
-        }
         let bound = self.fresh_bound(&name.text);
-        self.open.parameter = Some((bound, name.text.clone(), name.span));
+        let parameter = (bound, name.text.clone(), name.span);
+        self.open.parameters.push(parameter);
         self.declare_global(name, Global::Parameter(bound));
     }
 
@@ -104,9 +133,14 @@ impl<'a> Lowerer<'a> {
         least: &'a ast::Expr,
         options: &Options,
     ) {
+        let span = least.span;
         let Some(least) = self.constant_int(least) else {
             return self.declare_global(name, Global::Broken);
         };
+        if self.open.several && least < 0 {
+            let message = "where several parameters have no value, they are natural numbers";
+            self.report(Diagnostic::error("threshold", span, message).help("write `>= 0`"));
+        }
         let given = options.defines.iter().rev().find(|d| d.0 == name.text);
         if let Some((_, text)) = given {
             let global = self.given_parameter(name, text, least);
@@ -114,12 +148,8 @@ impl<'a> Lowerer<'a> {
         }
 
         self.parameter(name, options);
-        let bound = self
-            .open
-            .parameter
-            .as_ref()
-            .filter(|open| open.2 == name.span);
-        if let Some((bound, ..)) = bound {
+        let parameter = self.open.parameters.last();
+        if let Some((bound, ..)) = parameter.filter(|open| open.2 == name.span) {
             let least = Expr::Int(least);
             let enough = Expr::binary(BinaryOp::Ge, Expr::Bound(*bound), least);
             self.parts.init.push(enough);
@@ -152,7 +182,11 @@ impl<'a> Lowerer<'a> {
 
     fn open_value(&mut self, expr: &'a ast::Expr) -> Option<i64> {
         let lowered = self.int_expr(expr)?;
-        let (parameter, name, _) = self.open.parameter.clone()?;
+        if self.open.several {
+            self.open.ends.push(lowered);
+            return Some(model::open_end(self.open.ends.len() as i64 - 1));
+        }
+        let (parameter, name, _) = self.open.parameters.first().cloned()?;
         match linear(&lowered, parameter) {
             Some((1, offset)) => Some(model::open_end(offset)),
             _ => {
@@ -165,14 +199,15 @@ impl<'a> Lowerer<'a> {
 
     /// Does the expression depend on the parameter without value?
     fn mentions_parameter(&mut self, expr: &'a ast::Expr) -> bool {
-        let Some((parameter, ..)) = self.open.parameter else {
+        if self.open.parameters.is_empty() {
             return false;
-        };
+        }
         // Asked before anything is reported: a wrong expression is reported where it is needed.
         let n_diagnostics = self.diagnostics.len();
         let lowered = self.int_expr(expr);
         self.diagnostics.truncate(n_diagnostics);
-        lowered.is_some_and(|lowered| lowered.mentions(parameter))
+        let mut parameters = self.open.parameters.iter();
+        lowered.is_some_and(|lowered| parameters.any(|(known, ..)| lowered.mentions(*known)))
     }
 
     /// The array type, if its length depends on the parameter.
@@ -184,6 +219,12 @@ impl<'a> Lowerer<'a> {
         span: Span,
     ) -> Option<Option<Type>> {
         let offset = model::as_open_end(hi)?;
+        if self.open.several {
+            let message = "arrays have no open length where several parameters have no value";
+            let help = "give each process variables of its own";
+            self.report(Diagnostic::error("open-array", span, message).help(help));
+            return Some(None);
+        }
         let Type::Scalar(_) = element else {
             let message = "the elements of an array of open length must be single values";
             self.report(Diagnostic::error("open-array", span, message));
@@ -267,7 +308,9 @@ impl<'a> Lowerer<'a> {
 
     /// Is this a quantifier over processes that can be pulled out of the whole question?
     pub(super) fn is_distinguishing(&mut self, expr: &'a ast::Expr) -> bool {
-        let Some(universal) = self.open.pullable else {
+        // Threshold automata count processes, so conditions about all of them are conditions on states.
+        let pullable = self.open.pullable.filter(|_| !self.open.several);
+        let Some(universal) = pullable else {
             return false;
         };
         let wanted = if universal {
@@ -387,7 +430,7 @@ impl<'a> Lowerer<'a> {
     /// Translates a question whose outermost quantifiers may range over all processes.
     pub(super) fn question<T>(&mut self, translate: impl FnOnce(&mut Self) -> T) -> (T, Scope) {
         self.open.scope = Scope::default();
-        self.open.pullable = self.open.parameter.is_some().then_some(true);
+        self.open.pullable = (!self.open.parameters.is_empty()).then_some(true);
         let result = translate(self);
         self.open.pullable = None;
         (result, std::mem::take(&mut self.open.scope))

@@ -86,7 +86,7 @@ impl<'a> Lowerer<'a> {
         None
     }
 
-    fn free_parameter(&mut self, name: &Ident, least: i64) -> VarId {
+    pub(super) fn free_parameter(&mut self, name: &Ident, least: i64) -> VarId {
         let id = VarId::new(self.parts.vars.len());
         self.parts.vars.push(Variable {
             name: name.text.clone(),

@@ -162,9 +162,28 @@ fn load_example(path: &Path, defines: &[(String, String)]) -> source::Single {
 
 /// Gives a number of processes that is left open a value.
 fn with_processes(text: &str) -> Vec<(String, String)> {
-    let free = |line: &str| Some(line.strip_prefix("param ")?.trim().to_owned());
+    let free = |line: &str| {
+        let rest = line.strip_prefix("param ")?;
+        let declared = rest.split_once("//").map_or(rest, |(before, _)| before);
+        Some(declared.trim().to_owned())
+    };
+    let names = text.lines().filter_map(free);
+    let source = base::Source {
+        name: "example.fair".to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = lang::load_with(source, &Disk, &source::Options::default());
+    if let Some(source::Content::Threshold(_)) = loaded.content {
+        // Enough for one faulty process.
+        let name = |declared: String| declared.split(' ').next().unwrap_or_default().to_owned();
+        let value = |at| if at == 0 { "4" } else { "1" };
+        let named = names.enumerate();
+        return named
+            .map(|(at, declared)| (name(declared), value(at).to_owned()))
+            .collect();
+    }
     let is_name = |name: &String| name.chars().all(char::is_alphanumeric);
-    let names = text.lines().filter_map(free).filter(is_name);
+    let names = names.filter(is_name);
     names.map(|name| (name, "3".to_owned())).collect()
 }
 

@@ -708,7 +708,7 @@ process P(i in 0..1) {
     a3 { P[0].y := true }
     a4 { a := x }
     a6 { x := choose bool }
-    a7 { x := choose int }
+    a7 { x := choose array[0..1] of int }
     a8 { a := choose bool }
     a9 { let z = 1; z := 2 }
     a10 { x := [1, 2] }
@@ -722,7 +722,7 @@ process P(i in 0..1) {
             type-mismatch 9:15 expected a Boolean, found an integer
                 help: compare it, for example with `== 1`
             type-mismatch 10:15 expected an integer, but a Boolean is chosen
-            choose 11:22 `choose` needs a bounded type of single values
+            choose 11:22 `choose` needs a type of single values
                 help: write `choose lo..hi`, `choose bool` or the name of an enumeration
             not-scalar 12:15 `choose` picks a single value, or an element of a set of such values
             not-assignable 13:21 only variables can be assigned to

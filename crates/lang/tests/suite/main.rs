@@ -13,5 +13,6 @@ mod robust;
 mod slips;
 mod spawn;
 mod support;
+mod thresholds;
 mod timers;
 mod values;

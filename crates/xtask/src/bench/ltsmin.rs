@@ -23,7 +23,9 @@ pub(super) struct LtsMin {
     limits: Limits,
 }
 
-const FLAGS: [&str; 3] = ["--threads=1", "--strategy=bfs", "--state=tree"];
+/// Leaves of the tree get as many slots as roots (`--ratio=0`): with the usual quarter of them, their
+/// table is full before that of the roots on models in which components rarely meet again.
+const FLAGS: [&str; 4] = ["--threads=1", "--strategy=bfs", "--state=tree", "--ratio=0"];
 
 /// The smallest table.
 const MIN_LOG_SLOTS: u32 = 16;

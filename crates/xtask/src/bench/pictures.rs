@@ -47,7 +47,7 @@ const SERIES: [(&str, Look); 7] = [
     ("Stateright", look(Shape::Drop, Some("#d4a106"))),
     ("LTSmin", look(Shape::Triangle, Some("#a855f7"))),
     ("NuSMV", look(Shape::Diamond, Some("#e11d74"))),
-    ("TLC", look(Shape::Diamond, Some("#e8590c"))),
+    ("TLC", look(Shape::Hourglass, Some("#e8590c"))),
 ];
 
 const fn look(shape: Shape, color: Option<&'static str>) -> Look {
@@ -262,9 +262,11 @@ fn cost(rows: &[Row]) -> String {
         let from = x_ends.0.max(y_ends.0 / each);
         let to = x_ends.1.min(y_ends.1 / each);
         if from < to {
-            let end = (x.place(to), y.place(to * each));
-            svg.line("thin", (x.place(from), y.place(from * each)), end);
-            svg.text("faint", (end.0 - 30.0, end.1 + 13.0), Anchor::End, label);
+            let start = (x.place(from), y.place(from * each));
+            svg.line("thin", start, (x.place(to), y.place(to * each)));
+            // Below its line at the end where marks are few.
+            let place = (start.0 + 52.0, start.1 - 5.0);
+            svg.text("faint", place, Anchor::Start, label);
         }
     }
     // Ours last, so that no mark hides it.

@@ -32,11 +32,14 @@ impl Stateright {
     pub(super) fn build(root: &Path, suite: &Suite) -> Option<Self> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let manifest = root.join("bench/stateright/Cargo.toml");
+        // Where it is looked for, wherever else the environment would have it.
+        let target = root.join("bench/stateright/target");
         let mut build = Command::new(cargo);
         build.args(["build", "--release", "--quiet", "--manifest-path"]);
-        let status = build.arg(manifest).status().ok()?;
+        let build = build.arg(manifest).arg("--target-dir").arg(&target);
+        let status = build.status().ok()?;
         status.success().then(|| Self {
-            program: root.join("bench/stateright/target/release/stateright-twins"),
+            program: target.join("release/stateright-twins"),
             limits: suite.limits,
         })
     }

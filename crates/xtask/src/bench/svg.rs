@@ -71,6 +71,7 @@ impl Svg {
             Shape::Triangle => points(&[(0.0, -6.0), (5.5, 4.5), (-5.5, 4.5)]),
             Shape::Drop => points(&[(0.0, 6.0), (5.5, -4.5), (-5.5, -4.5)]),
             Shape::Diamond => points(&[(0.0, -6.5), (6.0, 0.0), (0.0, 6.5), (-6.0, 0.0)]),
+            Shape::Hourglass => points(&[(-5.0, -5.5), (5.0, -5.5), (-5.0, 5.5), (5.0, 5.5)]),
         };
         let name = shape
             .split([' ', '<'])
@@ -149,6 +150,8 @@ pub(super) enum Shape {
     /// A triangle upside down.
     Drop,
     Diamond,
+    /// Two triangles that meet at a tip.
+    Hourglass,
 }
 
 impl Look {
@@ -234,12 +237,13 @@ mod tests {
             Shape::Triangle,
             Shape::Drop,
             Shape::Diamond,
+            Shape::Hourglass,
         ] {
             svg.mark(Look { shape, color: None }, (1.0, 2.0), "a < b");
         }
         let file = svg.finish("a & b");
         assert!(file.contains("<title>a &amp; b</title>"));
-        assert_eq!(file.matches("a &lt; b</title></polygon>").count(), 4);
+        assert_eq!(file.matches("a &lt; b</title></polygon>").count(), 5);
         assert_eq!(file.matches("a &lt; b</title></circle>").count(), 1);
     }
 }

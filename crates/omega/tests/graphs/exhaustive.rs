@@ -1,11 +1,12 @@
 //! All marked graphs with up to three states and two marks, all acceptance conditions over them.
 
-mod oracle;
-
 use std::convert::Infallible;
 
-use omega::{Acceptance, Closure, Component, EdgeBuffer, Graph, MarkId, NodeId, find_fair_cycle};
-use oracle::{Arrow, Case, conjunctive, disjunctive};
+use crate::oracle::{Arrow, Case, Stored, conjunctive, disjunctive};
+use omega::{
+    Acceptance, Closure, Component, EdgeBuffer, Graph, MarkId, NodeId, find_fair_cycle,
+    find_fair_cycle_stored,
+};
 
 /// Every function of two marks, in two shapes, each with its truth table.
 fn all_functions() -> Vec<(u16, Acceptance)> {
@@ -229,15 +230,16 @@ fn half_of_the_graphs(half: u32) -> usize {
             .iter()
             .filter(|&&set| set & !tiny.present == 0)
             .fold(0, |rows, &set| rows | 1_u16 << tiny.union(set));
+        let stored = Stored::new(&mut tiny, 3, false);
         for (table, acceptance) in &functions {
             let search = find_fair_cycle(&mut tiny, acceptance, Closure::None, &mut |_| Ok(()));
             let Ok(found) = search.result;
-            assert_eq!(
-                found.is_some(),
-                possible & table != 0,
-                "graph {code}, {acceptance:?}"
-            );
-            if let Some(component) = found {
+            let Ok(found_stored) = find_fair_cycle_stored(&stored, acceptance, Closure::None);
+            for found in [&found, &found_stored] {
+                let is_expected = possible & table != 0;
+                assert_eq!(found.is_some(), is_expected, "graph {code}, {acceptance:?}");
+            }
+            for component in found.into_iter().chain(found_stored) {
                 let set = tiny.edges_of(&component);
                 assert!(connected[set as usize], "graph {code}, {acceptance:?}");
                 assert_eq!(u64::from(tiny.union(set)), component.marks[0]);

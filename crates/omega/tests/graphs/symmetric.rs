@@ -4,18 +4,16 @@
 //! The covering is made here with its own arithmetic of permutations; small ones are decided by the
 //! naive definition, others by the ordinary search, which `random.rs` compares with it.
 
-mod oracle;
-
 use std::collections::HashMap;
 use std::convert::Infallible;
 
+use crate::oracle::{Arrow, Case, Random};
 use base::bits;
 use omega::{
     Acceptance, Closure, EdgeBuffer, ExplicitGraph, Graph, Lasso, LassoStep, MarkId, NodeId,
     Renaming, SymmetricAcceptance, SymmetricGraph, find_fair_cycle, find_fair_cycle_symmetric,
     symmetric_lasso,
 };
-use oracle::{Arrow, Case, Random};
 
 /// What happens to each of the conditions.
 type Permutation = [usize; 4];

@@ -1,16 +1,14 @@
 //! Reading, writing and drawing automata.
 
-mod oracle;
-
 use std::collections::BTreeSet;
 
+use crate::oracle::Random;
 use base::AtomId;
 use expect_test::{Expect, expect};
 use omega::{
     Acceptance, Automaton, Cube, Edge, LetterMark, MarkId, Prop, StateId, TooManyLetterAtoms,
     from_hoa, to_dot, to_hoa,
 };
-use oracle::Random;
 
 fn edge(literals: &[(u32, bool)], marks: &[u32], target: u32) -> Edge {
     let literals = literals.iter().map(|&(atom, value)| (AtomId(atom), value));

@@ -1,12 +1,10 @@
 //! Random graphs, acceptance conditions and products against the naive definition.
 
-mod oracle;
-
+use crate::oracle::{Arrow, Case, Random};
 use omega::{
     Acceptance, Closure, EdgeBuffer, ExplicitGraph, Graph, Lasso, NodeId, SearchState,
     covering_lasso, find_fair_cycle, resume_fair_cycle, shortest_lasso,
 };
-use oracle::{Arrow, Case, Random};
 
 /// Dense mark numbers, or numbers that lie in different words.
 fn spread(random: &mut Random) -> Vec<u32> {

@@ -1,10 +1,8 @@
 //! The nodes that start fair paths, against one search from each node and against enumeration.
 
-mod oracle;
-
+use crate::oracle::{Arrow, Case, Random};
 use base::bits;
 use omega::{Acceptance, Closure, fair_nodes, find_fair_cycle};
-use oracle::{Arrow, Case, Random};
 
 /// A product: copies of system states, each system step taken by some pairs of copies.
 fn draw(random: &mut Random) -> Case {

@@ -3,13 +3,17 @@
 //! Nothing here is shared with the search. Graphs are so small that sets of nodes and edges are
 //! single words.
 
-#![allow(dead_code, reason = "each test binary uses its own part of the oracle")]
+#![allow(
+    dead_code,
+    reason = "each of two test programs uses its own part of the oracle"
+)]
 
 use std::convert::Infallible;
 
 use omega::{
-    Acceptance, Closure, Component, ExplicitGraph, FairCycleSearch, Lasso, LassoStep, MarkId,
-    NodeId, find_fair_cycle,
+    Acceptance, Closure, Component, EdgeBuffer, ExplicitGraph, FairCycleSearch, Graph, Lasso,
+    LassoStep, MarkId, MarkSets, NodeId, RecordWriter, StoredGraph, find_fair_cycle,
+    find_fair_cycle_stored,
 };
 
 /// A small product-like graph. Marks are numbered densely here; `spread` gives the numbers that the
@@ -184,7 +188,27 @@ impl Case {
         if let Some(component) = &found {
             self.check_component(component, acceptance, closure);
         }
+        self.check_stored(acceptance, closure, expected);
         found
+    }
+
+    /// The same with edges that have been stored.
+    fn check_stored(&self, acceptance: &Acceptance, closure: Closure, expected: bool) {
+        for keeps_steps in [true, false] {
+            if !keeps_steps && closure == Closure::OnSystem {
+                continue;
+            }
+            let stored = Stored::new(&mut self.graph(), self.n_nodes, keeps_steps);
+            let Ok(found) = find_fair_cycle_stored(&stored, acceptance, closure);
+            assert_eq!(
+                found.is_some(),
+                expected,
+                "stored: {self:?} {acceptance:?} {closure:?}"
+            );
+            if let Some(component) = &found {
+                self.check_component(component, acceptance, closure);
+            }
+        }
     }
 
     fn check_component(&self, component: &Component, acceptance: &Acceptance, closure: Closure) {
@@ -260,6 +284,108 @@ impl Case {
             .expect("no such edge");
         assert_eq!(self.edges[edge].target, step.target.index());
         edge
+    }
+}
+
+/// The reachable part of a graph, edge by edge.
+pub struct Stored {
+    records: Vec<Vec<u8>>,
+    origins: Vec<u32>,
+    keeps_steps: bool,
+    source_sets: MarkSets,
+    edge_sets: MarkSets,
+}
+
+impl Stored {
+    /// Every node has a set of its own, and so has every edge.
+    pub fn new<G: Graph<Stop = Infallible>>(
+        graph: &mut G,
+        n_nodes: usize,
+        keeps_steps: bool,
+    ) -> Self {
+        let n_words = graph.n_mark_words();
+        let mut stored = Self {
+            records: vec![Vec::new(); n_nodes],
+            origins: (0..n_nodes)
+                .map(|node| graph.origin(NodeId::new(node)))
+                .collect(),
+            keeps_steps,
+            source_sets: MarkSets::new(n_words),
+            edge_sets: MarkSets::new(n_words),
+        };
+        let mut writer = RecordWriter::new(keeps_steps);
+        let mut is_known = vec![false; n_nodes];
+        let (mut waiting, mut n_sources, mut n_edges) = (Vec::new(), 0, 0);
+        let Ok(()) = graph.initial(&mut waiting);
+        while let Some(node) = waiting.pop() {
+            if std::mem::replace(&mut is_known[node.index()], true) {
+                continue;
+            }
+            let mut edges = EdgeBuffer::new(n_words);
+            let Ok(()) = graph.successors(node, &mut edges);
+            let Ok(n_steps) = graph.n_steps(node);
+            if edges.is_empty() {
+                continue;
+            }
+
+            // What all edges have in common belongs to the source; others may repeat it or not.
+            let mut common = edges.marks(0).to_vec();
+            for edge in 1..edges.len() {
+                let marks = edges.marks(edge);
+                common.iter_mut().zip(marks).for_each(|(c, m)| *c &= m);
+            }
+            stored.source_sets.push(&common);
+            writer.begin(node);
+            for edge in 0..edges.len() {
+                let mut marks = edges.marks(edge).to_vec();
+                if n_edges % 2 == 0 {
+                    marks.iter_mut().zip(&common).for_each(|(m, c)| *m &= !c);
+                }
+                stored.edge_sets.push(&marks);
+                writer.push(edges.target(edge), edges.step(edge), n_edges);
+                waiting.push(edges.target(edge));
+                n_edges += 1;
+            }
+            writer.finish(n_sources, n_steps, &mut stored.records[node.index()]);
+            n_sources += 1;
+        }
+        stored
+    }
+}
+
+impl StoredGraph for Stored {
+    type Stop = Infallible;
+
+    fn n_nodes(&self) -> usize {
+        self.records.len()
+    }
+
+    fn record(&self, node: NodeId) -> &[u8] {
+        &self.records[node.index()]
+    }
+
+    fn keeps_steps(&self) -> bool {
+        self.keeps_steps
+    }
+
+    fn source_sets(&self) -> &MarkSets {
+        &self.source_sets
+    }
+
+    fn edge_sets(&self) -> &MarkSets {
+        &self.edge_sets
+    }
+
+    fn origin(&self, node: NodeId) -> u32 {
+        self.origins[node.index()]
+    }
+
+    fn check_limits(&self, _bytes: usize) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn out_of_numbers(&self) -> Infallible {
+        unreachable!("the graph is small")
     }
 }
 
