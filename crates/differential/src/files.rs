@@ -8,8 +8,9 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use base::{Fairness, Source};
 use logic::{NamedProperty, Property};
 use model::Model;
+use model::threshold::ThresholdAutomaton;
 use serde::Deserialize;
-use source::{Content, Files, FrontEnd, Options, QuestionKind, Unreadable};
+use source::{Content, Files, FrontEnd, Loaded, Options, QuestionKind, Unreadable};
 
 use crate::{Answer, Case};
 
@@ -23,8 +24,11 @@ const KINDS: [&str; 6] = [
     "strong-global",
 ];
 
-/// Instances of examples with a parameter.
-const INSTANCES: [&str; 2] = ["2", "3"];
+/// Instances of examples with one parameter.
+const INSTANCES: [i64; 2] = [2, 3];
+
+/// Values of several parameters are tried up to this one.
+const MAX_VALUE: i64 = 7;
 
 /// The root of the repository.
 #[must_use]
@@ -40,6 +44,8 @@ pub struct Origin {
     row: Row,
     /// Is the row of a table, which says what is asked and what the answer is?
     is_row: bool,
+    /// Is the first of the instances of a family?
+    is_first_member: bool,
 }
 
 /// A row of `testdata/*.toml`; its `README.md` says what the fields mean.
@@ -104,7 +110,11 @@ pub fn repository() -> Result<Vec<Origin>> {
             let text = fs::read_to_string(&path)?;
             let suite: Suite = toml::from_str(&text).with_context(|| name_of(&path))?;
             let rows = suite.case.into_iter();
-            origins.extend(rows.map(|row| Origin { row, is_row: true }));
+            origins.extend(rows.map(|row| Origin {
+                row,
+                is_row: true,
+                is_first_member: false,
+            }));
         }
     }
     Ok(origins)
@@ -123,27 +133,70 @@ fn models_in(folder: &str) -> Result<Vec<Origin>> {
             continue;
         }
         let text = fs::read_to_string(&path)?;
-        let is_open = text.lines().any(is_size);
-        let instances = if is_open { &INSTANCES[..] } else { &[""] };
-        for instance in instances {
-            let mut row = Row {
+        let content = read(
+            Source {
+                name: name.clone(),
+                text,
+            },
+            &Options::default(),
+        )?
+        .content;
+        let is_family = matches!(content, Some(Content::Family(_)));
+
+        for (number, define) in instances(content.as_ref()).into_iter().enumerate() {
+            let row = Row {
                 model: name.clone(),
+                define,
                 ..Row::default()
             };
-            if is_open {
-                row.define.insert("N".to_owned(), (*instance).to_owned());
-            }
-            origins.push(Origin { row, is_row: false });
+            origins.push(Origin {
+                row,
+                is_row: false,
+                is_first_member: is_family && number == 0,
+            });
         }
     }
 
     Ok(origins)
 }
 
-/// Does the line declare a parameter that sizes depend on?
-fn is_size(line: &str) -> bool {
-    let line = line.split("//").next().unwrap_or_default();
-    line.trim() == "param N"
+/// Values for the parameters of a text that have none.
+fn instances(content: Option<&Content>) -> Vec<BTreeMap<String, String>> {
+    match content {
+        Some(Content::Family(family)) => {
+            let name = &family.template.name;
+            let with = |value: i64| BTreeMap::from([(name.clone(), value.to_string())]);
+            INSTANCES.into_iter().map(with).collect()
+        }
+        Some(Content::Threshold(automata)) => small_values(&automata[0]),
+        Some(Content::Systems(_)) | None => vec![BTreeMap::new()],
+    }
+}
+
+/// The least values that the automaton admits, and the least of those that are all positive.
+fn small_values(automaton: &ThresholdAutomaton) -> Vec<BTreeMap<String, String>> {
+    let mut all: Vec<Vec<i64>> = vec![Vec::new()];
+    for _ in &automaton.parameters {
+        let longer = |values: Vec<i64>| {
+            (0..=MAX_VALUE).map(move |value| [values.as_slice(), &[value]].concat())
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all.retain(|values| automaton.admits(values));
+    all.sort_by_key(|values| values.iter().sum::<i64>());
+
+    let least = all.first();
+    let positive = all
+        .iter()
+        .find(|values| values.iter().all(|value| *value > 0));
+    let mut found: Vec<&Vec<i64>> = least.into_iter().chain(positive).collect();
+    found.dedup();
+
+    let named = |values: &Vec<i64>| {
+        let values = values.iter().map(ToString::to_string);
+        automaton.parameters.iter().cloned().zip(values).collect()
+    };
+    found.into_iter().map(named).collect()
 }
 
 fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -185,8 +238,7 @@ impl Origin {
     /// # Errors
     /// The file cannot be read.
     pub fn template(&self) -> Result<Option<String>> {
-        let is_first = self.row.define.get("N").map(String::as_str) == Some(INSTANCES[0]);
-        if self.is_row || !is_first {
+        if !self.is_first_member {
             return Ok(None);
         }
         let text = fs::read_to_string(root().join(&self.row.model))?;
@@ -312,23 +364,27 @@ impl Files for Repository {
     }
 }
 
-/// The systems that a text describes, each with the questions about it that a search of it answers.
-pub(crate) fn load(source: Source, options: &Options) -> Result<Vec<System>> {
-    let name = source.name.clone();
-    let extension = Path::new(&name)
+/// What becomes of a text in the language that its name stands for.
+fn read(source: Source, options: &Options) -> Result<Loaded> {
+    let extension = Path::new(&source.name)
         .extension()
         .and_then(|extension| extension.to_str())
         .unwrap_or_default();
     let reads = |front_end: &&dyn FrontEnd| front_end.extensions().contains(&extension);
     let front_end = FRONT_ENDS.into_iter().find(reads);
-    let front_end = front_end.ok_or_else(|| anyhow!("nothing reads `{name}`"))?;
+    let front_end = front_end.ok_or_else(|| anyhow!("nothing reads `{}`", source.name))?;
+    Ok(front_end.load(source, &Repository, options))
+}
 
+/// The systems that a text describes, each with the questions about it that a search of it answers.
+pub(crate) fn load(source: Source, options: &Options) -> Result<Vec<System>> {
+    let name = source.name.clone();
     // Cases have values for all parameters.
     let options = Options {
         closed: true,
         ..options.clone()
     };
-    let loaded = front_end.load(source, &Repository, &options);
+    let loaded = read(source, &options)?;
     let wrong = format!("{name}: {:?}", loaded.diagnostics);
     let Some(Content::Systems(systems)) = loaded.content else {
         bail!(wrong);
