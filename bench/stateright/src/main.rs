@@ -29,14 +29,17 @@ fn main() -> ExitCode {
         eprintln!("usage: stateright-twins MODEL N THREADS");
         return ExitCode::from(2);
     };
+
     let (Ok(size), Ok(threads)) = (size.parse::<usize>(), threads.parse::<usize>()) else {
         eprintln!("N and THREADS are numbers");
         return ExitCode::from(2);
     };
+
     if !(2..=MAX_SIZE).contains(&size) || threads == 0 {
         eprintln!("N is 2 to {MAX_SIZE}, THREADS at least 1");
         return ExitCode::from(2);
     }
+
     match model.as_str() {
         "german" => check(german::German { size }, threads),
         "le_r" => check(le_r::Ring { size }, threads),
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     }
+
     ExitCode::SUCCESS
 }
 

@@ -54,6 +54,7 @@ impl Model for Philosophers {
         let i = usize::from(action);
         let right = (i + 1) % self.size;
         let mut next = state.clone();
+
         next.at[i] = match state.at[i] {
             Location::Thinking => {
                 next.taken[i] = true;
@@ -73,6 +74,7 @@ impl Model for Philosophers {
                 Location::Thinking
             }
         };
+
         Some(next)
     }
 
