@@ -152,6 +152,7 @@ pub fn write(certificates: &[Certificate]) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for certificate in certificates {
         put_text(&mut bytes, &certificate.property);
+
         let options = &certificate.options;
         for pairs in &options.pairs {
             put_list(&mut bytes, pairs, |bytes, (name, value)| {
@@ -161,13 +162,17 @@ pub fn write(certificates: &[Certificate]) -> Vec<u8> {
         }
         put_list(&mut bytes, &options.assume, |b, text| put_text(b, text));
         put(&mut bytes, options.pool as u64);
+
         put_text(&mut bytes, &certificate.fairness.name());
         bytes.push(match certificate.claim {
             Claim::Holds => 0,
             Claim::Unreachable => 1,
         });
+
         put_list(&mut bytes, &certificate.proofs, put_proof);
     }
+
+    // A file that was cut or changed must not be read as another proof.
     let digest = digest(&bytes);
     bytes.extend_from_slice(&digest.to_le_bytes());
     bytes
@@ -221,12 +226,14 @@ fn read_unpacked(bytes: &[u8]) -> Result<Vec<Certificate>, Failure> {
 
 fn certificate(reader: &mut Reader<'_>) -> Result<Certificate, Failure> {
     let property = reader.text()?;
+
     let mut options = CertifiedOptions::default();
     for pairs in &mut options.pairs {
         *pairs = reader.list(|r| Ok((r.text()?, r.text()?)))?;
     }
     options.assume = reader.list(Reader::text)?;
     options.pool = reader.small()? as usize;
+
     let fairness = Fairness::parse(&reader.text()?);
     let fairness = fairness.ok_or_else(|| Failure::wrong("the fairness is not known"))?;
     let claim = match reader.number()? {
@@ -234,6 +241,7 @@ fn certificate(reader: &mut Reader<'_>) -> Result<Certificate, Failure> {
         1 => Claim::Unreachable,
         _ => return Err(Failure::wrong("the claim is not known")),
     };
+
     Ok(Certificate {
         property,
         options,

@@ -122,9 +122,11 @@ impl<'g, L: Ord> Core<'g, L> {
         let Graph { n_rows, edges, .. } = self.graph;
         let locations = (0..*n_rows).map(|row| format!("r{row}")).collect();
         let nowhere = Span::nowhere();
+
         let mut process = Process::new("Graph", locations, Vec::new(), nowhere);
         let initial = self.graph.initial.iter();
         process.initial = initial.map(|row| LocationId(*row)).collect();
+
         for edge in edges {
             let class = self.classes.binary_search(&edge.class());
             let name = format!("c{}", class.expect("it is one of them"));
@@ -132,7 +134,10 @@ impl<'g, L: Ord> Core<'g, L> {
             let step = Step::new(&name, source, target, nowhere);
             process.steps.push(step);
         }
+
         self.parts.processes.push(process);
+
+        // An atom for each class of edges: conditions and marks speak of them.
         for class in 0..self.classes.len() {
             let pattern = StepPattern {
                 process: Some(ProcessId(0)),

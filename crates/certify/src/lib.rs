@@ -263,6 +263,7 @@ pub fn verify_for_all(
             "the claim is not one about all values of a parameter",
         ));
     };
+
     let extent = family::check_family(
         family,
         question,
@@ -271,6 +272,7 @@ pub fn verify_for_all(
         solvers,
         budget,
     )?;
+
     Ok(accepted(question, certificate, extent))
 }
 
@@ -291,11 +293,13 @@ fn question_of<'q>(
     certificate: &Certificate,
 ) -> Result<&'q Question, Failure> {
     let name = &certificate.property;
+
     let mut named = questions.iter().filter(|q| q.property.name == *name);
     let (Some(question), None) = (named.next(), named.next()) else {
         let message = format!("the model has not exactly one property `{name}`");
         return Err(Failure::Wrong(message));
     };
+
     match question.kind {
         QuestionKind::Property | QuestionKind::EndStates => {}
         QuestionKind::Optimum { .. }
@@ -306,6 +310,7 @@ fn question_of<'q>(
             ));
         }
     }
+
     match question.undecided(certificate.fairness) {
         Some(why) => Err(Failure::wrong(why)),
         None => Ok(question),

@@ -209,13 +209,16 @@ impl<'m> Marks<'m> {
     /// The marks of a step that takes nothing, from a state where these subjects are enabled.
     fn of_state(&self, enabled: &[bool], is_free: bool) -> Vec<u64> {
         let mut marks = self.empty();
+
         let mut set = |mark: usize, value: bool| {
             if value {
                 bits::set(&mut marks, mark);
             }
         };
+
         set(0, true);
         set(self.free, is_free);
+
         for ((condition, where_), enabled) in self.conditions.iter().zip(enabled) {
             match where_ {
                 ConditionMarks::Unconditional(_) => {}
@@ -229,6 +232,7 @@ impl<'m> Marks<'m> {
                 }
             }
         }
+
         marks
     }
 
@@ -241,6 +245,7 @@ impl<'m> Marks<'m> {
         letter: &dyn Fn(AtomId) -> bool,
     ) -> Vec<u64> {
         let mut marks = enabled.marks.clone();
+
         let mut take = |condition: usize| match self.conditions[condition].1 {
             ConditionMarks::Unconditional(taken) | ConditionMarks::Strong(_, taken) => {
                 bits::set(&mut marks, taken);
@@ -250,7 +255,9 @@ impl<'m> Marks<'m> {
                 bits::set(&mut marks, anywhere);
             }
         };
+
         self.for_each_taken(step, &mut take);
+
         if let Some(interference) = &self.interference {
             for (condition, needs) in &enabled.needs {
                 if interference.interferes(enabled.state, step, needs) {
@@ -258,6 +265,7 @@ impl<'m> Marks<'m> {
                 }
             }
         }
+
         for (atom, value, mark) in &self.literals {
             if letter(*atom) == *value {
                 bits::set(&mut marks, *mark);

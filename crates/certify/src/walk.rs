@@ -298,6 +298,8 @@ impl<'m> StateWalk<'m> {
             }
             return Ok(all);
         }
+
+        // Chunks in order, so that the result does not depend on the number of threads.
         let share = states.len().div_ceil(n_threads);
         let shares: Vec<Result<Vec<T>, RunTimeError>> = std::thread::scope(|scope| {
             let parts = states.chunks(share);
@@ -311,6 +313,7 @@ impl<'m> StateWalk<'m> {
             };
             threads.into_iter().map(join).collect()
         });
+
         for share in shares {
             all.extend(share?);
         }

@@ -64,12 +64,14 @@ fn beyond_constants(template: &Template) -> i64 {
             greatest = greatest.max(size);
         }
     };
+
     for process in &template.parts.processes {
         process.index.iter().for_each(|range| {
             note(range.lo);
             note(range.hi);
         });
     }
+
     for variable in &template.parts.vars {
         let mut ty = &variable.ty;
         while let Type::Array(array) = ty {
@@ -82,9 +84,12 @@ fn beyond_constants(template: &Template) -> i64 {
             note(hi);
         }
     }
+
     template.parts.for_each_operand(&mut |expr: &Expr| {
         expr.walk(&mut |inner| inner.as_literal().into_iter().for_each(&mut note));
     });
+
+    // One beyond the greatest is equal to none of them; two leaves room for a `+ 1` of the text.
     greatest + 2
 }
 
@@ -177,12 +182,14 @@ impl Instance<'_> {
             state,
             variables: (0..).zip(distinguished.iter().copied()).collect(),
         };
+
         let mut truth = |formula: &Formula| formula.mean(&mut evaluation).map_err(Failure::Wrong);
         for fact in &proof.facts {
             if !truth(fact)? {
                 return Err(self.wrong("a fact does not hold in a state"));
             }
         }
+
         let row: Result<Vec<bool>, Failure> = proof.predicates.iter().map(truth).collect();
         if !proof.rows.contains(&row?) {
             return Err(self.wrong("a state is not in the invariant"));
@@ -208,6 +215,7 @@ impl Evaluation<'_> {
         let (model, parts) = (self.instance.model, &self.instance.template.parts);
         let slot = slot as usize;
         let n_processes = parts.processes.len();
+
         let process = ProcessId::new(slot);
         if slot < n_processes {
             let has_index = parts.processes[slot].index.is_some();
@@ -217,10 +225,12 @@ impl Evaluation<'_> {
             let instance = model.instance_of(process, at);
             return Ok(instance.map(|i| i64::from(self.state.locations[i.index()].0)));
         }
+
         let Some(variable) = model.parts().vars.get(slot - n_processes) else {
             return Err("a slot does not exist".to_owned());
         };
         let var = VarId::new(slot - n_processes);
+
         let cell = match (variable.owner, &variable.ty, at) {
             (None, Type::Scalar(_), None) => Some(model.first_cell(var, None)),
             (None, Type::Array(array), Some(at)) => {
@@ -240,6 +250,7 @@ impl Evaluation<'_> {
             }
             _ => return Err("a slot does not exist".to_owned()),
         };
+
         Ok(cell.map(|cell| self.state.cells[cell]))
     }
 }

@@ -89,14 +89,18 @@ pub(crate) fn check_family(
 ) -> Result<Extent, Failure> {
     let template = &family.template;
     let all = obligations_for_all(template, question, fairness, proof)?;
+
     if let Some(runs) = &proof.runs {
         let asked = (&question.property.property, &question.scope);
         let (core, formula) = core_system(template, asked, fairness, proof, runs)?;
         check_runs(&core, &formula, &runs.run, budget)?;
     }
+
+    // Solvers come last: they cost the most.
     let instances = instances::evaluate(family, question, proof, budget)?;
     let all: Vec<Obligation> = all.into_iter().map(Obligation::exact).collect();
     let confirmations = confirm(&all, solvers, budget)?;
+
     Ok(Extent::Family {
         confirmations,
         parameter: template.name.clone(),

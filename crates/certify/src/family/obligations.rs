@@ -275,6 +275,7 @@ impl<'w> Writer<'w> {
     /// Initial states satisfy the invariant, and nothing fails in them.
     fn initial(&self) -> Result<String, Refusal> {
         let mut run = self.start()?;
+
         let parts = &self.template.parts;
         for (slot, process) in parts.processes.iter().enumerate() {
             let memory = run.memory.clone();
@@ -290,6 +291,7 @@ impl<'w> Writer<'w> {
             });
             run.alive = run.script.and(&run.alive, &starts);
         }
+
         for (position, variable) in parts.vars.iter().enumerate() {
             let slot = self.slots.of_variable(model::VarId::new(position));
             let value = match &variable.initial {
@@ -301,10 +303,12 @@ impl<'w> Writer<'w> {
             };
             self.start_with(&mut run, slot, variable, value)?;
         }
+
         for constraint in &parts.init {
             let holds = run.truth(constraint)?;
             run.alive = run.script.and(&run.alive, &holds);
         }
+
         let here = self.here(&mut run)?;
         let runs = self.proof.runs.as_ref();
         let starts = |row: usize| runs.is_none_or(|r| r.initial.contains(&(row as u32)));
@@ -323,6 +327,7 @@ impl<'w> Writer<'w> {
         let owner = variable
             .owner
             .map(|owner| &self.template.parts.processes[owner.index()]);
+
         let index = owner.and_then(|owner| owner.index);
         let is = |run: &mut Run<'w>, at: Option<&Term>| {
             let value = run.eval(value)?;
@@ -331,6 +336,7 @@ impl<'w> Writer<'w> {
             let here = run.memory.content(&mut run.script, slot, at);
             Ok(run.script.compare("=", &here, &value))
         };
+
         let starts = if self.slots.all[slot].indices.is_none() {
             is(run, None)?
         } else {
@@ -338,6 +344,7 @@ impl<'w> Writer<'w> {
                 is(run, Some(at))
             })?
         };
+
         run.alive = run.script.and(&run.alive, &starts);
         Ok(())
     }
@@ -399,10 +406,12 @@ impl<'w> Writer<'w> {
             run.bounds.push((range.bound, own.clone()));
             run.memory.own = Some(own);
         }
+
         let own = run.memory.own.clone();
         let here = (run.memory).content(&mut run.script, process.index(), own.as_ref());
         let source = Term::int(step.source.index() as i128);
         run.alive = run.script.compare("=", &here, &source);
+
         for parameter in &step.parameters {
             let (lo, hi) = (run.eval(&parameter.lo)?, run.eval(&parameter.hi)?);
             let chosen = run.script.fresh();
@@ -412,10 +421,12 @@ impl<'w> Writer<'w> {
             run.alive = run.script.and(&run.alive, &below);
             run.bounds.push((parameter.bound, chosen));
         }
+
         for condition in [&step.condition, &step.guard] {
             let holds = run.truth(condition)?;
             run.alive = run.script.and(&run.alive, &holds);
         }
+
         run.run(&step.effect)?;
         let target = Term::int(step.target.index() as i128);
         let (memory, script) = (&mut run.memory, &mut run.script);
@@ -434,14 +445,19 @@ impl<'w> Writer<'w> {
         let above = run.script.compare("<=", &Term::int(0), &member);
         let below = run.script.compare("<=", &member, &parameter());
         let is_inside = run.script.and(&above, &below);
+
         let now = self.meaning_of(run, ranking, Some(&member))?;
+
+        // A ranking is a formula about one state, so the older memory takes the place of this one.
         let memory = std::mem::replace(&mut run.memory, old.clone());
         let before = self.meaning_of(run, ranking, Some(&member));
         run.memory = memory;
         let before = before?;
+
         let (not_now, not_before) = (run.script.not(&now), run.script.not(&before));
         let gained = run.script.and(&now, &not_before);
         let lost = run.script.and(&before, &not_now);
+
         run.script.leave();
         Ok([gained, lost].map(|changed| {
             let some = run.script.ranged(false, &member, &is_inside, &changed);
@@ -485,16 +501,19 @@ impl<'w> Writer<'w> {
         condition: &FamilyCondition,
     ) -> Result<String, Refusal> {
         let mut run = self.start()?;
+
         let here = self.assume_invariant(&mut run)?;
         let mover = condition.mover.map(|number| {
             let name = format!("d{number}");
             Term::open(&name, Sort::Int)
         });
+
         let mut possible = Term::bool(false);
         for member in members {
             let one = self.member_possible(&mut run, member, mover.as_ref())?;
             possible = run.script.or(&possible, &one);
         }
+
         let is_said = here.some(&mut run.script, |row| condition.enabled[row]);
         let is_not = run.script.not(&is_said);
         let fine = run.script.or(&is_not, &possible);
@@ -514,15 +533,18 @@ impl<'w> Writer<'w> {
             .iter()
             .map(|n| &description.steps[*n])
             .collect();
+
         let (Some(mover), Some(range)) = (mover, description.index) else {
             return self.possible(run, member.process, &steps);
         };
+
         let exists = (run.memory).has_index(&mut run.script, member.process.index(), mover);
         run.bounds.push((range.bound, mover.clone()));
         let before = run.memory.own.replace(mover.clone());
         let possible = run.under(&exists, |run| self.some_of(run, member.process, &steps));
         run.memory.own = before;
         run.bounds.pop();
+
         Ok(run.script.and(&exists, &possible?))
     }
 

@@ -269,10 +269,12 @@ fn is_taken(
         event,
         arguments,
     } = pattern;
+
     let refusal = || Failure::Unconfirmed("this kind of step is not expressed".to_owned());
     if event.is_some() || arguments.is_some() {
         return Err(refusal());
     }
+
     let mover = match index {
         None => None,
         Some(index) => {
@@ -282,9 +284,11 @@ fn is_taken(
             Some(mover.ok_or_else(refusal)?)
         }
     };
+
     let Some((number, step)) = *step else {
         return Ok(false);
     };
+
     let name = &template.parts.processes[number as usize].steps[step as usize].name;
     Ok(process.is_none_or(|process| process.0 == number)
         && action.as_ref().is_none_or(|action| action == name)
@@ -332,16 +336,19 @@ pub(super) fn check_form(
 
 pub(super) fn put_runs(bytes: &mut Vec<u8>, runs: &FamilyRuns) {
     put_numbers(bytes, &runs.initial);
+
     put_list(bytes, &runs.rankings, put_formula);
     put_list(bytes, &runs.conditions, |bytes, condition| {
         put_numbers(bytes, &condition.elementary);
         put_numbers(bytes, condition.mover.as_slice());
         put_truths(bytes, &condition.enabled);
     });
+
     put_list(bytes, &runs.atoms, |bytes, (atom, truth)| {
         put(bytes, u64::from(*atom));
         put_truths(bytes, truth);
     });
+
     put_list(bytes, &runs.edges, |bytes, edge| {
         put(bytes, u64::from(edge.source));
         put(bytes, u64::from(edge.target));
@@ -350,6 +357,7 @@ pub(super) fn put_runs(bytes: &mut Vec<u8>, runs: &FamilyRuns) {
         put_truths(bytes, &edge.movers);
         put_changes(bytes, &edge.marks);
     });
+
     put_no_run(bytes, &runs.run);
 }
 

@@ -156,6 +156,7 @@ impl Execution<Cells<'_>> {
         if n_values as i128 > MAX_CASES {
             return Err("a range is too large".to_owned());
         }
+
         let mut cases = Vec::new();
         let mut is_one = Term::bool(false);
         for offset in 0..n_values {
@@ -166,6 +167,7 @@ impl Execution<Cells<'_>> {
                 cases.push((condition, offset));
             }
         }
+
         self.require(&is_one);
         Ok(cases)
     }

@@ -232,15 +232,19 @@ impl<M: Memory> Execution<M> {
         body: &Expr,
     ) -> Result<Term, Refusal> {
         let (lo, hi) = (self.eval(lo)?, self.eval(hi)?);
+
         let Some(values) = Self::range(&lo, &hi)? else {
             return M::open_range(self, quantifier, (bound, &lo, &hi), body);
         };
+
         let mut so_far = match quantifier {
             Quantifier::Forall => Term::bool(true),
             Quantifier::Exists => Term::bool(false),
             Quantifier::Sum => Term::int(0),
         };
+
         for value in values {
+            // Quantifiers stop early: an instance after the decisive one may fail.
             let matters = match quantifier {
                 Quantifier::Forall => so_far.clone(),
                 Quantifier::Exists => self.script.not(&so_far),
@@ -249,6 +253,7 @@ impl<M: Memory> Execution<M> {
             self.bounds.push((bound, Term::int(value)));
             let instance = self.under(&matters, |this| this.eval(body))?;
             self.bounds.pop();
+
             so_far = match quantifier {
                 Quantifier::Sum => self.script.arithmetic("+", &so_far, &instance),
                 Quantifier::Forall => {
@@ -261,6 +266,7 @@ impl<M: Memory> Execution<M> {
                 }
             };
         }
+
         Ok(so_far)
     }
 

@@ -219,12 +219,14 @@ fn commands(model: &Model) -> Result<Vec<CommandId>, Refusal> {
 fn refuse(model: &Model) -> Result<(), Refusal> {
     let parts = model.parts();
     let refusal = |why: &str| Err(why.to_owned());
+
     if parts.composition != Composition::Interleaving {
         return refusal("synchronous processes are not expressed");
     }
     if parts.control.is_some() || !parts.timers.is_empty() || parts.clock.is_some() {
         return refusal("control and timers are not expressed");
     }
+
     let mut priorities = parts
         .processes
         .iter()
@@ -234,9 +236,11 @@ fn refuse(model: &Model) -> Result<(), Refusal> {
     if priorities.any(|priority| Some(priority) != first) {
         return refusal("priorities are not expressed");
     }
+
     if !parts.channels.is_empty() {
         return refusal("channels are not expressed");
     }
+
     let mut vars = parts.vars.iter();
     if vars.any(|variable| has_unbounded_array(&variable.ty, &parts.records)) {
         return refusal("arrays without bounds are not expressed");
@@ -315,6 +319,7 @@ fn initial<'m>(
             execution.script.assert(&is_it);
         }
     }
+
     for (instance, location) in start.memory.locations.iter().enumerate() {
         let mut is_one = Term::bool(false);
         for initial in model.initial_locations(instance) {
@@ -324,10 +329,12 @@ fn initial<'m>(
         }
         execution.script.assert(&is_one);
     }
+
     for constraint in &model.parts().init {
         let holds = execution.truth(constraint)?;
         execution.alive = execution.script.and(&execution.alive, &holds);
     }
+
     let here = demanded(&mut execution);
     Ok(execution.breaks(&here))
 }
@@ -416,6 +423,8 @@ impl Invariant {
         for term in &self.terms {
             is_truth.push(check_term(term, names)?);
         }
+
+        // A disjunction of rows, each a conjunction; the constants make both valid without operands.
         let mut body = "(or false".to_owned();
         for row in &self.rows {
             if row.len() != self.terms.len() {
@@ -433,6 +442,7 @@ impl Invariant {
             }
             body += ")";
         }
+
         body += ")";
         Ok(body)
     }
@@ -443,8 +453,10 @@ impl Invariant {
 fn check_term(term: &str, names: &[String]) -> Result<bool, Refusal> {
     let wrong = || format!("`{}` is not a term of an invariant", term.escape_debug());
     let spaced = term.replace('(', " ( ").replace(')', " ) ");
+
     let (mut depth, mut n_terms, mut expects_operator) = (0_usize, 0_usize, false);
     let mut is_truth = false;
+
     for token in spaced.split(' ').filter(|token| !token.is_empty()) {
         let operator = OPERATORS.iter().find(|(known, _)| *known == token);
         match (token, expects_operator, operator) {
@@ -469,6 +481,7 @@ fn check_term(term: &str, names: &[String]) -> Result<bool, Refusal> {
             _ => return Err(wrong()),
         }
     }
+
     if depth != 0 || n_terms != 1 || expects_operator {
         return Err(wrong());
     }

@@ -257,18 +257,21 @@ impl<'w> Writer<'w> {
         let names = names(model);
         let mut start = any_state(model);
         let mut sorts = Vec::new();
+
         for (number, term) in runs.invariant.terms.iter().enumerate() {
             let is_truth = check_term(term, &names)?;
             let sort = if is_truth { Sort::Bool } else { Sort::Int };
             start.define_function(&format!("t{number}"), sort, term);
             sorts.push(sort);
         }
+
         for (number, ranking) in runs.rankings.iter().enumerate() {
             if check_term(ranking, &names)? {
                 return Err("a ranking is not a number".to_owned());
             }
             start.define_function(&format!("r{number}"), Sort::Int, ranking);
         }
+
         Ok(Self {
             model,
             runs,
