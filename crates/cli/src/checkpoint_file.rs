@@ -460,15 +460,19 @@ mod tests {
     fn forged_files_are_read_or_refused() {
         let (call, sections) = example();
         let text = document(&call, &sections);
+
         let mut seed = 1_u64;
         let mut below = |limit: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (seed >> 33) as usize % limit
         };
+
         let mut n_refused = 0;
         for _ in 0..2000 {
+            // Only files whose hash is right get as far as the reader.
             let mut bytes = text.clone();
             bytes.truncate(bytes.len() - 8);
+
             for _ in 0..=below(3) {
                 let (at, by) = (below(bytes.len()), below(256) as u8);
                 match below(4) {
@@ -478,12 +482,14 @@ mod tests {
                     _ => bytes.truncate(at + 1),
                 }
             }
+
             bytes.extend(hash(&bytes).to_le_bytes());
             match parse(&bytes) {
                 Err(_) => n_refused += 1,
                 Ok((call, _)) => assert!(!call.files.is_empty()),
             }
         }
+
         assert!(n_refused > 1000, "{n_refused}");
         assert_eq!(parse(&text), Ok((call, sections)));
     }

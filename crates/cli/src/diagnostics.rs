@@ -19,8 +19,10 @@ pub fn render(diagnostic: &Diagnostic, sources: &[Source], style: Style) -> Stri
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
+
     let diagnostic = &harmless(diagnostic);
     let sources: Vec<Cow<'_, Source>> = sources.iter().map(printable_source).collect();
+
     let title = level
         .primary_title(diagnostic.message.as_str())
         .id(diagnostic.code);
@@ -30,9 +32,11 @@ pub fn render(diagnostic: &Diagnostic, sources: &[Source], style: Style) -> Stri
             group = group.element(snippet);
         }
     }
+
     for help in &diagnostic.help {
         group = group.element(Level::HELP.message(help.as_str()));
     }
+
     let renderer = match style {
         Style::Plain => Renderer::plain(),
         Style::Ansi => Renderer::styled(),

@@ -67,8 +67,10 @@ fn secret(options: &CheckOptions, hosts: &Hosts) -> Result<Vec<u8>, Failure> {
              `--secret FILE`",
         ));
     };
+
     let cannot = || format!("the secret `{}` cannot be read", path.display());
     let secret = fs::read(path).with_context(cannot)?;
+
     if secret.trim_ascii().len() < SECRET {
         return Err(Failure::wrong(format!(
             "the secret in `{}` is shorter than {SECRET} bytes; make one with \
@@ -76,6 +78,7 @@ fn secret(options: &CheckOptions, hosts: &Hosts) -> Result<Vec<u8>, Failure> {
             path.display()
         )));
     }
+
     Ok(secret)
 }
 

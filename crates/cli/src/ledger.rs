@@ -76,8 +76,11 @@ impl Ledger {
             is_answered: vec![false; questions.len()],
             n_printed: 0,
         };
+
         let ledger = Self(Arc::new(Mutex::new(entries)));
         let copy = ledger.clone();
+
+        // A limit of the system may end the process at any time: it then prints what is known.
         limits::last_words(move |reason| copy.farewell(reason));
         ledger
     }
@@ -152,12 +155,14 @@ impl Entries {
         if self.manner.format != OutputFormat::Text {
             return result;
         }
+
         let error_of = |result: &PropertyResult| result.trace.as_ref()?.meta.error.clone();
         let error = error_of(&result);
         let before = self.report.results[..position].iter();
         let first = before
             .filter(|_| error.is_some())
             .find(|r| error_of(r) == error);
+
         if let Some(first) = first {
             let remark = format!(
                 "because of the run-time error that `{}` shows",
@@ -166,6 +171,7 @@ impl Entries {
             result.remarks.push(remark);
             result.trace = None;
         }
+
         result
     }
 

@@ -143,16 +143,19 @@ fn summary(reports: &[Report]) -> String {
     let results = || reports.iter().flat_map(|report| &report.results);
     let count = |success| results().filter(|r| r.success() == success).count();
     let (failed, open) = (count(Success::Failed), count(Success::Open));
+
     let many = |n: usize, one: &str, several: &str| match n {
         1 => format!("1 {one}"),
         _ => format!("{n} {several}"),
     };
+
     let mut text = format!(
         "{}, {}: {} as they should be",
         many(reports.len(), "model", "models"),
         many(results().count(), "property", "properties"),
         count(Success::Passed)
     );
+
     if failed > 0 {
         text += &format!(", {failed} not");
     }
@@ -578,14 +581,17 @@ impl Checking<'_> {
         if !self.options.certify && self.options.certificate.is_none() {
             return Ok(None);
         }
+
         let started = Instant::now();
         let found = self.project.certificate(question, answer, &self.plan)?;
         let Some(certificate) = found else {
             return Ok(None);
         };
+
         let found_after = started.elapsed().as_secs_f64();
         let remarks = &mut answer.result.remarks;
         remarks.push(format!("certificate found in {found_after:.2} s"));
+
         if self.options.certify {
             let budget = &self.plan.budget;
             let project = self.project;
@@ -594,6 +600,7 @@ impl Checking<'_> {
             let remarks = &mut answer.result.remarks;
             remarks.push(format!("certificate checked in {checked:.2} s"));
         }
+
         Ok(Some(certificate))
     }
 

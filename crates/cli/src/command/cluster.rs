@@ -30,11 +30,14 @@ pub fn run(options: &ClusterOptions) -> Result<Status, Failure> {
 fn check(options: &ClusterRunOptions) -> Result<Status, Failure> {
     let mut call = vec!["check".to_owned()];
     call.extend(options.arguments.iter().cloned());
+
+    // The call is parsed here, so that a wrong one is reported once and not by each process.
     let arguments = std::iter::once("fair").chain(call.iter().map(String::as_str));
     let parsed = match Cli::try_parse_from(arguments) {
         Ok(parsed) => parsed,
         Err(error) => error.exit(),
     };
+
     if let Command::Check(check) = &parsed.command {
         if check.together.hosts.is_some() {
             return Err(Failure::wrong(
@@ -47,6 +50,7 @@ fn check(options: &ClusterRunOptions) -> Result<Status, Failure> {
             ));
         }
     }
+
     start_all(options.local.into(), |_| call.clone())
 }
 

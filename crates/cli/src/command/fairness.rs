@@ -71,22 +71,26 @@ pub fn run(options: &FairnessOptions) -> Result<Status, Failure> {
 /// The question that was asked, else the first that is about runs.
 fn choose<'a>(project: &'a Project, options: &FairnessOptions) -> Result<&'a Question, Failure> {
     let questions = project.questions();
+
     let names = || {
         questions
             .iter()
             .map(|question| question.name.as_str())
             .collect()
     };
+
     if let Some(wanted) = &options.property {
         let question = project.question(wanted);
         return question.ok_or_else(|| unknown_property(wanted, names()));
     }
+
     if options.ltl.is_some() {
         let asked = questions
             .iter()
             .find(|question| is_formula_name(&question.name));
         return Ok(asked.expect("the formula is a question"));
     }
+
     let of_runs = questions
         .iter()
         .find(|question| question.kind == QuestionKind::LinearTime);

@@ -153,6 +153,7 @@ fn inherit(
 /// The arguments of a call that is made by other processes now.
 fn arguments_of(arguments: &[String], check: &CheckOptions) -> Vec<String> {
     let names = ["--hosts", "--process", "--secret"];
+
     let mut kept = Vec::new();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -163,6 +164,7 @@ fn arguments_of(arguments: &[String], check: &CheckOptions) -> Vec<String> {
             rest.next();
         }
     }
+
     let together = &check.together;
     let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     let process = together.process.map(|process| process.to_string());
@@ -174,6 +176,7 @@ fn arguments_of(arguments: &[String], check: &CheckOptions) -> Vec<String> {
                 .flat_map(|value| [(*name).to_owned(), value]),
         );
     }
+
     kept
 }
 

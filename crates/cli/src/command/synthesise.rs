@@ -67,6 +67,7 @@ fn status(found: &Coefficients) -> Status {
 fn as_text(coefficients: &Coefficients) -> String {
     let found = &coefficients.found;
     let mut text = String::new();
+
     for solution in &found.solutions {
         let _ = writeln!(
             text,
@@ -81,6 +82,7 @@ fn as_text(coefficients: &Coefficients) -> String {
             named(coefficients, values)
         );
     }
+
     let conclusion = match (
         &found.stopped,
         found.solutions.is_empty(),
@@ -91,6 +93,7 @@ fn as_text(coefficients: &Coefficients) -> String {
         (None, false, true) => "there are no others".to_owned(),
         (None, ..) => "there may be others".to_owned(),
     };
+
     let _ = writeln!(text, "{conclusion} ({} values were tried)", found.n_tried);
     text
 }
@@ -105,6 +108,7 @@ fn named(coefficients: &Coefficients, values: &[i64]) -> String {
 
 fn as_json(coefficients: &Coefficients, seconds: f64) -> String {
     let found = &coefficients.found;
+
     let by_name = |values: &Vec<i64>| -> serde_json::Value {
         let pairs = coefficients.names.iter().zip(values);
         pairs
@@ -112,10 +116,12 @@ fn as_json(coefficients: &Coefficients, seconds: f64) -> String {
             .collect::<serde_json::Map<_, _>>()
             .into()
     };
+
     let undecided = found.undecided.iter();
     let undecided: Vec<_> = undecided
         .map(|(values, why)| json!({ "values": by_name(values), "why": why }))
         .collect();
+
     let document = json!({
         "coefficients": coefficients.names,
         "solutions": found.solutions.iter().map(by_name).collect::<Vec<_>>(),

@@ -95,6 +95,8 @@ fn print(report: &Report, options: &Ws1sOptions, folder: &Path) -> Result<Status
 /// Writes what a formula file exports: a new file in the folder, whatever the file says.
 fn export(folder: &Path, name: &str, content: &str, force: bool) -> anyhow::Result<()> {
     let mut parts = Path::new(name).components();
+
+    // A file from elsewhere may choose a name, but not a place.
     if !matches!(
         (parts.next(), parts.next()),
         (Some(Component::Normal(_)), None)
@@ -104,11 +106,14 @@ fn export(folder: &Path, name: &str, content: &str, force: bool) -> anyhow::Resu
              without a folder, and say with `--output-dir` where the file should be"
         );
     }
+
     let path = folder.join(name);
     let cannot_write = || format!("`{}` cannot be written", path.display());
     if force {
         return replacing::replace(&path, content.as_bytes()).with_context(cannot_write);
     }
+
+    // Creating and testing are one operation, so that no other program comes in between.
     let created = File::create_new(&path);
     if created
         .as_ref()
@@ -119,6 +124,7 @@ fn export(folder: &Path, name: &str, content: &str, force: bool) -> anyhow::Resu
             path.display()
         );
     }
+
     let written = created.and_then(|mut file| file.write_all(content.as_bytes()));
     written.with_context(cannot_write)
 }
