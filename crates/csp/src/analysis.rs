@@ -37,12 +37,15 @@ pub(crate) fn names(
         locals: Vec::new(),
         owner: None,
     };
+
     walk.declarations(spec);
     walk.spec(spec);
+
     if has_errors {
         let whole = Span::new(SourceId(0), 0, sources[0].text.len());
         walk.names.unread.push(whole);
     }
+
     walk.names
 }
 

@@ -58,14 +58,17 @@ impl Machine<'_> {
         sources: &[Source],
     ) -> Option<Assembled> {
         let mut node = self.skeleton(root);
+
         let mut terms = Vec::new();
         node.number(&mut terms);
         let names = self.component_names(&terms, sources);
+
         let mut components = Vec::new();
         for (position, (term, name)) in terms.into_iter().zip(names).enumerate() {
             let process = ProcessId::new(position);
             components.push(self.component(term, name, process, limits, sources)?);
         }
+
         let assembly = Assembly {
             machine: self,
             components,
@@ -437,9 +440,11 @@ impl Assembly<'_, '_> {
             second.entries(&mut entries);
             sequences.push((exits, entries));
         });
+
         for (exits, entries) in sequences {
             self.terminate(&exits, &entries, SILENT);
         }
+
         let mut exits = Vec::new();
         node.exits(&mut exits);
         self.terminate(&exits, &[], TERMINATE).then(|| {

@@ -128,6 +128,7 @@ impl Atoms<'_, '_> {
     /// A formula of the command line.
     pub(crate) fn extra(&mut self, given: &Given<'_>, text: &str) -> Option<Question> {
         self.mentioned = None;
+
         let span = Span::new(given.source, 0, text.len());
         let formula = self.formula(&given.formula)?;
         let property = if given.role == Role::Ctl {
@@ -135,6 +136,7 @@ impl Atoms<'_, '_> {
         } else {
             logic::classify(formula)
         };
+
         Some(Question {
             system: 0,
             kind: QuestionKind::Property,
@@ -267,6 +269,7 @@ impl Atoms<'_, '_> {
         let base = event.split(['.', '!', '?', '[']).next().unwrap_or(event);
         let known = self.assembled.events.iter();
         let advice = self.machine.scope.advice(event, known);
+
         if !super::declared::is_event(self.machine.scope, base) {
             let message = format!("there is no proposition or event `{event}`");
             let diagnostic = Diagnostic::error("unknown-event", span, message);
@@ -277,6 +280,8 @@ impl Atoms<'_, '_> {
             });
             return None;
         }
+
+        // An event of the text that never happens makes its proposition false, but is probably a mistake.
         let message = format!("the system never performs `{event}`");
         let mut diagnostic = Diagnostic::warning("unknown-event", span, message);
         if !advice.is_empty() {

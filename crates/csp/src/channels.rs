@@ -73,6 +73,7 @@ impl Machine<'_> {
             let interval = self.interval(argument, env);
             values.push((value, interval.unwrap_or((0, 0))));
         }
+
         let list = self.told_apart(&[&format!("{name}{separator}")], &values, name, span);
         let spell = |(numbers, guard): (Option<Vec<i64>>, Expr)| match numbers {
             Some(numbers) => (Some(spell(name, separator, &numbers)), guard),
@@ -322,8 +323,10 @@ impl Machine<'_> {
         values: &[Expr],
         step: &mut Move,
     ) -> Expr {
+        // The message is stored first: the program of the event may change what it is made of.
         let count = self.message_count(id, index.clone());
         let position = Expr::Read(count.clone());
+
         let mut store = Vec::new();
         let assign =
             |place: Place, value: Expr| Stmt::new(StmtKind::Assign(place, value), step.span);
@@ -331,10 +334,12 @@ impl Machine<'_> {
             let cell = self.message_cell(id, index.clone(), position.clone(), component);
             store.push(assign(cell, value.clone()));
         }
+
         if let Some((component, number)) = self.form_number(id, form) {
             let cell = self.message_cell(id, index.clone(), position.clone(), component);
             store.push(assign(cell, number));
         }
+
         let next = arithmetic(BinaryOp::Add, position.clone(), Expr::Int(1));
         store.push(assign(count, next));
         step.effect.splice(0..0, store);

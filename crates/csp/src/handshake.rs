@@ -89,9 +89,11 @@ impl Assembly<'_, '_> {
         if !pushed.insert((id, leaf, position)) {
             return;
         }
+
         let name = self.half_name(output, mark, hidden);
         let mut step = self.step(leaf, position, &name);
         step.sync = joining(id);
+
         if let Some((kind, span)) = self.components[leaf].steps[position].step.fairness {
             self.annotate(kind, Target::Event(id), span);
         }

@@ -73,14 +73,18 @@ impl Machine<'_> {
             }
             IndexValues::List(_) => false,
         };
+
         let open: Vec<&IndexDef> = indices.iter().filter(is_open).collect();
         if open.is_empty() {
             return body.clone();
         }
+
+        // The same body is met for each value of the indices.
         let key = Rc::as_ptr(body);
         if let Some(guarded) = self.within_range.get(&key) {
             return guarded.clone();
         }
+
         let mut guarded = body.clone();
         for index in open {
             let IndexValues::Range(lo, hi) = &index.values else {
@@ -98,6 +102,7 @@ impl Machine<'_> {
                 });
             }
         }
+
         self.within_range.insert(key, guarded.clone());
         guarded
     }

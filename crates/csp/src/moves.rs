@@ -282,11 +282,15 @@ impl Machine<'_> {
         if *condition == Expr::Bool(false) {
             return Some(());
         }
+
         let body = self.normal(body, env, &mut None)?;
+
+        // Only behind an open condition may a process come back to itself.
         let is_open = *condition != Expr::Bool(true);
         self.n_conditions += usize::from(is_open);
         let moves = self.moves(body);
         self.n_conditions -= usize::from(is_open);
+
         out.extend(
             moves?
                 .iter()
@@ -356,6 +360,7 @@ impl Machine<'_> {
         if let Some(program) = program {
             super::names::program_names(program, &mut needed);
         }
+
         let mut lets = Vec::new();
         let mut values = Vec::new();
         for (name, arg) in env.values.iter() {
@@ -363,6 +368,7 @@ impl Machine<'_> {
                 values.push((name.clone(), self.evaluated(name, arg, &mut lets)?));
             }
         }
+
         Some((env.with(values), lets))
     }
 

@@ -85,6 +85,8 @@ pub(crate) fn scope(
         declared: HashMap::new(),
         diagnostics,
     };
+
+    // Constants first: sizes and ranges of what follows depend on them.
     builder.constants(spec, defines);
     for decl in &spec.vars {
         builder.variable(decl);
@@ -98,6 +100,7 @@ pub(crate) fn scope(
     for decl in &spec.alphabets {
         builder.alphabet(&decl.process, &decl.events);
     }
+
     builder.scope
 }
 

@@ -78,11 +78,14 @@ impl Machine<'_> {
                 return Arg::Array(cells.collect());
             }
         };
+
+        // Arguments with the same origin share a slot, so that equal states stay equal.
         let shared = |known: &Origin| *known == origin && !matches!(known, Origin::Const(_));
         let slot = origins.iter().position(shared).unwrap_or_else(|| {
             origins.push(origin.clone());
             origins.len() - 1
         });
+
         let values = self.ranges.of_name(def, name);
         let values = values.unwrap_or(super::ranges::FULL);
         self.use_slot(slot, name, values);

@@ -20,15 +20,18 @@ impl Expander<'_> {
                 receiver: Some((object.clone(), class.clone())),
             })
         };
+
         if let Some((object, wanted)) = name.split_once('.') {
             let object = self.resolved(&object.into());
             return of_object(&object, self.objects.get(&object)?, wanted);
         }
+
         if let Some((object, class)) = &self.place.receiver
             && let Some(callee) = of_object(object, class, name)
         {
             return Some(callee);
         }
+
         let body = self.macros.get(name)?.clone();
         Some(Callee {
             name: name.clone(),
@@ -65,6 +68,7 @@ impl Expander<'_> {
             text: result.clone(),
             span,
         };
+
         match &mut self.place.before {
             Some(before) if !self.place.is_optional => {
                 before.push(stmt(StmtKind::Local(ident, Some(call)), span));
@@ -85,6 +89,7 @@ impl Expander<'_> {
                 self.error("unsupported", span, message);
             }
         }
+
         made(ExprKind::Name(result), span)
     }
 
@@ -119,6 +124,7 @@ impl Expander<'_> {
         let object = self.resolved(&object.into());
         let class = self.objects.get(&object).cloned();
         let class = class.and_then(|class| self.classes.get(&class));
+
         let (message, help) = match class {
             None => (
                 format!("there is no object `{object}`"),
@@ -135,6 +141,7 @@ impl Expander<'_> {
                 )
             }
         };
+
         let diagnostic = Diagnostic::error("unknown-name", name.span, message);
         self.diagnostics.push(diagnostic.help(help));
         expr.clone()
@@ -202,6 +209,7 @@ impl Expander<'_> {
         let ExprKind::Call(name, arguments) = &argument.kind else {
             return None;
         };
+
         let span = argument.span;
         let mut statements = Vec::new();
         let whole = if argument.is_array() {
@@ -213,6 +221,8 @@ impl Expander<'_> {
             let class = callee.method.returns.clone()?;
             self.returned(&callee, &class, name, arguments, span, &mut statements)
         };
+
+        // Where a program may be put before the statement at hand, it makes the array or object.
         match &mut self.place.before {
             Some(before) if !self.place.is_optional => before.extend(statements),
             _ => {
@@ -220,6 +230,7 @@ impl Expander<'_> {
                 self.error("unsupported", span, message.to_owned());
             }
         }
+
         Some(whole)
     }
 
@@ -254,6 +265,8 @@ impl Expander<'_> {
         let is_whole = |parameter: &&Ident| names.iter().any(|(name, _)| *name == parameter.text);
         let parameters = decl.parameters.iter();
         let parameters: Vec<Ident> = parameters.filter(|p| !is_whole(p)).cloned().collect();
+
+        // The body is read in the place of the call, where the parameters hide what is outside.
         let aliased = std::mem::take(&mut self.aliased);
         let outside = self.enter(names, receiver);
         for parameter in &parameters {
@@ -263,6 +276,7 @@ impl Expander<'_> {
             MacroBody::Expr(body) => MacroBody::Expr(self.expr(body)),
             MacroBody::Block(body) => MacroBody::Block(Rc::new(self.block(body))),
         };
+
         self.place = outside;
         self.aliased = aliased;
         self.made.push(MacroDecl {

@@ -262,12 +262,14 @@ impl Expander<'_> {
         if n_wanted != decl.arguments.len() {
             return self.wrong_arity(&decl.class, n_wanted, decl.arguments.len());
         }
+
         let Some(constructor) = constructor else {
             return;
         };
         let MacroBody::Block(body) = &constructor.body.body else {
             return;
         };
+
         for statement in body.iter() {
             let StmtKind::Expr(expr) = &statement.kind else {
                 continue;
@@ -278,6 +280,7 @@ impl Expander<'_> {
             let mut parameters = constructor.body.parameters.iter();
             let at = parameters.position(|parameter| is_name(value, &parameter.text));
             let value = at.map_or(value, |at| &decl.arguments[at]);
+
             let stored = |field: &&mut VarDecl| match &to.kind {
                 ExprKind::Name(name) => field.name.text == member(&decl.name.text, name),
                 _ => false,
@@ -337,9 +340,11 @@ impl Expander<'_> {
                 self.effect(&call, &mut calls);
             }
         }
+
         if calls.is_empty() {
             return processes;
         }
+
         let mut copies = Copies { calls };
         let with_copies = |decl: ProcDecl| ProcDecl {
             body: copies.proc(&decl.body),
@@ -397,12 +402,14 @@ impl Expander<'_> {
         if self.place.receiver.is_some() && *resolved == *"ROOM" {
             return made(ExprKind::Int(self.room), expr.span);
         }
+
         let object = self.shared(name);
         if let Some(class) = object.and_then(|object| self.objects.get(&object)) {
             let message =
                 format!("`{name}` is an object of class `{class}`, but a single value is needed");
             self.error("type-mismatch", expr.span, message);
         }
+
         let property = self.callee(&resolved).filter(|_| name.contains('.'));
         if property.is_some() {
             let span = expr.span;
@@ -412,6 +419,7 @@ impl Expander<'_> {
             };
             return self.call(&ident, &[], expr);
         }
+
         self.used.insert(resolved.clone());
         made(ExprKind::Name(resolved), expr.span)
     }

@@ -257,11 +257,13 @@ impl Expander<'_> {
             let message = format!("`{to}` is not an object of class `{}`", class.text);
             return self.error("type-mismatch", class.span, message);
         }
+
         out.extend(
             self.fields_of(to)
                 .into_iter()
                 .map(|field| clear(field, span)),
         );
+
         let constructor = self.callee(&member(to, &class.text));
         let n_wanted = constructor
             .as_ref()
@@ -269,6 +271,7 @@ impl Expander<'_> {
         if n_wanted != arguments.len() {
             return self.wrong_arity(class, n_wanted, arguments.len());
         }
+
         if let Some(callee) = constructor {
             let call = self.program_call(&callee, class, arguments, span, out);
             out.push(stmt(StmtKind::Expr(call), span));
@@ -365,6 +368,7 @@ impl Expander<'_> {
             init: VarInit::Default,
             is_scratch: true,
         });
+
         self.note_scratch(&text);
         text
     }

@@ -262,6 +262,7 @@ impl Parser<'_> {
         let class = self.ident("the name of a class")?;
         self.expect(">")?;
         let name = self.ident("the name of a variable")?;
+
         let mut arguments = Vec::new();
         if self.eat("=") {
             let value = self.expression()?;
@@ -279,6 +280,7 @@ impl Parser<'_> {
                 }
             }
         }
+
         Some(ObjectDecl {
             class,
             name,
@@ -291,8 +293,10 @@ impl Parser<'_> {
         self.advance();
         let name = self.ident("the name of a class")?;
         self.expect("{")?;
+
         let mut fields = Spec::default();
         let mut methods = Vec::new();
+
         while !self.eat("}") {
             if self.is_word("var") {
                 self.variable(&mut fields)?;
@@ -323,6 +327,7 @@ impl Parser<'_> {
             };
             methods.push(MethodDecl { body, returns });
         }
+
         spec.classes.push(ClassDecl {
             name,
             fields: fields.vars,

@@ -119,6 +119,7 @@ impl Parser<'_> {
 
     fn unary(&mut self) -> Option<ExprRef> {
         let start = self.span();
+
         if self.eat("+") {
             return self.nested(Self::unary);
         }
@@ -130,6 +131,7 @@ impl Parser<'_> {
             let inner = self.nested(Self::unary)?;
             return self.make(start, ExprKind::Not(inner));
         }
+
         let inner = self.primary()?;
         if self.eat("++") {
             return self.make(start, ExprKind::Increment(inner, 1));
@@ -137,6 +139,7 @@ impl Parser<'_> {
         if self.eat("--") {
             return self.make(start, ExprKind::Increment(inner, -1));
         }
+
         Some(inner)
     }
 

@@ -102,15 +102,18 @@ impl Parser<'_> {
         let Tok::Ident(word) = self.peek() else {
             return None;
         };
+
         if !self.in_ctl || !self.is_operand(1) {
             return None;
         }
+
         let (quantifier, operator) = word.split_at_checked(1)?;
         let quantifier = match quantifier {
             "A" => PathQuantifier::All,
             "E" => PathQuantifier::Exists,
             _ => return None,
         };
+
         let operator: Option<MakeFormula> = match operator {
             "" => None,
             "G" => Some(Formula::Always),
@@ -118,6 +121,7 @@ impl Parser<'_> {
             "X" => Some(Formula::Next),
             _ => return None,
         };
+
         Some((quantifier, operator))
     }
 

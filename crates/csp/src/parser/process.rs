@@ -39,10 +39,12 @@ impl Parser<'_> {
             self.advance();
             return self.indexed(start, op);
         }
+
         let mut list = vec![operand(self)?];
         while self.eat(symbol) {
             list.push(operand(self)?);
         }
+
         if list.len() == 1 {
             return list.pop();
         }
@@ -226,6 +228,7 @@ impl Parser<'_> {
     fn event_list(&mut self) -> Option<Vec<Prefix>> {
         self.expect("(")?;
         let mut list = Vec::new();
+
         loop {
             let start = self.span();
             let name = self.ident("the name of an event")?;
@@ -241,6 +244,7 @@ impl Parser<'_> {
                 break;
             }
         }
+
         self.expect(")")?;
         Some(list)
     }

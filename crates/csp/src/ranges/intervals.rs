@@ -59,6 +59,7 @@ impl Evaluation<'_> {
     }
 
     fn name(&mut self, name: &Name) -> Option<Interval> {
+        // The order is that of hiding: the innermost meaning of the name counts.
         if let Some((_, values)) = self.locals.iter().rev().find(|(local, _)| local == name) {
             return *values;
         }
@@ -68,12 +69,14 @@ impl Evaluation<'_> {
         if let Some(info) = self.ranges.names.get(&(self.def, name.clone())) {
             return info.values;
         }
+
         if let Some((value, _)) = self.scope.constants.get(name) {
             return Some((*value, *value));
         }
         if let Some(&var) = self.scope.var_by_name.get(name) {
             return self.ranges.vars[var].values;
         }
+
         match self.scope.macros.get(name).map(|decl| &decl.body) {
             Some(MacroBody::Expr(body)) => self.eval(body),
             _ => Some(FULL),

@@ -558,7 +558,10 @@ impl<'a> RangeWalk<'a> {
             locals: self.locals.clone(),
             depth: 0,
         };
+
         let values = evaluation.eval(expr);
+
+        // Numbers that data is compared with or becomes are where widening stops.
         if let ExprKind::Int(value) = expr.kind {
             self.ranges.thresholds.insert(value);
         }
@@ -569,6 +572,7 @@ impl<'a> RangeWalk<'a> {
                 }
             }
         }
+
         values
     }
 }
