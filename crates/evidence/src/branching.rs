@@ -205,6 +205,7 @@ impl<'a> Places<'a> {
         loop_start: usize,
     ) -> Result<bool, Invalid> {
         let atoms = formula.atoms();
+
         let mut letters = Vec::new();
         for (at, &position) in positions.iter().enumerate() {
             let letter = self.letter(position)?;
@@ -214,6 +215,7 @@ impl<'a> Places<'a> {
             }
             letters.push(values);
         }
+
         let holds = |position: usize, atom: AtomId| {
             let index = atoms.binary_search(&atom).expect("an atom of the formula");
             letters[position][index]

@@ -101,12 +101,16 @@ impl<'a> Alike<'a> {
         assumptions: &[Assumption],
     ) -> Result<Vec<Justification>, Invalid> {
         let Endless { start, length, .. } = *self.endless;
+
         let n_rounds = (self.replay.trace.steps.len() - start) / length;
         let mut judged: Vec<Justification> = Vec::new();
+
         for round in 0..n_rounds {
             let first = start + round * length;
             let usage = LoopUsage::over(&self.replay, first..first + length, fairness);
             let notes = condition_notes(self.replay.model, fairness, &usage);
+
+            // The worst counts: a condition that any round breaks is broken.
             if round == 0 {
                 judged = notes;
                 continue;
@@ -117,8 +121,10 @@ impl<'a> Alike<'a> {
                 }
             }
         }
+
         let word = self.word(assumptions.iter().flat_map(assumption_atoms).collect())?;
         judged.extend(judge_assumptions(self.replay.model, &word, assumptions));
+
         Ok(judged)
     }
 

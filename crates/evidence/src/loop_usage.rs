@@ -183,16 +183,21 @@ impl LoopUsage {
     /// Why the loop is fair to a condition, or that it is not.
     pub(crate) fn judge(&self, condition: &Condition) -> Because {
         let usage = self.of(&condition.subject);
+
+        // Where a process has control, only timers count for weak fairness.
         let counted = match condition.subject {
             Subject::Timer(_) => &self.positions,
             _ => &self.counted,
         };
+
         if let Subject::Team(team) = &condition.subject
             && self.ignored.contains(team)
         {
             return Because::Broken;
         }
+
         let disabled_at = counted.get(usage.enabled_from_start);
+
         match (usage.taken_at, condition.kind) {
             (Some(at), _) if matches!(condition.subject, Subject::Team(_)) => {
                 Because::Interfered(at)
