@@ -43,6 +43,7 @@ impl Project {
         let Content::Systems(systems) = &self.content else {
             return None;
         };
+
         let picture: &Picture = systems[0].picture.as_ref()?;
         let mut painter = Painter {
             model: &systems[0].model,
@@ -50,7 +51,9 @@ impl Project {
             env: Env::empty(),
             shapes: Vec::new(),
         };
+
         let painted = painter.items(&picture.items);
+
         let error = match painted {
             Err(error) => Some(error_text(&error, &self.sources)),
             Ok(()) if painter.shapes.len() == MAX_SHAPES => {
@@ -58,6 +61,7 @@ impl Project {
             }
             Ok(()) => None,
         };
+
         Some(DrawnPicture {
             width: picture.width,
             height: picture.height,
@@ -219,9 +223,11 @@ mod tests {
                 text 1, 2 = light
                 text 3, 4 hello blue
             }";
+
         let [before, after] = pictures(text).try_into().expect("two pictures");
         assert_eq!((before.width, before.height), (40, 20));
         assert_eq!(before.error, None);
+
         let numbers = |picture: &DrawnPicture| -> Vec<Vec<f64>> {
             picture
                 .shapes
@@ -229,6 +235,7 @@ mod tests {
                 .map(|shape| shape.numbers.clone())
                 .collect()
         };
+
         assert_eq!(
             numbers(&before),
             [
@@ -242,6 +249,7 @@ mod tests {
             numbers(&after)[..2],
             [vec![0.0, 0.0, 5.0, 5.0], vec![10.0, 0.0, 5.0, 5.0]]
         );
+
         let texts: Vec<&str> = after
             .shapes
             .iter()

@@ -35,10 +35,12 @@ fn pieces(model: &Model, print: &Print, command: &Command, state: &State) -> Str
     let Some((state, env)) = model.after(state, env, &print.before) else {
         return String::new();
     };
+
     let value = |expr: &Expr| {
         let span = base::Span::nowhere();
         model.eval(expr, &state, &mut env.clone(), span).ok()
     };
+
     let shown = |piece: &PrintedPiece| {
         Some(match piece {
             PrintedPiece::Text(text) => text.clone(),
@@ -54,5 +56,6 @@ fn pieces(model: &Model, print: &Print, command: &Command, state: &State) -> Str
             }
         })
     };
+
     print.pieces.iter().filter_map(shown).collect()
 }

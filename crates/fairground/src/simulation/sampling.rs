@@ -175,6 +175,7 @@ impl Watched<'_> {
         entry: Option<&Successor>,
         steps: &[Successor],
     ) -> Result<bool, RunTimeError> {
+        // Other properties are about more than one state of a walk.
         let formula = match &self.project.asked[question.position].property.property {
             Property::Invariant(formula) => formula,
             Property::DeadlockFree => return Ok(steps.is_empty()),
@@ -184,9 +185,11 @@ impl Watched<'_> {
             | Property::Never(_)
             | Property::MayMust(_) => return Ok(false),
         };
+
         let (commands, timers_set) = entry.map_or((&[][..], &[][..]), |step| {
             (step.commands.as_slice(), step.timers_set.as_slice())
         });
+
         let mut letter = Vec::new();
         for atom in formula.atoms() {
             let holds = self
@@ -194,6 +197,7 @@ impl Watched<'_> {
                 .atom_holds_after(atom, state, commands, timers_set)?;
             letter.push((atom, holds));
         }
+
         let holds = |_, atom| letter.contains(&(atom, true));
         Ok(!logic::holds_on_lasso(formula, 1, 0, &holds))
     }
