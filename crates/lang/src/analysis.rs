@@ -122,10 +122,12 @@ impl<'a> Collector<'a> {
         if let Some(known) = earlier.and_then(|declared| self.by_address.get(declared)) {
             return *known;
         }
+
         let extent = match self.owner {
             Some(_) => name.span,
             None => self.extent,
         };
+
         self.symbols.push(Symbol {
             name: name.text.clone(),
             kind,
@@ -136,6 +138,7 @@ impl<'a> Collector<'a> {
             owner: self.owner,
             parameters: Vec::new(),
         });
+
         let symbol = self.symbols.len() - 1;
         self.by_address.insert(address, symbol);
         symbol
@@ -380,8 +383,11 @@ impl<'a> Collector<'a> {
                 bound.push((span.start, *declared));
             }
         }
+
+        // Hash order must not decide which symbol comes first.
         bound.sort_unstable();
         bound.dedup();
+
         for (_, address) in bound {
             let span = self.written[&address];
             let extent = span;

@@ -88,6 +88,7 @@ pub fn format(text: &str) -> Option<String> {
     if said.iter().any(|d| d.severity == Severity::Error) {
         return None;
     }
+
     let tokens = lex(text, SourceId(0), &mut said);
     let mut layout = Layout {
         text,
@@ -101,6 +102,8 @@ pub fn format(text: &str) -> Option<String> {
         peeks: false,
         prefix: false,
     };
+
+    // White space is decided between tokens, where the comments are too.
     let mut end = 0;
     for token in &tokens {
         let start = token.span.start as usize;

@@ -43,6 +43,7 @@ pub(crate) fn read(
         n_bytes: 0,
         n_files: 0,
     };
+
     let aliases = importer.text(SourceId(0), "");
     let mut whole = File {
         aliases,
@@ -118,6 +119,8 @@ impl Importer<'_> {
             | Decl::Assume(_)
             | Decl::Interference(..) => return true,
         };
+
+        // The last of the chain is the imported file; advice names the file that imports it.
         let message = format!("`{word}` is about a whole model, but this file is imported");
         let importing = &self.chain[self.chain.len() - 2];
         let help = format!("write it in `{}`", importing.display());

@@ -104,10 +104,13 @@ pub fn load_with(source: Source, files: &dyn Files, options: &Options) -> Loaded
         said: reading.said,
         options: options.clone(),
     };
+
     let free = parsed.free_parameters();
     if options.closed || free == FreeParameters::None {
         return parsed.system(options);
     }
+
+    // Parameters that are not sizes stay numbers of one system; only sizes need instances.
     if let Some(system) = parsed.for_all_numbers() {
         return system;
     }
@@ -336,6 +339,8 @@ impl Reading {
                 .push(Diagnostic::error("too-large", span, message));
             return None;
         }
+
+        // Only the given sources are formulas: imported files join the list while the first is read.
         let n_given = self.sources.len();
         let file = import::read(files, &mut self.sources, &mut self.said);
         let mut formulas = Vec::new();
@@ -349,6 +354,7 @@ impl Reading {
                 &mut self.said,
             ));
         }
+
         let formulas = formulas.into_iter().collect::<Option<Vec<_>>>()?;
         let failed = self.said.iter().any(|d| d.severity == Severity::Error);
         (!failed).then_some((file, formulas))

@@ -323,9 +323,11 @@ impl<'a> Lowerer<'a> {
         let process = self.process_named(base)?;
         let description = &self.parts.processes[process.index()];
         let (name, n_wanted) = (&description.name, description.dimensions.len().max(1));
+
         if indices.is_empty() && description.index.is_none() {
             return Some((process, Some(Owner::Single)));
         }
+
         if indices.len() < n_wanted {
             let message = match n_wanted {
                 1 => format!("`{name}` is a family of processes"),
@@ -338,6 +340,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("missing-index", expr.span, message).help(help));
             return Some((process, None));
         }
+
         if indices.len() > n_wanted {
             let message = match (description.index, n_wanted) {
                 (None, _) => format!("`{name}` is a single process and has no index"),
@@ -347,6 +350,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("index-of-single", expr.span, message));
             return Some((process, None));
         }
+
         let owner = match indices.as_slice() {
             [index] => self.process_index(process, index),
             several => self.process_number(process, several),
@@ -515,10 +519,12 @@ impl<'a> Lowerer<'a> {
             self.resolution.found(&name.text, declared);
             return Some(*location);
         }
+
         let description = &self.parts.processes[process.index()];
         let message = format!("`{}` has no location `{}`", description.name, name.text);
         let names = description.locations.iter().map(String::as_str);
         let meant = base::closest_name(&name.text, names).map(str::to_owned);
+
         let mut diagnostic = Diagnostic::error("unknown-location", name.span, message);
         diagnostic = match meant {
             Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
@@ -527,6 +533,7 @@ impl<'a> Lowerer<'a> {
                 name.text
             )),
         };
+
         self.report(diagnostic);
         None
     }

@@ -282,9 +282,11 @@ impl<'a> Lowerer<'a> {
             },
             _ => return Some(None),
         };
+
         let Some(Global::Buffer(buffer)) = self.unshadowed(name) else {
             return Some(None);
         };
+
         let buffer = self.buffers[buffer].clone();
         let index = self.channel_index(name, index, buffer.is_array, expr.span)?;
         let place = Place {
@@ -421,6 +423,8 @@ impl<'a> Lowerer<'a> {
         let (position, earlier) = (self.fresh_bound("position"), self.fresh_bound("earlier"));
         let fits = self.matches(place, Expr::Bound(position), buffer, patterns);
         let fits_earlier = self.matches(place, Expr::Bound(earlier), buffer, patterns);
+
+        // Channels are first in, first out: an earlier message that matches goes first.
         let none_before = Expr::Quantified {
             quantifier: Quantifier::Forall,
             bound: earlier,
@@ -428,6 +432,7 @@ impl<'a> Lowerer<'a> {
             hi: Box::new(minus_one(Expr::Bound(position))),
             body: Box::new(Expr::not(fits_earlier)),
         };
+
         let last = minus_one(length_of(place));
         let condition = all(vec![fits, none_before]);
         let kind = StmtKind::Choose(position, Expr::Int(0), last, condition);

@@ -474,16 +474,21 @@ impl<'a> Lowerer<'a> {
         let Some(Special::Sequence(most, element)) = self.special(ty) else {
             return None;
         };
+
         let mut old = Vec::new();
         self.cell_values(sequence, ty, &mut old)?;
         let n_cells = (old.len() - 1) / most;
+
         let shorter = Expr::binary(BinaryOp::Sub, old[0].clone(), Expr::Int(1));
         let is_some = Expr::binary(BinaryOp::Gt, self.copy_of(&old[0]), Expr::Int(0));
+
+        // A sequence that has outgrown its room stays beyond it: its length is unknown, not wrong.
         let mut none = Expr::Int(IMPOSSIBLE);
         if may_be_beyond(&old[0]) {
             let beyond = Expr::binary(BinaryOp::Lt, self.copy_of(&old[0]), none.clone());
             none = choice(beyond, Expr::Int(BEYOND_ROOM), none);
         }
+
         let mut cells = vec![choice(
             simplify(is_some, Ty::Bool),
             simplify(shorter, Ty::Int),

@@ -82,11 +82,13 @@ impl<'a> Lowerer<'a> {
         {
             own = self.imported_value(name, imported, ty);
         }
+
         let given = options.defines.iter().rev().find(|d| d.0 == name.text);
         let value = match (own, given) {
             (Some((_, ty)), Some((_, text))) => self.given_value(name, text, Some(ty)),
             (own, _) => own,
         };
+
         let global = value.map_or(Global::Broken, |(value, ty)| Global::Const(value, ty));
         self.declare_global(name, global);
     }
@@ -144,6 +146,7 @@ impl<'a> Lowerer<'a> {
         wanted: Option<Ty>,
     ) -> Option<(i64, Ty)> {
         let text = text.trim();
+
         let variant = |entry: &&(EnumId, u32)| wanted.is_none_or(|ty| ty == Ty::Enum(entry.0));
         let variants = self.variants.get(text).into_iter().flatten();
         let value_of = |id: EnumId| {
@@ -151,6 +154,7 @@ impl<'a> Lowerer<'a> {
             let number = names.iter().position(|name| name == text)?;
             Some((number as i64, Ty::Enum(id)))
         };
+
         let value = match text {
             "true" | "false" => Some((i64::from(text == "true"), Ty::Bool)),
             _ => match text.parse::<i64>() {
@@ -162,6 +166,7 @@ impl<'a> Lowerer<'a> {
                 },
             },
         };
+
         let fits = value.filter(|(_, ty)| wanted.is_none_or(|wanted| wanted == *ty));
         if fits.is_none() {
             let wanted = wanted.map_or("a value".to_owned(), |ty| self.ty_name(ty));
@@ -239,6 +244,7 @@ impl<'a> Lowerer<'a> {
             Ok(value) => return Some(value),
             Err(problem) => problem,
         };
+
         let diagnostic = match problem {
             Problem::State => Diagnostic::error(
                 "not-constant",
@@ -252,6 +258,7 @@ impl<'a> Lowerer<'a> {
                 "this constant takes too long to work out",
             ),
         };
+
         self.report(diagnostic);
         None
     }

@@ -327,11 +327,14 @@ impl<'a> Lowerer<'a> {
         let (mut yes, mut no) = (Vec::new(), Vec::new());
         self.cell_values(then, ty, &mut yes)?;
         self.cell_values(otherwise, ty, &mut no)?;
+
+        // Each cell repeats the condition, so that its size counts once for each.
         self.spend(
             yes.len() * super::fresh::measure(&condition).1,
             0,
             then.span,
         )?;
+
         for (yes, no) in yes.into_iter().zip(no) {
             let condition = self.copy_of(&condition);
             let [condition, yes, no] = [condition, yes, no].map(Box::new);

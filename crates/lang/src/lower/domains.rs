@@ -149,6 +149,7 @@ impl<'a> Lowerer<'a> {
         if self.domain_bounds_of_name(domain).is_some() {
             return Some(Expr::Bool(true));
         }
+
         let value = Expr::Bound(bound);
         if let ExprKind::Set(listed) = &domain.kind {
             let mut equal = Vec::new();
@@ -158,6 +159,7 @@ impl<'a> Lowerer<'a> {
             }
             return Some(any(equal));
         }
+
         let shape = self.shape_of(domain)?;
         let special = self.special(&shape)?;
         let value = super::elements::bound_cell(bound, ty);

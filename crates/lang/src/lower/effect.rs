@@ -114,10 +114,13 @@ impl<'a> Lowerer<'a> {
             out.push(self.remember(bound, lowered, span));
             return Some(Binding::bound(&name.text, bound, ty));
         }
+
+        // The kept cells are like those of a variable, so the value is translated as if it were stored.
         let outer = std::mem::replace(&mut self.is_stored, true);
         let shaped = self.cells_of_shaped(expr);
         self.is_stored = outer;
         let (cells, ty) = shaped?;
+
         let mut kept = Vec::new();
         for cell in cells {
             let bound = self.fresh_bound(&name.text);
@@ -130,6 +133,7 @@ impl<'a> Lowerer<'a> {
                 out.push(Self::exhausted_if(beyond, span));
             }
         }
+
         Some(Binding {
             name: name.text.clone(),
             origin: name.text.as_ptr().addr(),

@@ -41,18 +41,21 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("set-element", span, message).help(help));
             return None;
         }
+
         let types = self.cell_types(ty);
         if types.len() > MAX_CELLS {
             let message = format!("an element or key consists of at most {MAX_CELLS} values");
             self.report(Diagnostic::error("set-element", span, message));
             return None;
         }
+
         let mut n_values = 1_i128;
         for scalar in types {
             let (lo, hi) = scalar.bounds();
             let n_own = i128::from(hi) - i128::from(lo) + 1;
             n_values = n_values.saturating_mul(n_own);
         }
+
         if n_values > MAX_ELEMENTS {
             let message = format!("there are at most {MAX_ELEMENTS} different elements or keys");
             let help = "give numbers a range such as `0..7`";

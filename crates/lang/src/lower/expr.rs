@@ -394,11 +394,14 @@ impl<'a> Lowerer<'a> {
             Some(condition) if is_last => Some(self.bool_expr(condition)),
             _ => None,
         };
+
         let inner = self.quantified(kind, others, body)?;
         let Some(condition) = condition else {
             return Some(inner);
         };
         let condition = condition?;
+
+        // A sum that counts adds truth values, so that what is not counted is false; other sums add zero.
         Some(match kind.quantifier {
             Quantifier::Forall => Expr::binary(BinaryOp::Implies, condition, inner),
             Quantifier::Exists => Expr::binary(BinaryOp::And, condition, inner),

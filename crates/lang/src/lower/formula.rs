@@ -251,9 +251,11 @@ impl<'a> Lowerer<'a> {
             parts.push(self.formula(body)?);
             return Some(());
         };
+
         if self.is_open_range(binder) {
             return self.distinguish(is_forall, names, body, parts);
         }
+
         let (lo, hi) = self.constant_range(&binder.lo, &binder.hi, MAX_EXPANSION)?;
         let ty = self.ty_of_domain(&binder.lo);
         for value in lo..=hi {

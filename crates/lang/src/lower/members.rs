@@ -203,11 +203,14 @@ impl<'a> Lowerer<'a> {
             None => self.shape_of(right),
         };
         let ty = shape?;
+
+        // Arrays without a bound have too many cells to compare one by one.
         if matches!(&ty, Type::Array(array) if model::is_unbounded_array(array))
             || super::open::is_open(&ty)
         {
             return None;
         }
+
         let both = self.both_of(left, right, &ty);
         let equal = both.map(|(a, b)| {
             let same = |(a, b)| simplify(Expr::binary(BinaryOp::Eq, a, b), Ty::Bool);

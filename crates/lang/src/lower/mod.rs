@@ -146,6 +146,7 @@ pub(crate) fn lower(
 ) -> (Option<PicturedModel>, ScopedProperties) {
     let (lowerer, properties) = lower_parts(texts, open::Open::default(), diagnostics);
     let failed = lowerer.has_errors();
+
     let Lowerer {
         parts,
         diagnostics,
@@ -153,6 +154,7 @@ pub(crate) fn lower(
         values,
         ..
     } = lowerer;
+
     if failed {
         return (None, properties);
     }
@@ -211,8 +213,11 @@ pub(crate) fn resolve(
         FreeParameters::One => open::Open::free(),
         FreeParameters::Several => open::Open::several(),
     };
+
     let (lowerer, _) = lower_parts(texts, open, diagnostics);
     let resolved = lowerer.resolved();
+
+    // Without its parameters the model is not complete, so that `finish` would complain.
     if free == FreeParameters::None && !lowerer.has_errors() {
         let Lowerer {
             parts, diagnostics, ..

@@ -219,17 +219,20 @@ impl<'a> Lowerer<'a> {
         span: Span,
     ) -> Option<Option<Type>> {
         let offset = model::as_open_end(hi)?;
+
         if self.open.several {
             let message = "arrays have no open length where several parameters have no value";
             let help = "give each process variables of its own";
             self.report(Diagnostic::error("open-array", span, message).help(help));
             return Some(None);
         }
+
         let Type::Scalar(_) = element else {
             let message = "the elements of an array of open length must be single values";
             self.report(Diagnostic::error("open-array", span, message));
             return Some(None);
         };
+
         let len = model::open_end(offset.saturating_sub(lo).saturating_add(1)) as usize;
         let element = element.clone();
         Some(Some(Type::Array(Box::new(model::ArrayType {
@@ -539,6 +542,7 @@ fn as_block(decl: &Decl) -> Option<&AbstractDecl> {
 /// The names that quantifiers of the properties bind that a block is for.
 fn names_of_questions(file: &File, block: &AbstractDecl) -> Vec<String> {
     let mut names = Vec::new();
+
     for property in questions(file) {
         let is_this = |name: &Ident| name.text == property.name.text;
         if !block.properties.is_empty() && !block.properties.iter().any(is_this) {
@@ -555,6 +559,7 @@ fn names_of_questions(file: &File, block: &AbstractDecl) -> Vec<String> {
             });
         }
     }
+
     names.sort_unstable();
     names.dedup();
     names

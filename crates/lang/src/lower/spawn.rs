@@ -185,6 +185,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("not-a-process", span, message).help(help));
             return None;
         };
+
         let Some(var) = self.processes[id.index()].created else {
             let name = &self.parts.processes[id.index()].name;
             let message = format!("the processes `{name}` exist from the start");
@@ -194,6 +195,8 @@ impl<'a> Lowerer<'a> {
             self.report(diagnostic.label(declared, "declared here").help(help));
             return None;
         };
+
+        // Creating a process reads whether it exists and then writes it.
         self.uses.read(var);
         self.uses.turn_into_write(var);
         Some((id, var))
@@ -386,10 +389,12 @@ impl<'a> Lowerer<'a> {
         let [argument] = arguments else {
             return None;
         };
+
         let id = self.process_named(argument)?;
         let var = self.processes[id.index()].created?;
         let range = self.parts.processes[id.index()].index?;
         let members = (range.lo, Expr::Int(range.hi));
+
         Some(Some(match name {
             "size" => Value::Scalar(self.over_members(Quantifier::Sum, var, members), Ty::Int),
             "empty" => {

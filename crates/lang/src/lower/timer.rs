@@ -54,12 +54,14 @@ impl<'a> Lowerer<'a> {
             let process = &self.parts.processes[process.index()].name;
             format!("{process}.{name}")
         });
+
         let fits = |option: &&mut (&str, &str, bool)| {
             option.0 == name || qualified.as_deref() == Some(option.0)
         };
         let option = self.abstract_timers.iter_mut().find(fits)?;
         option.2 = true;
         let value = option.1;
+
         match value.trim().parse() {
             Ok(value) => Some(value),
             Err(_) => {
@@ -192,9 +194,11 @@ impl<'a> Lowerer<'a> {
     ) -> LocationId {
         let process = &mut self.parts.processes[id.index()];
         let waiting = LocationId::new(process.locations.len());
+
         process
             .locations
             .push(format!("{} (delay)", decl.name.text));
+
         let expired = Expr::binary(BinaryOp::Eq, Expr::Read(timer.clone()), Expr::Int(0));
         let off = StmtKind::SetTimer(timer, Setting::To(Expr::Int(-1)));
         let name = format!("{}_end", decl.name.text);
@@ -203,6 +207,7 @@ impl<'a> Lowerer<'a> {
             effect: vec![Stmt::new(off, decl.span)],
             ..Step::new(&name, waiting, target, decl.span)
         });
+
         waiting
     }
 

@@ -61,6 +61,7 @@ impl<'a> Lowerer<'a> {
     ) -> Option<Option<()>> {
         let (old, change) = self.change(value)?;
         let special = self.special_of(target)?;
+
         let same = self.is_variable(target)
             && self.is_variable(old)
             && match (self.operand(target, None), self.operand(old, None)) {
@@ -70,6 +71,7 @@ impl<'a> Lowerer<'a> {
         if !same {
             return None;
         }
+
         match (&special, change) {
             (Special::Set(ty), Change::Adds(listed)) => {
                 Some(self.store_members(target, (listed, ty), true, (span, out)))

@@ -114,6 +114,7 @@ impl<'a> Lowerer<'a> {
         let coordinates: Vec<Option<Coordinate>> = { decl.coordinates.iter() }
             .map(|coordinate| self.coordinate(coordinate))
             .collect();
+
         let text = match &decl.text {
             Some(text) => Some(self.shape_text(text)?),
             None => None,
@@ -122,8 +123,10 @@ impl<'a> Lowerer<'a> {
             Some(condition) => Some(self.bool_expr(condition)?),
             None => None,
         };
+
         let coordinates = coordinates.into_iter().collect::<Option<Vec<_>>>()?;
         self.check_numbers(decl)?;
+
         Some(Shape {
             kind: decl.kind,
             coordinates,

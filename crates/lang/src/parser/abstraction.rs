@@ -13,9 +13,11 @@ impl Parser<'_> {
             rankings: Vec::new(),
             invariants: Vec::new(),
         };
+
         if self.eat("for") {
             decl.properties = self.list(Self::question_name)?;
         }
+
         let open = self.expect("{")?;
         while !self.at("}") && !self.at_end() {
             if self.eat(";") || self.eat(",") {
@@ -23,6 +25,7 @@ impl Parser<'_> {
             }
             self.abstraction_item(&mut decl)?;
         }
+
         self.expect_close("}", open)?;
         Ok(decl)
     }

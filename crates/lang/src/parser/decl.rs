@@ -117,9 +117,11 @@ impl Parser<'_> {
             let diagnostic = Diagnostic::error("wrong-operator", before.span, message);
             return self.report(diagnostic.help(format!("write `{here}`")));
         }
+
         let token = self.peek();
         let message = format!("expected a declaration, found {}", self.found());
         let mut diagnostic = Diagnostic::error("syntax", token.span, message);
+
         if let Some(help) = foreign::instead_of_declaration(token.text) {
             diagnostic = diagnostic.help(help);
         } else if let Some(meant) = base::closest_name(token.text, DECLARATIONS) {
@@ -129,6 +131,7 @@ impl Parser<'_> {
                 "a model consists of `const`, `var`, `chan`, `event`, `process`, `property` and other declarations",
             );
         }
+
         self.report(diagnostic)
     }
 
@@ -247,6 +250,7 @@ impl Parser<'_> {
     fn timer(&mut self) -> Parsed<VarDecl> {
         let name = self.name("the name of a timer")?;
         let (start, mut kind) = (name.span, TypeKind::Timer);
+
         if self.at("[") {
             let open = self.advance().span;
             let first = self.sum()?;
@@ -258,6 +262,7 @@ impl Parser<'_> {
             };
             self.expect_close("]", open)?;
         }
+
         let span = start.to(self.previous_span());
         Ok(VarDecl {
             names: vec![name],
@@ -284,6 +289,7 @@ impl Parser<'_> {
             parameters = self.list(|p| p.name("the name of a parameter"))?;
             self.expect_close(")", open)?;
         }
+
         let mut effect = None;
         let body = if self.at("{") {
             let start = self.peek().span;
@@ -300,6 +306,7 @@ impl Parser<'_> {
                 self.condition()?
             }
         };
+
         Ok(Def {
             name,
             parameters,
@@ -568,6 +575,7 @@ impl Parser<'_> {
     fn array_type(&mut self) -> Parsed<TypeExpr> {
         let start = self.advance().span;
         let open = self.expect("[")?;
+
         if self.eat("int") {
             self.expect_close("]", open)?;
             self.expect("of")?;
@@ -577,6 +585,7 @@ impl Parser<'_> {
                 kind: TypeKind::OpenArray(Box::new(element)),
             });
         }
+
         let (lo, hi, _) = self.domain()?;
         self.expect_close("]", open)?;
         self.expect("of")?;

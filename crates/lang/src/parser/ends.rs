@@ -93,6 +93,7 @@ fn at_end(process: &ProcessDecl, span: Span) -> Option<Expr> {
     if ends.is_some_and(|ends| ends.names.is_empty()) {
         return None;
     }
+
     let ident = |text: &str| Ident {
         text: text.to_owned(),
         span,
@@ -100,6 +101,8 @@ fn at_end(process: &ProcessDecl, span: Span) -> Option<Expr> {
     let name = || expr(ExprKind::Name(process.name.text.clone()), span);
     let ends = ends.map_or(&[][..], |ends| &ends.names);
     let locations: Vec<Ident> = ends.iter().map(|end| ident(&end.text)).collect();
+
+    // The instance `P[i][j]`, under a quantifier for each of its indices.
     let mut instance = name();
     let mut binders = Vec::new();
     for (number, (_, lo, hi)) in process.indices.iter().enumerate() {
@@ -118,11 +121,14 @@ fn at_end(process: &ProcessDecl, span: Span) -> Option<Expr> {
             condition: None,
         });
     }
+
+    // An instance that does not exist does not have to arrive.
     let created = process.spawned.as_ref().map(|created| {
         let field = ExprKind::Field(Box::new(instance.clone()), ident(&created.text));
         let not = ExprKind::Unary(UnaryOp::Not, Box::new(expr(field, span)));
         expr(not, span)
     });
+
     let at = ExprKind::At(Some(Box::new(instance)), locations);
     let body = match created {
         None => at,
@@ -132,6 +138,7 @@ fn at_end(process: &ProcessDecl, span: Span) -> Option<Expr> {
             ExprKind::Chain(Box::new(absent), vec![at])
         }
     };
+
     if binders.is_empty() {
         return Some(expr(body, span));
     }

@@ -338,6 +338,7 @@ impl<'a> Parser<'a> {
         if token.kind != TokenKind::Word {
             return Err(self.unexpected(what));
         }
+
         let begins_block = token.starts_line && self.at_from_block();
         if is_reserved(token.text) || begins_block {
             let message = format!("expected {what}, found the keyword `{}`", token.text);
@@ -348,11 +349,14 @@ impl<'a> Parser<'a> {
                 diagnostic = diagnostic.help("a step begins with its name: `name when guard`");
             }
             self.report(diagnostic);
+
+            // Further uses of the same name would only repeat the message.
             if RESERVED.contains(&token.text) {
                 self.misnamed.insert(token.text);
             }
             return Err(Reported);
         }
+
         self.advance();
         Ok(token)
     }

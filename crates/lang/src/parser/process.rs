@@ -471,6 +471,7 @@ pub(super) fn members(names: &[Ident], domain: &Arc<Expr>, condition: Option<Exp
         },
         span: domain.span,
     };
+
     let mut parts = names.iter().map(member).chain(condition);
     let first = parts
         .next()
@@ -479,6 +480,7 @@ pub(super) fn members(names: &[Ident], domain: &Arc<Expr>, condition: Option<Exp
         kind: first,
         span: domain.span,
     };
+
     let rest: Vec<_> = parts.map(|part| (model::BinaryOp::And, part)).collect();
     if rest.is_empty() {
         return first;

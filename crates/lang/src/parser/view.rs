@@ -79,17 +79,21 @@ impl Parser<'_> {
             ShapeKind::Text => Some(TextDecl::Word(self.word("the word or `= value` to show")?)),
             ShapeKind::Circle | ShapeKind::Box | ShapeKind::Line => None,
         };
+
+        // A word on the next line begins the next shape.
         let is_colour = self.peek().kind == TokenKind::Word && !self.peek().starts_line;
         let colour = if is_colour && !self.at("when") && !self.at("for") {
             Some(self.word("a colour")?)
         } else {
             None
         };
+
         let condition = if self.eat("when") {
             Some(self.condition()?)
         } else {
             None
         };
+
         Ok(ShapeDecl {
             kind,
             coordinates,

@@ -41,6 +41,7 @@ pub(crate) fn automata(
         );
         Box::new(wrong.label(*span, text))
     };
+
     let mut automata = Vec::new();
     let mut properties = Vec::new();
     for (property, scope) in questions {
@@ -48,6 +49,8 @@ pub(crate) fn automata(
         automata.push(automaton);
         properties.push(property);
     }
+
+    // Without questions the automaton is built all the same: it may be shown, and errors are reported.
     if automata.is_empty() {
         let world = world(open).map_err(explained)?;
         automata.push(automaton(open, world, Vec::new()).map_err(explained)?);
@@ -120,6 +123,7 @@ fn check_kinds(open: &OpenParts) -> Result<(), Wrong> {
         let help = "give all parameters but one a value, for example with `-D N=4`";
         Err(outside(span, message, help))
     };
+
     let at = open.parameters[1].2;
     if parts.composition == Composition::Synchronous {
         return refuse(at, "processes cannot move synchronously");
@@ -133,6 +137,7 @@ fn check_kinds(open: &OpenParts) -> Result<(), Wrong> {
     if parts.processes.is_empty() {
         return refuse(at, "a model needs processes");
     }
+
     for variable in parts
         .vars
         .iter()
@@ -161,6 +166,7 @@ fn family(open: &OpenParts, world: &World<'_>, process: ProcessId) -> Result<Fam
         let help = "processes of a threshold automaton have one index";
         return Err(outside(description.span, message, help));
     }
+
     let end = |value: i64| match model::as_open_end(value) {
         Some(position) => world.number(&open.ends[position as usize], &Scope::at(description.span)),
         None => Ok(Sum::constant(value)),
@@ -169,6 +175,7 @@ fn family(open: &OpenParts, world: &World<'_>, process: ProcessId) -> Result<Fam
         Some(range) => (end(range.lo)?, end(range.hi)?),
         None => (Sum::constant(0), Sum::constant(0)),
     };
+
     let mut family = Family {
         process,
         lo,
@@ -178,11 +185,13 @@ fn family(open: &OpenParts, world: &World<'_>, process: ProcessId) -> Result<Fam
         first: 0,
         distinguished: None,
     };
+
     for (position, variable) in open.parts.vars.iter().enumerate() {
         if variable.owner == Some(process) {
             family.locals.push(local(VarId::new(position), variable)?);
         }
     }
+
     let values = family
         .locals
         .iter()
@@ -449,11 +458,13 @@ fn add_rule(
     let step = &process.steps[way.step];
     let action = actions.number(family.process, &step.name, &way.arguments);
     actions.of_rules.push((action, family.process, way.step));
+
     let arguments: Vec<String> = way.arguments.iter().map(i64::to_string).collect();
     let arguments = match arguments.as_slice() {
         [] => String::new(),
         some => format!("({})", some.join(", ")),
     };
+
     let first = family.first + copy * family.n_states();
     made.rules.push(Rule {
         name: format!(
@@ -546,6 +557,7 @@ fn without_unreached(mut made: ThresholdAutomaton, is_reached: &[bool]) -> Thres
         positions.push(reached.then_some(n_reached));
         n_reached += usize::from(*reached);
     }
+
     let mut at = is_reached.iter();
     made.locations.retain(|_| at.next() == Some(&true));
     for rule in &mut made.rules {
@@ -556,13 +568,17 @@ fn without_unreached(mut made: ThresholdAutomaton, is_reached: &[bool]) -> Thres
     for condition in made.assumptions.iter_mut().chain(&mut made.init) {
         *condition = renamed(condition, &positions);
     }
+
+    // Conditions that became true demand nothing.
     made.init
         .retain(|condition| *condition != Condition::Bool(true));
     made.assumptions
         .retain(|condition| *condition != Condition::Bool(true));
+
     for atom in &mut made.atoms {
         atom.condition = renamed(&atom.condition, &positions);
     }
+
     made
 }
 

@@ -38,22 +38,26 @@ impl World<'_> {
         let initial = self.initial_states(family)?;
         let mut states = initial.clone();
         let mut ways = Vec::new();
+
         let mut next = 0;
         while let Some(state) = states.get(next).copied() {
             next += 1;
             let process = &self.parts.processes[self.families[family].process.index()];
             let (location, _) = self.families[family].state(state);
+
             for (number, step) in process.steps.iter().enumerate() {
                 if step.source == location {
                     self.ways(family, state, (number, step), &mut ways)?;
                 }
             }
+
             for way in &ways {
                 if !states.contains(&way.target) {
                     states.push(way.target);
                 }
             }
         }
+
         states.sort_unstable();
         Ok(Behaviour {
             initial,
@@ -261,6 +265,7 @@ impl World<'_> {
                 "use smaller ones",
             ));
         };
+
         let mut ways = Vec::new();
         for (case, body) in [(yes, then), (no, otherwise)] {
             if case == Condition::Bool(false) {
@@ -270,6 +275,7 @@ impl World<'_> {
             way.guard.push(case);
             ways.extend(self.run(body, vec![way])?);
         }
+
         Ok(ways)
     }
 

@@ -188,6 +188,7 @@ impl World<'_> {
     pub(super) fn state_name(&self, family: &Family, copy: usize, state: usize) -> String {
         let (location, values) = family.state(state);
         let process = &self.parts.processes[family.process.index()];
+
         let index = family.distinguished.filter(|_| copy > 0);
         let index = index.map(|name| format!("[{}]", self.parts.bounds[name.index()]));
         let mut name = format!(
@@ -196,6 +197,7 @@ impl World<'_> {
             index.unwrap_or_default(),
             process.locations[location.index()]
         );
+
         let values = family.locals.iter().zip(values);
         let values = values.map(|((var, ..), value)| {
             let variable = &self.parts.vars[var.index()];
@@ -208,6 +210,7 @@ impl World<'_> {
             };
             format!("{} = {value}", variable.name)
         });
+
         let values: Vec<String> = values.collect();
         if !values.is_empty() {
             name += &format!(" ({})", values.join(", "));
@@ -571,6 +574,7 @@ impl World<'_> {
             let help = "a range that ends at a parameter is for the indices of one family";
             return Err(outside(scope.span, message, help));
         };
+
         let number = |value| {
             let value = Meaning::Value(Value::Number(Sum::constant(value)));
             (Sum::constant(1), scope.with(name, value))
