@@ -98,24 +98,29 @@ impl Bdds {
 
     pub(crate) fn and(&mut self, a: Bdd, b: Bdd) -> Bdd {
         let (a, b) = (a.min(b), a.max(b));
+
         if a == Bdd::FALSE || a == b {
             return a;
         }
+
         if self.overflowed {
             return Bdd::FALSE;
         }
         if a == Bdd::TRUE {
             return b;
         }
+
         if let Some(&known) = self.conjunctions.get(&(a, b)) {
             return known;
         }
+
         let variable = self.variable(a).min(self.variable(b));
         let ((a_low, a_high), (b_low, b_high)) =
             (self.cofactors(a, variable), self.cofactors(b, variable));
         let low = self.and(a_low, b_low);
         let high = self.and(a_high, b_high);
         let result = self.node(variable, low, high);
+
         self.conjunctions.insert((a, b), result);
         result
     }
@@ -126,18 +131,21 @@ impl Bdds {
             Bdd::TRUE => return Bdd::FALSE,
             _ => {}
         }
+
         if let Some(&known) = self.negations.get(&a) {
             return known;
         }
         if self.overflowed {
             return Bdd::FALSE;
         }
+
         let Node {
             variable,
             low,
             high,
         } = self.nodes[a.index()];
         let (low, high) = (self.not(low), self.not(high));
+
         let result = self.node(variable, low, high);
         self.negations.insert(a, result);
         self.negations.insert(result, a);
@@ -252,18 +260,22 @@ impl Bdds {
         if low == high {
             return low;
         }
+
         let node = Node {
             variable,
             low,
             high,
         };
+
         if let Some(&known) = self.unique.get(&node) {
             return known;
         }
+
         if self.nodes.len() >= MAX_NODES {
             self.overflowed = true;
             return Bdd::FALSE;
         }
+
         let id = Bdd::new(self.nodes.len());
         self.nodes.push(node);
         self.unique.insert(node, id);

@@ -121,6 +121,7 @@ pub(crate) fn tokens(
 ) -> Vec<(Token, Range<usize>)> {
     let mut tokens = Vec::new();
     let mut start = 0;
+
     while let Some(first) = text[start..].chars().next() {
         let rest = &text[start..];
         if first.is_whitespace() {
@@ -149,6 +150,7 @@ pub(crate) fn tokens(
             start += length;
         }
     }
+
     tokens.push((Token::End, text.len()..text.len()));
     tokens
 }
@@ -278,6 +280,7 @@ fn string(
 ) -> Token {
     let span = Span::new(source, range.start, range.end);
     let (mut name, mut closed) = (String::new(), false);
+
     let mut chars = quoted.chars().skip(1);
     while let Some(c) = chars.next() {
         match c {
@@ -286,6 +289,7 @@ fn string(
             _ => name.push(c),
         }
     }
+
     if !closed {
         let missing = Diagnostic::error("unterminated-string", span, "the closing `\"` is missing");
         diagnostics.push(missing.help("a quoted name ends on the line where it begins"));
@@ -296,6 +300,7 @@ fn string(
             "a name must not be empty",
         ));
     }
+
     Token::Atom(name)
 }
 

@@ -133,12 +133,14 @@ impl Separated {
     /// The atoms of the word.
     fn atoms(&self, automaton: &Automaton) -> Vec<AtomId> {
         let mut atoms = Vec::new();
+
         for edge in automaton.edges.iter().flatten() {
             atoms.extend(edge.guard.literals().iter().map(|(atom, _)| *atom));
         }
         for mark in &automaton.letter_marks {
             collect(&mark.when, &mut atoms);
         }
+
         for operator in &self.operators {
             match operator {
                 Operator::Previously(a) => collect(a, &mut atoms),
@@ -148,6 +150,8 @@ impl Separated {
                 }
             }
         }
+
+        // Past operators are named by atoms of their own, which no letter of a model has.
         atoms.retain(|atom| as_past(*atom).is_none());
         atoms.sort_unstable();
         atoms.dedup();

@@ -156,6 +156,7 @@ mod tests {
             }
             grown
         };
+
         let once = grow(&[p(0), p(1)]);
         let some: Vec<Ltl> = once.iter().step_by(5).cloned().collect();
         let twice = grow(&some);

@@ -81,10 +81,12 @@ pub fn classify_state_formula(formula: CtlStar) -> Property {
 #[must_use]
 pub fn propositional(formula: &Ltl) -> Option<Prop> {
     const MAX_SIZE: u64 = 100_000;
+
     let normal = formula.negation_normal_form();
     if normal.depth() > crate::MAX_DEPTH || normal.size() > MAX_SIZE {
         return None;
     }
+
     let mut prop_by_address: FxHashMap<usize, Prop> = FxHashMap::default();
     for part in normal.subformulas() {
         let of = |operand: &Ltl| prop_by_address[&operand.address()].clone();
@@ -99,6 +101,7 @@ pub fn propositional(formula: &Ltl) -> Option<Prop> {
         };
         prop_by_address.insert(part.address(), prop);
     }
+
     prop_by_address.remove(&normal.address())
 }
 

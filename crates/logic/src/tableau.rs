@@ -560,7 +560,9 @@ fn now(guard: Bdd) -> Vec<Term> {
 /// The letters by the alternatives that read them. Nothing if they are too many.
 fn classes(terms: Vec<Term>, bdds: &mut Bdds) -> Option<BTreeMap<State, Bdd>> {
     let mut letters_by_next: BTreeMap<State, Bdd> = BTreeMap::new();
+
     letters_by_next.insert(State::new(), Bdd::TRUE);
+
     for term in terms {
         let mut split: BTreeMap<State, Bdd> = BTreeMap::new();
         for (next, letters) in letters_by_next {
@@ -577,10 +579,14 @@ fn classes(terms: Vec<Term>, bdds: &mut Bdds) -> Option<BTreeMap<State, Bdd>> {
             }
         }
         letters_by_next = split;
+
+        // Each term may double the classes, so the limit is tested after each.
         if letters_by_next.len() > MAX_CLASSES {
             return None;
         }
     }
+
+    // Letters that no alternative reads lead nowhere.
     letters_by_next.remove(&State::new());
     Some(letters_by_next)
 }
