@@ -27,10 +27,12 @@ pub(crate) fn hover(document: &Document, at: &Json) -> Json {
     let Some(reference) = document.analysis.reference_at(offset) else {
         return Json::Null;
     };
+
     let symbol = &document.analysis.symbols[reference.symbol];
     let owner = symbol
         .owner
         .and_then(|owner| document.analysis.symbols.get(owner));
+
     let mut text = format!("```fair\n{}\n```", headline(symbol));
     if let Some(owner) = owner {
         text.push_str(&format!("\n\nof {} `{}`", owner.kind.name(), owner.name));
@@ -38,6 +40,7 @@ pub(crate) fn hover(document: &Document, at: &Json) -> Json {
     if !symbol.documentation.is_empty() {
         text.push_str(&format!("\n\n{}", symbol.documentation));
     }
+
     json!({
         "contents": { "kind": "markdown", "value": text },
         "range": document.range(reference.span),

@@ -277,13 +277,16 @@ impl Search {
     ) -> Found {
         let related = self.steps(project, &result);
         let diagnostic = self.diagnostic(&result, &holds_under, related);
+
         let (verdict, fairness) = (result.verdict, result.fairness.clone());
+
         let report = Report {
             file: self.document.path.display().to_string(),
             results: vec![result],
             warnings: Vec::new(),
             diagnostics: Vec::new(),
         };
+
         Found {
             verdict,
             fairness,
@@ -298,8 +301,10 @@ impl Search {
         let Some(trace) = &result.trace else {
             return Vec::new();
         };
+
         let details = project.trace_details(trace).unwrap_or_default();
         let mut related = Vec::new();
+
         for (n, places) in details.places.iter().enumerate().take(MAX_LINKED) {
             let actions = trace
                 .run
@@ -309,6 +314,7 @@ impl Search {
             let actions = actions.map_or(String::new(), |actions| actions.join(", "));
             let in_loop = trace.run.loop_start.is_some_and(|start| n >= start);
             let part = if in_loop { "loop" } else { "step" };
+
             for place in places {
                 let offset = self.document.offset_of(place.line, place.column);
                 let is_here = place.file == self.document.path.display().to_string();
@@ -323,6 +329,7 @@ impl Search {
                 }
             }
         }
+
         related
     }
 
@@ -335,12 +342,14 @@ impl Search {
         let document = &self.document;
         let mut properties = document.properties();
         let symbol = properties.find(|s| document.full_name(s) == self.property)?;
+
         let severity = match (result.success(), result.verdict) {
             (Success::Failed, _) => 1,
             (_, Verdict::Unknown) => 2,
             (_, Verdict::Violated) => 3,
             (_, Verdict::Holds) => return None,
         };
+
         let mut message = format!(
             "{}: {} under fairness {}",
             self.property,
@@ -353,6 +362,7 @@ impl Search {
         if !holds_under.is_empty() {
             message.push_str(&format!("; it holds under {}", holds_under.join(", ")));
         }
+
         Some(json!({
             "range": document.range(symbol.span),
             "severity": severity,

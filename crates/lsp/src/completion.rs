@@ -126,6 +126,8 @@ pub(crate) fn signature(document: &Document, at: &Json) -> Json {
         .iter()
         .filter(|piece| piece.kind != PieceKind::Comment && piece.end <= offset)
         .collect();
+
+    // Backwards from the cursor to the parenthesis that is still open.
     let (mut depth, mut n_commas) = (0_usize, 0);
     for (n, piece) in code.iter().enumerate().rev() {
         match piece.text(&document.text) {
@@ -140,6 +142,7 @@ pub(crate) fn signature(document: &Document, at: &Json) -> Json {
             _ => {}
         }
     }
+
     Json::Null
 }
 
