@@ -27,10 +27,13 @@ pub(crate) fn search(query: &str) -> Vec<Section> {
         .filter(|word| word.len() > 1)
         .map(str::to_lowercase)
         .collect();
+
     let mut found: Vec<(usize, Section)> = Vec::new();
     for (page, text) in PAGES {
         for section in sections(page, text) {
             let (heading, body) = (section.heading.to_lowercase(), section.text.to_lowercase());
+
+            // A heading counts more than any number of mentions in the text.
             let score = words.iter().map(|word| {
                 20 * usize::from(heading.contains(word))
                     + body.matches(word.as_str()).count().min(8)
@@ -41,6 +44,7 @@ pub(crate) fn search(query: &str) -> Vec<Section> {
             }
         }
     }
+
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     found.truncate(MAX_SECTIONS);
     found.into_iter().map(|(_, section)| section).collect()
@@ -57,9 +61,11 @@ fn sections(page: &'static str, text: &'static str) -> Vec<Section> {
     let mut starts = vec![0];
     starts.extend(text.match_indices("\n#").map(|(at, _)| at + 1));
     starts.push(text.len());
+
     let parts = starts
         .windows(2)
         .map(|range| text[range[0]..range[1]].trim());
+
     let section = |part: &'static str| {
         let heading = part
             .lines()
@@ -72,5 +78,6 @@ fn sections(page: &'static str, text: &'static str) -> Vec<Section> {
             text: part,
         }
     };
+
     parts.filter(|part| !part.is_empty()).map(section).collect()
 }

@@ -407,6 +407,7 @@ fn look_up(arguments: &Json) -> Answer {
     let Some(query) = arguments["query"].as_str() else {
         return Err("say what to look for as `query`".to_owned());
     };
+
     let found = documentation::search(query);
     if found.is_empty() {
         let contents = documentation::contents().join("\n");
@@ -416,11 +417,13 @@ fn look_up(arguments: &Json) -> Answer {
             data: json!({ "sections": [] }),
         });
     }
+
     let texts: Vec<&str> = found.iter().map(|section| section.text).collect();
     let sections = found
         .iter()
         .map(|s| json!({ "page": s.page, "heading": s.heading }));
     let data = json!({ "sections": sections.collect::<Vec<_>>() });
+
     Ok(Said {
         text: texts.join("\n\n"),
         data,
