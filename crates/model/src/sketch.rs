@@ -25,6 +25,7 @@ impl Sketch {
     /// The automaton for values of the unknowns; nothing if a number becomes too large.
     #[must_use]
     pub fn instance(&self, values: &[i64]) -> Option<ThresholdAutomaton> {
+        // Sums are linear in the unknowns: the version with 1 for one of them gives its slope.
         let at_values = |versions: &[&Sum]| {
             let [zero, units @ ..] = versions else {
                 return None;
@@ -36,6 +37,7 @@ impl Sketch {
             }
             Some(sum)
         };
+
         let mut automaton = self.zero.clone();
         for (at, condition) in automaton.assumptions.iter_mut().enumerate() {
             *condition = self.condition(|version| &version.assumptions[at], &at_values)?;
@@ -49,6 +51,7 @@ impl Sketch {
         for (at, atom) in automaton.atoms.iter_mut().enumerate() {
             atom.condition = self.condition(|version| &version.atoms[at].condition, &at_values)?;
         }
+
         Some(automaton)
     }
 

@@ -472,20 +472,24 @@ impl Model {
     ) -> Result<(), Located> {
         let command = &self.commands()[id.index()];
         let step = self.step_of(id);
+
         branches.push(Branch {
             state: state.clone(),
             env: self.env_of(command),
             written: SmallVec::new(),
             timers_set: Vec::new(),
         });
+
         for start in branches.iter_mut() {
             self.communicate(step, start, handed_over)
                 .map_err(|fault| (fault, step.span))?;
         }
+
         execute::run(self, &step.effect, branches)?;
         for branch in branches {
             branch.state.locations[command.instance.index()] = step.target;
         }
+
         Ok(())
     }
 

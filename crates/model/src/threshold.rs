@@ -468,6 +468,7 @@ struct CounterSystem<'a> {
 impl CounterSystem<'_> {
     fn parts(&self, is_constrained: bool) -> Result<ModelParts, String> {
         let automaton = self.automaton;
+
         let steps = automaton.rules.iter().map(|rule| self.step(rule));
         let process = Process::new(
             &automaton.name,
@@ -475,12 +476,15 @@ impl CounterSystem<'_> {
             steps.collect(),
             automaton.span,
         );
+
         let atoms = automaton.atoms.iter().map(|atom| Atom {
             name: atom.name.clone(),
             meaning: AtomMeaning::State(self.condition(&atom.condition)),
             span: atom.span,
         });
+
         let init = automaton.init.iter().filter(|_| is_constrained);
+
         Ok(ModelParts {
             vars: self.variables()?,
             processes: vec![process],

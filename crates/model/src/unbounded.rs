@@ -211,11 +211,13 @@ impl Sampling<'_> {
         let mut kind = statement.kind.clone();
         kind.for_each_operand_mut(&mut |expr| *expr = self.expr(expr));
         kind.for_each_body_mut(&mut |body| *body = self.statements(body));
+
         if let StmtKind::Choose(_, _, Expr::Int(last), _) = &mut kind
             && *last == i64::from(OPEN_VALUES) - 1
         {
             *last = i64::from(self.sample.n_values) - 1;
         }
+
         if let StmtKind::Choose(bound, Expr::Int(lo), hi, _) = &mut kind
             && is_endless_choice(hi)
         {
@@ -226,6 +228,7 @@ impl Sampling<'_> {
             *lo = first.max(*lo);
             *hi = Expr::Int(last);
         }
+
         Stmt::new(kind, statement.span)
     }
 

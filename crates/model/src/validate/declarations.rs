@@ -146,6 +146,7 @@ fn check_dimensions(process: &Process) -> Result<(), ModelError> {
     if process.dimensions.is_empty() {
         return Ok(());
     }
+
     let mut n_instances = Some(1_i64);
     for (lo, hi) in &process.dimensions {
         let length = hi.checked_sub(*lo).and_then(|n| n.checked_add(1));
@@ -154,10 +155,12 @@ fn check_dimensions(process: &Process) -> Result<(), ModelError> {
             .zip(length)
             .and_then(|(n, length)| n.checked_mul(length));
     }
+
     let in_range = |range: IndexRange| range.hi.checked_sub(range.lo)?.checked_add(1);
     if n_instances.is_some() && n_instances == process.index.and_then(in_range) {
         return Ok(());
     }
+
     let message = format!(
         "the indices of `{}` do not number its instances",
         process.name
@@ -243,6 +246,7 @@ fn control(parts: &ModelParts) -> Result<(), ModelError> {
     let Some(control) = parts.control else {
         return Ok(());
     };
+
     let Some(variable) = parts.vars.get(control.index()) else {
         return fail(
             "unknown-variable",
@@ -250,10 +254,12 @@ fn control(parts: &ModelParts) -> Result<(), ModelError> {
             format!("the control {control:?} does not exist"),
         );
     };
+
     let names_instances = match variable.ty {
         Type::Scalar(Scalar::Range(-1, last)) => i128::from(last) < MAX_INSTANCES,
         Type::Scalar(_) | Type::Array(_) | Type::Record(_) => false,
     };
+
     if variable.owner.is_some() || !names_instances {
         let message = format!("`{}` cannot say which process has control", variable.name);
         return fail("control-type", variable.span, message);

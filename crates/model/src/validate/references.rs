@@ -11,12 +11,14 @@ use crate::{
 
 pub(super) fn check(parts: &ModelParts, sizes: &Sizes) -> Result<(), ModelError> {
     let references = References { parts };
+
     for atom in &parts.atoms {
         references.atom(&atom.meaning, sizes, atom.span)?;
     }
     for annotation in &parts.annotations {
         references.annotation(annotation)?;
     }
+
     for (by, with) in &parts.interferences {
         references.pattern(by, Span::nowhere())?;
         references.pattern(with, Span::nowhere())?;
@@ -24,10 +26,12 @@ pub(super) fn check(parts: &ModelParts, sizes: &Sizes) -> Result<(), ModelError>
     for assumption in &parts.assumptions {
         references.assumption(assumption)?;
     }
+
     if let Some(clock) = parts.clock {
         references.event(clock.event, Span::nowhere())?;
         references.atom_id(clock.tick)?;
     }
+
     Ok(())
 }
 
