@@ -343,12 +343,14 @@ fn write_loop(
     let Some(trace) = trace else {
         return;
     };
+
     if in_full {
         let _ = writeln!(out, "{indent}{when}:");
         let indent = format!("{indent}  ");
         let _ = write_indented(out, trace, style, &indent, Detail::default());
         return;
     }
+
     let start = trace.run.loop_start.unwrap_or(0);
     let steps = trace.run.states[start..].iter();
     let steps = steps.filter_map(|state| state.step.actions.as_ref());
@@ -358,12 +360,14 @@ fn write_loop(
             names => names.join(" & "),
         })
         .collect();
+
     let shown = if steps.len() > MAX_SHOWN_STEPS {
         let first = steps[..MAX_SHOWN_STEPS].join(", ");
         format!("{first}, ... ({} in all)", n_of(steps.len(), "step"))
     } else {
         steps.join(", ")
     };
+
     let _ = writeln!(out, "{indent}{when}, this is possible forever: {shown}");
 }
 
@@ -372,6 +376,7 @@ const MAX_SHOWN_STEPS: usize = 8;
 
 fn write_hopeless(out: &mut String, advice: &Advice, trace: &StoredTrace, style: Style) {
     let is_loop = trace.run.loop_start.is_some();
+
     let why = match advice.strong_global {
         Some(Outcome::Violated) if is_loop => {
             "no scheduler helps: the property fails even under strong global fairness"
@@ -383,12 +388,14 @@ fn write_hopeless(out: &mut String, advice: &Advice, trace: &StoredTrace, style:
         _ => "no fairness excludes this run",
     };
     let _ = writeln!(out, "  {why}");
+
     if let Some(reason) = &advice.strong_global_reason {
         let _ = writeln!(
             out,
             "  whether strong global fairness excludes all such loops is not known: {reason}"
         );
     }
+
     let _ = write_indented(out, trace, style, "  ", Detail::default());
 }
 

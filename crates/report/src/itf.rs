@@ -290,11 +290,13 @@ impl<'de> Visitor<'de> for StatesSeed<'_> {
 /// The trace with these states; `object` is what the file says besides.
 fn finish(object: &Map<String, Json>, states: Vec<NamedState>) -> Result<StoredTrace, ItfError> {
     let vars = read_vars(object)?;
+
     let meta = match object.get("#meta") {
         None => Default::default(),
         Some(meta) => serde_json::from_value(meta.clone())
             .map_err(|reason| ItfError(format!("`#meta` is wrong: {reason}")))?,
     };
+
     let loop_start = read_loop(object, states.len())?;
     let run = NamedRun {
         wholes: vars.iter().map(String::len).collect(),
@@ -302,6 +304,7 @@ fn finish(object: &Map<String, Json>, states: Vec<NamedState>) -> Result<StoredT
         states,
         loop_start,
     };
+
     let components = object.get("#meta").and_then(|meta| meta.get("components"));
     let run = match components {
         None => run,
@@ -312,6 +315,7 @@ fn finish(object: &Map<String, Json>, states: Vec<NamedState>) -> Result<StoredT
                 .map_err(|reason| ItfError(format!("`components` does not fit: {reason}")))?
         }
     };
+
     Ok(StoredTrace {
         meta,
         run: Arc::new(run),

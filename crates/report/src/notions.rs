@@ -90,7 +90,10 @@ fn is_weakest(result: &PropertyResult, row: &[&PropertyResult]) -> bool {
 /// Why something is unknown, what is suspicious, and what it cost.
 fn remarks(report: &Report, properties: &[&str]) -> String {
     let mut out = String::new();
+
     let mut said: Vec<String> = Vec::new();
+
+    // Verdicts under several notions share their warnings.
     for result in &report.results {
         let reason = result
             .reason
@@ -108,6 +111,7 @@ fn remarks(report: &Report, properties: &[&str]) -> String {
             }
         }
     }
+
     let first = report.results.first();
     let states = first.and_then(|result| result.states);
     let seconds: f64 = report.results.iter().map(|result| result.seconds).sum();
@@ -120,6 +124,7 @@ fn remarks(report: &Report, properties: &[&str]) -> String {
             n_of(states, "state")
         );
     }
+
     let violated = report
         .results
         .iter()
@@ -131,5 +136,6 @@ fn remarks(report: &Report, properties: &[&str]) -> String {
             report.file, result.property, result.fairness
         );
     }
+
     out
 }

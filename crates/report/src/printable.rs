@@ -46,11 +46,14 @@ pub fn printable_styled(text: &str, style: Style) -> Cow<'_, str> {
     if style == Style::Plain || !text.contains(is_obeyed) {
         return printable(text, Escape::Text);
     }
+
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
+
     while let Some(start) = rest.find(is_obeyed) {
         shown.push_str(&rest[..start]);
         rest = &rest[start..];
+
         let length = decoration(rest).unwrap_or_else(|| {
             let first = rest.chars().next().unwrap_or_default();
             push_escaped(&mut shown, first, Escape::Text);
@@ -60,6 +63,7 @@ pub fn printable_styled(text: &str, style: Style) -> Cow<'_, str> {
         shown.push_str(&rest[..length]);
         rest = &rest[length..];
     }
+
     shown.push_str(rest);
     Cow::Owned(shown)
 }

@@ -166,11 +166,13 @@ impl Serialize for BranchNote {
 /// `partial`, `branches` and `remarks` only where there are any.
 impl Serialize for PropertyResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The number of fields comes first in some formats, so those that may be missing are counted.
         let n_more = usize::from(self.expected.is_some())
             + usize::from(self.is_partial)
             + usize::from(!self.branches.is_empty())
             + usize::from(!self.remarks.is_empty());
         let mut object = serializer.serialize_struct("result", 15 + n_more)?;
+
         object.serialize_field("property", &self.property)?;
         object.serialize_field("formula", &self.formula)?;
         object.serialize_field("route", self.route.name())?;
@@ -198,6 +200,7 @@ impl Serialize for PropertyResult {
         if !self.remarks.is_empty() {
             object.serialize_field("remarks", &self.remarks)?;
         }
+
         object.end()
     }
 }

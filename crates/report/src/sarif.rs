@@ -73,6 +73,7 @@ fn warning_result(report: &Report, warning: &Warning) -> Json {
 
 fn finding_result(report: &Report, finding: &Finding) -> Json {
     let file = finding.file.as_ref().unwrap_or(&report.file);
+
     let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
     if let (Some(start), Some(end)) = (finding.start, finding.end) {
         physical["region"] = json!({
@@ -82,10 +83,12 @@ fn finding_result(report: &Report, finding: &Finding) -> Json {
             "endColumn": end.column,
         });
     }
+
     let help = finding.help.iter().map(|help| format!(" ({help})"));
     let text: String = std::iter::once(finding.message.clone())
         .chain(help)
         .collect();
+
     json!({
         "ruleId": finding.code,
         "kind": "fail",

@@ -118,16 +118,19 @@ fn verdict_line(result: &PropertyResult, style: Style) -> String {
         Success::Failed => Role::Bad,
         Success::Open => Role::Doubtful,
     };
+
     let expectation = result.expectation_text();
     let verdict = match &result.reason {
         Some(reason) => format!("{}: {reason}{expectation}", result.verdict.name()),
         None => format!("{}{expectation}", result.verdict.name()),
     };
+
     let mut facts = vec![format!("fairness {}", result.fairness)];
     let visited = if result.is_partial { " visited" } else { "" };
     let states = result.states.map(|states| n_of(states, "state"));
     facts.extend(states.map(|states| states + visited));
     facts.push(format!("{:.2} s", result.seconds));
+
     format!(
         "{}  {}  ({})\n",
         style.paint(Role::Heading, &result.property),

@@ -343,6 +343,7 @@ impl Writer<'_> {
         if notes.iter().any(|note| note.notion_suffices.is_some()) {
             return self.tested_exclusions();
         }
+
         self.heading("what would exclude this loop (not tested, and there may be others):")?;
         let width = notion_width(notes);
         for group in by_notion(notes) {
@@ -354,6 +355,7 @@ impl Writer<'_> {
             let notion = &group[0].fairness;
             self.line(&format!("  {notion:width$}  {first}{more}"))?;
         }
+
         Ok(())
     }
 
@@ -364,12 +366,14 @@ impl Writer<'_> {
             note.suffices == Some(true) || note.notion_suffices == Some(true)
         };
         let helping: Vec<ExclusionNote> = notes.iter().filter(helps).cloned().collect();
+
         if helping.is_empty() {
             self.heading(
                 "tested: no notion of fairness that excludes this loop excludes them all",
             )?;
             return Ok(());
         }
+
         self.heading("what would help (tested):")?;
         let width = notion_width(&helping);
         for group in by_notion(&helping) {
@@ -381,6 +385,7 @@ impl Writer<'_> {
             let notion = &group[0].fairness;
             self.line(&format!("  {notion:width$}  {text}"))?;
         }
+
         Ok(())
     }
 }
@@ -428,7 +433,10 @@ fn step_name(step: &NamedStep) -> String {
     if actions.is_empty() {
         return "idle".to_owned();
     }
+
     let name = actions.join(" & ");
+
+    // An action such as `P[1].enter` says who moves.
     let evident = |mover: &String| {
         let own = |part: &str| {
             part.strip_prefix(mover.as_str())
@@ -436,6 +444,7 @@ fn step_name(step: &NamedStep) -> String {
         };
         actions.iter().any(|action| action.split('/').any(own))
     };
+
     if step.movers.iter().all(evident) {
         name
     } else {
