@@ -137,7 +137,10 @@ pub(crate) fn enter(
 ) -> Result<(), StopReason> {
     let hashes = mail.iter().map(|(state, _)| StateStore::hash(state));
     let hashes: Vec<u64> = hashes.collect();
+
     let mut rows = mail.iter();
+
+    // The rows of the next chunk are fetched from memory while this one is entered.
     for (number, now) in hashes.chunks(AHEAD).enumerate() {
         {
             let index = states.table();

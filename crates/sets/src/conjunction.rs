@@ -273,16 +273,20 @@ mod tests {
             Acceptance::streett_pair(B, C),
             Acceptance::Inf(C),
         ]);
+
         let control = Acceptance::any([
             Acceptance::generalized_buchi([A, B]),
             Acceptance::rabin_pair(C, A),
         ]);
+
         for formula in [streett, control] {
             assert_eq!(conjunctions(&formula).map(|all| all.len()), Some(1));
         }
+
         let rabin = [(A, B), (B, C)].map(|(a, b)| Acceptance::rabin_pair(a, b));
         let alternatives = conjunctions(&Acceptance::any(rabin));
         assert_eq!(alternatives.map(|all| all.len()), Some(2));
+
         let many = Acceptance::all((0..7).map(|i| {
             let fin = |mark| Acceptance::Fin(MarkId(mark));
             Acceptance::any([fin(2 * i), fin(2 * i + 1)])

@@ -420,7 +420,9 @@ impl<G: Expand, C: Carrier> Crew<'_, G, C> {
             least: u64::MAX,
             ..Shares::default()
         };
+
         let (mut n_listed, mut n_states) = (0, 0);
+
         for counted in all {
             let &[listed, states, least, most, n_sent] = counted.as_slice() else {
                 return Err(DIFFER);
@@ -432,6 +434,7 @@ impl<G: Expand, C: Carrier> Crew<'_, G, C> {
             shares.most = shares.most.max(most);
             shares.n_sent += n_sent;
         }
+
         self.meter.n_states.store(n_states, Ordering::Relaxed);
         self.shares = (shares.n_processes > 1).then_some(shares);
         Ok(n_listed)

@@ -376,6 +376,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
         let (n_words, n_mark_words) = self.crew.widths();
         let mut successors = Successors::new(n_words, n_mark_words);
         let mut batch = Batch::default();
+
         let (graphs, parts) = (&mut self.crew.graphs, &mut self.crew.parts);
         for (part, list) in parts.iter_mut().zip(&mut layer.own) {
             let part = part.get_mut().expect(NO_PANIC);
@@ -394,6 +395,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
                 }
             }
         }
+
         Ok(None)
     }
 
@@ -436,8 +438,10 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
     pub(crate) fn path_to_state(&mut self, end: &[u64]) -> Result<Path, StopReason> {
         let is_end = |state: &[u64], _: &[u8]| (state == end).then(|| vec![1]);
         let (layers, _) = self.explore_again(&is_end)?;
+
         let mut at = end.to_vec();
         let mut steps = Vec::new();
+
         for mut layer in layers.into_iter().rev() {
             let pick = &mut |state: &[u64], _: &[u8], successors: &Successors| {
                 let mut all = 0..successors.n_steps() as u32;
@@ -450,6 +454,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
             at.clone_from(&taken.source.state);
             steps.push((taken.source.state, taken.step));
         }
+
         steps.reverse();
         let end = end.to_vec();
         Ok(Path { steps, end })

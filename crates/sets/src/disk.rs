@@ -169,6 +169,7 @@ impl OnDisk {
 
     /// Writes down the messages in memory.
     fn spill(&mut self, rule: &dyn Rule) -> Result<(), StopReason> {
+        // Many runs become one first: each needs an open file when they are merged.
         if self.spilled.len() >= MAX_FILES {
             let runs = self.spilled.clone();
             let mut writer = self.writer(sum(rule.mail_size()))?;
@@ -179,6 +180,7 @@ impl OnDisk {
             self.spilled = vec![writer.finish()?];
             runs.into_iter().for_each(|run| self.remove(run));
         }
+
         let mut writer = self.writer(sum(rule.mail_size()))?;
         let mut sorted = self.collected.sort();
         while let Some((state, mail)) = sorted.current() {
@@ -186,6 +188,7 @@ impl OnDisk {
             sorted.next += 1;
         }
         self.spilled.push(writer.finish()?);
+
         self.collected = Collected::new(self.n_words);
         Ok(())
     }

@@ -205,11 +205,13 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
                 taken.push((*process, *offer));
             }
         }
+
         let team = &self.crew.team;
         let has_own =
             |(process, offer): &(usize, Offer)| offer.is_own && *process as u64 == offer.process;
         let is_same = (era.2, era.3) == (team.n_processes() as u64, self.crew.graphs.len() as u64);
         let is_mine = |offer: &Offer| taken.contains(&(team.own(), *offer));
+
         Chosen {
             era,
             n_unexplored: taken.first().map_or(0, |(_, offer)| offer.n_unexplored),

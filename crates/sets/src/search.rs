@@ -189,6 +189,7 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
         let alternatives = alternatives.map(|found| found.expect("the acceptance is supported"));
         let n_recurrent = question.acceptance.map(|_| question.recurrent.len());
         assert!(n_recurrent.is_none_or(|n| n == graphs[0].n_copies()));
+
         Self {
             crew: Crew {
                 team: Team::new(links, graphs.len()),
@@ -537,6 +538,7 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
             tally.1 |= label.held != label.found;
             has_died
         };
+
         let (lists, tallies) = self.crew.sweep(&Trim(planes), planes.n_label(), &change)?;
         let has_died = tallies.iter().any(|tally| tally.0);
         let has_changed = tallies.iter().any(|tally| tally.1);
@@ -674,7 +676,10 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
                 Planes::new(self.n_copies(), n_tracked).n_label()
             }
         };
+
         let mut looked = Ok(Vec::new());
+
+        // A failure here must be told to the others, so that it does not end the loop.
         for number in 0..self.crew.parts.len() {
             let graph = &self.crew.graphs[number];
             let mut part = self.crew.parts[number]
@@ -692,6 +697,7 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
                 is_good.ok_or(StopReason::DamagedCheckpoint)
             });
         }
+
         self.crew.team.gather(looked).map(|_| ())
     }
 }

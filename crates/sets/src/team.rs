@@ -205,24 +205,31 @@ impl<'a> Team<'a> {
     /// Says something, and hears what the others say in a phase without mail.
     pub fn gather(&mut self, own: Said) -> Result<Vec<Vec<u64>>, StopReason> {
         self.begin()?;
+
         let team = *self;
         let no_mail = &mut |_: usize, _: &Mail| {};
+
         let (told, heard) = std::thread::scope(|scope| {
+            // What is too long for the buffers of a connection would block both sides, so a thread sends it.
             let is_long = own.as_ref().is_ok_and(|words| words.len() * 8 > SHORT);
             let sender = is_long.then(|| scope.spawn(|| team.tell(&own)));
             let told = match sender {
                 None => team.tell(&own),
                 Some(_) => Ok(()),
             };
+
             let mut none = Mail::new(1, 0);
             let mut hear = |from| team.listen(from, &mut none, no_mail);
             let heard: Vec<_> = team.others().map(&mut hear).collect();
+
             let sent = sender.map_or(Ok(()), |sender| {
                 let joined = sender.join();
                 joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             });
+
             (told.and(sent), heard)
         });
+
         self.conclude(own, told, heard)
     }
 }
