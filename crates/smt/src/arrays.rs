@@ -245,21 +245,28 @@ impl ArrayReduction {
         if a == b {
             return Term::Bool(true);
         }
+
         let (a, b) = if a < b { (a, b) } else { (b, a) };
         let equation = (Arc::clone(&a), Arc::clone(&b));
         if self.equations.contains(&equation) {
             return equality(&a, &b);
         }
+
         self.link(&a, lemmas);
         self.link(&b, lemmas);
+
         self.equations.push(equation);
+
         for index in self.indices.clone() {
             lemmas.push(agree(&a, &b, &index));
         }
+
+        // If they differ, they do so at some index: a fresh one stands for it.
         let at = difference(&a, &b);
         self.mention(&at, lemmas);
         let differ = Term::not(Term::eq(element(&a, &at), element(&b, &at)));
         lemmas.push(Term::or([equality(&a, &b), differ]));
+
         equality(&a, &b)
     }
 
@@ -302,16 +309,19 @@ impl ArrayReduction {
         arrays: &mut BTreeMap<Arc<str>, ArrayValue>,
     ) -> Option<()> {
         let mut pairs: Vec<(&Arc<str>, &Arc<str>)> = Vec::new();
+
         for (a, b) in &self.equations {
             if model.bool(&equality(a, b))? {
                 pairs.push((a, b));
             }
         }
+
         pairs.extend(
             self.updates
                 .iter()
                 .map(|update| (&update.name, &update.base)),
         );
+
         for (a, b) in pairs {
             let least = arrays[a].default.min(arrays[b].default);
             arrays.get_mut(a)?.default = least;

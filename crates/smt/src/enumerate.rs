@@ -83,6 +83,7 @@ fn one_by_one(
     if n_candidates > MAX_CANDIDATES {
         return None;
     }
+
     let mut candidates: Vec<Vec<i64>> = vec![Vec::new()];
     for (_, values) in dimensions {
         let extend = |row: &Vec<i64>| -> Vec<Vec<i64>> {
@@ -91,11 +92,14 @@ fn one_by_one(
         };
         candidates = candidates.iter().flat_map(extend).collect();
     }
+
     candidates.retain(|row| !found.contains(row));
+
     candidates.retain(|row| {
         let assumption = describes(dimensions, row);
         solver.check(&[assumption]).may_be_sat()
     });
+
     Some(candidates)
 }
 
