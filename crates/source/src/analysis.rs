@@ -216,21 +216,27 @@ impl Analysis {
 fn above(text: &str, line_start: usize, comments: &[Span]) -> String {
     let mut lines = Vec::new();
     let mut below = line_start;
+
+    // From below: each comment must touch the code, or a comment that does.
     for comment in comments.iter().rev() {
         let (start, end) = (comment.start as usize, comment.end as usize);
         if end > below {
             continue;
         }
+
         let line = text[..start].rfind('\n').map_or(0, |n| n + 1);
         let alone = text[line..start].trim().is_empty();
         let adjacent =
             text[end..below].trim().is_empty() && text[end..below].matches('\n').count() == 1;
+
         if !alone || !adjacent {
             break;
         }
+
         lines.push(plain(text, *comment));
         below = line;
     }
+
     lines.reverse();
     lines.join("\n")
 }
