@@ -136,6 +136,7 @@ pub(super) fn analyse(studios: &Studios, request: ModelRequest) -> Answer {
 /// What a model consists of.
 fn describe(project: &Project) -> Json {
     let outline = project.outline();
+
     let entry = |entry: &OutlineEntry| {
         json!({
             "kind": entry.kind.name(),
@@ -144,6 +145,7 @@ fn describe(project: &Project) -> Json {
             "position": entry.position.as_ref().map(json::position),
         })
     };
+
     let question = |question: &Question| {
         json!({
             "name": question.name,
@@ -153,6 +155,7 @@ fn describe(project: &Project) -> Json {
             "position": place(project.sources(), question.span),
         })
     };
+
     let fairness = project.fairness(None).map(Fairness::name);
     let model = project.model();
     let processes = model.as_ref().map(|model| {
@@ -162,6 +165,7 @@ fn describe(project: &Project) -> Json {
             .map(|instance| instance.name.clone());
         names.collect::<Vec<_>>()
     });
+
     json!({
         "outline": outline.entries.iter().map(entry).collect::<Vec<_>>(),
         "questions": project.questions().iter().map(question).collect::<Vec<_>>(),

@@ -124,7 +124,9 @@ fn way_along(studios: &Studios, model: &ModelRequest, stored: &StoredTrace, step
 /// The trace: its first state, and what each step changes.
 fn document(stored: &StoredTrace) -> Json {
     let run = &stored.run;
+
     let mut steps = Vec::new();
+
     for at in 0..run.n_steps() {
         let state = &run.states[at];
         let next = &run.states[run.after(at)];
@@ -135,6 +137,7 @@ fn document(stored: &StoredTrace) -> Json {
             "changes": changes(&state.values, &next.values),
         }));
     }
+
     let first = run.states.first();
     json!({
         "meta": serde_json::to_value(&stored.meta).unwrap_or_default(),
