@@ -286,6 +286,7 @@ impl<'a, 'm> Execution<'a, 'm> {
     ) -> Result<Vec<Branch>, Halt> {
         let n_bounds = branch.bounds.len();
         let mut left: Vec<Branch> = Vec::new();
+
         for (lo, hi, start) in self.ranges(branch, range)? {
             let mut own = vec![start];
             for value in lo..=hi {
@@ -298,6 +299,8 @@ impl<'a, 'm> Execution<'a, 'm> {
             }
             left.extend(own);
         }
+
+        // The bound name ends with the repetition.
         for branch in &mut left {
             branch.bounds.truncate(n_bounds);
         }

@@ -82,6 +82,7 @@ fn room(
     let singles = execution
         .evaluation(branch)
         .channel(channel, &branch.states)?;
+
     let mut room = encoding.manager.constant(false);
     for (single, when) in singles.0.iter() {
         let length = encoding.domains.length(*single as usize);
@@ -92,6 +93,7 @@ fn room(
         };
         room = room.or(&when.minus(&full)?)?;
     }
+
     Ok(room)
 }
 
@@ -106,7 +108,10 @@ fn oldest_fits(
     let singles = execution
         .evaluation(branch)
         .channel(channel, &branch.states)?;
+
     let mut fits = encoding.manager.constant(false);
+
+    // An empty channel has no oldest message, whatever its bits say.
     for (single, when) in singles.0.iter() {
         let single = *single as usize;
         let empty = encoding.is(encoding.domains.length(single), 0)?;
@@ -120,6 +125,7 @@ fn oldest_fits(
         };
         fits = fits.or(&matching(execution, start, patterns, &message)?)?;
     }
+
     Ok(fits)
 }
 
@@ -228,6 +234,7 @@ fn message(
 ) -> Result<Vec<Value>, Halt> {
     let model = execution.encoding.model;
     let declared = &model.parts().channels[channel.channel.index()];
+
     let mut message = Vec::new();
     for (expr, ty) in payload.iter().zip(&declared.payload) {
         let value = execution.value(branch, expr)?;
@@ -242,6 +249,7 @@ fn message(
         }
         message.push(fits.finish());
     }
+
     Ok(message)
 }
 

@@ -52,17 +52,21 @@ impl Domains {
             first_cell: model.instances().len(),
             channels: Vec::new(),
         };
+
         for (position, instance) in model.instances().iter().enumerate() {
             let process = &model.parts().processes[instance.process.index()];
             let locations = (0..process.locations.len() as i64).collect();
             domains.add(Component::Location(position), locations);
         }
+
+        // Cells without a finite declaration begin with one value; more are added as they are found.
         for (position, cell) in model.cells().iter().enumerate() {
             let initial = model.initial_value(position).ok().flatten();
             let start = initial.unwrap_or(cell.ty.default_value());
             let values = declared(cell.ty).unwrap_or_else(|| vec![start]);
             domains.add(Component::Cell(position), values);
         }
+
         domains.add_channels(model);
         Ok(domains)
     }
@@ -121,9 +125,11 @@ impl Domains {
         values.extend(more);
         values.sort_unstable();
         values.dedup();
+
         if values.len() <= MAX_VALUES {
             return Ok(());
         }
+
         let name = match self.components[field] {
             Component::Cell(cell) => model.cells()[cell].name.clone(),
             _ => "a message".to_owned(),
@@ -254,6 +260,7 @@ impl<'m> Encoding<'m> {
             })
         };
         let value = |field: usize| self.domains.values[field][code(&self.bits[field])];
+
         let n_instances = self.model.instances().len();
         let location = |field: usize| LocationId::new(value(field) as usize);
         let channel = |&(length, _, n_components): &(usize, usize, usize)| {
@@ -263,6 +270,7 @@ impl<'m> Encoding<'m> {
             };
             (0..value(length) as usize).map(message).collect()
         };
+
         let state = State {
             locations: (0..n_instances).map(location).collect(),
             cells: (n_instances..n_instances + self.model.cells().len())
@@ -278,6 +286,7 @@ impl<'m> Encoding<'m> {
         let n_vars = 2 * (self.automaton_bits.len() + self.state_bits.len());
         let mut point = vec![false; n_vars];
         write_number(&mut point, &self.automaton_bits, automaton_state);
+
         for (field, component) in self.domains.components.iter().enumerate() {
             let message = |channel: usize, position: usize, number: usize| {
                 let message = state.channels[channel].get(position);
@@ -294,6 +303,7 @@ impl<'m> Encoding<'m> {
             let code = self.domains.values[field].binary_search(&value).ok()?;
             write_number(&mut point, &self.bits[field], code);
         }
+
         Some(point)
     }
 

@@ -45,6 +45,7 @@ impl<'a, 'p, 'm> Graph<'a, 'p, 'm> {
 
     /// Makes one relation of the two halves of steps.
     fn compose(&mut self) -> Result<(), Halt> {
+        // A reading that does not look at the state stays small when it is joined with a step.
         let product = self.product;
         let n_automaton_vars = 2 * product.system.encoding.automaton_bits.len() as u32;
         let mut is_short = Vec::new();
@@ -52,6 +53,7 @@ impl<'a, 'p, 'm> Graph<'a, 'p, 'm> {
             let support = reading.support();
             is_short.push(support.iter().all(|&var| var < n_automaton_vars));
         }
+
         self.whole.clear();
         for (labelled, &class) in product.steps.iter().zip(&product.class) {
             let whole = if is_short[class] {
@@ -167,14 +169,18 @@ impl<'a, 'p, 'm> Graph<'a, 'p, 'm> {
     /// The nodes among these from which an edge with the mark leads to these.
     pub(crate) fn sources(&self, mark: &Mark, nodes: &Bdd) -> Result<Bdd, Halt> {
         let mut found = self.product.system.constant(false);
+
         if !mark.source.is_false() {
             found = self.before(nodes)?.and(&mark.source)?;
         }
+
         for &step in &self.steps {
             if mark.steps[step] {
                 found = found.or(&self.preimage(nodes, step)?)?;
             }
         }
+
+        // What the automaton reads is undone first, once for all steps of a class.
         if let Some(marked) = &mark.reading {
             let mut unread = Vec::new();
             for (reading, marked) in self.reading.iter().zip(marked) {
@@ -186,6 +192,7 @@ impl<'a, 'p, 'm> Graph<'a, 'p, 'm> {
                 found = found.or(&self.product.steps[step].step.preimage(read)?)?;
             }
         }
+
         found.and(nodes)?.minus(&self.removed)
     }
 

@@ -71,6 +71,7 @@ fn pulled(order: &[usize], groups: &[Vec<usize>]) -> Vec<usize> {
     for (position, &field) in order.iter().enumerate() {
         place[field] = position as f64;
     }
+
     let (mut force, mut weight) = (vec![0.0; n_fields], vec![0.0; n_fields]);
     for group in groups {
         let centre: f64 = group.iter().map(|&field| place[field]).sum::<f64>() / group.len() as f64;
@@ -79,6 +80,8 @@ fn pulled(order: &[usize], groups: &[Vec<usize>]) -> Vec<usize> {
             weight[field] += 1.0;
         }
     }
+
+    // A field without a group stays where it is.
     let goal = |field: usize| {
         if weight[field] > 0.0 {
             force[field] / weight[field]
@@ -86,6 +89,7 @@ fn pulled(order: &[usize], groups: &[Vec<usize>]) -> Vec<usize> {
             place[field]
         }
     };
+
     let mut next = order.to_vec();
     next.sort_by(|&a, &b| goal(a).total_cmp(&goal(b)));
     next
@@ -126,7 +130,9 @@ fn fields_of(
         command,
         fields: BTreeSet::from([command.instance.index()]),
     };
+
     collector.expr(&step.guard);
+
     match &step.sync {
         Sync::Internal | Sync::Event { .. } => {}
         Sync::Send { channel, payload } => {
@@ -144,6 +150,7 @@ fn fields_of(
             }
         }
     }
+
     collector.statements(&step.effect);
     collector.fields
 }

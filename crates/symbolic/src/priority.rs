@@ -99,15 +99,19 @@ impl<'a, 'm> Rules<'a, 'm> {
             free: vec![nowhere.clone(); n_levels],
             ruled: vec![Vec::new(); n_levels],
         };
+
+        // Rules about single instances are needed only where control may be held.
         if model.parts().control.is_some() {
             rules.ruled = vec![vec![nowhere; n_instances]; n_levels];
         }
+
         for step in &teams.moves {
             rules.allow(step.level, &step.movers, &step.enabled()?)?;
         }
         for (priority, movers, states) in &teams.pending {
             rules.allow(*priority, movers, states)?;
         }
+
         Ok(rules)
     }
 

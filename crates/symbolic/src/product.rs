@@ -340,6 +340,7 @@ impl<'a, 'm> Product<'a, 'm> {
     ) -> Result<(), Halt> {
         let automaton = self.query.automaton;
         let first = self.marks.len();
+
         for number in 0..automaton.n_marks {
             let mark = MarkId::new(number);
             let mut reading = Vec::new();
@@ -361,6 +362,7 @@ impl<'a, 'm> Product<'a, 'm> {
                 meaning: Meaning::Automaton(mark),
             });
         }
+
         let mut rename = |mark: MarkId| MarkId::new(first + mark.index());
         let own = automaton.acceptance.map_marks(&mut rename);
         let fair = std::mem::replace(&mut self.acceptance, Acceptance::True);

@@ -73,6 +73,8 @@ pub fn explore(
 ) -> Result<Explored, Halt> {
     refuse(model, &[])?;
     let known = known_system(model, 0, budget)?;
+
+    // A set of states is found by a mark on the letters that satisfy it.
     let mut automaton = Automaton::universal();
     if let Goal::Satisfies(prop) = goal {
         automaton.n_marks = 1;
@@ -81,12 +83,14 @@ pub fn explore(
             when: prop.clone(),
         });
     }
+
     let query = Query {
         automaton: &automaton,
         conditions: &[],
         strong_global: false,
         atoms,
     };
+
     let system = &known.system;
     let product = Product::new(system, query)?;
     let found = look_for(&known, &product, goal)?;

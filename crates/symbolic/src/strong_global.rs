@@ -152,6 +152,8 @@ impl Map {
         let mut nodes = vec![start.clone()];
         let mut number_by_node = FxHashMap::from_iter([(start, 0)]);
         let mut number_by_step = FxHashMap::default();
+
+        // Nodes are listed in the order of discovery; those that have edges are a prefix of them.
         while map.edges.len() < nodes.len() {
             component.manager().poll()?;
             if nodes.len() > MAX_SHOWN {
@@ -159,8 +161,11 @@ impl Map {
                     "a closed component has more than {MAX_SHOWN} nodes; use the route `explicit`"
                 )));
             }
+
             let node = nodes[map.edges.len()].clone();
+
             map.states.insert(node.state.clone());
+
             let mut inside = Vec::new();
             for edge in product.edges(&node) {
                 let is_avoided = demands.never.iter().any(|mark| edge.marks[mark.index()]);
@@ -183,8 +188,10 @@ impl Map {
                 let step = *number_by_step.entry(key).or_insert(next);
                 inside.push((edge, target, step));
             }
+
             map.edges.push(inside);
         }
+
         Ok(map)
     }
 

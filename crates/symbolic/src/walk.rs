@@ -80,6 +80,7 @@ impl Product<'_, '_> {
         let steps = model
             .steps_or_idle(&node.state)
             .expect("states in which the reference semantics fails are known");
+
         let mut edges = Vec::new();
         for step in &steps {
             let letter: Vec<bool> = self.letter(step);
@@ -87,12 +88,14 @@ impl Product<'_, '_> {
                 let position = self.query.atoms.binary_search(&atom);
                 letter[position.expect("the question lists all atoms")]
             };
+
             let automaton = self.query.automaton;
             let of_letter = automaton
                 .letter_marks
                 .iter()
                 .filter(|l| l.when.holds(&holds));
             let of_letter: Vec<MarkId> = of_letter.map(|l| l.mark).collect();
+
             for edge in &automaton.edges[node.automaton] {
                 if edge.guard.contains(&holds) {
                     let own: Vec<MarkId> = [&edge.marks[..], &of_letter].concat();
@@ -107,6 +110,7 @@ impl Product<'_, '_> {
                 }
             }
         }
+
         edges
     }
 
@@ -133,6 +137,7 @@ impl Product<'_, '_> {
             let subject = subject(condition);
             steps.iter().any(|step| takes(subject, step))
         };
+
         let holds = |meaning: Meaning| match meaning {
             Meaning::Weak { condition, free } => {
                 debug_assert!(self.query.conditions[condition].kind == ConditionKind::Weak);
@@ -143,6 +148,7 @@ impl Product<'_, '_> {
             Meaning::Free => is_free,
             Meaning::Automaton(mark) => own.contains(&mark),
         };
+
         self.marks.iter().map(|mark| holds(mark.meaning)).collect()
     }
 }
