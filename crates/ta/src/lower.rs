@@ -231,6 +231,7 @@ impl<'t> Lowering<'t> {
         span: Span,
     ) -> Lowered<Condition> {
         let (left, right) = (self.sum(left)?, self.sum(right)?);
+
         let too_large = || Diagnostic::error("too-large", span, "a number is too large");
         let op = match sign {
             "==" => BinaryOp::Eq,
@@ -240,7 +241,10 @@ impl<'t> Lowering<'t> {
             ">" => BinaryOp::Gt,
             _ => BinaryOp::Ge,
         };
+
         let condition = Condition::compare(op, &left, &right).ok_or_else(too_large)?;
+
+        // With unknown coefficients, nothing is decided before they have values.
         Ok(if self.open.is_empty() {
             condition.decided()
         } else {
@@ -319,9 +323,11 @@ impl<'t> Lowering<'t> {
                 Err(Diagnostic::error("type", ident.span, message))
             }
         };
+
         let (source, target) = (location(&rule.source)?, location(&rule.target)?);
         let guard = self.condition(&rule.guard)?;
         let update = self.update(tree, rule)?;
+
         Ok(Rule {
             name: format!(
                 "{}: {} -> {}",

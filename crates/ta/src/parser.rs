@@ -284,21 +284,26 @@ impl<'t> Parser<'t> {
             return Err(self.unexpected("the number of a rule"));
         }
         self.next();
+
         self.expect(":")?;
         let source = self.ident("a location")?;
         self.expect("->")?;
         let target = self.ident("a location")?;
+
         self.expect("when")?;
         self.expect("(")?;
         let guard = self.formula()?;
         self.expect(")")?;
+
         self.expect("do")?;
         self.expect("{")?;
         let mut updates = Vec::new();
         while !self.accept("}") {
             updates.push(self.update()?);
         }
+
         let end = self.expect(";")?;
+
         Ok(RuleText {
             number: number.text.to_owned(),
             source,
@@ -446,18 +451,21 @@ impl<'t> Parser<'t> {
 
     fn factor(&mut self) -> Parsed<Expr> {
         let token = self.peek();
+
         if self.accept("(") {
             let inner = self.sum()?;
             let end = self.expect(")")?;
             let span = token.span.to(end);
             return Ok(Expr { span, ..inner });
         }
+
         if self.accept("-") {
             let inner = self.deeper(Self::factor)?;
             let span = token.span.to(inner.span);
             let kind = ExprKind::Negated(Box::new(inner));
             return Ok(Expr { kind, span });
         }
+
         let kind = match token.kind {
             Kind::Word => ExprKind::Name(token.text.to_owned()),
             Kind::Number => {
@@ -469,6 +477,7 @@ impl<'t> Parser<'t> {
             }
             Kind::Sign | Kind::End => return Err(self.unexpected("a number or a name")),
         };
+
         self.next();
         Ok(Expr {
             kind,
