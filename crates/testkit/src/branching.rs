@@ -103,6 +103,7 @@ impl BranchingOracle {
         let letters: Result<Vec<_>, _> = (0..positions.state.len())
             .map(|position| positions.letter(position))
             .collect();
+
         let mut oracle = Self {
             n_initial: graph.n_initial,
             predecessors: positions.predecessors(),
@@ -110,6 +111,7 @@ impl BranchingOracle {
             predicates: Vec::new(),
             disjuncts: vec![Disjunct::default()],
         };
+
         let fits = oracle.add_conditions(&positions, fairness)
             && oracle.assume(&model.parts().assumptions)
             && (fairness.kind != FairnessKind::StrongGlobal

@@ -219,21 +219,27 @@ impl Generator<'_> {
         let Plan { n_locations, index } = self.plans[position];
         let locations = (0..n_locations).map(|i| format!("l{i}")).collect();
         let mut process = Process::new(&format!("P{position}"), locations, vec![], Span::nowhere());
+
         self.bounds.clear();
         process.index = index;
         self.bounds.extend(index.map(|range| range.bound));
+
         if self.random.chance(15) {
             process.initial = (0..n_locations).map(LocationId::new).collect();
         }
+
         let mut n_steps = 1 + self.random.below(3);
+
         if self.is_loose() && self.random.chance(90 - self.data) {
             n_steps = self.random.below(2);
             self.go_round(&mut process);
         }
+
         for _ in 0..n_steps {
             let step = self.step(n_locations);
             process.steps.push(step);
         }
+
         process
     }
 

@@ -86,6 +86,7 @@ pub fn population_text(random: &mut Random) -> PopulationText {
     let n = 1 + random.below(3) as i64;
     let start = random.below(3) as i64;
     let mut writer = Writer { random, n, start };
+
     let mut outer = Vec::new();
     let mut text = format!("const N = {n}\nvar last : 0..N = 0\n\nprocess Boss {{\n    end *\n");
     for number in 0..1 + writer.random.below(3) {
@@ -93,9 +94,11 @@ pub fn population_text(random: &mut Random) -> PopulationText {
         text.push_str(&format!("    b{number} {step}\n"));
         outer.push(run);
     }
+
     text.push_str(&format!(
         "}}\n\nspawned process W(i in 1..N) {{\n    var x : 0..2 = {start}\n    init l0\n"
     ));
+
     let mut inner = [Vec::new(), Vec::new()];
     for (location, runs) in inner.iter_mut().enumerate() {
         text.push_str(&format!("    from l{location} {{\n"));
@@ -107,6 +110,7 @@ pub fn population_text(random: &mut Random) -> PopulationText {
         }
         text.push_str("    }\n");
     }
+
     text.push_str(
         "}\n\ninvariant few: size(W) < N || last != 1\n\
          reachable two: exists k in W: W[k] @ l1 && W[k].x == 2\n\
@@ -114,6 +118,7 @@ pub fn population_text(random: &mut Random) -> PopulationText {
          property lives: W[1].created leads to !W[1].created\n\
          deadlockfree\n",
     );
+
     PopulationText {
         text,
         n,

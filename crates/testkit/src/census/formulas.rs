@@ -108,8 +108,10 @@ fn of_formula(formula: &Ltl) -> Vec<(&'static str, Vec<Ltl>)> {
 fn with_operand(formula: &Ltl, number: usize, operand: Ltl) -> Ltl {
     let mut operands: Vec<Ltl> = formula.operands().into_iter().cloned().collect();
     operands[number] = operand;
+
     let mut rest = operands.iter().cloned();
     let mut next = || rest.next().expect("as many as before");
+
     match formula.op() {
         Op::True | Op::False | Op::Atom(_) => formula.clone(),
         Op::Not(_) => Ltl::not(next()),

@@ -31,13 +31,16 @@ pub fn communicating_text(random: &mut Random) -> String {
 
 fn add_process(random: &mut Random, name: &str, text: &mut String) {
     let n_locations = 1 + random.below(3);
+
     let annotation = if random.chance(15) {
         fairness(random)
     } else {
         ""
     };
+
     let index = if name == "P" { "(i in 0..1)" } else { "" };
     let _ = writeln!(text, "{annotation}process {name}{index} {{\n    init l0");
+
     for location in 0..3 {
         let _ = writeln!(text, "    from l{location} {{");
         if location < n_locations {
@@ -52,6 +55,7 @@ fn add_process(random: &mut Random, name: &str, text: &mut String) {
         }
         text.push_str("    }\n");
     }
+
     text.push_str("}\n");
 }
 

@@ -303,6 +303,7 @@ impl Writer<'_> {
 
     fn processes(&mut self) {
         let fairness = *self.random.pick(&["", "", "weak fair ", "strong fair "]);
+
         let own = self.own.declaration;
         let talks = self.shared.iter().any(|memory| !memory.talks.is_empty());
         let got = if talks {
@@ -310,10 +311,12 @@ impl Writer<'_> {
         } else {
             ""
         };
+
         let _ = writeln!(
             self.text,
             "{fairness}process P(i in 1..N) {{\n    {own}\n{got}    init l0"
         );
+
         for location in 0..2 {
             let _ = writeln!(self.text, "    from l{location} {{");
             for name in ["a", "b"].iter().take(1 + self.random.below(2)) {
@@ -321,6 +324,7 @@ impl Writer<'_> {
             }
             self.text.push_str("    }\n");
         }
+
         self.text.push_str("}\n");
     }
 
@@ -357,6 +361,7 @@ impl Writer<'_> {
     fn action(&mut self, memory: &'static Memory) -> (&'static str, String) {
         let [always, nothing] = NEUTRAL;
         let talks = memory.talks;
+
         if !talks.is_empty() {
             let talk = *self.random.pick(talks);
             let is_left_out = self.is_left_out(talk);
@@ -370,6 +375,7 @@ impl Writer<'_> {
                 },
             );
         }
+
         let (condition, effect) = *self.random.pick(memory.effects);
         let is_left_out = self.is_left_out(effect);
         let effect = if is_left_out { nothing } else { effect };

@@ -31,19 +31,24 @@ impl Program {
             bound: Vec::new(),
             procedures: Vec::new(),
         };
+
         let mut parts = vec![
             format!("const N = {}", self.n),
             "enum Color { red, green, blue }".to_owned(),
             "record Message { low : 0..2, on : bool }".to_owned(),
         ];
+
         if self.synchronous {
             parts.push("synchronous".to_owned());
         }
+
         parts.extend(self.vars.iter().map(|v| printer.variable(v)));
         parts.extend(self.init.iter().map(|e| format!("init {}", printer.top(e))));
         parts.extend(self.defs.iter().map(|d| printer.def(d)));
+
         for channel in &self.channels {
             let types: Vec<String> = channel.payload.iter().map(|t| printer.ty(t)).collect();
+
             let range = channel.indices.map_or(String::new(), |(lo, hi)| {
                 let name = if printer.random.chance(50) {
                     "k in "
@@ -52,6 +57,7 @@ impl Program {
                 };
                 format!(" for {name}{lo}..{hi}")
             });
+
             let room = match channel.capacity {
                 0 if printer.random.chance(50) => String::new(),
                 n => format!("[{n}]"),
@@ -60,18 +66,23 @@ impl Program {
                 [one] => one.clone(),
                 several => format!("({})", several.join(", ")),
             };
+
             parts.push(format!("chan {}{room}{range} of {payload}", channel.name));
         }
+
         for (name, has_argument) in &self.events {
             let argument = if *has_argument { "(0..1)" } else { "" };
             parts.push(format!("event {name}{argument}"));
         }
+
         parts.extend(self.processes.iter().map(|p| printer.process(p)));
         for (number, question) in self.questions.iter().enumerate() {
             let condition = printer.top(question);
             parts.push(format!("invariant i{number}: {condition}"));
             parts.push(format!("reachable r{number}: {}", printer.top(question)));
         }
+
+        // Every separator means the same, so that any may stand anywhere.
         let mut text = String::new();
         for part in parts {
             text.push_str(&part);

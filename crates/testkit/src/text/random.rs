@@ -617,8 +617,10 @@ impl Generator<'_> {
     fn quantified(&mut self, kind: QuantifierWord, depth: usize) -> Exp {
         let n_names = 1 + self.random.below(2);
         let names: Vec<String> = (0..n_names).map(|_| self.fresh()).collect();
+
         let known = self.numbers.len();
         self.numbers.extend(names.iter().cloned());
+
         let condition = self.random.chance(30).then(|| self.condition(1));
         let body = match kind {
             QuantifierWord::Sum => self.number(depth - 1),
@@ -626,7 +628,9 @@ impl Generator<'_> {
                 self.condition(depth - 1)
             }
         };
+
         self.numbers.truncate(known);
+
         let binder = Binder {
             names,
             lo: Exp::Int(0),

@@ -468,6 +468,8 @@ impl<'p> Interpreter<'p> {
     ) -> Result<(Configuration, Vec<String>), Fault> {
         let mut result = so_far.clone();
         let mut all = written.to_vec();
+
+        // Members write at the same time: they may agree, but not contradict each other.
         for cell in &way.written {
             let value = way.configuration.cells[cell];
             if written.contains(cell) && result.cells[cell] != value {
@@ -476,15 +478,18 @@ impl<'p> Interpreter<'p> {
             result.cells.insert(cell.clone(), value);
             all.push(cell.clone());
         }
+
         for (name, messages) in &way.configuration.channels {
             if *messages != so_far.channels[name] {
                 result.channels.insert(name.clone(), messages.clone());
             }
         }
+
         if let Some(target) = candidate.step.target {
             let (name, ..) = &self.instances[candidate.instance];
             result.locations.insert(name.clone(), target);
         }
+
         Ok((result, all))
     }
 
