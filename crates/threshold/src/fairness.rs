@@ -55,6 +55,7 @@ fn groups(
     fairness: Fairness,
 ) -> Result<Vec<Vec<usize>>, Outside> {
     let all = 0..automaton.rules.len();
+
     let mut groups: Vec<Vec<usize>> = match fairness.kind {
         FairnessKind::None => Vec::new(),
         FairnessKind::Just => {
@@ -74,9 +75,11 @@ fn groups(
         }
         FairnessKind::StrongGlobal => all.map(|rule| vec![rule]).collect(),
     };
+
     if !fairness.annotated {
         return Ok(groups);
     }
+
     for annotation in &individuals.annotations {
         match annotation.kind {
             AnnotationKind::Weak | AnnotationKind::Strong => groups.push(annotation.rules.clone()),
@@ -89,6 +92,7 @@ fn groups(
             }
         }
     }
+
     Ok(groups)
 }
 
@@ -120,13 +124,17 @@ fn is_served(
     let rules = group.iter().map(|rule| &automaton.rules[*rule]);
     let here = rules.filter(|rule| rule.source == location);
     let (loops, leaving): (Vec<_>, Vec<_>) = here.partition(|rule| rule.target == location);
+
     let is_possible = |rules: &[&model::threshold::Rule]| {
         Condition::any(rules.iter().map(|rule| rule.guard.clone()))
     };
+
     let nothing_owed = is_possible(&leaving).negation()?;
     if nothing_owed == Condition::Bool(true) {
         return Some(nothing_owed);
     }
+
+    // Processes that can take a loop of the group need not leave.
     let quantity = Sum::of(Quantity::Location(location));
     let is_empty = Condition::Compare(quantity, Comparison::Zero);
     Some(Condition::any([

@@ -69,13 +69,16 @@ pub fn decide(
         Ok(query) => query,
         Err(outside) => return Answer::Outside(outside),
     };
+
     let facts = Facts::ask(&mut query.shape, &query.pattern, solver);
     let encoding = Encoding::new(&query.shape, &query.pattern, &facts);
     ask(&encoding, solver);
+
     match solver.check(&[]) {
         Said::Unsat => Answer::None,
         Said::Unknown(why) => Answer::Unknown(why),
         Said::Sat(model) => {
+            // The first solution may have huge numbers, of which no trace could be made.
             ask(&encoding, helper);
             let model = smallest(&encoding, model, helper);
             match query.counterexample(&encoding, &model) {
@@ -165,6 +168,7 @@ fn smallest(encoding: &Encoding<'_>, mut found: Model, solver: &mut dyn Solver) 
     let Some(mut high) = found.int(&size) else {
         return found;
     };
+
     let mut low = 0;
     while low < high {
         let middle = low + (high - low) / 2;
@@ -177,5 +181,6 @@ fn smallest(encoding: &Encoding<'_>, mut found: Model, solver: &mut dyn Solver) 
             Said::Unknown(_) => break,
         }
     }
+
     found
 }

@@ -207,10 +207,12 @@ impl<'a> Shape<'a> {
     /// every run?
     pub(crate) fn assume(&mut self, possible: &[bool], initial: &[bool]) {
         let changes = self.changes();
+
         let at = |sum: &Sum, list: &[bool]| {
             let position = changes.binary_search(sum).ok();
             position.map(|position| list[position])
         };
+
         let mut is_never = vec![false; self.guards.len()];
         let mut is_always = vec![false; self.guards.len()];
         for (position, guard) in self.guards.iter_mut().enumerate() {
@@ -230,6 +232,7 @@ impl<'a> Shape<'a> {
                 Trend::Constant | Trend::Limited(_) => {}
             }
         }
+
         self.moves
             .retain(|step| step.guards.iter().all(|guard| !is_never[*guard]));
         for step in &mut self.moves {
