@@ -38,6 +38,7 @@ impl Automaton {
         let mut text = String::from(
             "digraph automaton {\n  rankdir = LR;\n  start [shape = none, label = \"\"];\n",
         );
+
         for (state, &output) in self.machine.outputs.iter().enumerate() {
             let shape = match output {
                 TRUE => "shape = doublecircle",
@@ -46,7 +47,10 @@ impl Automaton {
             };
             let _ = writeln!(text, "  {state} [{shape}];");
         }
+
         text.push_str("  start -> 0;\n");
+
+        // One arrow for each pair of states, with all its letters.
         for state in 0..self.n_states() {
             let mut by_target: Vec<(usize, Vec<String>)> = Vec::new();
             for (bits, target) in self.paths(state) {
@@ -64,6 +68,7 @@ impl Automaton {
                 );
             }
         }
+
         let _ = writeln!(
             text,
             "  label = \"variables: {}\";\n}}",
@@ -77,14 +82,17 @@ impl Automaton {
     #[must_use]
     pub fn to_hoa(&self, names: &[String]) -> String {
         let mut text = String::from("HOA: v1\ntool: \"fairground\"\n");
+
         let names: Vec<String> = names
             .iter()
             .map(|name| format!("\"{}\"", escape(name)))
             .collect();
+
         let _ = writeln!(text, "States: {}\nStart: 0", self.n_states());
         let _ = writeln!(text, "AP: {} {}", names.len(), names.join(" "));
         text.push_str("acc-name: finite\nAcceptance: 1 Inf(0)\n");
         text.push_str("properties: deterministic complete\n--BODY--\n");
+
         for (state, &output) in self.machine.outputs.iter().enumerate() {
             let (label, mark) = match output {
                 TRUE => ("true", " {0}"),
@@ -105,6 +113,7 @@ impl Automaton {
                 let _ = writeln!(text, "[{guard}] {target}");
             }
         }
+
         text.push_str("--END--\n");
         text
     }

@@ -277,14 +277,18 @@ impl Elaborator<'_, '_, '_> {
         if let Some(all) = self.all_positions.filter(|_| !self.in_default) {
             return Ok(self.inside_positions(var, all));
         }
+
         let default = match var.kind() {
             VarKind::Bool => None,
             VarKind::First => self.defaults[0].clone(),
             VarKind::Set => self.defaults[1].clone(),
         };
+
         let Some((name, expr, at)) = default.filter(|_| !self.in_default) else {
             return Ok(Vec::new());
         };
+
+        // The default was written elsewhere: its names and its time are those of that place.
         let locals = std::mem::take(&mut self.locals);
         let now = std::mem::replace(&mut self.now, at);
         self.in_default = true;
@@ -292,6 +296,7 @@ impl Elaborator<'_, '_, '_> {
         self.in_default = false;
         self.now = now;
         self.locals = locals;
+
         restriction
     }
 

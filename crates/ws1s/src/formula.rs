@@ -246,16 +246,20 @@ impl Formulas {
                 _ => conjuncts.extend(self.conjuncts(formula)),
             }
         }
+
+        // Equal conjunctions get one shape.
         conjuncts.sort_unstable();
         conjuncts.dedup();
         if let Some(simple) = self.simple_conjunction(&conjuncts) {
             return simple;
         }
+
         let mut vars: Vec<Var> = conjuncts.iter().flat_map(|f| f.vars.to_vec()).collect();
         vars.sort_unstable();
         vars.dedup();
         let mut children: Vec<Child> = conjuncts.iter().map(|f| f.child(&vars)).collect();
         children.sort_unstable();
+
         let classical = conjuncts.iter().all(|f| self.is_classical(f));
         self.intern(Shape::And(children.into()), vars, classical)
     }

@@ -173,6 +173,7 @@ impl Machine {
     pub(crate) fn check_invariants(&self) {
         crate::mtbdd::check_invariants(&self.nodes);
         assert_eq!(self.roots.len(), self.outputs.len());
+
         let successors = self.successors(|_, _| true);
         let mut reached = vec![false; self.n_states()];
         let mut stack = vec![0];
@@ -182,9 +183,11 @@ impl Machine {
             }
         }
         assert!(reached.iter().all(|&reached| reached));
+
         for node in &self.nodes {
             assert!((node.track as usize) < self.n_tracks);
         }
+
         for (state, successors) in successors.iter().enumerate() {
             let undefined = |&next: &u32| self.may_be_undefined[next as usize];
             let expected = self.outputs[state] == UNDEFINED || successors.iter().any(undefined);

@@ -340,14 +340,17 @@ impl Formulas {
             .iter()
             .map(|set| self.with_leaves(set, budget, &mut leaves, naming))
             .collect();
+
         let row = |row: usize| {
             let value = |set: &SetTerm| set.bit(&leaves, row);
             relation(&sets.iter().map(value).collect::<Vec<bool>>())
         };
         let table: Vec<bool> = (0..1 << leaves.len()).map(row).collect();
+
         if table.iter().all(|&holds| holds) {
             return self.constant(true);
         }
+
         let n_sets = leaves.len() as u32;
         self.atom(Atom::Pointwise { n_sets, table }, &leaves)
     }

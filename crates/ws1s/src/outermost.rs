@@ -202,14 +202,18 @@ fn component<'m>(
 ) -> Component<'m> {
     let track = |var: &Var| vars.binary_search(var).expect("a variable of the whole") as u32;
     let own: Vec<u32> = leaf.vars.iter().map(track).collect();
+
     let (child, bound) = match &formulas.info(leaf.shape).shape {
         Shape::Exists { child, bound } if !leaf.vars.is_empty() => (child, bound),
         _ => return Component::explicit(machine, own),
     };
+
+    // Tracks of the machine below the quantifier: bound ones have no variable outside.
     let mut erased = vec![false; machine.n_tracks];
     for &track in bound {
         erased[track as usize] = true;
     }
+
     let mut own = own.into_iter();
     let mut next = |&erased: &bool| {
         if erased {
@@ -218,6 +222,7 @@ fn component<'m>(
             own.next().expect("one variable per track")
         }
     };
+
     let tracks = erased.iter().map(&mut next).collect();
     Component::projected(machine, child.negated, erased, tracks)
 }

@@ -423,10 +423,12 @@ impl Parser<'_, '_, '_> {
         if matches!(power, IFF | IMPLIES | OR | AND) {
             return self.chain(left, operator, right_least);
         }
+
         self.next();
         if matches!(power, SUM | TIMES) {
             return self.arithmetic(left, operator);
         }
+
         let right = self.expr(right_least)?;
         let span = self.span_of(left).to(self.span_of(right));
         let kind = match operator {

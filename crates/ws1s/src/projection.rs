@@ -159,20 +159,26 @@ pub(crate) fn reduce(machine: &Machine, negated: bool, set: &mut Vec<NodeRef>) {
     if set.len() < 2 {
         return;
     }
+
+    // The output of a set is the greatest of its members: undefined, false, true.
     let state = |at: &NodeRef| at.value().expect("a set of states");
     let sink = |at: &NodeRef| match machine.sink_output(state(at))? {
         UNDEFINED => Some(UNDEFINED),
         output if negated => Some(TRUE + FALSE - output),
         output => Some(output),
     };
+
     if let Some(&winner) = set.iter().find(|at| sink(at) == Some(TRUE)) {
         set.clear();
         set.push(winner);
         return;
     }
+
     if set.iter().any(|at| sink(at) != Some(UNDEFINED)) {
         set.retain(|at| sink(at) != Some(UNDEFINED));
     }
+
+    // A state that stays defined is at least false.
     let defined = |at: &NodeRef| sink(at).is_none() && !machine.may_be_undefined[state(at)];
     if set.iter().any(defined) {
         set.retain(|at| sink(at) != Some(FALSE));

@@ -226,6 +226,7 @@ fn answer(
     let all_positions = elaborated.all_positions;
     let track = all_positions.and_then(|var| formula.vars.binary_search(&var).ok());
     let full_track = track.map(|track| track as u32);
+
     let lazy = if options.automata {
         None
     } else {
@@ -235,8 +236,10 @@ fn answer(
         Some(found) => (found, None),
         None => eager(elaborated, formula, solver, options, full_track)?,
     };
+
     let spread = |word: Option<Word>| word.map(|word| spread_word(&word, formula, variables));
     let (example, counterexample) = (spread(found.example), spread(found.counterexample));
+
     Ok(Answer {
         title: None,
         verdict: match (&example, &counterexample) {
@@ -264,9 +267,11 @@ fn eager(
         let (found, automaton) = build(store, formula, solver, full_track)?;
         return Ok((found, Some(automaton)));
     }
+
     let (conjuncts, negated) = searched_conjuncts(store, formula);
     let parts = solver.parts(store, &conjuncts, &formula.vars)?;
     let [left, right] = solver.reduce(parts)?;
+
     let goal = pairs::Goal {
         only_true: false,
         n_tracks: formula.vars.len(),
@@ -274,6 +279,7 @@ fn eager(
     };
     let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
     let mut found = pairs::search(left, right, &goal, &mut solver.meter)?;
+
     if negated {
         std::mem::swap(&mut found.example, &mut found.counterexample);
     }
@@ -308,6 +314,7 @@ fn build(
     let [left, right] = solver.reduce(parts)?;
     let (left, right) = (left.operand(&left.tracks), right.operand(&right.tracks));
     let product = product(Connective::And, left, right, &mut solver.meter)?;
+
     let graph = Graph {
         nodes: &product.nodes,
         roots: &product.roots,
@@ -315,10 +322,12 @@ fn build(
         n_tracks: formula.vars.len(),
         full_track,
     };
+
     let found = Found {
         example: shortest_word(&graph, TRUE),
         counterexample: shortest_word(&graph, FALSE),
     };
+
     let automaton = Automaton::from_graph(&graph, formula.vars.to_vec(), &mut solver.meter)?;
     Ok((found, automaton))
 }

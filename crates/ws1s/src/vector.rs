@@ -240,11 +240,13 @@ impl<'a> MachineWalk<'a> {
         let mut vars: Vec<Var> = automata.iter().flat_map(|a| a.vars.clone()).collect();
         vars.sort_unstable();
         vars.dedup();
+
         let track = |var| vars.binary_search(var).expect("just collected") as u32;
         let tracks = automata
             .iter()
             .map(|a| a.vars.iter().map(track).collect())
             .collect();
+
         Self {
             machines: automata
                 .iter()
@@ -283,10 +285,12 @@ impl<'a> MachineWalk<'a> {
                 self.tracks[index][node.track as usize]
             }
         };
+
         let track = (0..places.len())
             .map(top)
             .min()
             .filter(|&track| track != u32::MAX)?;
+
         let (mut low, mut high) = (places.to_vec(), places.to_vec());
         for index in 0..places.len() {
             if top(index) == track {

@@ -14,6 +14,7 @@ impl Elaborator<'_, '_, '_> {
     ) -> Checked<SetTerm> {
         let mut singles = Vec::new();
         let mut parts = Vec::new();
+
         for element in elements {
             match element {
                 Element::Single(term) => singles.push(self.checked_term(*term, context)?),
@@ -24,6 +25,7 @@ impl Elaborator<'_, '_, '_> {
                 }
             }
         }
+
         let singles = SetTerm::display(singles);
         let intervals = SetTerm::union_of(parts);
         Ok(match (&singles, &intervals) {

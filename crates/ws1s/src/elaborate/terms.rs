@@ -275,6 +275,8 @@ impl Elaborator<'_, '_, '_> {
     ) -> Checked<Formula> {
         self.check_sign(left, span)?;
         self.check_sign(right, span)?;
+
+        // Everything is `<`: the other way round, or negated.
         let (store, naming) = (&mut self.formulas, &mut context.naming);
         let (negated, left, right) = match comparison {
             Comparison::Less => (false, left, right),
@@ -283,6 +285,7 @@ impl Elaborator<'_, '_, '_> {
             Comparison::GreaterEqual => (true, left, right),
             _ => return Ok(store.equal_terms(left, right, naming)),
         };
+
         let less = store.less_terms(left, right, naming);
         Ok(if negated { store.not(&less) } else { less })
     }
