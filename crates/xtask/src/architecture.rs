@@ -34,6 +34,7 @@ pub fn check(root: &Path) -> Result<()> {
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
     let allowed = table(&text);
     let actual = manifests(root)?;
+
     let mut problems = differences(&allowed, &actual);
     problems.extend(wrong_stations(&text, &|path| root.join(path).is_file()));
     for name in actual
@@ -42,6 +43,7 @@ pub fn check(root: &Path) -> Result<()> {
     {
         problems.extend(unsafe_permissions(&root.join("crates").join(name))?);
     }
+
     if problems.is_empty() {
         println!(
             "{} crates depend on each other as ARCHITECTURE.md says",
@@ -230,14 +232,17 @@ mod tests {
         let allowed = table(
             "## Dependencies\n| `a` | – |\n| `b` | `a`, `c` |\n| `d` | – |\n## End\n| `e` | – |",
         );
+
         let set = |names: &[&str]| {
             names
                 .iter()
                 .map(|n| (*n).to_owned())
                 .collect::<BTreeSet<_>>()
         };
+
         let actual = [("a", set(&["b"])), ("b", set(&["a"])), ("c", set(&[]))];
         let actual = actual.map(|(name, list)| (name.to_owned(), list)).into();
+
         assert_eq!(
             differences(&allowed, &actual),
             [

@@ -23,10 +23,12 @@ use crate::architecture;
 pub fn engine(options: &Options) -> Result<()> {
     let suite = options.suite()?;
     let fair = options.fair(&suite)?;
+
     let spin = Spin::find(&architecture::root(), &suite);
     if spin.is_none() {
         println!("Spin or gcc is missing (Debian: apt-get install spin gcc): only our columns.\n");
     }
+
     let peers = Peers::find(&suite)?;
     let bench = Bench {
         options,
@@ -35,11 +37,15 @@ pub fn engine(options: &Options) -> Result<()> {
         spin,
         peers,
     };
+
     let mut record = options.open_record("engine")?;
     let rows = bench.run(&mut record)?;
     let reduced = bench.run_reduced(&mut record)?;
+
     bench.print(&rows);
     reduced::print(&reduced, rows.iter().filter_map(Row::share_left));
+
+    // Figures are printed even if something differs: they help to find out what.
     let problems = rows.iter().map(|row| &row.problems);
     let problems = problems.chain(reduced.iter().map(|row| &row.problems));
     let problems: Vec<String> = problems.flatten().cloned().collect();
@@ -265,12 +271,16 @@ impl Bench<'_> {
             or_dash(answered(answer), show)
         };
         let bytes = |result: &SpinResult| figure(result.bytes_per_state);
+
         let seconds = match (spin, why_not) {
             (None, Some(reason)) => reason.clone(),
             _ => or_dash(spin, |spin| figure(spin.seconds)),
         };
+
+        // Of a few states the fixed costs would be all that is shown.
         let enough = self.has_enough_states(row);
         let when = |enough: bool, cell: String| if enough { cell } else { "–".to_owned() };
+
         vec![
             row.model.clone(),
             row.size.to_string(),

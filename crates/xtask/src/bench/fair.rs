@@ -142,9 +142,11 @@ impl Fair {
             arguments.extend(["-D".to_owned(), format!("{name}={value}")]);
         }
         arguments.extend(flags.iter().chain(&self.flags).cloned());
+
         if !arguments.iter().any(|flag| flag.starts_with("--reduce")) {
             arguments.push("--reduce=none".to_owned());
         }
+
         arguments.extend(["--output-format".to_owned(), "json".to_owned()]);
         FairSeries {
             fair: self,

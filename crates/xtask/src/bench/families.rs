@@ -348,19 +348,23 @@ fn summary(points: &[Point]) -> Table {
         "s, longest call",
         "MB, most",
     ];
+
     let mut table = Table::new(&heads);
     let of_tables = FOLDERS
         .iter()
         .flat_map(|(_, families, programs)| [*families, *programs]);
+
     for suite in of_tables.chain(["automata"]) {
         let of: Vec<&Point> = points.iter().filter(|point| point.suite == suite).collect();
         if of.is_empty() {
             continue;
         }
+
         let sum = |count: fn(&Point) -> usize| of.iter().map(|point| count(point)).sum::<usize>();
         let seconds: Vec<f64> = of.iter().map(|point| point.seconds).collect();
         let longest = seconds.iter().copied().fold(0.0, f64::max);
         let peak = of.iter().map(|point| point.peak_rss_bytes).max();
+
         table.add(vec![
             suite.to_owned(),
             sum(|point| point.n_rows).to_string(),
@@ -372,6 +376,7 @@ fn summary(points: &[Point]) -> Table {
             megabytes(peak.unwrap_or_default()),
         ]);
     }
+
     table
 }
 

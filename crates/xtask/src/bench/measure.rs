@@ -80,11 +80,14 @@ fn restrict(command: &Command, limits: Limits) -> Command {
     let memory = limits.memory_mb << 10;
     let script =
         format!("ulimit -St {soft} && ulimit -Ht {hard} && ulimit -v {memory} && exec \"$@\"");
+
     let mut restricted = Command::new("sh");
     restricted
         .args(["-c", &script, "sh"])
         .arg(command.get_program())
         .args(command.get_args());
+
+    // A command that is wrapped must run as it would have: variables and folder included.
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => restricted.env(name, value),
@@ -94,6 +97,7 @@ fn restrict(command: &Command, limits: Limits) -> Command {
     if let Some(directory) = command.get_current_dir() {
         restricted.current_dir(directory);
     }
+
     restricted
 }
 

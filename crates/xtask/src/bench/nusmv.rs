@@ -128,6 +128,8 @@ fn expand(template: &str, question: &BenchQuestion, size: u64) -> String {
 /// A line for one process.
 fn instance(line: &str, i: u64, size: u64) -> String {
     let mut line = line.to_owned();
+
+    // `$all(…)` first: it puts in `$k`, not the variables of this instance.
     while let Some((before, rest)) = line.split_once("$all(") {
         let mut depth = 1;
         let is_end = |(_, letter): &(usize, char)| {
@@ -142,11 +144,14 @@ fn instance(line: &str, i: u64, size: u64) -> String {
             .char_indices()
             .find(is_end)
             .map_or(rest.len(), |(end, _)| end);
+
         let parts: Vec<String> = (0..size)
             .map(|k| format!("({})", rest[..end].replace("$k", &k.to_string())))
             .collect();
+
         line = format!("{before}({}){}", parts.join(" & "), &rest[end + 1..]);
     }
+
     let values = [
         ("$i", i),
         ("$j", (i + 1) % size),

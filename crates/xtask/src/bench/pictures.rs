@@ -127,6 +127,7 @@ const GROUPS: [&str; 3] = [
 
 fn comparisons(rows: &[Row], min_seconds: f64) -> Vec<Comparison> {
     let mut found: Vec<Comparison> = Vec::new();
+
     for row in rows {
         let (group, title) = match row.question.as_str() {
             "safety" => (GROUPS[0], row.model.clone()),
@@ -136,6 +137,7 @@ fn comparisons(rows: &[Row], min_seconds: f64) -> Vec<Comparison> {
                 (GROUPS[2], format!("{}, {fairness}", row.model))
             }
         };
+
         let known = |one: &Comparison| one.group == group && one.title == title;
         let at = found.iter().position(known).unwrap_or_else(|| {
             found.push(Comparison {
@@ -145,6 +147,7 @@ fn comparisons(rows: &[Row], min_seconds: f64) -> Vec<Comparison> {
             });
             found.len() - 1
         });
+
         for series in 2..SERIES.len() {
             if let Some(ratio) = row.ratio(series, min_seconds) {
                 let points = &mut found[at].points;
@@ -153,6 +156,7 @@ fn comparisons(rows: &[Row], min_seconds: f64) -> Vec<Comparison> {
             }
         }
     }
+
     found.retain(|one| !one.points.is_empty());
     let least = |one: &Comparison| {
         let ratios = one.points.iter().map(|point| point.2);

@@ -123,6 +123,7 @@ pub(super) fn print(rows: &[ReducedRow], others: impl Iterator<Item = f64>) {
     let mut table = Table::new(&[
         "model", "N", "question", "verdict", "states", "Spin's", "ratio",
     ]);
+
     for row in rows {
         table.add(vec![
             row.model.clone(),
@@ -138,9 +139,11 @@ pub(super) fn print(rows: &[ReducedRow], others: impl Iterator<Item = f64>) {
             or_dash(row.share(), figure),
         ]);
     }
+
     if !rows.is_empty() {
         println!("\nWith reduction:\n\n{table}");
     }
+
     let shares = |verdict: &str| {
         let rows = rows.iter().filter(|row| row.verdict == verdict);
         rows.filter_map(ReducedRow::share).collect::<Vec<f64>>()
@@ -150,6 +153,8 @@ pub(super) fn print(rows: &[ReducedRow], others: impl Iterator<Item = f64>) {
         let most = or_dash(shares.into_iter().reduce(f64::max), figure);
         format!("{most}, {n_rows} rows")
     };
+
+    // Searches that end at a violation depend on luck, so they are listed apart.
     let whole = shares("holds").into_iter().chain(others).collect();
     println!(
         "most states with reduction relative to Spin's, whole searches: {}",

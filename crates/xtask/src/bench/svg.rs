@@ -58,6 +58,7 @@ impl Svg {
     /// A mark with a text that appears when it is pointed at.
     pub(super) fn mark(&mut self, look: Look, at: (f64, f64), hint: &str) {
         let (x, y) = at;
+
         let points = |points: &[(f64, f64)]| {
             let points = points
                 .iter()
@@ -65,6 +66,7 @@ impl Svg {
             let points: Vec<String> = points.collect();
             format!(r#"<polygon {} points="{}""#, look.paint(), points.join(" "))
         };
+
         let shape = match look.shape {
             Shape::Circle => format!(r#"<circle {} cx="{x:.1}" cy="{y:.1}" r="5""#, look.paint()),
             Shape::Square => points(&[(-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)]),
@@ -73,6 +75,8 @@ impl Svg {
             Shape::Diamond => points(&[(0.0, -6.5), (6.0, 0.0), (0.0, 6.5), (-6.0, 0.0)]),
             Shape::Hourglass => points(&[(-5.0, -5.5), (5.0, -5.5), (-5.0, 5.5), (5.0, 5.5)]),
         };
+
+        // The shape is closed by the name of its element.
         let name = shape
             .split([' ', '<'])
             .nth(1)

@@ -25,11 +25,13 @@ impl Table {
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let n_columns = self.rows[0].len();
+
         let width = |column: usize| {
             let cells = self.rows.iter().map(|row| row[column].chars().count());
             cells.max().unwrap_or_default().max(3)
         };
         let widths: Vec<usize> = (0..n_columns).map(width).collect();
+
         for (number, row) in self.rows.iter().enumerate() {
             for (cell, width) in row.iter().zip(&widths) {
                 write!(f, "| {cell:>width$} ")?;
@@ -43,6 +45,7 @@ impl std::fmt::Display for Table {
                 writeln!(f, "|")?;
             }
         }
+
         Ok(())
     }
 }

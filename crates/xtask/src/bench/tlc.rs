@@ -175,12 +175,14 @@ mod tests {
             is_fair: false,
             finds_deadlocks: false,
         };
+
         let text = job.configuration();
         assert!(
             text.starts_with("SPECIFICATION Spec\nINVARIANT Safe\n"),
             "{text}"
         );
         assert!(text.ends_with("CONSTANTS\n  K = 3\n  N = 4\n"), "{text}");
+
         let live = Job {
             is_liveness: true,
             is_fair: true,

@@ -83,7 +83,10 @@ impl Row {
             (Ok(fair), Some(Ok(tlc))) => Some((fair, tlc)),
             _ => None,
         };
+
         let ratio = both.map(|(fair, tlc)| tlc.seconds / fair.seconds);
+
+        // The counts are of the same graph, so any difference is an error of one of the tools.
         let differs = both.filter(|(fair, tlc)| {
             fair.report.states != tlc.states || fair.report.verdict != tlc.verdict
         });
@@ -99,6 +102,7 @@ impl Row {
                 tlc.verdict
             )
         });
+
         Self {
             model: model.name.clone(),
             parameter: model.parameter.clone(),

@@ -196,25 +196,31 @@ impl Comparison<'_> {
             shown: shown.to_owned(),
             cost: Cost::default(),
         };
+
         let Some(program) = self.verifier(way)? else {
             return Ok(undecided("the verifier is not compiled"));
         };
+
         let mut verifier = Command::new(program);
         verifier.args(["-m1000000", "-w22"]).args(&way.arguments);
         let run = self.start(verifier, self.fair.limits.cpu_seconds)?;
         let error = run.stdout.lines().find(|line| line.starts_with("pan:1:"));
+
+        // A verifier that was cut short has errors to show, but has not shown their absence.
         let report = pan::parse(&run.stdout).filter(|report| report.complete);
         let holds = match (error, &report) {
             (Some(_), _) => Some(false),
             (None, Some(report)) if report.errors == 0 => Some(true),
             _ => None,
         };
+
         let shown = match (error, holds) {
             (Some(error), _) => error.to_owned(),
             (None, Some(_)) => "no error".to_owned(),
             (None, None) if run.end == End::OutOfTime => "out of time".to_owned(),
             (None, None) => format!("not decided ({})", pan::complaint(&run.stdout)),
         };
+
         let counted = report.filter(|_| holds == Some(true));
         Ok(Answer {
             holds,

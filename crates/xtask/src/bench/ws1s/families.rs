@@ -118,23 +118,28 @@ fn sum(n: u64) -> String {
 /// `Y = k X`, by doubling and adding.
 fn times(name: &str, k: u64) -> String {
     let bits: Vec<u64> = (0..64).filter(|bit| k >> bit & 1 == 1).collect();
+
     let double = |i: u64| match i {
         0 => "X".to_owned(),
         _ => format!("D{i}"),
     };
+
     let top = bits[bits.len() - 1];
     let mut vars: Vec<String> = (1..=top).map(double).collect();
+
     let shift = |i: u64| {
         let (from, to) = (double(i - 1), double(i));
         format!("(0 notin {to} & all1 p: p + 1 in {to} <=> p in {from})")
     };
     let mut all: Vec<String> = (1..=top).map(shift).collect();
+
     let mut total = double(bits[0]);
     for (index, &bit) in bits.iter().enumerate().skip(1) {
         all.push(format!("plus({total}, {}, R{index})", double(bit)));
         total = format!("R{index}");
         vars.push(total.clone());
     }
+
     let (vars, all) = (vars.join(", "), all.join(" & "));
     format!("pred {name}(var2 X, Y) = ex2 {vars}: {all} & Y = {total};\n")
 }

@@ -169,16 +169,19 @@ impl Bench<'_> {
         let about = format!("# {} (n = {size})\n", family.about);
         let file = self.write(&name, &(about + &(family.text)(size)))?;
         let n_runs = self.options.runs;
+
         let fair = self.calls(&mut self.fair_on(&file), n_runs)?;
         let mona = if self.has_mona {
             Some(self.calls(&mut mona_on(&file), n_runs)?)
         } else {
             None
         };
+
         let answered = mona
             .as_ref()
             .filter(|mona| mona.answer.is_ok() && fair.answer.is_ok());
         let ratio = answered.map(|mona| mona.seconds / fair.seconds);
+
         Ok(Row {
             family: family.name,
             size,
