@@ -226,6 +226,8 @@ impl<'m> StateWalk<'m> {
                 None => Ok(Evaluated::New(self.truths_in(state)?, read)),
             }
         })?;
+
+        // Letters are numbered by one thread, in the order of the states.
         for evaluated in letters {
             let letter = match evaluated {
                 Evaluated::Known(letter) => letter,
@@ -238,6 +240,7 @@ impl<'m> StateWalk<'m> {
             };
             self.letters.push(letter);
         }
+
         self.waiting
             .extend(fresh.iter().map(|state| (*state).clone()));
         Ok(())

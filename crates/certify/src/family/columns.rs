@@ -369,7 +369,10 @@ impl Execution<Columns<'_>> {
         if n <= 0 {
             return Ok(Term::bool(true));
         }
+
         let (bound, lo, hi) = range;
+
+        // Each further value lies above the one before, so that none is counted twice.
         let (variable, is_inside, holds) = self.each((Some(bound), lo, hi), |this, variable| {
             let holds = this.truth(body)?;
             let rest = this.at_least(n - 1, range, Some(variable), body)?;
@@ -380,6 +383,7 @@ impl Execution<Columns<'_>> {
             }
             Ok(both)
         })?;
+
         Ok(self.script.ranged(false, &variable, &is_inside, &holds))
     }
 }
@@ -554,6 +558,7 @@ impl Memory for Columns<'_> {
                 _ => unreachable!("a slot keeps its form within a sequence"),
             };
         }
+
         merged
     }
 }

@@ -153,6 +153,7 @@ fn nested(reader: &mut Reader<'_>, depth: usize) -> Result<Formula, Failure> {
         return Err(Failure::wrong("a formula is nested too deeply"));
     }
     let inner = |reader: &mut Reader<'_>| nested(reader, depth + 1);
+
     Ok(match reader.number()? {
         0 => Formula::All(reader.list(inner)?),
         1 => Formula::Any(reader.list(inner)?),

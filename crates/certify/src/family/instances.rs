@@ -111,6 +111,7 @@ impl Instance<'_> {
         let Ok(mut walk) = StateWalk::new(self.model, Vec::new(), MAX_STATES, budget) else {
             return Ok(false);
         };
+
         loop {
             let visits = match walk.next_visits() {
                 Ok(visits) => visits,
@@ -121,6 +122,7 @@ impl Instance<'_> {
             if visits.is_empty() {
                 return Ok(true);
             }
+
             for visit in &visits {
                 for choice in &choices {
                     self.check_state(&visit.state, choice, proof)?;

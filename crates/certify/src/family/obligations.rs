@@ -700,6 +700,7 @@ fn along(
     changes: &[[Term; 2]],
 ) -> Term {
     let mut taken = after.rows[edge.target as usize].clone();
+
     for (is_mover, moves) in movers.iter().zip(&edge.movers) {
         let literal = if *moves {
             is_mover.clone()
@@ -708,6 +709,7 @@ fn along(
         };
         taken = script.and(&taken, &literal);
     }
+
     for ([gains, loses], mark) in changes.iter().zip(&edge.marks) {
         let gains_none = script.not(gains);
         taken = match mark {
@@ -719,5 +721,6 @@ fn along(
             }
         };
     }
+
     taken
 }

@@ -125,6 +125,7 @@ pub(crate) fn confirm(
         n_obligations: all.len(),
         by_solver: solvers.iter().map(|s| (s.name(), 0)).collect(),
     };
+
     for Obligation {
         title,
         script,
@@ -132,6 +133,7 @@ pub(crate) fn confirm(
     } in all
     {
         budget.check(0, 0).map_err(Failure::Stopped)?;
+
         let mut is_confirmed = false;
         for (solver, (name, n_confirmed)) in solvers.iter_mut().zip(&mut confirmations.by_solver) {
             match solver.ask(title, script) {
@@ -152,11 +154,13 @@ pub(crate) fn confirm(
                 Said::Nothing => {}
             }
         }
+
         if !is_confirmed {
             let message = format!("no solver confirms the obligation `{title}`");
             return Err(Failure::Unconfirmed(message));
         }
     }
+
     Ok(confirmations)
 }
 
