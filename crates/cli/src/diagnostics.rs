@@ -103,10 +103,12 @@ fn snippet<'a>(
 ) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
     let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
     let mut is_empty = true;
+
     for (index, label) in diagnostic.labels.iter().enumerate() {
         if label.span.source.index() != position || label.span == Span::nowhere() {
             continue;
         }
+
         let kind = match index {
             0 => AnnotationKind::Primary,
             _ => AnnotationKind::Context,
@@ -118,6 +120,7 @@ fn snippet<'a>(
         });
         is_empty = false;
     }
+
     (!is_empty).then_some(snippet)
 }
 

@@ -815,6 +815,7 @@ fn route_parser() -> impl TypedValueParser<Value = Route> {
             "For all parameters of a threshold automaton, by linear arithmetic",
         ),
     ];
+
     let values = routes.map(|(route, help)| PossibleValue::new(route.name()).help(help));
     PossibleValuesParser::new(values)
         .try_map(|name| Route::parse(&name).ok_or("this is not a route"))

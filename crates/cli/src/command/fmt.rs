@@ -23,6 +23,7 @@ pub fn run(options: &FmtOptions) -> Result<Status, Failure> {
         let Some(formatted) = formatted else {
             return Err(wrong_syntax(path));
         };
+
         if formatted == text {
             continue;
         }
@@ -34,6 +35,7 @@ pub fn run(options: &FmtOptions) -> Result<Status, Failure> {
             written.with_context(|| format!("`{}` cannot be written", path.display()))?;
         }
     }
+
     Ok(status)
 }
 
