@@ -231,6 +231,7 @@ impl NameWalk<'_> {
             self.exprs(lo.as_slice());
             self.exprs(hi.as_slice());
         }
+
         match &decl.init {
             VarInit::Default | VarInit::Any(_) => {}
             VarInit::Value(value) => self.expr(value),

@@ -160,12 +160,14 @@ impl Machine<'_> {
     /// All combinations of values, and when each is the case; nothing if there are too many.
     pub(crate) fn spelled(&self, values: &[(Expr, Interval)]) -> Option<Vec<(Vec<i64>, Expr)>> {
         let mut list = vec![(Vec::new(), Expr::Bool(true))];
+
         for (value, (lo, hi)) in values {
             let known = value.as_literal();
             let (lo, hi) = known.map_or((*lo, *hi), |value| (value, value));
             if (hi - lo + 1).saturating_mul(list.len() as i64) > MAX_SPELLINGS as i64 {
                 return None;
             }
+
             let mut next = Vec::new();
             for (numbers, guard) in &list {
                 for number in lo..=hi {
@@ -178,6 +180,7 @@ impl Machine<'_> {
             }
             list = next;
         }
+
         Some(list)
     }
 
@@ -238,6 +241,7 @@ impl Machine<'_> {
         let Some(index) = index else {
             return Some(vec![(0, name, Expr::Bool(true))]);
         };
+
         match self.spelled(&[index]) {
             Some(list) => {
                 let single = |(numbers, guard): (Vec<i64>, Expr)| {

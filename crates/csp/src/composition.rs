@@ -92,6 +92,7 @@ impl Machine<'_> {
         out: &mut Vec<Move>,
     ) {
         let mut teams: Vec<Joined> = vec![(None, Vec::new())];
+
         for &member in members {
             let mut next = Vec::new();
             for (so_far, targets) in &teams {
@@ -107,6 +108,7 @@ impl Machine<'_> {
             }
             teams = next;
         }
+
         for (joined, targets) in teams {
             let target = self.replaced(parts, &targets);
             out.extend(joined.map(|joined| Move { target, ..joined }));

@@ -29,7 +29,9 @@ impl Machine<'_> {
         } else {
             body
         };
+
         let envs = self.index_envs(op, indices, env)?;
+
         Some(match op {
             IndexedOp::Parallel => {
                 let mut list = Vec::new();
@@ -115,6 +117,7 @@ impl Machine<'_> {
         env: &Env,
     ) -> Option<Vec<Env>> {
         let mut envs = vec![env.clone()];
+
         for index in indices {
             let mut next = Vec::new();
             for env in &envs {

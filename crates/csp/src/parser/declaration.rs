@@ -456,6 +456,7 @@ impl Parser<'_> {
             return Some(AssertionClaim::Ltl(self.formula()?));
         }
         let word = self.ident("`|=` or what is claimed, such as `deadlockfree`")?;
+
         match &*word.text {
             "deadlockfree" => Some(AssertionClaim::DeadlockFree),
             "nonterminating" => Some(AssertionClaim::NonTerminating),

@@ -396,6 +396,7 @@ impl Parser<'_> {
                 StmtKind::Local(name, value)
             }
         };
+
         if !self.is("}") {
             self.expect(";")?;
         }
