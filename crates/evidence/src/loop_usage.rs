@@ -111,6 +111,7 @@ impl LoopUsage {
         let state = &replay.trace.states[at];
         let step = replay.successor(at);
         let in_control = replay.model.in_control(state);
+
         for needs in interference.needs(state) {
             let team = interference.teams()[needs.team].clone();
             let usage = self.teams.entry(team).or_default();

@@ -83,6 +83,7 @@ impl NamedRun {
     pub fn new(model: &Model, trace: &Trace) -> Self {
         let view = View::new(model);
         let mut known: FxHashMap<_, Arc<NamedStep>> = FxHashMap::default();
+
         let state = |(index, state): (usize, &State)| {
             let step = trace.steps.get(index).map(|step| {
                 let communication = communication::of_step(model, &view, trace, index);
@@ -99,6 +100,7 @@ impl NamedRun {
                 step: step.unwrap_or_default(),
             }
         };
+
         Self {
             vars: view.names().to_vec(),
             wholes: view.wholes().to_vec(),

@@ -88,6 +88,7 @@ fn n_values(ty: Scalar) -> usize {
 pub(crate) fn cell_components(model: &Model) -> Vec<(String, usize, Shape)> {
     let mut components = Vec::new();
     let mut next = 0;
+
     while let Some(cell) = model.cells().get(next) {
         let variable = &model.parts().vars[cell.var.index()];
         let name = match cell.instance {
@@ -97,9 +98,11 @@ pub(crate) fn cell_components(model: &Model) -> Vec<(String, usize, Shape)> {
             }
             None => variable.name.clone(),
         };
+
         let mut arrays = model.parts().shown.arrays.iter();
         let named = arrays.find(|(var, _)| *var == cell.var);
         let indices = named.map_or(&[][..], |(_, indices)| indices);
+
         let mut parts = Vec::new();
         let walk = ShapeWalk { model };
         walk.components(&variable.ty, (&name, indices), &mut next, &mut parts);
@@ -109,6 +112,7 @@ pub(crate) fn cell_components(model: &Model) -> Vec<(String, usize, Shape)> {
                 .map(|(part, shape)| (part, name.len(), shape)),
         );
     }
+
     components
 }
 
@@ -165,6 +169,7 @@ impl ShapeWalk<'_> {
     fn special(&self, id: RecordId, first: usize) -> Option<Shape> {
         let record = &self.model.parts().records[id.index()];
         let fields: Vec<&Type> = record.fields.iter().map(|(_, ty)| ty).collect();
+
         match (&record.form, fields.as_slice()) {
             (RecordForm::Set(element), [members]) => {
                 let boolean = Type::Scalar(Scalar::Bool);

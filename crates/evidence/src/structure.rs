@@ -216,6 +216,7 @@ fn part_of<'v>(value: &'v Value, parts: &[Part<'_>]) -> Option<&'v Value> {
 fn parts(path: &str) -> Option<Vec<Part<'_>>> {
     let mut rest = path;
     let mut parts = Vec::new();
+
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix('[') {
             let (index, after) = after.split_once(']')?;
@@ -235,5 +236,6 @@ fn parts(path: &str) -> Option<Vec<Part<'_>>> {
             rest = after;
         }
     }
+
     Some(parts)
 }
