@@ -87,6 +87,7 @@ impl Project {
         progress: &mut dyn Progress,
     ) -> Result<Vec<Vec<Answer>>, Error> {
         let mut rows = Vec::new();
+
         for question in questions {
             let mut row = Vec::new();
             for &fairness in notions {
@@ -98,6 +99,7 @@ impl Project {
             }
             rows.push(row);
         }
+
         Ok(rows)
     }
 
@@ -192,11 +194,13 @@ impl Project {
         if candidates.is_empty() {
             return Ok(None);
         }
+
         let Some(opened) = self.assuming(candidates) else {
             return Err(Error::Call(
                 "candidates need a model that was read from a text".to_owned(),
             ));
         };
+
         opened.map(Some).map_err(|error| match error {
             Error::Text(mut text) => {
                 for source in &mut text.sources {
@@ -262,6 +266,7 @@ impl Project {
                 without: without.and_then(|outcome| self.shown_loop(property, outcome)),
             }
         };
+
         let smaller = set.smaller.iter();
         AdviceSet {
             members: set.members.iter().map(member).collect(),
@@ -405,6 +410,7 @@ fn native_text(
 ) -> (Option<String>, Option<Span>) {
     let strength = kind.words();
     let processes = &model.parts().processes;
+
     match target {
         Target::Process(process) => {
             let process = &processes[process.index()];

@@ -122,6 +122,7 @@ impl TraceClaim<'_> {
             Some(other) => return Judgement::Unjudged(format!("there is no kind `{other}`")),
             None => return Judgement::Nothing,
         };
+
         if meta.component.is_some() {
             return self.judge_inside_component(trace);
         }

@@ -103,6 +103,7 @@ pub(super) fn components(graph: &StateGraph<'_>) -> String {
         if !summary.actions.is_empty() {
             let _ = write!(label, "\\n{}", escape(&some_of(&summary.actions)));
         }
+
         let mut style = String::new();
         if summary.is_initial {
             style += ", penwidth=2";
@@ -110,11 +111,13 @@ pub(super) fn components(graph: &StateGraph<'_>) -> String {
         if summary.leaving.is_empty() {
             style += ", peripheries=2";
         }
+
         let _ = writeln!(text, "  c{number} [label=\"{label}\"{style}];");
         for (target, count) in &summary.leaving {
             let _ = writeln!(text, "  c{number} -> c{target} [label=\"{count}\"];");
         }
     }
+
     text.push_str("}\n");
     text
 }

@@ -76,12 +76,14 @@ fn marks(conditions: &[Condition], leaving: &[Step], step: Option<&Successor>) -
             Subject::Timer(cell) => step.timers_set.contains(cell),
             Subject::Team(_) => false,
         };
+
         let is_enabled = leaving.iter().any(|(step, _)| takes(step));
         let is_first = match condition.kind {
             ConditionKind::Weak => !is_enabled,
             ConditionKind::Strong => is_enabled,
             ConditionKind::Unconditional => false,
         };
+
         if is_first {
             marks.push(MarkId::new(2 * number));
         }
@@ -89,6 +91,7 @@ fn marks(conditions: &[Condition], leaving: &[Step], step: Option<&Successor>) -
             marks.push(MarkId::new(2 * number + 1));
         }
     }
+
     marks
 }
 

@@ -154,10 +154,12 @@ impl Watched<'_> {
     ) -> Option<Breach> {
         let described =
             |error: &RunTimeError| Breach::Error(start::error_text(error, &self.project.sources));
+
         let steps = match steps {
             Ok(steps) => steps,
             Err(error) => return Some(described(error)),
         };
+
         for question in &self.questions {
             match self.is_broken(question, state, entry, steps) {
                 Ok(false) => {}
