@@ -267,6 +267,8 @@ impl<'a> Layout<'a> {
     fn wanted(&self, before: &Token<'a>, token: &Token<'a>, width: usize) -> usize {
         let as_written = usize::from(width > 0);
         let in_bracket = self.brackets.last();
+
+        // The first rule that fits decides: brackets and lists come before operators.
         match (before.text, token.text) {
             (_, "," | ";") | ("(" | ".", _) | (_, ")" | "]" | ".") => 0,
             ("[", _) | ("..", _) | (_, "..") => 0,

@@ -128,6 +128,7 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         let first = rest.chars().next().unwrap_or(' ');
         let length_while = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
+
         if first.is_alphabetic() || first == '_' {
             let length = length_while(|c| is_letter(c) || c == '_' || c == '\'');
             let kind = match &rest[..length] {

@@ -212,6 +212,7 @@ impl Parsed {
                 _ => {}
             }
         }
+
         let about = |(property, scope): (NamedProperty, Scope)| Question {
             expected: expected.get(&property.name).copied(),
             ..Question::about(property, scope)

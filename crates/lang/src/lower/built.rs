@@ -182,6 +182,7 @@ impl<'a> Lowerer<'a> {
         value: &Type,
     ) -> Option<Vec<Expr>> {
         let present = self.filtered_set(binder, key)?;
+
         let mut cells = Vec::new();
         for (number, is_present) in self.all_values(key).into_iter().zip(&present) {
             let defaults = self.default_cells(value);
@@ -189,16 +190,20 @@ impl<'a> Lowerer<'a> {
                 cells.extend(defaults);
                 continue;
             }
+
             self.scope
                 .push(self.values_binding(&binder.names[0].text, number, key));
             let mut values = Vec::new();
             let done = self.cell_values(body, value, &mut values);
             self.scope.pop();
             done?;
+
+            // The value of an absent key must not distinguish states.
             for (value, default) in values.into_iter().zip(defaults) {
                 cells.push(choice(self.copy_of(is_present), value, default));
             }
         }
+
         Some(present.into_iter().chain(cells).collect())
     }
 
@@ -288,12 +293,14 @@ impl<'a> Lowerer<'a> {
             let name = &binder.names[0].text;
             let (ranges, binding) = self.ranges_of(name, &binder.lo, &binder.hi)?;
             self.scope.push(binding);
+
             let condition = match &binder.condition {
                 Some(condition) => self.bool_expr(condition),
                 None => Some(Expr::Bool(true)),
             };
             let element = self.element_cells(image, ty);
             self.scope.pop();
+
             let same = self.same_cells(&element?, &value);
             let body = all(vec![condition?, same]);
             cells.push(quantified(Quantifier::Exists, ranges, body));

@@ -114,6 +114,7 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn parameter(&mut self, name: &'a Ident, options: &Options) {
         let given = options.defines.iter().rev().find(|d| d.0 == name.text);
+
         let value = match given {
             Some((_, text)) => self.given_value(name, text, None),
             None if self.open.is_free() => return self.open_parameter(name),
@@ -134,6 +135,7 @@ impl<'a> Lowerer<'a> {
                 None
             }
         };
+
         let global = value.map_or(Global::Broken, |(value, ty)| Global::Const(value, ty));
         self.declare_global(name, global);
     }

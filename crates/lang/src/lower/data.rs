@@ -44,6 +44,8 @@ impl<'a> Lowerer<'a> {
         if self.spend(n_cells, 0, name.span).is_none() {
             return;
         }
+
+        // Where a variable may start with anything, all integers are among its values.
         let is_any = |expr: &ast::Expr| matches!(expr.kind, ExprKind::Any);
         let widened = widened(ty);
         let ty = if decl.initial.as_ref().is_some_and(is_any) {
@@ -51,6 +53,7 @@ impl<'a> Lowerer<'a> {
         } else {
             ty
         };
+
         let id = VarId::new(self.parts.vars.len());
         let initial = match (&decl.initial, ty) {
             (None, _) => Some(self.default_initial(ty)),
@@ -64,15 +67,18 @@ impl<'a> Lowerer<'a> {
             }
             (Some(expr), _) => self.initial(expr, ty),
         };
+
         let indices = self.enumerations_of(&decl.ty);
         if indices.iter().any(Option::is_some) {
             self.parts.shown.arrays.push((id, indices));
         }
+
         let wrong = initial.is_none();
         let text = match owner {
             Some(_) => bare(&name.text),
             None => &name.text,
         };
+
         self.parts.vars.push(Variable {
             name: text.to_owned(),
             ty: match initial {
@@ -83,6 +89,7 @@ impl<'a> Lowerer<'a> {
             initial: initial.unwrap_or(Initial::Any),
             span: name.span,
         });
+
         match owner {
             Some(process) => self.declare_local(process, name, Local::Var(id)),
             None => self.declare_global(name, Global::Var(id)),
@@ -247,6 +254,8 @@ impl<'a> Lowerer<'a> {
             values.extend(cells?);
             return Some(());
         }
+
+        // Conditionals and definitions have cells; of single values they are ordinary expressions.
         let is_single = matches!(ty, Type::Scalar(_));
         if let ExprKind::If(condition, then, otherwise) = &expr.kind
             && !is_single

@@ -15,6 +15,7 @@ impl<'a> Lowerer<'a> {
         if let Some(bounds) = self.domain_bounds_of_name(domain) {
             return Some(bounds);
         }
+
         let bounds = match &domain.kind {
             ExprKind::Set(listed) => self.bounds_of_list(listed),
             _ => {
@@ -34,11 +35,14 @@ impl<'a> Lowerer<'a> {
                 }
             }
         };
+
+        // What is wrong with the domain itself has been reported already.
         if bounds.is_none() && !self.has_errors() {
             let message = "a name ranges over `first..last`, the values of an enumeration, the indices \
                            of a family of processes, or the elements of a set";
             self.report(Diagnostic::error("not-a-domain", domain.span, message));
         }
+
         bounds
     }
 

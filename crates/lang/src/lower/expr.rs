@@ -302,9 +302,11 @@ impl<'a> Lowerer<'a> {
             };
             return (self.scalar_of(left, ty), Some(b));
         }
+
         if let Some(both) = self.unbounded_arrays(left, right) {
             return both;
         }
+
         match self.scalar(left, None) {
             Some((a, ty)) => (Some(a), self.scalar_of(right, ty)),
             None => {

@@ -487,6 +487,8 @@ impl<'a> Lowerer<'a> {
                 .iter()
                 .any(|part| lowerer.is_temporal(part, depth + 1))
         };
+
+        // Depth is counted through all operands, so that no text exhausts the stack.
         if self.path_quantifier(expr).is_some() {
             return true;
         }

@@ -72,6 +72,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("wrong-arguments", span, message));
             return None;
         };
+
         let (length, capacity) = match self.buffer_place(argument)? {
             Some((place, buffer)) => (length_of(&place), buffer.capacity),
             None => {
@@ -80,6 +81,7 @@ impl<'a> Lowerer<'a> {
                 (Expr::Length(reference), capacity)
             }
         };
+
         Some(match name {
             "len" => Value::Scalar(length, Ty::Int),
             "empty" => Value::Scalar(Expr::binary(BinaryOp::Eq, length, Expr::Int(0)), Ty::Bool),

@@ -282,6 +282,7 @@ impl<'a> Lowerer<'a> {
             out.push(self.pattern(pattern, *scalar)?);
             return Some(());
         }
+
         match pattern {
             PatternExpr::Ignore => {
                 let n_cells = ty.n_cells(&self.parts.records);

@@ -17,6 +17,7 @@ fn level(expr: &Expr) -> u8 {
         Op::Mul | Op::Div | Op::Mod => 8,
         _ => 6,
     };
+
     match &expr.kind {
         ExprKind::Quantified { .. } | ExprKind::If(..) => 0,
         ExprKind::Binary(BinaryOp::Model(op), ..) => of_op(op),

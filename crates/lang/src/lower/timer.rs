@@ -347,6 +347,7 @@ impl<'a> Lowerer<'a> {
     fn contract_literals(&self, formula: &Ltl) -> Ltl {
         let again = |part: &Ltl| self.contract_literals(part);
         let all = |parts: &[Ltl]| parts.iter().map(again).collect::<Vec<_>>();
+
         match formula.op() {
             Op::Atom(atom) => match self.contracted.get(atom) {
                 Some((certainly, _)) => Ltl::atom(*certainly),

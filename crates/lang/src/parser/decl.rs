@@ -164,6 +164,7 @@ impl Parser<'_> {
 
     fn parameter(&mut self) -> Parsed<Decl> {
         let name = self.name("the name of a parameter")?;
+
         if self.at("=") {
             let message = "a parameter has its value from the command line";
             let diagnostic = Diagnostic::error("parameter-value", self.advance().span, message);
@@ -174,6 +175,7 @@ impl Parser<'_> {
             let (value, given) = (self.expr()?, None);
             return Ok(Decl::Const { name, value, given });
         }
+
         if self.eat(">=") {
             Ok(Decl::DataParam {
                 name,
@@ -551,6 +553,7 @@ impl Parser<'_> {
             _ => self.named_type_or_range()?,
         };
 
+        // Lengths behind a type, as in `int[2][3]`: the first is the outermost.
         let span = start.to(self.previous_span());
         let mut lengths = Vec::new();
         while self.at("[") {

@@ -48,6 +48,7 @@ impl<'a> Names<'a> {
             return;
         };
         let word = |n: usize| rest.get(n).filter(|token| token.kind == TokenKind::Word);
+
         match keyword.text {
             "const" | "param" | "type" | "record" | "chan" | "event" | "def" | "process" => {
                 self.declared.extend(word(0).map(|name| name.text));
@@ -110,10 +111,14 @@ pub(super) fn join<'a>(
 ) {
     let mut joined: Vec<Token<'a>> = Vec::with_capacity(tokens.len());
     let mut rest = tokens.as_slice();
+
     while let [first, others @ ..] = rest {
         rest = others;
+
         let mut token = *first;
         let is_member = joined.last().is_some_and(|before| before.text == ".");
+
+        // A name after a dot belongs to what is before: only the first word can be an import.
         if let [dot, name, behind @ ..] = others
             && first.kind == TokenKind::Word
             && name.kind == TokenKind::Word
@@ -126,6 +131,7 @@ pub(super) fn join<'a>(
             token.text = &text[token.span.start as usize..token.span.end as usize];
             rest = behind;
         }
+
         joined.push(token);
     }
     *tokens = joined;

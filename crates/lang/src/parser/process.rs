@@ -165,6 +165,8 @@ impl Parser<'_> {
                 process.blocks.push(FromBlock { sources, steps });
                 result?;
             }
+
+            // A step outside of a block begins or continues the block that is implied.
             _ => {
                 let step = self.step()?;
                 match process.blocks.last_mut() {

@@ -278,15 +278,19 @@ fn automaton(
     mut asked: Vec<AtomId>,
 ) -> Result<ThresholdAutomaton, Wrong> {
     let parts = &open.parts;
+
     let mut first = 0;
     for family in &mut world.families {
         family.first = first;
         first += family.n_states() * family.n_copies();
     }
+
+    // States are numbered family by family, and rules name them by these numbers.
     let world = &world;
     let families = 0..world.families.len();
     let behaviours = families.map(|family| world.behaviour(family));
     let behaviours: Vec<Behaviour> = behaviours.collect::<Result<_, _>>()?;
+
     let mut actions = Actions::default();
     let mut made = ThresholdAutomaton {
         name: parts.processes[0].name.clone(),
@@ -300,10 +304,12 @@ fn automaton(
         atoms: Vec::new(),
         individuals: None,
     };
+
     for (family, behaviour) in world.families.iter().zip(&behaviours) {
         add_family(world, family, behaviour, &mut made, &mut actions)?;
     }
     add_counters(world, &mut made)?;
+
     for condition in &parts.init {
         let said = world.condition(condition, &Scope::at(made.span))?;
         let is_about_parameters = !condition.mentions_state();
@@ -315,6 +321,7 @@ fn automaton(
         list.push(said);
     }
 
+    // Assumptions may ask for more atoms, so these come first.
     let assumptions = parts.assumptions.iter();
     let assumptions: Vec<Assumption> = assumptions
         .map(|known| assumed(known, &mut asked))
@@ -322,6 +329,7 @@ fn automaton(
     for atom in asked {
         made.atoms.push(proposition(world, atom)?);
     }
+
     made.individuals = Some(Individuals {
         fairness: parts.fairness,
         annotations: actions.annotated(&parts.annotations)?,
@@ -332,6 +340,8 @@ fn automaton(
             .collect(),
         assumptions,
     });
+
+    // Locations that are never reached would only make schemas longer.
     Ok(without_unreached(made, &reached(world, &behaviours)))
 }
 
@@ -377,6 +387,7 @@ impl Actions {
                     rules: rules.collect(),
                 });
             };
+
             match &annotation.target {
                 Target::Process(process) => add(&|rule| rule.1 == *process),
                 Target::Action(process, name) => {

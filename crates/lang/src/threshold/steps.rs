@@ -302,6 +302,7 @@ impl World<'_> {
     fn assign(&self, place: &Place, value: &Expr, scope: &mut Scope) -> Result<(), Wrong> {
         let variable = &self.parts.vars[place.var.index()];
         let name = &variable.name;
+
         match &place.owner {
             None => {
                 let position = self.counters.iter().position(|known| *known == place.var);

@@ -590,6 +590,8 @@ impl World<'_> {
         scope: &Scope,
     ) -> Result<Value, Wrong> {
         let (mut parts, mut total) = (Vec::new(), Sum::default());
+
+        // A family may be empty for some parameters: each instance counts if there is one.
         for (how_many, inner) in instances {
             let some = at_least_one(how_many.clone(), scope.span)?;
             match quantifier {
@@ -607,6 +609,7 @@ impl World<'_> {
                 }
             }
         }
+
         Ok(match quantifier {
             Quantifier::Forall => Value::Truth(Condition::all(parts)),
             Quantifier::Exists => Value::Truth(Condition::any(parts)),
