@@ -307,6 +307,7 @@ mod tests {
         let diagrams: Vec<Bdd> = (0..=255)
             .map(|table| from_table(&mut bdds, table))
             .collect();
+
         for (table, &diagram) in diagrams.iter().enumerate() {
             assert_eq!(bdds.not(diagram), diagrams[255 - table]);
             let cubes = bdds.cubes(diagram);
@@ -316,6 +317,7 @@ mod tests {
                 assert_eq!(covered, table >> letter & 1 == 1, "table {table:08b}");
             }
         }
+
         for (a, &left) in diagrams.iter().enumerate() {
             for (b, &right) in diagrams.iter().enumerate() {
                 assert_eq!(bdds.and(left, right), diagrams[a & b]);

@@ -35,12 +35,14 @@ pub(crate) fn whole(arena: &mut Arena, formula: FormId) -> FairConjunction {
             fairness: formula,
         };
     }
+
     let Form::And(parts) = arena.form(formula).clone() else {
         return FairConjunction {
             rest: formula,
             fairness: FormId::TRUE,
         };
     };
+
     let (fair, rest): (Vec<_>, Vec<_>) = parts
         .into_iter()
         .partition(|&part| is_fairness(arena, part));

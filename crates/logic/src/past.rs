@@ -193,6 +193,7 @@ impl Monitor<'_> {
             next: 0,
             letters: Bdd::TRUE,
         }];
+
         for number in 0..self.operators.len() {
             let bit = 1 << number;
             let was_true = bits & bit != 0;
@@ -210,6 +211,7 @@ impl Monitor<'_> {
                         }
                     }
                 };
+
                 for value in [false, true] {
                     let letters = if value {
                         self.bdds.and(case.letters, noted)
@@ -231,6 +233,7 @@ impl Monitor<'_> {
             }
             cases = split;
         }
+
         cases
     }
 

@@ -39,12 +39,15 @@ const MAX_ROUNDS: usize = 20;
 /// Reduces the automaton.
 pub(crate) fn reduce(tgba: &mut Tgba, bdds: &mut Bdds) {
     tgba.prune();
+
     for _ in 0..MAX_ROUNDS {
         let before = measure(tgba);
         simplify_marks(tgba);
         tgba.merge_guards(bdds);
         merge_bisimilar(tgba, bdds);
         tgba.prune();
+
+        // Marks on edges that no cycle takes are free: none and all of them make different states equal.
         for fill in [0, tgba.all_marks()] {
             for backwards in [false, true] {
                 if tgba.n_arrows().pow(2) <= MAX_EDGE_PAIRS {
@@ -54,10 +57,12 @@ pub(crate) fn reduce(tgba: &mut Tgba, bdds: &mut Bdds) {
                 }
             }
         }
+
         if measure(tgba) >= before || bdds.overflowed() {
             break;
         }
     }
+
     simplify_marks(tgba);
     tgba.merge_guards(bdds);
 }

@@ -431,6 +431,7 @@ impl Tableau<'_> {
         if !self.spend(left.len().saturating_mul(right.len())) {
             return terms;
         }
+
         for a in left {
             for b in right {
                 let guard = self.bdds.and(a.guard, b.guard);
@@ -445,6 +446,7 @@ impl Tableau<'_> {
                 }
             }
         }
+
         self.normalized(terms)
     }
 
