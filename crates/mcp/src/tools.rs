@@ -56,6 +56,7 @@ pub(crate) fn list() -> Json {
         "defines": { "type": "object", "additionalProperties": { "type": ["string", "integer", "boolean"] }, "description": "Other values for constants and parameters." },
         "property": { "type": "string", "description": "The name of one property; all of them unless said otherwise." },
     });
+
     let limits = json!({
         "max_states": { "type": "integer", "minimum": 1, "description": format!("Default {MAX_STATES}.") },
         "timeout_seconds": { "type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "description": format!("For the whole call. Default {MAX_SECONDS}.") },
@@ -63,6 +64,7 @@ pub(crate) fn list() -> Json {
     let notion = json!({
         "fairness": { "type": "string", "description": "none, just, weak-process, strong-process, weak, strong or strong-global, instead of what the model says." },
     });
+
     let tool = |name: &str, description: &str, parts: &[&Json], required: &[&str]| {
         let mut properties = serde_json::Map::new();
         for part in parts {
@@ -82,6 +84,8 @@ pub(crate) fn list() -> Json {
     });
     let trace = json!({ "trace": { "type": "string", "description": "A trace in the ITF format, as `check` returns it." } });
     let query = json!({ "query": { "type": "string", "description": "What to look for." } });
+
+    // The texts are all that an agent knows of the tools: each says what it takes and returns.
     json!([
         tool(
             "check",
@@ -171,11 +175,13 @@ fn with_model(name: &str, arguments: &Json, budget: &Budget) -> Answer {
         }
         None => None,
     };
+
     let plan = Plan {
         fairness,
         budget: budget.clone(),
         ..Plan::default()
     };
+
     match name {
         "check" => check(&project, arguments, &plan),
         "simulate" => {
@@ -231,6 +237,7 @@ fn describe(error: &Error) -> String {
     let Error::Text(wrong) = error else {
         return error.to_string();
     };
+
     let mut lines = Vec::new();
     for diagnostic in &wrong.diagnostics {
         let span = diagnostic.labels.first().map(|label| label.span);
@@ -246,6 +253,7 @@ fn describe(error: &Error) -> String {
         ));
         lines.extend(diagnostic.help.iter().map(|help| format!("  help: {help}")));
     }
+
     lines.join("\n")
 }
 
