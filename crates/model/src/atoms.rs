@@ -36,6 +36,7 @@ impl Model {
         let among = |set: &StepSet, commands: &[CommandId]| {
             commands.iter().any(|command| set.contains(*command))
         };
+
         match &description.meaning {
             AtomMeaning::State(expr) => holds(expr),
             AtomMeaning::Certainly(expr, value) => holds(&self.certainly(expr, *value)),

@@ -247,6 +247,7 @@ impl Model {
             model: self,
             state: &state,
         };
+
         evaluation.eval(expr, &mut env).map_err(|kind| {
             let message = format!("cannot work out a parameter or argument: {kind}");
             ModelError {

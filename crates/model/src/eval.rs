@@ -258,6 +258,7 @@ impl Evaluation<'_> {
         env: &mut Env,
     ) -> Result<i64, Fault> {
         let mut sum = 0_i64;
+
         for value in range {
             env.bind(bound, value);
             let instance = self.eval(body, env);
@@ -271,6 +272,7 @@ impl Evaluation<'_> {
                 }
             }
         }
+
         Ok(match quantifier {
             Quantifier::Forall => 1,
             Quantifier::Exists => 0,

@@ -158,6 +158,7 @@ fn run_while(
     start: Branch,
 ) -> Result<Branches, Located> {
     let (mut inside, mut left): (Branches, Branches) = (smallvec![start], Branches::new());
+
     for _ in 0..=MAX_ITERATIONS {
         let mut going_on = Branches::new();
         for mut branch in inside {
@@ -166,12 +167,14 @@ fn run_while(
                 _ => going_on.push(branch),
             }
         }
+
         if going_on.is_empty() {
             return Ok(left);
         }
         run(model, body, &mut going_on)?;
         inside = going_on;
     }
+
     Err((ErrorKind::EndlessLoop.into(), span))
 }
 

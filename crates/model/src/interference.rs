@@ -169,11 +169,14 @@ impl<'m> Interference<'m> {
                     refuted.extend(reads);
                 }
             }
+
+            // Only steps of the highest priority that any team has are possible.
             if !found.is_empty() {
                 return found;
             }
             above.extend(refuted);
         }
+
         Vec::new()
     }
 

@@ -642,6 +642,7 @@ pub(crate) fn combinations(lists: &[impl AsRef<[CommandId]>]) -> Vec<Vec<Command
 /// Steps with the same actions, movers and target are one step.
 fn merge_equal_steps(found: &mut Vec<Successor>) {
     let mut n_different = 0;
+
     for position in 0..found.len() {
         let (before, rest) = found.split_at_mut(position);
         let step = &rest[0];
@@ -650,6 +651,7 @@ fn merge_equal_steps(found: &mut Vec<Successor>) {
                 && other.movers == step.movers
                 && other.target == step.target
         };
+
         match before[..n_different].iter_mut().find(same) {
             Some(other) => {
                 other.commands.extend_from_slice(&step.commands);
@@ -663,5 +665,6 @@ fn merge_equal_steps(found: &mut Vec<Successor>) {
             }
         }
     }
+
     found.truncate(n_different);
 }

@@ -353,10 +353,12 @@ impl ThresholdAutomaton {
             let shown: Vec<String> = names.map(|(name, v)| format!("{name} = {v}")).collect();
             return Err(format!("the assumptions exclude {}", shown.join(", ")));
         }
+
         let bounds = match start {
             Some(start) => start.exactly(),
             None => self.initial_bounds(values)?,
         };
+
         let system = CounterSystem {
             automaton: self,
             values,

@@ -263,6 +263,7 @@ pub(crate) fn set_timer(
 /// One unit of time passes. Every abstract timer above its threshold stays there or does not.
 pub(crate) fn tick(model: &Model, branch: Branch) -> Vec<Branch> {
     let mut branches = vec![branch];
+
     for &(cell, threshold) in model.timer_cells() {
         let mut next = Vec::new();
         for mut branch in branches {
@@ -280,6 +281,7 @@ pub(crate) fn tick(model: &Model, branch: Branch) -> Vec<Branch> {
         }
         branches = next;
     }
+
     branches
 }
 
