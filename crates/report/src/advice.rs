@@ -243,6 +243,7 @@ pub fn audit_text(audit: &AuditReport, style: Style, with_loops: bool) -> String
         );
     }
 
+    // Remarks about the whole: assumptions that exclude too much make every verdict worthless.
     if audit.no_fair_run {
         let _ = writeln!(
             out,

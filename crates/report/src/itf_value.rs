@@ -54,9 +54,11 @@ fn from_object(object: &Map<String, Json>) -> Result<Value, String> {
             object.iter().map(read).collect::<Result<_, String>>()?,
         ));
     };
+
     if object.len() != 1 {
         return Err(format!("an object with `{key}` has other keys as well"));
     }
+
     match (key.as_str(), content) {
         ("#bigint", Json::String(digits)) => read_bigint(digits),
         ("#tup", Json::Array(items)) => Ok(Value::Tuple(read_all(items)?)),

@@ -47,11 +47,13 @@ fn property_result(report: &Report, result: &PropertyResult) -> Json {
         (None, Outcome::Violated) => "property-violated",
         (None, Outcome::Unknown) => "property-undecided",
     };
+
     let (kind, level) = match result.success() {
         Success::Passed => ("pass", "none"),
         Success::Failed => ("fail", "error"),
         Success::Open => ("open", "none"),
     };
+
     json!({
         "ruleId": rule,
         "kind": kind,

@@ -116,6 +116,7 @@ fn fold(components: Vec<Folded>) -> Vec<Folded> {
 pub(crate) fn broken_into_lines(assignments: &[String], column: usize) -> String {
     let mut text = String::new();
     let mut at = column;
+
     for (position, assignment) in assignments.iter().enumerate() {
         let width = assignment.width();
         if position > 0 {
@@ -129,9 +130,11 @@ pub(crate) fn broken_into_lines(assignments: &[String], column: usize) -> String
                 at += 2;
             }
         }
+
         text.push_str(assignment);
         at += width;
     }
+
     text
 }
 

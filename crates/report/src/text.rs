@@ -156,7 +156,9 @@ pub(crate) fn verdict_sentence(result: &PropertyResult) -> String {
         fairness,
         ..
     } = result;
+
     let subject = format!("{property} ({formula})");
+
     let verdict = match result.verdict {
         Outcome::Holds => format!("{subject} holds under fairness {fairness}"),
         Outcome::Violated => {
@@ -168,6 +170,7 @@ pub(crate) fn verdict_sentence(result: &PropertyResult) -> String {
             format!("{subject} is undecided under fairness {fairness}: {reason}")
         }
     };
+
     verdict + &result.expectation_text()
 }
 
