@@ -232,6 +232,7 @@ mod tests {
             let Some(alternatives) = conjunctions(&formula) else {
                 continue;
             };
+
             n_several += u32::from(alternatives.len() > 1);
             for set in 0..8 {
                 let mut marks = [0; 2];
@@ -244,6 +245,7 @@ mod tests {
                 assert_eq!(accepts(&alternatives, &marks), expected, "{formula:?}");
             }
         }
+
         assert!(n_several > 200, "{n_several}");
     }
 

@@ -133,6 +133,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
             let (old, new) = (planes.split(old), planes.split_mut(new));
             new.held.copy_from_slice(old.held);
             new.pivots.copy_from_slice(old.pivots);
+
             let pivots = (0..planes.n_copies).filter(|copy| has(old.pivots, *copy));
             let mut is_listed = false;
             for copy in pivots.filter(|copy| is_tried(state, *copy)) {
@@ -143,6 +144,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
             }
             is_listed
         };
+
         let (lists, tallies) = self.crew.sweep(&Reach(planes), planes.n_label(), &change)?;
         Ok((lists, tallies.iter().sum()))
     }

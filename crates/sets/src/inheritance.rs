@@ -61,6 +61,7 @@ impl Offer {
         else {
             return None;
         };
+
         (kind == KIND && process < n_processes).then_some(Self {
             era: (
                 generation,
@@ -310,10 +311,12 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
     /// Opens what this process takes care of. What was counted with it counts here.
     fn borrow(&mut self, chosen: &Chosen<'_>, size: (usize, usize)) -> Result<Lent<C>, StopReason> {
         let (mut lent, mut n_states) = (Vec::new(), 0);
+
         for (offer, position) in &chosen.own {
             let mut words = *position;
             let header = take_list(&mut words).ok_or(DAMAGED)?;
             self.counts.n_nodes += header.get(7).copied().unwrap_or(0);
+
             for number in 0..chosen.era.3 {
                 let position = take_list(&mut words).ok_or(DAMAGED)?;
                 let source = (!offer.is_own).then_some(offer.source as usize);
@@ -329,6 +332,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
                 is_good.then_some(()).ok_or(DAMAGED)?;
             }
         }
+
         Ok((lent, n_states))
     }
 }

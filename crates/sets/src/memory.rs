@@ -72,6 +72,7 @@ impl Carrier for InMemory {
         if let Some(n_label) = rule.new_label() {
             self.n_label = n_label;
         }
+
         let Self {
             states,
             n_label,
@@ -80,6 +81,7 @@ impl Carrier for InMemory {
             is_queued,
             ..
         } = self;
+
         enter(states, mail, |name, is_new, message| {
             if is_new {
                 assert!(rule.new_label().is_some(), "the set is closed under steps");

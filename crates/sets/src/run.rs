@@ -229,6 +229,7 @@ impl RunReader {
             bytes: vec![0; run.n_bytes],
             is_over: false,
         };
+
         reader.advance()?;
         Ok(reader)
     }
