@@ -80,6 +80,7 @@ fn int(expr: &Sexpr) -> Option<i128> {
 fn array(expr: &Sexpr) -> Option<ArrayValue> {
     let mut updates = Vec::new();
     let mut inner = expr;
+
     loop {
         let Sexpr::List(parts) = inner else {
             return None;
