@@ -377,6 +377,7 @@ pub fn comments(pieces: &[Piece]) -> Vec<Span> {
 pub fn scan(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut start = 0;
+
     while let Some(first) = text[start..].chars().next() {
         let rest = &text[start..];
         let length_while = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
@@ -406,9 +407,11 @@ pub fn scan(text: &str) -> Vec<Piece> {
         } else {
             (PieceKind::Symbol, first.len_utf8())
         };
+
         let end = start + length;
         pieces.push(Piece { kind, start, end });
         start = end;
     }
+
     pieces
 }
