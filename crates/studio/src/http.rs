@@ -164,6 +164,8 @@ fn body_length(request: &Request) -> Result<usize, Unreadable> {
     if request.n_headers("transfer-encoding") > 0 {
         return Err(Unreadable::Refused(501, "bodies must say their length"));
     }
+
+    // A length that is given twice is refused: proxies disagree about which one counts.
     let length = match (
         request.n_headers("content-length"),
         request.header("content-length"),
@@ -174,6 +176,7 @@ fn body_length(request: &Request) -> Result<usize, Unreadable> {
         }
         _ => None,
     };
+
     match length {
         Some(length) if length <= MAX_BODY => Ok(length),
         Some(_) => Err(Unreadable::Refused(
@@ -252,11 +255,13 @@ fn head(response: &Response, length: &str) -> Vec<u8> {
         Some(nonce) => format!(" 'nonce-{nonce}'"),
         None => String::new(),
     };
+
     let encoding = if response.is_compressed {
         "Content-Encoding: gzip\r\n"
     } else {
         ""
     };
+
     let reason = match response.status {
         200 => "OK",
         400 => "Bad Request",
@@ -271,6 +276,7 @@ fn head(response: &Response, length: &str) -> Vec<u8> {
         503 => "Service Unavailable",
         _ => "Internal Server Error",
     };
+
     format!(
         "HTTP/1.1 {} {reason}\r\n\
          Content-Type: {}; charset=utf-8\r\n\

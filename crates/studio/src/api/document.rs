@@ -228,6 +228,7 @@ fn range(sources: &[Source], span: Span) -> Json {
         }
         source.text[..offset].encode_utf16().count()
     };
+
     let (line, column) = source.line_column(span.start as usize);
     json!({
         "source": span.source.index(),

@@ -144,6 +144,7 @@ fn wander(
         .steps
         .min(MAX_RANDOM)
         .min(MAX_STEPS - run.n_steps().min(MAX_STEPS));
+
     for _ in 0..n_steps {
         match run.here() {
             Here::Deadlock => return Ok(Some("deadlock")),
@@ -154,6 +155,7 @@ fn wander(
             return Ok(Some("breakpoint"));
         }
     }
+
     Ok(None)
 }
 
@@ -267,6 +269,7 @@ fn properties(project: &Project, run: &Simulation<'_>) -> Vec<Json> {
     if run.n_steps() > MAX_EVALUATED {
         return rows;
     }
+
     for question in project.questions() {
         if question.name == BREAKPOINT {
             continue;
@@ -281,6 +284,7 @@ fn properties(project: &Project, run: &Simulation<'_>) -> Vec<Json> {
             Err(error) => rows.push(json!({ "name": question.name, "error": error.to_string() })),
         }
     }
+
     rows
 }
 
