@@ -354,6 +354,7 @@ impl<'a, 'm> Execution<'a, 'm> {
         body: &[Stmt],
     ) -> Result<Vec<Branch>, Halt> {
         let n_bounds = branch.bounds.len();
+
         let (mut inside, mut left) = (vec![branch], Vec::new());
         for _ in 0..MAX_ROUNDS {
             let mut going_on = Vec::new();
@@ -366,16 +367,19 @@ impl<'a, 'm> Execution<'a, 'm> {
                 left.push(done);
                 going_on.push(branch.within(&condition)?);
             }
+
             left.retain(|branch: &Branch| !branch.states.is_false());
             going_on.retain(|branch| !branch.states.is_false());
             if going_on.is_empty() {
                 return self.joined(left);
             }
+
             inside = self.run(body, going_on)?;
             for branch in &mut inside {
                 branch.bounds.truncate(n_bounds);
             }
         }
+
         Err(Halt::Unsupported(format!(
             "a loop is executed more than {MAX_ROUNDS} times in one step"
         )))
@@ -409,6 +413,7 @@ impl<'a, 'm> Execution<'a, 'm> {
         is_in_type: impl Fn(i64) -> bool,
     ) -> Result<Value, Halt> {
         let known = &self.encoding.domains.values[field];
+
         let mut fits = ValueBuilder::default();
         for (value, when) in value.0.iter() {
             let is_in_type = is_in_type(*value);
@@ -416,10 +421,12 @@ impl<'a, 'm> Execution<'a, 'm> {
                 fits.add(*value, when.clone())?;
                 continue;
             }
+
             let here = when.and(states)?;
             if here.is_false() {
                 continue;
             }
+
             if is_in_type {
                 self.new_values.push((field, *value, here));
             } else {

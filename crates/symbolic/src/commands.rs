@@ -430,6 +430,7 @@ fn merge(
 ) -> Result<Branch, Halt> {
     let mut merged = so_far.clone();
     merged.states = states;
+
     for (field, written) in &branch.fields {
         if let Some(before) = so_far.fields.get(field) {
             let both = before.when.and(&written.when)?.and(&merged.states)?;
@@ -440,6 +441,7 @@ fn merge(
         }
         merged.write(encoding, *field, written.value.clone(), &written.when)?;
     }
+
     Ok(merged)
 }
 

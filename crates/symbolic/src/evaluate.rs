@@ -269,6 +269,7 @@ impl<'a, 'm> Evaluation<'a, 'm> {
         states: &Bdd,
     ) -> Result<Value, Halt> {
         let mut result = ValueBuilder::default();
+
         for (lo, hi, when) in self.ranges(range, states)? {
             let mut sum = self.constant(0);
             for value in lo..=hi {
@@ -277,10 +278,12 @@ impl<'a, 'm> Evaluation<'a, 'm> {
                 self.bounds.pop();
                 sum = self.binary(BinaryOp::Add, &sum, &instance?, &when)?;
             }
+
             for (value, with_sum) in sum.0.iter() {
                 result.add(*value, with_sum.and(&when)?)?;
             }
         }
+
         Ok(result.finish())
     }
 

@@ -51,6 +51,7 @@ impl<'a> Observer<'a> {
             | AtomMeaning::Certainly(..)
             | AtomMeaning::TimerSet(_) => None,
         };
+
         let sets = atoms.iter().map(set).collect();
         Self {
             atoms,

@@ -237,6 +237,7 @@ impl<'a, 'm> Product<'a, 'm> {
     ) -> Result<Bdd, Halt> {
         let encoding = &self.system.encoding;
         let mut relation = self.system.constant(false);
+
         for (source, edges) in self.query.automaton.edges.iter().enumerate() {
             let before = encoding.automaton_state(source, 0)?;
             for edge in edges.iter().filter(|edge| is_chosen(&edge.marks)) {
@@ -253,6 +254,7 @@ impl<'a, 'm> Product<'a, 'm> {
                 relation = relation.or(&reads)?;
             }
         }
+
         Ok(relation)
     }
 

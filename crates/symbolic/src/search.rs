@@ -172,6 +172,7 @@ fn known_system<'m>(
     budget: &Budget,
 ) -> Result<Known<'m>, Halt> {
     let mut domains = Domains::new(model)?;
+
     for round in 0.. {
         let system = System::new(model, domains, n_automaton_bits, budget)?;
         system.encoding.manager.poll()?;
@@ -180,6 +181,7 @@ fn known_system<'m>(
         } else {
             plain_reachable(&system)?
         };
+
         match system.missing_values(&reachable, round)? {
             Some(more) => domains = more,
             None => return Ok(Known { system, reachable }),

@@ -274,6 +274,7 @@ impl Lister<'_, '_> {
             teams.push((team.clone(), states));
             return check_teams(teams.len());
         };
+
         for id in *first {
             let with = states.and(&self.ready[id.index()].enabled)?;
             if !with.is_false() {
