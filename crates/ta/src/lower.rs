@@ -192,6 +192,7 @@ impl<'t> Lowering<'t> {
     fn condition(&mut self, expr: &Expr) -> Lowered<Condition> {
         let too_large = || Diagnostic::error("too-large", expr.span, "a number is too large");
         let negated = |condition: &Condition| condition.negation().ok_or_else(too_large);
+
         Ok(match &expr.kind {
             ExprKind::Bool(value) => Condition::Bool(*value),
             ExprKind::Compare(sign, left, right) => {
