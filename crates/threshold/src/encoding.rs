@@ -117,6 +117,7 @@ impl<'a> Encoding<'a> {
     /// Says what is known of changes, which follows from the rest: that spares the solver finding it.
     fn remind(&mut self, facts: &Facts) {
         let mut reminders = Vec::new();
+
         for (position, point) in self.points.iter().enumerate() {
             let happened = |change: usize| self.at_least_zero(&facts.changes[change], point);
             for (first, second) in &facts.implications {
@@ -127,14 +128,17 @@ impl<'a> Encoding<'a> {
                 let both = [happened(*first), happened(*second)];
                 reminders.push(Term::or(both.map(Term::not)));
             }
+
             let Some(next) = self.points.get(position + 1) else {
                 continue;
             };
+
             for change in 0..facts.changes.len() {
                 let later = self.at_least_zero(&facts.changes[change], next);
                 reminders.push(Term::or([Term::not(happened(change)), later]));
             }
         }
+
         self.assertions.extend(reminders);
     }
 

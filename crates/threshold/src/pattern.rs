@@ -119,6 +119,7 @@ impl Reader<'_> {
         let each = |parts: &[Ltl]| -> Result<Vec<Pattern>, Outside> {
             parts.iter().map(|part| self.pattern(part)).collect()
         };
+
         match formula.op() {
             Op::And(parts) => Ok(Pattern::All(each(parts)?)),
             Op::Or(parts) => Ok(Pattern::Any(each(parts)?)),

@@ -342,6 +342,7 @@ fn tolerates(condition: &Condition, quantity: Quantity, sign: i64) -> bool {
 fn ranks(automaton: &ThresholdAutomaton) -> Result<Vec<usize>, Outside> {
     let n_locations = automaton.locations.len();
     let mut rank = vec![0; n_locations];
+
     for round in 0..=n_locations {
         let mut has_changed = false;
         for rule in &automaton.rules {
@@ -363,6 +364,7 @@ fn ranks(automaton: &ThresholdAutomaton) -> Result<Vec<usize>, Outside> {
             break;
         }
     }
+
     Ok(rank)
 }
 
