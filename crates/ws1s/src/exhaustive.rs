@@ -245,12 +245,14 @@ fn lockstep(
 ) -> Vec<(u32, u32)> {
     let (mut seen, mut met) = (Vec::new(), Vec::new());
     let mut stack = vec![(0, 0, 0)];
+
     while let Some((a, b, c)) = stack.pop() {
         for bit in [false, true] {
             let step = |automaton: &Automaton, state| automaton.machine.step(state, |_| bit);
             let next = (step(left, a), step(right, b), step(both, c));
             let outputs = (left.machine.outputs[next.0], right.machine.outputs[next.1]);
             assert_eq!(both.machine.outputs[next.2], f(outputs.0, outputs.1));
+
             if !met.contains(&outputs) {
                 met.push(outputs);
             }
@@ -260,5 +262,6 @@ fn lockstep(
             }
         }
     }
+
     met
 }

@@ -39,20 +39,25 @@ pub(crate) fn project(
 ) -> Result<Machine, Unknown> {
     let mut left = erased.to_vec();
     let mut reduced: Option<Machine> = None;
+
     loop {
         let (machine, negated) = match &reduced {
             Some(machine) => (machine, false),
             None => (machine, negated),
         };
+
         let Some(last) = left.iter().rposition(|&erased| erased) else {
             return Ok(machine.clone());
         };
+
         let is_block = left[..last].contains(&true);
         let size = machine.nodes.len() + machine.n_states();
         let limit = is_block.then_some(MIN_TOGETHER + TOGETHER_PER_NODE * size);
         if let Some(all) = erase(machine, negated, &left, limit, meter)? {
             return Ok(all);
         }
+
+        // Together the tracks led to too many sets: the last goes alone, and the rest is tried again.
         let mut alone = vec![false; left.len()];
         alone[last] = true;
         let next = erase(machine, negated, &alone, None, meter)?;

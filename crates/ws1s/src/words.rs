@@ -91,6 +91,7 @@ fn paths(
 ) -> Vec<(usize, Vec<(u32, bool)>)> {
     let mut found = Vec::new();
     let mut stack = vec![(graph.roots[state], Vec::new())];
+
     while let Some((at, bits)) = stack.pop() {
         let Some(target) = at.value() else {
             if std::mem::replace(&mut seen[at.index()], stamp) == stamp {
@@ -108,6 +109,7 @@ fn paths(
         };
         found.push((target, bits));
     }
+
     found
 }
 

@@ -121,6 +121,7 @@ impl Elaborator<'_, '_, '_> {
         {
             return Ok(Typed::Formula(self.call(name, &[], span)?));
         }
+
         Ok(match self.lookup(name, span)? {
             Binding::Number(number) => Typed::Term(Term::number(number)),
             Binding::Formula(meaning) => Typed::Formula(meaning),
