@@ -73,6 +73,7 @@ pub fn check(root: &Path) -> Result<()> {
 /// Tests inside of libraries whose manifest says `test = false`: they would never be run.
 fn unreachable_tests(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
+
     for entry in fs::read_dir(root.join("crates"))? {
         let package = entry?.path();
         let manifest = package.join("Cargo.toml");
@@ -80,6 +81,7 @@ fn unreachable_tests(root: &Path) -> Result<Vec<String>> {
         if !fs::read_to_string(&manifest).is_ok_and(is_untested) {
             continue;
         }
+
         for file in rust_files(&package.join("src"))? {
             if fs::read_to_string(&file)?.contains("#[test]") {
                 let place = file
@@ -93,6 +95,7 @@ fn unreachable_tests(root: &Path) -> Result<Vec<String>> {
             }
         }
     }
+
     Ok(found)
 }
 

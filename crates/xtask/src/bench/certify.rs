@@ -178,9 +178,12 @@ pub fn certify(options: &Options) -> Result<()> {
         ];
         search.extend(case.arguments);
         let command = format!("fair {}", search.join(" "));
+
         let (report, search_seconds) = call(&search, suite.limits)?;
         search.extend(["--certificate", &path]);
         let (_, find_seconds) = call(&search, suite.limits)?;
+
+        // Checking is a call of its own: it must not profit from what the search has in memory.
         let (accepted, check_seconds) = call(&["certify", case.model, &path], suite.limits)?;
         ensure!(
             accepted.starts_with("certified: "),
@@ -209,6 +212,7 @@ pub fn certify(options: &Options) -> Result<()> {
             figure(point.certificate_bytes as f64 / point.states.max(1) as f64),
         ]);
     }
+
     println!("{table}");
     Ok(())
 }

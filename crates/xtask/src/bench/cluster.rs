@@ -345,6 +345,7 @@ fn print(asked: &Asked, points: &[Point]) {
         "messages/1000 states",
         "disk bytes/state",
     ]);
+
     let first = points[0].microseconds_per_state;
     for point in points {
         table.add(vec![
@@ -360,5 +361,6 @@ fn print(asked: &Asked, points: &[Point]) {
             or_dash(point.disk_bytes_per_state, figure),
         ]);
     }
+
     println!("\n{}\n{table}", asked.name);
 }

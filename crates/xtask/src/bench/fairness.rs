@@ -84,6 +84,7 @@ pub fn fairness(options: &Options) -> Result<()> {
 
     let wanted = |case: &&Case| options.wants(case.name) && (case.is_quick || !options.quick);
     for case in CASES.iter().filter(wanted) {
+        // What a single notion costs at most is what all of them and inference are compared with.
         let mut dearest: f64 = 0.0;
         let mut verdicts = Vec::new();
         for notion in NOTIONS {
@@ -106,6 +107,7 @@ pub fn fairness(options: &Options) -> Result<()> {
             "{}: {together:?} is not {verdicts:?}",
             case.name
         );
+
         record.add(&json!({ "model": case.name, "call": call, "seconds": seconds }))?;
         table.add(row(
             case,

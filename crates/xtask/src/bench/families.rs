@@ -170,6 +170,7 @@ fn all_families(
 ) -> Result<()> {
     let text = fs::read_to_string(architecture::root().join(folder).join("families.toml"))?;
     let table: Families = toml::from_str(&text)?;
+
     for row in &table.row {
         if !options.wants(&row.model) {
             continue;

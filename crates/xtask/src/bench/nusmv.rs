@@ -104,9 +104,11 @@ fn verdict(printed: &str) -> Option<&'static str> {
 fn expand(template: &str, question: &BenchQuestion, size: u64) -> String {
     let is_safety = question.kind == BenchKind::Safety;
     let mut text = String::new();
+
     for line in template.lines() {
         let mut line = line.trim_start();
         let (mut is_wanted, mut n_copies) = (true, 1);
+
         while let Some(rest) = line.strip_prefix('%') {
             let (word, rest) = rest.split_once(' ').unwrap_or((rest, ""));
             match word {
@@ -117,6 +119,7 @@ fn expand(template: &str, question: &BenchQuestion, size: u64) -> String {
             }
             line = rest;
         }
+
         for i in (0..n_copies).filter(|_| is_wanted) {
             text.push_str(&instance(line, i, size));
             text.push('\n');

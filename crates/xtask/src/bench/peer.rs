@@ -49,6 +49,7 @@ pub(super) fn repeat(
         all_seconds: Vec::new(),
         peak_rss_bytes: 0,
     };
+
     for _ in 0..n_runs.max(1) {
         let run = run(command, limits)?;
         match run.end {
@@ -60,11 +61,13 @@ pub(super) fn repeat(
             End::OutOfTime => return Ok(Err(format!("> {} s", limits.cpu_seconds))),
             End::Killed(signal) => return Ok(Err(format!("signal {signal}"))),
         }
+
         series.all_seconds.push(run.cpu_seconds);
         series.peak_rss_bytes = series.peak_rss_bytes.max(run.peak_rss_bytes);
         series.printed = run.stdout;
         series.noted = run.stderr;
     }
+
     Ok(Ok(series))
 }
 

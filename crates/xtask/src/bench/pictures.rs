@@ -169,6 +169,8 @@ fn comparisons(rows: &[Row], min_seconds: f64) -> Vec<Comparison> {
 /// How many times our CPU time others need, for each model and peer.
 fn ratios(rows: &[Row], min_seconds: f64) -> String {
     let found = comparisons(rows, min_seconds);
+
+    // The height follows from the number of lines, which the background needs first.
     let n_groups = GROUPS
         .iter()
         .filter(|group| found.iter().any(|one| one.group == **group))
@@ -184,6 +186,7 @@ fn ratios(rows: &[Row], min_seconds: f64) -> String {
     );
     svg.legend((240.0, 54.0), &SERIES[2..]);
 
+    // A logarithmic scale: a ratio and its inverse lie equally far from 1.
     let ratios = found.iter().flat_map(|one| &one.points);
     let all = ratios.map(|point| point.2).chain([1.0]);
     let scale = LogScale::around(all, (left, right));
@@ -324,6 +327,7 @@ fn symbolic(rows: &[Row]) -> String {
         ("philosophers_right", "liveness, strong-process", 500.0),
     ];
 
+    // Only what has a value somewhere is in the legend.
     let is_shown = |row: &&Row| {
         let mut panels = panels.iter();
         panels.any(|panel| panel.0 == row.model && panel.1 == row.question)
@@ -348,6 +352,7 @@ fn symbolic(rows: &[Row]) -> String {
             continue;
         };
         let right = left + 330.0;
+
         let place = |size: u64| {
             let share = (size - least) as f64 / (most - least).max(1) as f64;
             left + 14.0 + share * 302.0
@@ -356,11 +361,13 @@ fn symbolic(rows: &[Row]) -> String {
         let name = format!("{model}, {fairness}");
         svg.text("group", (left, 82.0), Anchor::Start, &name);
         rules(&mut svg, &y, (left, right));
+
         for &size in &sizes {
             let label = (place(size), 368.0);
             svg.text("faint", label, Anchor::Middle, &size.to_string());
         }
         svg.text("faint", (left + 165.0, 390.0), Anchor::Middle, "N");
+
         for (series, (name, look)) in SERIES.into_iter().enumerate().rev() {
             let points = own
                 .iter()

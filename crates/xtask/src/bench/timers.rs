@@ -130,6 +130,7 @@ pub fn timers(options: &Options) -> Result<()> {
 
 fn cells(point: &Point) -> Vec<String> {
     let mut row = vec![point.model.to_owned(), point.way.to_owned()];
+
     match &point.fair {
         Err(reason) => {
             row.push(reason.clone());
@@ -147,6 +148,7 @@ fn cells(point: &Point) -> Vec<String> {
             row.push(figure(result.seconds));
         }
     }
+
     row
 }
 
