@@ -80,7 +80,7 @@ pub trait Carrier: Send {
     /// The last position is kept: what belongs to earlier ones may go.
     fn commit(&mut self);
 
-    /// Goes on from a position with labels and lists of so many bytes; the list that belongs to it, or
+    /// Goes on from a position with labels and lists of this many bytes; the list that belongs to it, or
     /// an empty one. Nothing if these are not the numbers of such a position.
     fn restore(&mut self, position: &[u64], size: (usize, usize)) -> Option<Self::List>;
 
@@ -97,8 +97,8 @@ pub trait Carrier: Send {
 
 /// How labels and messages are combined.
 pub trait Rule: Sync {
-    /// How many bytes a message has. Of two messages to one state the first bytes, so many, are united
-    /// as sets of bits; the others, so many, are added as numbers that stay at 255 once they are there.
+    /// How many bytes a message has. Of two messages to one state the first bytes, this many, are united
+    /// as sets of bits; the others, this many, are added as numbers that stay at 255 once they are there.
     fn mail_size(&self) -> (usize, usize);
 
     /// How many bytes a state is listed with.
@@ -126,7 +126,7 @@ pub(crate) fn unite((n_sets, _): (usize, usize), mail: &mut [u8], other: &[u8]) 
     }
 }
 
-/// So many states ahead, the processor is asked for what it will need.
+/// This many states ahead, the processor is asked for what it will need.
 const AHEAD: usize = 16;
 
 /// Enters the states of messages into a table; says what each is called, and whether it is new.
@@ -175,7 +175,7 @@ impl Batch {
     /// How many states are handled together: enough for the lock around them not to matter.
     pub const SIZE: usize = 2048;
 
-    /// None, of states with so many words and bytes.
+    /// None, of states with this many words and bytes.
     #[must_use]
     pub fn new(n_words: usize, n_bytes: usize) -> Self {
         Self {

@@ -19,7 +19,7 @@ use crate::carrier::{Batch, Carrier};
 use crate::conjunction::{Conjunction, holds};
 use crate::crew::{Lists, Outbox};
 use crate::graph::{Edge, Expand, Successors};
-use crate::rules::{Planes, Reach, add, has};
+use crate::rules::{Planes, Reach, Scope, add, has};
 use crate::search::{Answer, Path, Search, for_each_edge, meet};
 
 /// A copy of a state.
@@ -60,8 +60,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
     /// A fair cycle and a path to it, after everything was removed that is not fair.
     pub(crate) fn find_cycle(&mut self, alternative: &Conjunction) -> Result<Answer, StopReason> {
         self.crew.phase = ("looking for a loop", 0);
-        let planes = Planes::new(self.n_copies(), alternative.tracked.len());
-        let scope = (planes, alternative);
+        let scope = Scope::new(self.n_copies(), alternative);
         let (pivot, field) = self.find_pivot(scope)?;
         let mut cycle = self.fair_cycle(scope, &pivot, &field)?;
 
@@ -82,10 +81,8 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
     }
 
     /// A node of a component that no other enters, with the tracked marks of the component.
-    fn find_pivot(
-        &mut self,
-        (planes, alternative): (Planes, &Conjunction),
-    ) -> Result<(Node, Vec<u8>), StopReason> {
+    fn find_pivot(&mut self, scope: Scope<'_>) -> Result<(Node, Vec<u8>), StopReason> {
+        let planes = scope.planes;
         let rule = Reach(planes);
         let n_label = planes.n_label();
         let begin = |n: &mut u64, _: &[u64], old: &[u8], new: &mut [u8]| {
@@ -112,11 +109,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
             }
             let mut lists = lists;
             while lists.n_states > 0 {
-                lists = self.step(
-                    lists,
-                    &rule,
-                    &reach(planes, alternative, None, |_, _| false),
-                )?;
+                lists = self.step(lists, &rule, &reach(scope, None, |_, _| false))?;
             }
             n_pivots = self.end_attempt(planes, &is_tried)?;
         }
@@ -218,10 +211,14 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
     /// component. It has the marks that the demands need, and those that its edges need.
     fn fair_cycle(
         &mut self,
-        (planes, alternative): (Planes, &Conjunction),
+        scope: Scope<'_>,
         pivot: &Node,
         field: &[u8],
     ) -> Result<Vec<Taken>, StopReason> {
+        let Scope {
+            planes,
+            alternative,
+        } = scope;
         // Some edge at least.
         let any_edge = alternative.tracked.len();
         let mut needed = vec![0; planes.n_field];
@@ -237,7 +234,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
             let missing = missing(alternative, &needed, &cycle, planes);
             if missing.iter().any(|byte| *byte != 0) {
                 let start = Start::Edge(&missing);
-                let mut path = self.path_in_rest((planes, alternative), &start, &first)?;
+                let mut path = self.path_in_rest(scope, &start, &first)?;
                 first = path.first().ok_or(DAMAGED)?.source.clone();
                 path.append(&mut cycle);
                 cycle = path;
@@ -245,7 +242,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
             }
 
             let start = Start::Node(pivot);
-            let mut closed = self.path_in_rest((planes, alternative), &start, &first)?;
+            let mut closed = self.path_in_rest(scope, &start, &first)?;
             closed.extend(cycle.iter().cloned());
             let before = needed.clone();
             let marks = tracked_marks(alternative, &closed, planes);
@@ -265,10 +262,11 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
     /// A shortest path in the rest to a node. From a node to itself it is empty.
     fn path_in_rest(
         &mut self,
-        (planes, alternative): (Planes, &Conjunction),
+        scope: Scope<'_>,
         start: &Start<'_>,
         target: &Node,
     ) -> Result<Vec<Taken>, StopReason> {
+        let planes = scope.planes;
         let rule = Reach(planes);
         let begin = |(): &mut (), state: &[u64], old: &[u8], new: &mut [u8]| {
             let (old, new) = (planes.split(old), planes.split_mut(new));
@@ -300,7 +298,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
             if last.n_states == 0 {
                 return Err(DAMAGED);
             }
-            let visit = reach(planes, alternative, filter, is_target);
+            let visit = reach(scope, filter, is_target);
             is_hit = self.crew.visit(last, &rule, &visit)?.is_some();
             // What was posted belongs to a layer that is not needed, but must not stay either.
             let next = self.crew.settle(&rule)?;
@@ -313,7 +311,7 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
         let mut at = target.clone();
         while let Some(mut layer) = layers.pop() {
             let filter = wanted.filter(|_| layers.is_empty());
-            let taken = self.edge_in_rest((planes, alternative), &mut layer, filter, &at)?;
+            let taken = self.edge_in_rest(scope, &mut layer, filter, &at)?;
             self.crew.discard(layer);
             at = taken.source.clone();
             path.push(taken);
@@ -325,11 +323,15 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
     /// An edge of the rest from a listed copy to a node, with a wanted mark.
     fn edge_in_rest(
         &mut self,
-        (planes, alternative): (Planes, &Conjunction),
+        scope: Scope<'_>,
         layer: &mut Lists<C>,
         wanted: Option<&[u8]>,
         target: &Node,
     ) -> Result<Taken, StopReason> {
+        let Scope {
+            planes,
+            alternative,
+        } = scope;
         let mut tracked = vec![0; planes.n_field];
         let pick = &mut |state: &[u64], listed: &[u8], successors: &Successors| {
             let (held, waiting) = listed.split_at(planes.n_fields());
@@ -539,16 +541,18 @@ impl Taken {
 /// Tells the targets of edges of the rest that they are reached; if that is asked for, by edges with a
 /// wanted mark only. Ends where a target is reached that is an end.
 fn reach<'s, G: Expand>(
-    planes: Planes,
-    alternative: &'s Conjunction,
+    scope: Scope<'s>,
     wanted: Option<&'s [u8]>,
     is_end: impl Fn(&[u64], usize) -> bool + Sync + 's,
 ) -> impl Fn(&mut G, &[u64], &[u8], &mut Successors, &mut Outbox) -> Result<(), StopReason> + Sync + 's
 {
+    let Scope {
+        planes,
+        alternative,
+    } = scope;
     move |graph, state, listed, successors, out| {
         let (held, waiting) = listed.split_at(planes.n_fields());
         let chosen = |copy| has(waiting, copy);
-        let scope = (planes, alternative);
         let send = |out: &mut Outbox, target: &[u64], (_, to): (usize, usize), own: &[u8]| {
             if wanted.is_none_or(|wanted| is_wanted(own, wanted, alternative)) {
                 add(out.put(target), to);

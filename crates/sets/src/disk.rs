@@ -54,14 +54,14 @@ pub struct DiskList {
     reader: Option<Tables>,
 }
 
-/// So many files with messages are read at once.
+/// This many files with messages are read at once.
 const MAX_FILES: usize = 32;
 
-/// A table is merged with one that is not so many times larger. Fewer tables are read, and more is
+/// A table is merged with one that is not this many times larger. Fewer tables are read, and more is
 /// written, if it is large.
 const GROWTH: u64 = 3;
 
-/// There are never so many tables, as each has several times as many states as the next.
+/// There are never this many tables, as each has several times as many states as the next.
 const MAX_TABLES: usize = 64;
 
 impl DiskList {
@@ -114,7 +114,7 @@ impl Tables {
 const ROWS_UNWATCHED: u64 = 4096;
 
 impl OnDisk {
-    /// No states of so many words, in files whose names begin with `prefix`, with a limit on the bytes
+    /// No states of this many words, in files whose names begin with `prefix`, with a limit on the bytes
     /// of memory. Files of that kind that are there belong to a search that goes on from a position, or
     /// to one that is not there any more.
     #[must_use]

@@ -81,7 +81,7 @@ pub struct Successors {
 }
 
 impl Successors {
-    /// An empty list for states and marks of so many words.
+    /// An empty list for states and marks of this many words.
     #[must_use]
     pub fn new(n_words: usize, n_mark_words: usize) -> Self {
         Self {

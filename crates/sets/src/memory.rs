@@ -27,7 +27,7 @@ pub struct MemoryList {
 }
 
 impl InMemory {
-    /// No states of so many words.
+    /// No states of this many words.
     #[must_use]
     pub fn new(n_words: usize) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! What labels mean, and how messages change them.
 
 use crate::carrier::Rule;
+use crate::conjunction::Conjunction;
 
 /// Is the bit in the set?
 pub(crate) fn has(set: &[u8], bit: usize) -> bool {
@@ -113,6 +114,22 @@ pub(crate) struct Planes {
     pub n_tracked: usize,
     /// How many bytes a field has.
     pub n_field: usize,
+}
+
+/// What the search for fair cycles is about: one alternative of the acceptance, and labels for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'s> {
+    pub planes: Planes,
+    pub alternative: &'s Conjunction,
+}
+
+impl<'s> Scope<'s> {
+    pub fn new(n_copies: usize, alternative: &'s Conjunction) -> Self {
+        Self {
+            planes: Planes::new(n_copies, alternative.tracked.len()),
+            alternative,
+        }
+    }
 }
 
 impl Planes {

@@ -102,7 +102,7 @@ pub(crate) struct RunWriter {
     last_bytes: Vec<u8>,
 }
 
-/// How many bytes come before the states of a block, of so many words.
+/// How many bytes come before the states of a block, of this many words.
 const fn start_of(n_words: usize) -> usize {
     HEADER + 4 + 8 * n_words
 }

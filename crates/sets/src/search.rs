@@ -24,7 +24,7 @@ use crate::conjunction::{Conjunction, conjunctions};
 use crate::crew::{Crew, Lists, Meter, Outbox, Visit};
 use crate::graph::{Expand, Remark, Successors};
 use crate::inheritance::Earlier;
-use crate::rules::{Collect, Meet, Planes, Trim, add, has, size_of};
+use crate::rules::{Collect, Meet, Planes, Scope, Trim, add, has, size_of};
 use crate::team::Team;
 
 /// What is looked for.
@@ -126,9 +126,9 @@ pub struct Search<'a, G, C> {
 /// Where a search is between two rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// So many steps away from the initial states.
+    /// This many steps away from the initial states.
     Explore(u64),
-    /// Some alternative, after so many rounds.
+    /// Some alternative, after this many rounds.
     Remove(usize, u64),
 }
 
@@ -427,7 +427,8 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
         done: Option<u64>,
         alternative: &Conjunction,
     ) -> Result<bool, StopReason> {
-        let planes = Planes::new(self.n_copies(), alternative.tracked.len());
+        let scope = Scope::new(self.n_copies(), alternative);
+        let planes = scope.planes;
         if done.is_none() {
             self.hold_everything(planes, position == 0)?;
         }
@@ -444,14 +445,14 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
             let rule = Collect(planes);
             let mut is_first = true;
             while lists.n_states > 0 {
-                let visit = collect(planes, alternative, std::mem::take(&mut is_first));
+                let visit = collect(scope, std::mem::take(&mut is_first));
                 lists = self.step(lists, &rule, &visit)?;
             }
 
-            let (mut lists, has_died, has_changed) = self.judge(planes, alternative)?;
+            let (mut lists, has_died, has_changed) = self.judge(scope)?;
             let rule = Trim(planes);
             while lists.n_states > 0 {
-                lists = self.step(lists, &rule, &trim(planes, alternative))?;
+                lists = self.step(lists, &rule, &trim(scope))?;
             }
             // Without conditions, which marks lie before a node that stays makes no difference.
             if !has_died && (alternative.conditions.is_empty() || !has_changed) {
@@ -513,11 +514,11 @@ impl<'a, G: Expand, C: Carrier> Search<'a, G, C> {
 
     /// Drops the nodes for which not enough was found, and lists them. Were there any, and was less
     /// found than before?
-    fn judge(
-        &mut self,
-        planes: Planes,
-        alternative: &Conjunction,
-    ) -> Result<(Lists<C>, bool, bool), StopReason> {
+    fn judge(&mut self, scope: Scope<'_>) -> Result<(Lists<C>, bool, bool), StopReason> {
+        let Scope {
+            planes,
+            alternative,
+        } = scope;
         let change = |tally: &mut (bool, bool), _: &[u64], old: &[u8], new: &mut [u8]| {
             new.copy_from_slice(old);
             let label = planes.split_mut(new);
@@ -738,7 +739,7 @@ fn send_met(rule: Meet, successors: &Successors, out: &mut Outbox) {
 /// Computes the edges of a state that are in the rest at the beginning of a round, as far as that
 /// depends on their sources; for chosen copies. Each comes with its tracked marks.
 pub(crate) fn for_each_edge<G: Expand>(
-    (planes, alternative): (Planes, &Conjunction),
+    scope: Scope<'_>,
     graph: &mut G,
     (state, held): (&[u64], &[u8]),
     chosen: &dyn Fn(usize) -> bool,
@@ -746,6 +747,10 @@ pub(crate) fn for_each_edge<G: Expand>(
     out: &mut Outbox,
     mut found: impl FnMut(&mut Outbox, &[u64], (usize, usize), &[u8]),
 ) -> Result<(), StopReason> {
+    let Scope {
+        planes,
+        alternative,
+    } = scope;
     let is_wanted = |copy: usize| chosen(copy) && planes.exists(held, copy);
     successors.clear();
     graph.successors(state, &is_wanted, false, successors)?;
@@ -771,14 +776,16 @@ pub(crate) fn for_each_edge<G: Expand>(
 /// Tells the targets of all edges of the rest which marks lie before them, and for the first time how
 /// many edges there are.
 fn collect<'s, G: Expand>(
-    planes: Planes,
-    alternative: &'s Conjunction,
+    scope: Scope<'s>,
     is_first: bool,
 ) -> impl Fn(&mut G, &[u64], &[u8], &mut Successors, &mut Outbox) -> Result<(), StopReason> + Sync + 's
 {
+    let Scope {
+        planes,
+        alternative,
+    } = scope;
     move |graph, state, listed, successors, out| {
         let (held, before) = listed.split_at(planes.n_fields());
-        let scope = (planes, alternative);
         let send = |out: &mut Outbox, target: &[u64], (from, to), own: &[u8]| {
             let mail = out.put(target);
             let (fields, counts) = mail.split_at_mut(planes.n_fields());
@@ -805,14 +812,13 @@ fn collect<'s, G: Expand>(
 
 /// Tells the targets of edges that are gone, because their sources are.
 fn trim<'s, G: Expand>(
-    planes: Planes,
-    alternative: &'s Conjunction,
+    scope: Scope<'s>,
 ) -> impl Fn(&mut G, &[u64], &[u8], &mut Successors, &mut Outbox) -> Result<(), StopReason> + Sync + 's
 {
+    let planes = scope.planes;
     move |graph, state, listed, successors, out| {
         let (held, gone) = listed.split_at(planes.n_fields());
         let chosen = |copy| has(gone, copy);
-        let scope = (planes, alternative);
         let send = |out: &mut Outbox, target: &[u64], (_, to): (usize, usize), _: &[u8]| {
             out.put(target)[to] = 1;
         };
