@@ -122,6 +122,7 @@ impl Model for German {
 
     fn next_state(&self, state: &State, step: Step) -> Option<State> {
         let mut next = state.clone();
+
         match step {
             Step::AskShared(i) => next.request[usize::from(i)] = Access::Shared,
             Step::AskExclusive(i) => next.request[usize::from(i)] = Access::Exclusive,
@@ -158,15 +159,17 @@ impl Model for German {
             Step::GrantShared | Step::GrantExclusive => {
                 let client = usize::from(state.client);
                 let exclusive = matches!(step, Step::GrantExclusive);
-                next.message[client] = match exclusive {
-                    true => Message::GrantExclusive,
-                    false => Message::GrantShared,
+                next.message[client] = if exclusive {
+                    Message::GrantExclusive
+                } else {
+                    Message::GrantShared
                 };
                 next.sharer[client] = true;
                 next.owned |= exclusive;
                 next.command = Access::Nothing;
             }
         }
+
         Some(next)
     }
 

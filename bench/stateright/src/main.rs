@@ -62,9 +62,10 @@ where
     M::Action: Clone + Debug + PartialEq,
 {
     let checker = model.checker().threads(threads).spawn_bfs().join();
-    let verdict = match checker.discoveries().is_empty() {
-        true => "holds",
-        false => "violated",
+    let verdict = if checker.discoveries().is_empty() {
+        "holds"
+    } else {
+        "violated"
     };
     let (states, depth) = (checker.unique_state_count(), checker.max_depth());
     println!("{{\"verdict\":\"{verdict}\",\"states\":{states},\"depth\":{depth}}}");

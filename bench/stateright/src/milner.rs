@@ -62,6 +62,7 @@ impl Model for Milner {
 
     fn next_state(&self, cells: &Self::State, step: Step) -> Option<Self::State> {
         let mut next = *cells;
+
         match step {
             Step::Begin(cell) => next[usize::from(cell)] = Location::Both,
             Step::Work(cell) => {
@@ -80,6 +81,7 @@ impl Model for Milner {
                 next[self.successor(cell)] = Location::Ready;
             }
         }
+
         Some(next)
     }
 

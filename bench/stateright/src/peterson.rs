@@ -59,6 +59,7 @@ impl Model for Peterson {
     fn next_state(&self, state: &State, action: u8) -> Option<State> {
         let i = usize::from(action);
         let mut next = state.clone();
+
         next.at[i] = match state.at[i] {
             Location::Entering => {
                 next.position[i] = state.level[i];
@@ -79,6 +80,7 @@ impl Model for Peterson {
                 Location::Entering
             }
         };
+
         Some(next)
     }
 

@@ -43,6 +43,7 @@ pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
         let parts = alike::parts(random);
         return parts.finish().expect("random models are well formed");
     }
+
     let mut generator = Generator {
         random,
         shape,
@@ -53,6 +54,7 @@ pub fn random_model(random: &mut Random, shape: ModelShape) -> Model {
         plans: Vec::new(),
         extras: Extras::default(),
     };
+
     generator.fill();
     generator
         .parts

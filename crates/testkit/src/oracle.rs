@@ -107,6 +107,7 @@ impl<'m> History<'m> {
         if !model.is_just(fairness) {
             return None;
         }
+
         let interference = Interference::new(model);
         let demanded: BTreeSet<Vec<CommandId>> = model
             .fairness_conditions(fairness)
@@ -117,6 +118,7 @@ impl<'m> History<'m> {
             })
             .collect();
         let is_demanded = |needs: &Needs| demanded.contains(&interference.teams()[needs.team]);
+
         let existing: Vec<BTreeSet<Needs>> = graph
             .states
             .iter()
@@ -131,6 +133,7 @@ impl<'m> History<'m> {
             })
             .collect();
 
+        // A history: which steps have waited without interference since they became possible.
         let mut nodes: Vec<(usize, BTreeSet<Needs>)> = Vec::new();
         nodes.extend((0..graph.n_initial).map(|state| (state, existing[state].clone())));
         let mut steps = Vec::new();

@@ -16,7 +16,7 @@ pub struct Population {
     pub members: BTreeMap<i64, (usize, i64)>,
 }
 
-/// Whoever takes a step: nobody, or a member.
+/// The member that takes a step, or `None` for a step of the boss.
 type Mover = Option<i64>;
 
 /// A process is created that exists, or more than there can be.

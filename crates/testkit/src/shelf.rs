@@ -34,7 +34,7 @@ impl Shelf {
             .expect("no test panics while it holds the files")
     }
 
-    /// So many bytes can be written from now on.
+    /// This many bytes can be written from now on.
     pub fn set_room(&self, n_bytes: i64) {
         self.room.store(n_bytes, Ordering::Relaxed);
     }

@@ -174,6 +174,7 @@ impl Generator<'_> {
         let name = self.bind();
         let body = self.effect(depth - 1);
         self.n_bound -= 1;
+
         Effect {
             text: format!("for {name} in t {{ {} }}", body.text),
             run: Box::new(move |v| {
@@ -303,6 +304,7 @@ impl Generator<'_> {
         let (number, condition) = (self.number(1), self.condition(1));
         let one = format!("R(if {} > 0 then 1 else 0, {})", number.0, condition.0);
         let value = move |v: &Values| (i64::from(number.1(v) > 0), condition.1(v));
+
         match self.random.below(4) {
             0 => change(format!("r := r union {{{one}}}"), move |v| {
                 v.r.insert(value(v));

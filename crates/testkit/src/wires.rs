@@ -23,7 +23,7 @@ const NO_PANIC: &str = "no thread panics while it holds a wire";
 const N_WAITING: usize = 2;
 
 impl Wires {
-    /// The links of so many threads.
+    /// The links of this many threads.
     #[must_use]
     pub fn between(n_threads: usize) -> Vec<Arc<Self>> {
         let mut all: Vec<Self> = (0..n_threads)
@@ -46,7 +46,7 @@ impl Wires {
         all.into_iter().map(Arc::new).collect()
     }
 
-    /// Breaks after so many more messages.
+    /// Breaks after this many more messages.
     pub fn set_fuse(&self, n_messages: i64) {
         self.fuse.store(n_messages, Ordering::Relaxed);
     }

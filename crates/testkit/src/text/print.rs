@@ -432,10 +432,14 @@ impl Printer<'_> {
                 }
             }
             Exp::Bool(value) => value.to_string(),
-            Exp::Name(name) => match super::COLORS.contains(&name.as_str()) {
-                true if self.random.chance(30) => format!("Color.{name}"),
-                _ => name.clone(),
-            },
+            Exp::Name(name) => {
+                let is_color = super::COLORS.contains(&name.as_str());
+                if is_color && self.random.chance(30) {
+                    format!("Color.{name}")
+                } else {
+                    name.clone()
+                }
+            }
             Exp::Index(array, index) => {
                 format!("{}[{}]", self.bare(array), self.inside(index))
             }

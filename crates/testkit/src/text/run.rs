@@ -314,6 +314,7 @@ impl<'p> Interpreter<'p> {
             instance: Some(instance),
             bound: branch.bound.clone(),
         };
+
         match communication {
             Communication::Alone | Communication::Event(..) => {}
             Communication::ForEach(name, lo, hi, inner) => {
@@ -349,6 +350,7 @@ impl<'p> Interpreter<'p> {
                 self.store_message(patterns, &messages[position], &scope, &mut branch)?;
             }
         }
+
         Ok(Some(branch))
     }
 
