@@ -98,7 +98,7 @@ pub fn format(text: &str) -> Option<String> {
         declares_variables: false,
         is_continued: false,
         before: None,
-        is_no_operator: false,
+        is_delimiter: false,
         peeks: false,
         prefix: false,
     };
@@ -134,8 +134,8 @@ struct Layout<'a> {
     /// Does the line go on with the one above?
     is_continued: bool,
     before: Option<Token<'a>>,
-    /// Is the token before the star of `end *` or the end of `<x>`, which are not operators?
-    is_no_operator: bool,
+    /// Is the token before the star of `end *` or the end of `<x>`, which are delimiters, not operators?
+    is_delimiter: bool,
     /// Are we inside of `c ? <x>`?
     peeks: bool,
     /// Is the token before an operator with one operand, to which it belongs?
@@ -239,7 +239,7 @@ impl<'a> Layout<'a> {
         let is_list = self.brackets.last().is_none() && before.text == ",";
         begins_operator && token.text != "-"
             || CONTINUING_WORDS.contains(&token.text) && token.kind == TokenKind::Word
-            || is_operator(before.text) && !self.is_no_operator
+            || is_operator(before.text) && !self.is_delimiter
             || OPEN_WORDS.contains(&before.text)
             || ["[]", "<>", "always", "eventually", ":"].contains(&before.text)
             || is_list
@@ -273,8 +273,8 @@ impl<'a> Layout<'a> {
             (_, "," | ";") | ("(" | ".", _) | (_, ")" | "]" | ".") => 0,
             ("[", _) | ("..", _) | (_, "..") => 0,
             ("<", _) | (_, ">") if self.peeks => 0,
-            (">", "{") if self.is_no_operator => 1,
-            (">", _) if self.is_no_operator => as_written,
+            (">", "{") if self.is_delimiter => 1,
+            (">", _) if self.is_delimiter => as_written,
             ("{", "}") => as_written,
             ("{", _) | (_, "}") => usize::from(in_bracket.is_some_and(|b| b.is_wide)),
             ("," | ";" | ":", _) => 1,
@@ -340,7 +340,7 @@ impl<'a> Layout<'a> {
         let after_end = self.before.is_some_and(|before| before.text == "end");
         let after_receive = self.before.is_some_and(|b| ["?", "??"].contains(&b.text));
         let ends_peek = token.text == ">" && self.peeks;
-        self.is_no_operator = token.text == "*" && after_end || ends_peek;
+        self.is_delimiter = token.text == "*" && after_end || ends_peek;
         self.peeks = token.text == "<" && after_receive || self.peeks && !ends_peek;
         self.out.push_str(token.text);
         self.before = Some(*token);

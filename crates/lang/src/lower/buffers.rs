@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use super::Lowerer;
 use super::constants::literal;
-use super::effect::cells_of;
+use super::effect::{Sink, cells_of};
 use super::names::Global;
 use super::types::ty_of;
 use super::values::{MAX_LENGTH, all, length_of};
@@ -317,7 +317,7 @@ impl<'a> Lowerer<'a> {
 
         let out = &mut exchange.effect;
         self.settle(&mut place, span, out);
-        let values = self.remembered(values, true, (span, out));
+        let values = self.remembered(values, true, &mut Sink::new(span, out));
         let end = self.fresh_bound("end");
         out.push(self.remember(end, length_of(&place), span));
         let item = item_at(&place, Expr::Bound(end));
@@ -347,7 +347,7 @@ impl<'a> Lowerer<'a> {
         let position = if manner.is_any {
             let out = &mut exchange.effect;
             self.settle(&mut place, span, out);
-            self.first_match(&place, buffer, &lowered, (span, out))
+            self.first_match(&place, buffer, &lowered, &mut Sink::new(span, out))
         } else {
             let fits = self.matches(&place, Expr::Int(0), buffer, &lowered);
             self.wait_for(all(vec![has_some, fits]), span, exchange);
@@ -369,7 +369,7 @@ impl<'a> Lowerer<'a> {
             }
         }
         if !manner.is_peek {
-            self.remove_item(&place, buffer, position, (span, out));
+            self.remove_item(&place, buffer, position, &mut Sink::new(span, out));
         }
         for (target, bound) in stores {
             out.push(Stmt::new(
@@ -418,7 +418,7 @@ impl<'a> Lowerer<'a> {
         place: &Place,
         buffer: &Buffer,
         patterns: &[Pattern],
-        (span, out): (Span, &mut Vec<Stmt>),
+        out: &mut Sink<'_>,
     ) -> Expr {
         let (position, earlier) = (self.fresh_bound("position"), self.fresh_bound("earlier"));
         let fits = self.matches(place, Expr::Bound(position), buffer, patterns);
@@ -435,19 +435,12 @@ impl<'a> Lowerer<'a> {
 
         let last = minus_one(length_of(place));
         let condition = all(vec![fits, none_before]);
-        let kind = StmtKind::Choose(position, Expr::Int(0), last, condition);
-        out.push(Stmt::new(kind, span));
+        out.push(StmtKind::Choose(position, Expr::Int(0), last, condition));
         Expr::Bound(position)
     }
 
     /// Removes a message. Places without a message have their initial values.
-    fn remove_item(
-        &mut self,
-        place: &Place,
-        buffer: &Buffer,
-        position: Expr,
-        (span, out): (Span, &mut Vec<Stmt>),
-    ) {
+    fn remove_item(&mut self, place: &Place, buffer: &Buffer, position: Expr, out: &mut Sink<'_>) {
         let last = buffer.capacity as i64 - 1;
         let next = self.fresh_bound("next");
         let records = &self.parts.records;
@@ -456,20 +449,19 @@ impl<'a> Lowerer<'a> {
         let behind = Expr::binary(BinaryOp::Add, Expr::Bound(next), Expr::Int(1));
         let moves = moved
             .zip(at(behind))
-            .map(|((to, _), (from, _))| Stmt::new(StmtKind::Assign(to, Expr::Read(from)), span));
+            .map(|((to, _), (from, _))| out.statement(StmtKind::Assign(to, Expr::Read(from))));
         let moves = moves.collect();
         let cleared = at(Expr::Int(last)).into_iter().map(|(cell, ty)| {
             let initial = literal(ty.default_value(), ty_of(ty));
-            Stmt::new(StmtKind::Assign(cell, initial), span)
+            StmtKind::Assign(cell, initial)
         });
-        let cleared: Vec<Stmt> = cleared.collect();
+        let cleared: Vec<StmtKind> = cleared.collect();
 
         if last > 0 {
-            let kind = StmtKind::For(next, position, Expr::Int(last - 1), moves);
-            out.push(Stmt::new(kind, span));
+            out.push(StmtKind::For(next, position, Expr::Int(last - 1), moves));
         }
-        out.extend(cleared);
-        out.push(longer(place, BinaryOp::Sub, span));
+        cleared.into_iter().for_each(|kind| out.push(kind));
+        out.statements.push(longer(place, BinaryOp::Sub, out.span));
     }
 }
 

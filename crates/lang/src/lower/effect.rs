@@ -19,6 +19,27 @@ struct Choice<'a> {
     span: Span,
 }
 
+/// Where the statements of a construct go. All of them have its place in the text.
+pub(super) struct Sink<'o> {
+    pub span: Span,
+    pub statements: &'o mut Vec<Stmt>,
+}
+
+impl<'o> Sink<'o> {
+    pub fn new(span: Span, statements: &'o mut Vec<Stmt>) -> Self {
+        Self { span, statements }
+    }
+
+    /// A statement of the construct that is inside of another.
+    pub fn statement(&self, kind: StmtKind) -> Stmt {
+        Stmt::new(kind, self.span)
+    }
+
+    pub fn push(&mut self, kind: StmtKind) {
+        self.statements.push(Stmt::new(kind, self.span));
+    }
+}
+
 impl<'a> Lowerer<'a> {
     /// A sequence of statements; names that it introduces end with it.
     pub(super) fn statements(

@@ -238,7 +238,7 @@ impl<'a> Lowerer<'a> {
         let message = "a temporal operator cannot stand inside an expression of the state";
         self.report(
             Diagnostic::error("temporal-operator", span, message)
-                .help("temporal operators belong into properties and assumptions, below `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers only"),
+                .help("temporal operators are possible in properties and assumptions only, below `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers"),
         );
         None
     }

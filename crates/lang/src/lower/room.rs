@@ -1,8 +1,8 @@
 //! Sequences and bags without a bound: `seq of T`, `bag of T`.
 //!
 //! Their bound is found by trying. As many elements are provided for as [`source::Options::pool`] says,
-//! and a step that needs more ends in [`model::ErrorKind::Exhausted`], which is no verdict: the text
-//! is read again with more room. So an answer never depends on how much was provided for: what was
+//! and a step that needs more ends in [`model::ErrorKind::Exhausted`], which is not a verdict: the
+//! text is read again with more room. So an answer never depends on how much was provided for: what was
 //! found without that error is a run, or all runs, of sequences of any length.
 //!
 //! Longer values than are provided for can be computed only where they are stored or sent; their

@@ -13,7 +13,7 @@ use model::{
 
 use super::Lowerer;
 use super::access::with_indices;
-use super::effect::cells_of;
+use super::effect::{Sink, cells_of};
 use super::names::{Local, Ty, Value, bare};
 use crate::ast::{self, Ident, ProcessDecl, Spawn, StepDecl};
 use crate::parser::END;
@@ -162,7 +162,7 @@ impl<'a> Lowerer<'a> {
             indices.is_empty() && description.index.is_some() && description.dimensions.is_empty();
 
         let (owner, bound) = if is_chosen {
-            let bound = self.first_absent(id, var, name, (spawn.span, out))?;
+            let bound = self.first_absent(id, var, name, &mut Sink::new(spawn.span, out))?;
             (Owner::Indexed(Box::new(Expr::Bound(bound))), Some(bound))
         } else {
             self.certain_process(var, name, spawn, out)?
@@ -208,14 +208,14 @@ impl<'a> Lowerer<'a> {
         id: ProcessId,
         var: VarId,
         name: &str,
-        (span, out): (Span, &mut Vec<Stmt>),
+        out: &mut Sink<'_>,
     ) -> Option<model::BoundId> {
         let range = self.parts.processes[id.index()].index?;
         let all = self.all_created(var, (range.lo, Expr::Int(range.hi)));
         let family = &self.parts.processes[id.index()].name;
         let message = format!("all processes `{family}` have been created already");
-        let fail = vec![Stmt::new(StmtKind::Fail(message), span)];
-        out.push(Stmt::new(StmtKind::If(all, fail, Vec::new()), span));
+        let fail = vec![out.statement(StmtKind::Fail(message))];
+        out.push(StmtKind::If(all, fail, Vec::new()));
 
         let bound = self.fresh_bound(name);
         let absent = created_place(var, Owner::Indexed(Box::new(Expr::Bound(bound))));
@@ -223,7 +223,7 @@ impl<'a> Lowerer<'a> {
         let others = self.all_created(var, (range.lo, before));
         let condition = Expr::all([Expr::not(Expr::Read(absent)), others]);
         let (lo, hi) = (Expr::Int(range.lo), Expr::Int(range.hi));
-        out.push(Stmt::new(StmtKind::Choose(bound, lo, hi, condition), span));
+        out.push(StmtKind::Choose(bound, lo, hi, condition));
         Some(bound)
     }
 

@@ -8,7 +8,7 @@ use base::Span;
 use model::{BinaryOp, Expr, Place, Scalar, Stmt, StmtKind, Type};
 
 use super::Lowerer;
-use super::effect::cells_of;
+use super::effect::{Sink, cells_of};
 use super::names::{Binding, Value};
 use super::values::{Special, length_of};
 use crate::ast::{self, ExprKind};
@@ -43,7 +43,7 @@ impl<'a> Lowerer<'a> {
         self.settle(&mut whole, target.span, out);
         // The key is computed before it is stored that there is one.
         let key = self.element_cells(key, &key_ty)?;
-        let key = self.remembered(key, true, (target.span, out));
+        let key = self.remembered(key, true, &mut Sink::new(target.span, out));
         let present = self.place_of((&whole, 0), &key, &key_ty);
         stores.push((present, Expr::Bool(true), Scalar::Bool, true));
         let mut place = self.place_of((&whole, 1), &key, &key_ty);
@@ -72,21 +72,22 @@ impl<'a> Lowerer<'a> {
             return None;
         }
 
+        let out = &mut Sink::new(span, out);
         match (&special, change) {
             (Special::Set(ty), Change::Adds(listed)) => {
-                Some(self.store_members(target, (listed, ty), true, (span, out)))
+                Some(self.store_members(target, (listed, ty), true, out))
             }
             (Special::Set(ty), Change::Removes(listed)) => {
-                Some(self.store_members(target, (listed, ty), false, (span, out)))
+                Some(self.store_members(target, (listed, ty), false, out))
             }
             (Special::Bag(_, ty), Change::Adds([element])) => {
-                Some(self.store_count(target, (element, ty), BinaryOp::Add, (span, out)))
+                Some(self.store_count(target, (element, ty), BinaryOp::Add, out))
             }
             (Special::Bag(_, ty), Change::Removes([element])) if is_call(value) => {
-                Some(self.store_count(target, (element, ty), BinaryOp::Sub, (span, out)))
+                Some(self.store_count(target, (element, ty), BinaryOp::Sub, out))
             }
             (Special::Sequence(_, ty), Change::Appends(element)) => {
-                Some(self.store_item(target, (element, ty), (span, out)))
+                Some(self.store_item(target, (element, ty), out))
             }
             _ => None,
         }
@@ -129,28 +130,28 @@ impl<'a> Lowerer<'a> {
         target: &'a ast::Expr,
         (listed, ty): (&'a [ast::Expr], &Type),
         is_member: bool,
-        (span, out): (Span, &mut Vec<Stmt>),
+        out: &mut Sink<'_>,
     ) -> Option<()> {
         let (mut whole, _) = self.place(target)?;
-        self.settle(&mut whole, span, out);
+        self.settle(&mut whole, out.span, out.statements);
         let mut elements = Vec::new();
         for element in listed {
             let mut cells = Vec::new();
             self.cell_values(element, ty, &mut cells)?;
             // Elements are computed before the first one is stored.
-            elements.push(self.remembered(cells, listed.len() > 1, (span, out)));
+            elements.push(self.remembered(cells, listed.len() > 1, out));
         }
 
         for cells in elements {
             let inside = self.within(&cells, ty);
             let place = self.place_of((&whole, 0), &cells, ty);
-            let store = Stmt::new(StmtKind::Assign(place, Expr::Bool(is_member)), span);
+            let store = StmtKind::Assign(place, Expr::Bool(is_member));
             // What is not a value of the element type is not an element.
             if inside.is_bool(true) {
                 out.push(store);
             } else {
-                let kind = StmtKind::If(inside, vec![store], Vec::new());
-                out.push(Stmt::new(kind, span));
+                let store = out.statement(store);
+                out.push(StmtKind::If(inside, vec![store], Vec::new()));
             }
         }
         Some(())
@@ -162,21 +163,21 @@ impl<'a> Lowerer<'a> {
         target: &'a ast::Expr,
         (element, ty): (&'a ast::Expr, &Type),
         op: BinaryOp,
-        (span, out): (Span, &mut Vec<Stmt>),
+        out: &mut Sink<'_>,
     ) -> Option<()> {
         let (mut whole, _) = self.place(target)?;
-        self.settle(&mut whole, span, out);
+        self.settle(&mut whole, out.span, out.statements);
         let cells = self.element_cells(element, ty)?;
-        let cells = self.remembered(cells, true, (span, out));
+        let cells = self.remembered(cells, true, out);
 
         let mut size = whole.clone();
         size.path.push(model::Access::Field(0));
         if op == BinaryOp::Add {
-            self.demand_room(target, &whole, (span, out))?;
+            self.demand_room(target, &whole, out)?;
         }
         for place in [size, self.place_of((&whole, 1), &cells, ty)] {
             let changed = Expr::binary(op, Expr::Read(place.clone()), Expr::Int(1));
-            out.push(Stmt::new(StmtKind::Assign(place, changed), span));
+            out.push(StmtKind::Assign(place, changed));
         }
         Some(())
     }
@@ -186,19 +187,19 @@ impl<'a> Lowerer<'a> {
         &mut self,
         target: &'a ast::Expr,
         (element, ty): (&'a ast::Expr, &Type),
-        (span, out): (Span, &mut Vec<Stmt>),
+        out: &mut Sink<'_>,
     ) -> Option<()> {
         let (mut whole, _) = self.place(target)?;
-        self.settle(&mut whole, span, out);
+        self.settle(&mut whole, out.span, out.statements);
         let mut cells = Vec::new();
         self.stored_values(element, ty, &mut cells)?;
-        let cells = self.remembered(cells, true, (span, out));
-        self.demand_room(target, &whole, (span, out))?;
+        let cells = self.remembered(cells, true, out);
+        self.demand_room(target, &whole, out)?;
 
         let mut length = whole.clone();
         length.path.push(model::Access::Field(0));
         let longer = Expr::binary(BinaryOp::Add, length_of(&whole), Expr::Int(1));
-        out.push(Stmt::new(StmtKind::Assign(length, longer), span));
+        out.push(StmtKind::Assign(length, longer));
 
         let mut item = whole.clone();
         let last = Expr::binary(BinaryOp::Sub, length_of(&whole), Expr::Int(1));
@@ -206,7 +207,7 @@ impl<'a> Lowerer<'a> {
         item.path.push(model::Access::Index(last));
         let places = cells_of(&item, ty, &self.parts.records);
         for ((place, _), cell) in places.into_iter().zip(cells) {
-            out.push(Stmt::new(StmtKind::Assign(place, cell), span));
+            out.push(StmtKind::Assign(place, cell));
         }
         Some(())
     }
@@ -216,13 +217,13 @@ impl<'a> Lowerer<'a> {
         &mut self,
         target: &'a ast::Expr,
         whole: &Place,
-        (span, out): (Span, &mut Vec<Stmt>),
+        out: &mut Sink<'_>,
     ) -> Option<()> {
         let ty = self.shape_of(target)?;
         if self.has_no_bound(&ty) {
             let room = Expr::Int(self.room as i64);
             let is_full = Expr::binary(BinaryOp::Eq, length_of(whole), room);
-            out.push(Self::exhausted_if(is_full, span));
+            out.statements.push(Self::exhausted_if(is_full, out.span));
         }
         Some(())
     }
@@ -232,7 +233,7 @@ impl<'a> Lowerer<'a> {
         &mut self,
         cells: Vec<Expr>,
         is_needed: bool,
-        (span, out): (Span, &mut Vec<Stmt>),
+        out: &mut Sink<'_>,
     ) -> Vec<Expr> {
         let mut kept = Vec::new();
         for cell in cells {
@@ -241,7 +242,7 @@ impl<'a> Lowerer<'a> {
                 continue;
             }
             let bound = self.fresh_bound("value");
-            out.push(self.remember(bound, cell, span));
+            out.statements.push(self.remember(bound, cell, out.span));
             kept.push(Expr::Bound(bound));
         }
         kept

@@ -333,7 +333,7 @@ impl Parser<'_> {
         Err(self.report(diagnostic))
     }
 
-    /// Does a communication begin so many tokens ahead: `sync`, `for`, or a channel with `!` or `?`?
+    /// Does a communication begin this many tokens ahead: `sync`, `for`, or a channel with `!` or `?`?
     fn communication_at(&self, n: usize) -> bool {
         let first = self.peek_at(n);
         if first.kind != TokenKind::Word || is_reserved(first.text) {

@@ -26,7 +26,7 @@ use crate::lower::OpenParts;
 use steps::{Behaviour, Way};
 use world::{Family, Scope, World, Wrong, outside, too_large};
 
-/// A process has at most so many states.
+/// A process has at most this many states.
 const MAX_STATES: usize = 4096;
 
 /// The automaton of each question, with the question about it. Without questions, the automaton.
@@ -152,7 +152,7 @@ fn check_kinds(open: &OpenParts) -> Result<(), Wrong> {
         };
         if !is_number {
             let message = format!("`{}` is not a counter", variable.name);
-            let help = "what processes of a threshold automaton share are counters without a bound: `var x : nat = 0`";
+            let help = "the shared variables of a threshold automaton are counters without a bound: `var x : nat = 0`";
             return Err(outside(variable.span, message, help));
         }
     }
@@ -260,7 +260,7 @@ fn distinguish(
             family.distinguished.is_none() && (&family.lo, &family.hi) == (&lo, &hi)
         };
         let Some(family) = family.filter(is_free) else {
-            let message = format!("`{name}` is not any process of one family");
+            let message = format!("`{name}` does not range over all processes of one family");
             let help = format!(
                 "{everyone}; around temporal operators, one name for each family is possible"
             );

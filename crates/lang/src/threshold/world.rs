@@ -18,7 +18,7 @@ use model::{
 /// Why a model is not a threshold automaton.
 pub(super) type Wrong = Box<Diagnostic>;
 
-/// Names range over at most so many numbers.
+/// Names range over at most this many numbers.
 const MAX_EXPANSION: i64 = 1000;
 
 pub(super) fn outside(span: Span, message: impl Into<String>, help: &str) -> Wrong {

@@ -680,10 +680,10 @@ property q: (P.a) == true
 init <> x",
         &expect![[r#"
             temporal-operator 4:12 a temporal operator cannot stand inside an expression of the state
-                help: temporal operators belong into properties and assumptions, below `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers only
+                help: temporal operators are possible in properties and assumptions only, below `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers
             step-proposition 5:14 a step can only be spoken of in properties and assumptions
             temporal-operator 10:6 a temporal operator cannot stand inside an expression of the state
-                help: temporal operators belong into properties and assumptions, below `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers only
+                help: temporal operators are possible in properties and assumptions only, below `&&`, `||`, `!`, `->`, `<->`, `if` and quantifiers
             temporal-operator 7:14 temporal operators cannot stand here
                 help: write `property name: formula` for a temporal formula
             temporal-operator 8:20 temporal operators and steps cannot stand here

@@ -208,11 +208,11 @@ fn questions_about_steps_or_about_some_processes_are_refused() {
         ),
         (
             "property p: forall i in 2..N-T: eventually P[i] @ c",
-            "7: `i` is not any process of one family",
+            "7: `i` does not range over all processes of one family",
         ),
         (
             "property p: forall i, j in 1..N-T: eventually (P[i] @ c || P[j] @ c)",
-            "7: `j` is not any process of one family",
+            "7: `j` does not range over all processes of one family",
         ),
     ];
     for (question, expected) in cases {
