@@ -196,11 +196,8 @@ impl CheckpointFile {
     /// What is to be said about a verdict on the property, if the search went on from the file.
     pub fn remark(&self) -> Option<String> {
         let path = Path::new(self.path.file_name().unwrap_or_default()).display();
-        let remark = || {
-            format!(
-                "rests on the checkpoint `{path}`: what it says was done before is not done again"
-            )
-        };
+        let remark =
+            || format!("rests on the checkpoint `{path}`: the work recorded there is not repeated");
         self.inner().has_gone_on.then(remark)
     }
 

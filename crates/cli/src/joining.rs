@@ -62,7 +62,7 @@ fn secret(options: &CheckOptions, hosts: &Hosts) -> Result<Vec<u8>, Failure> {
             return Ok(Vec::new());
         }
         return Err(Failure::wrong(
-            "processes on other machines need a secret, so that no stranger joins; write one to a \
+            "processes on other machines need a secret, so that no other process joins; write one to a \
              file (`head -c 32 /dev/urandom > secret`), copy it to all machines, and add \
              `--secret FILE`",
         ));

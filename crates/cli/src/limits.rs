@@ -218,7 +218,7 @@ fn give_up(reason: StopReason) -> ! {
     process::exit(status.code().into());
 }
 
-/// Can so many threads be started?
+/// Can this many threads be started?
 ///
 /// # Errors
 /// How many can.

@@ -40,7 +40,7 @@ const EXIT_STATUS: &str = "Exit status: 0 every property holds, or is as expecte
     violated, or not as expected; 2 the model, formula or call is wrong; 3 none of these, but some \
     property is undecided; 101 a bug in the tool.";
 
-/// More threads than this help no search.
+/// More threads than this do not make any search faster.
 const MAX_THREADS: i64 = 1024;
 
 /// The commands. The options of a command are made when it is called or described, not before: all of
@@ -334,7 +334,7 @@ pub struct DataOptions {
     /// Which solver decides questions about data.
     #[arg(long, value_name = "SOLVER", default_value = "auto")]
     pub solver: SolverName,
-    /// Use an answer "impossible" of the solver only if this second solver confirms it.
+    /// Trust an answer "impossible" of the solver only if this second solver confirms it.
     #[arg(long, value_name = "SOLVER")]
     pub confirm_with: Option<SolverName>,
     /// Give up after adding predicates or rankings this many times.
@@ -361,15 +361,15 @@ pub enum SolverName {
 // Which processes check together.
 #[derive(Args, Debug, Clone)]
 pub struct TogetherOptions {
-    /// Check together with other processes, whose addresses this file lists: one HOST:PORT a line, that
-    /// of process 0 first. All are started with the same arguments but `--process`; process 0 reports.
+    /// Check together with other processes, whose addresses this file lists: one HOST:PORT per line,
+    /// that of process 0 first. All are started with the same arguments but `--process`; process 0 reports.
     #[arg(long, value_name = "FILE", requires = "process", conflicts_with_all = ["bitstate", "watch", "checkpoint", "certificate", "certify"])]
     pub hosts: Option<PathBuf>,
     /// The number of this process in the list of hosts, from 0 on.
     #[arg(long, value_name = "K", requires = "hosts")]
     pub process: Option<usize>,
-    /// A file with a secret that all processes know, so that no stranger joins. Needed unless all hosts
-    /// are this machine.
+    /// A file with a secret that all processes know, so that no other process joins. Needed unless all
+    /// hosts are this machine.
     #[arg(long, value_name = "FILE", requires = "hosts")]
     pub secret: Option<PathBuf>,
     /// How long to wait for other processes to start, and how long they may be silent.
@@ -473,7 +473,7 @@ pub enum OutputFormat {
     Text,
     /// One JSON object.
     Json,
-    /// One JSON object a line, each as soon as its property is decided.
+    /// One JSON object per line, each as soon as its property is decided.
     JsonLines,
     /// JUnit XML.
     Junit,
@@ -608,7 +608,7 @@ pub struct SimulateOptions {
     /// Choose every step at random instead of asking. Ends at a state that breaks an invariant.
     #[arg(long, group = "at_random")]
     pub random: bool,
-    /// Make so many random runs, and print statistics and the first run that breaks an invariant.
+    /// Make this many random runs, and print statistics and the first run that breaks an invariant.
     #[arg(long, value_name = "K", group = "at_random")]
     pub runs: Option<u64>,
     /// How many random steps a run has at most. Default: 20; with `--runs`, 100.
@@ -747,10 +747,10 @@ pub struct StudioOptions {
     /// the folder is read or written.
     #[arg(value_name = "FILE|FOLDER")]
     pub path: Option<PathBuf>,
-    /// Listen at this port. Default: one that is free.
+    /// Listen on this port. Default: one that is free.
     #[arg(long, value_name = "P", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
-    /// Listen at this address instead of 127.0.0.1. Everybody who can reach it and knows the token can
+    /// Listen on this address instead of 127.0.0.1. Anyone who can reach it and knows the token can
     /// read and write the folder.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub address: IpAddr,
@@ -765,7 +765,7 @@ pub struct LspOptions {
     /// Stop a check that has seen more states than this.
     #[arg(long, value_name = "N", default_value_t = 5_000_000)]
     pub max_states: u64,
-    /// Accepted because editors give it; there is no other way to talk.
+    /// Accepted because editors pass it; standard input and output are used in any case.
     #[arg(long, hide = true)]
     pub stdio: bool,
 }

@@ -150,7 +150,7 @@ impl FairnessOptions {
     }
 }
 
-/// What is left of the budget of the call, for so many states.
+/// What is left of the budget of the call, for this many states.
 fn budget(max_states: Option<u64>) -> Budget {
     let budget = limits::budget();
     match max_states {

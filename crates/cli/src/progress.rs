@@ -15,7 +15,7 @@ use crate::quantity::show_size;
 pub enum ProgressMode {
     /// One line that changes, if standard error is a terminal.
     Auto,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
     /// Not at all.
     Never,

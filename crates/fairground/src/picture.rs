@@ -153,6 +153,7 @@ impl Painter<'_> {
                 }
             }
         }
+
         let text = match &shape.text {
             None => String::new(),
             Some(ShapeText::Word(word)) => word.clone(),
@@ -166,6 +167,7 @@ impl Painter<'_> {
                 name.cloned().unwrap_or_else(|| value.to_string())
             }
         };
+
         self.shapes.push(DrawnShape {
             kind: shape.kind.name(),
             numbers,

@@ -82,7 +82,7 @@ fn judge(model: &Model, question: Option<&Question>, meta: &TraceMeta, trace: Tr
     };
     if question.needs_search() {
         let why =
-            format!("that a run shows `{name}` to be violated takes a search: use `fair check`");
+            format!("one run does not decide `{name}`, which needs a search: use `fair check`");
         return Judgement::Unjudged(why);
     }
 

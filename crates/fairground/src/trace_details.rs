@@ -120,7 +120,7 @@ pub(crate) fn places_of(
     places
 }
 
-/// Line and column of a span, unless it was not written by anybody.
+/// Line and column of a span, unless it is nowhere in a text.
 pub(crate) fn position(sources: &[Source], span: Span) -> Option<Position> {
     let source = sources.get(span.source.index())?;
     if span == Span::nowhere() {

@@ -359,6 +359,7 @@ impl<'t> Lowering<'t> {
             })?;
             self.add_change(&mut changes, at, amount, ident)?;
         }
+
         for update in &rule.updates {
             let Update::Unchanged(idents) = update else {
                 continue;
@@ -399,7 +400,7 @@ impl<'t> Lowering<'t> {
             return Ok(());
         }
         if known != 0 && amount != 0 {
-            let message = format!("the rule says two things about what becomes of `{name}`");
+            let message = format!("the rule changes `{name}` in two ways");
             return Err(Diagnostic::error("declared-twice", ident.span, message));
         }
 

@@ -118,10 +118,7 @@ fn a_change_counts_though_the_rule_also_says_unchanged() {
     assert_eq!(automaton.rules[0].update, [(0, 1)]);
 
     let twice = "0: a -> b when (true) do { x' == x + 1; x' == x + 2; unchanged(y); };";
-    check_said(
-        &text("", twice),
-        &["6: the rule says two things about what becomes of `x`"],
-    );
+    check_said(&text("", twice), &["6: the rule changes `x` in two ways"]);
 }
 
 /// A sketch with three coefficients.

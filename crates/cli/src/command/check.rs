@@ -73,6 +73,7 @@ fn check_several(options: &CheckOptions) -> Result<Status, Failure> {
         let message = "several notions of fairness are compared for one model; name a single file";
         return Err(Failure::wrong(message));
     }
+
     let plan = prepare(options)?;
     let mut reports = Vec::new();
     let mut worst = Status::Success;
@@ -228,6 +229,7 @@ fn checkpoint_of(
     let Some(path) = options.checkpoint.as_ref().or(in_folder.as_ref()) else {
         return Ok(None);
     };
+
     let left = match left {
         Some(left) => left,
         None => Left::nothing(this_call(project)?),
@@ -252,6 +254,8 @@ fn checkpoint_of(
     let file = file
         .every(options.checkpoint_every)
         .after(earlier, legacies);
+
+    // Files of an earlier search go last: if anything fails before, they are still there.
     if let Some(disk) = disk.filter(|_| is_new) {
         search_folder::clear(disk)?;
         file.begin_file()?;
@@ -492,7 +496,7 @@ impl Checking<'_> {
         Ok(answers)
     }
 
-    /// The plan for so many questions, with the time that they have.
+    /// The plan for this many questions, with the time that they have.
     fn part(&self, n_questions: u32) -> Plan {
         let timeout = self.options.timeout_per_property;
         let timeout = timeout.map(|timeout| timeout.saturating_mul(n_questions));

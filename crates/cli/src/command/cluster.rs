@@ -102,7 +102,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Starts so many processes with these arguments, and waits for all of them.
+/// Starts this many processes with these arguments, and waits for all of them.
 fn start_all(
     n_processes: usize,
     arguments: impl Fn(usize) -> Vec<String>,

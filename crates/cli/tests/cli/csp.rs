@@ -74,7 +74,7 @@ fn traces_of_all_systems_replay() {
     verdict_of(&scene, "Impl refines Spec", &["--trace", "r.itf.json"]);
     let shown = scene.call(&["replay", "m.csp", "r.itf.json"]).transcript();
     assert!(shown.contains("valid: a run of the model"), "{shown}");
-    assert!(shown.contains("takes a search"), "{shown}");
+    assert!(shown.contains("needs a search"), "{shown}");
 }
 
 #[test]

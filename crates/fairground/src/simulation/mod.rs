@@ -26,7 +26,7 @@ use crate::project::Project;
 /// What is possible where a simulation is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Here {
-    /// So many steps.
+    /// This many steps.
     Steps(usize),
     /// No step.
     Deadlock,
@@ -180,7 +180,7 @@ impl Simulation<'_> {
         self.walk.ahead.len()
     }
 
-    /// Goes to where so many steps were taken, back or forward along steps that were taken back; says
+    /// Goes to where this many steps were taken, back or forward along steps that were taken back; says
     /// whether there is such a place.
     pub fn go_to(&mut self, n_steps: usize) -> bool {
         if n_steps > self.n_steps() + self.n_ahead() {

@@ -104,7 +104,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Goes to where so many steps were taken.
+    /// Goes to where this many steps were taken.
     fn go_to(&self, walk: &mut Simulation<'_>, n_steps: usize) -> anyhow::Result<()> {
         let is_back = n_steps <= walk.n_steps();
         walk.go_to(n_steps);
