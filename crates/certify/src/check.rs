@@ -88,6 +88,7 @@ fn check_positions(
     let mut walk = StateWalk::new(model, atoms, n_new.len(), budget)?;
     let mut known_letters: FxHashSet<Letter> = FxHashSet::default();
     let mut check = |walk: &StateWalk<'_>, letter: Letter| {
+        // A letter that satisfies the formula does so wherever it occurs.
         let Some(formula) = formula.filter(|_| !known_letters.contains(&letter)) else {
             return Ok(());
         };

@@ -17,7 +17,7 @@ use crate::tableau::Demands;
 const MAGIC: &[u8] = b"fairground certificate 1\n";
 const PACKED: &[u8] = b"fairground certificate 1, deflate\n";
 
-/// What a packed file may unpack to: so many bytes, and so many times its size. Checking takes time and
+/// What a packed file may unpack to: this many bytes, and this many times its size. Checking takes time and
 /// memory that are linear in the file.
 const MAX_UNPACKED: (usize, usize) = (1 << 16, 64);
 

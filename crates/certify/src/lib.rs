@@ -117,7 +117,7 @@ pub struct Certified {
 /// What a proof was checked on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// On all states of the model, of which there are so many.
+    /// On all states of the model, with their number.
     States(usize),
     /// On obligations that solvers confirmed.
     Obligations(Confirmations),

@@ -205,6 +205,8 @@ fn expand(
 
     found.sort_unstable();
     found.dedup();
+
+    // What demands more than another reading accepts no more words.
     let demands_more = |a: &(BTreeSet<u32>, BTreeSet<usize>)| {
         let less = |b: &&(BTreeSet<u32>, BTreeSet<usize>)| {
             *b != a && b.0.is_subset(&a.0) && b.1.is_subset(&a.1)

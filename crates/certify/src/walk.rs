@@ -90,6 +90,7 @@ impl<'m> StateWalk<'m> {
             | AtomMeaning::Certainly(..) => About::State,
         };
         let atoms: Vec<_> = atoms.into_iter().map(|atom| (atom, about(atom))).collect();
+
         let is_about_state = |(_, about): &(AtomId, About)| matches!(about, About::State);
         let mut walk = Self {
             model,
@@ -379,6 +380,8 @@ impl Support {
             locations: located.map(|(position, _)| position).collect(),
             cells: read.map(|(position, _)| position).collect(),
         };
+
+        // Comparing most of the state costs as much as evaluating the atoms.
         let n_read = support.locations.len() + support.cells.len();
         let n_parts = model.instances().len() + model.cells().len();
         (is_known && 2 * n_read <= n_parts).then_some(support)

@@ -358,7 +358,7 @@ impl Execution<Columns<'_>> {
         self.each((bound, &lo, &hi), act)
     }
 
-    /// Do at least so many values in a range satisfy the body?
+    /// Do at least this many values in a range satisfy the body?
     fn at_least(
         &mut self,
         n: i64,
@@ -620,6 +620,8 @@ fn stored_at(
     });
     stored.sort_unstable();
     stored.dedup();
+
+    // A read at another index would see what another iteration has stored.
     Stmt::for_each_expr(body, &mut |expr| {
         expr.for_each_read(&mut |place| {
             is_expressed &= !stored.contains(&place.var) || is_own(place);

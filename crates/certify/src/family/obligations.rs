@@ -62,12 +62,15 @@ fn written(
         ),
         ("initial states".to_owned(), writer.initial()?),
     ];
+
     let steps = writer.steps();
     for (process, number, step) in &steps {
         let name = &template.parts.processes[process.index()].name;
         let text = writer.step(*process, *number, step)?;
         all.push((format!("step {name}.{}", step.name), text));
     }
+
+    // Without runs, the property is about single states.
     let Some(runs) = &proof.runs else {
         let property = writer.property(&question.property.property)?;
         all.push(("the property".to_owned(), property));

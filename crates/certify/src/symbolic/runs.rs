@@ -115,6 +115,7 @@ pub fn data_core(
         truths: &runs.atoms,
         taken: &taken,
     };
+
     let mut core = Core::new(&graph);
     for condition in &runs.conditions {
         let Condition { kind, subject, .. } = &conditions[condition.number as usize];
