@@ -115,6 +115,7 @@ impl NameWalk<'_> {
                 self.global(SymbolKind::Variant, name, name.span, format!("= {value}"));
             }
         }
+
         for decl in &spec.macros {
             let value = self.scope.constants.get(&decl.name.text);
             let (detail, extent) = match (&decl.body, value) {
@@ -174,6 +175,7 @@ impl NameWalk<'_> {
         for expr in &spec.ranges {
             self.expr(expr);
         }
+
         for decl in &spec.macros {
             let owner = self.globals.get(&decl.name.text).copied().flatten();
             self.inside(owner, |walk| {
@@ -186,6 +188,7 @@ impl NameWalk<'_> {
                 }
             });
         }
+
         for decl in &spec.vars {
             self.variable(decl);
         }

@@ -34,6 +34,8 @@ impl Reader<'_> {
             let in_library = position > 0 && is_library(&self.sources[position].name);
             let diagnostics = &mut self.diagnostics;
             parser::parse(&text, id, in_library, &mut spec, diagnostics);
+
+            // Included files join the list that the loop goes through; each is read once.
             for (path, span) in std::mem::take(&mut spec.includes) {
                 if self.sources.iter().any(|source| *source.name == *path) {
                     continue;

@@ -89,6 +89,7 @@ impl Machine<'_> {
 
         match self.get(id) {
             Term::Call(process, arguments) => {
+                // A process that contains itself cannot be split: its outermost call is one component.
                 if stack.contains(&id) {
                     return Err(id);
                 }

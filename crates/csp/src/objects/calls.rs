@@ -172,6 +172,7 @@ impl Expander<'_> {
             self.error("unsupported", span, message);
         }
 
+        // The name of the new macro says what it is given, so that each combination is made once.
         let mut text = callee.name.to_string();
         let mut names = Vec::new();
         let mut values = Vec::new();

@@ -58,6 +58,7 @@ pub(crate) fn expand(spec: &Spec, room: i64, diagnostics: &mut Vec<Diagnostic>) 
         ..decl.clone()
     });
     let processes: Vec<ProcDecl> = processes.collect();
+
     let mut assertions = spec.assertions.clone();
     for decl in &mut assertions {
         if let AssertionClaim::Reaches(goal, extreme) = &mut decl.claim {
@@ -226,6 +227,7 @@ impl Expander<'_> {
         self.objects
             .insert(decl.name.text.clone(), class.name.text.clone());
 
+        // Sizes and ranges of fields are read in the class, not where the object is declared.
         let mut fields = Vec::new();
         for field in &class.fields {
             let name = member(&decl.name.text, &field.name.text);

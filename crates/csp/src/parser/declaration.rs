@@ -44,7 +44,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Does a declaration, or nothing, start so many tokens ahead?
+    /// Does a declaration, or nothing, start this many tokens ahead?
     pub(super) fn ends_declaration(&self, ahead: usize) -> bool {
         match self.peek_at(ahead) {
             Tok::Eof | Tok::Sym("#") => true,

@@ -125,7 +125,7 @@ impl Parser<'_> {
         Some((quantifier, operator))
     }
 
-    /// Can an operand start so many tokens ahead?
+    /// Can an operand start this many tokens ahead?
     fn is_operand(&self, ahead: usize) -> bool {
         match self.peek_at(ahead) {
             Tok::Sym(symbol) => matches!(*symbol, "!" | "[]" | "<>" | "("),

@@ -35,7 +35,7 @@ pub(crate) type Form = Vec<Shape>;
 /// All values of a number.
 pub(crate) const FULL: Interval = (i32::MIN as i64, i32::MAX as i64);
 
-/// After so many rounds every growing interval becomes [`FULL`].
+/// After this many rounds every growing interval becomes [`FULL`].
 const MAX_ROUNDS: usize = 200;
 
 /// What is known of a name in a process definition.
